@@ -1,0 +1,292 @@
+/**
+ * The app's clock: the only place in Vivarium that touches real time.
+ *
+ * Everything that has a date or falls due (rate windows, bans, certificates, the Sunset of an operation) reads this
+ * clock, so that it can be moved, frozen and reset as a whole. Network time-outs do not: they measure real, monotonic
+ * time through `monotonic` and `realTimer`, because a peer that is slow is slow in real life.
+ */
+
+/** A moment in milliseconds since the Unix epoch. */
+export type EpochMs = number;
+
+/** Something that was scheduled. `cancel` is idempotent. */
+export interface Timer {
+  cancel(): void;
+}
+
+type TimerCallback = () => void | Promise<void>;
+
+/** What code that cares about time is given. */
+export interface Clock {
+  /** The app's time, in whole milliseconds. */
+  now(): EpochMs;
+  /** Real milliseconds since some fixed moment; never goes back. For measuring and for network time-outs. */
+  monotonic(): number;
+  /** Runs `callback` once when the app's clock reaches `atMs`, at the earliest in the next turn of the event loop. */
+  at(atMs: EpochMs, callback: TimerCallback): Timer;
+  /**
+   * Runs `callback` every `intervalMs` on the app's clock. When the clock jumps, repeats with nothing else due between
+   * them collapse into the last one.
+   */
+  every(intervalMs: number, callback: TimerCallback): Timer;
+  /** Runs `callback` once after `delayMs` of real time, whatever the app's clock does. Does not keep the process alive. */
+  realTimer(delayMs: number, callback: () => void): Timer;
+}
+
+export interface ClockState {
+  now: EpochMs;
+  realNow: EpochMs;
+  /** `now − realNow` at this moment. */
+  offsetMs: number;
+  frozen: boolean;
+}
+
+/** What must be stored for the clock to be the same after a restart. */
+export interface ClockSetting {
+  offsetMs: number;
+  /** Where the clock stands, when it is frozen. */
+  frozenAtMs: EpochMs | null;
+}
+
+export interface AdjustableClock extends Clock {
+  state(): ClockState;
+  setting(): ClockSetting;
+  /** Moves the clock forward by `byMs ≥ 0`; timers that fall due on the way have run, in order, when it resolves. */
+  advance(byMs: number): Promise<void>;
+  /** Moves the clock to `toMs`. Forward as `advance`; backward, nothing runs, and repeating timers re-arm from there. */
+  set(toMs: EpochMs): Promise<void>;
+  freeze(): void;
+  resume(): void;
+  /** Back to the real time, and running. */
+  reset(): Promise<void>;
+  /** Calls `listener` after every adjustment (not for time that just passes). */
+  onAdjusted(listener: (change: ClockAdjustment) => void): () => void;
+  /** Drops all timers. */
+  stop(): void;
+}
+
+export interface ClockAdjustment {
+  /** True when `now` is earlier than it was. */
+  backward: boolean;
+}
+
+/** The source of real time; replaced in tests. */
+export interface RealTime {
+  now(): EpochMs;
+  monotonic(): number;
+  schedule(delayMs: number, callback: () => void): Timer;
+}
+
+/** The years a clock can show: ISO 8601 with four digits, and far from the edges of what X.509 can write. */
+export const CLOCK_MIN_MS: EpochMs = Date.UTC(1970, 0, 1);
+export const CLOCK_MAX_MS: EpochMs = Date.UTC(9000, 0, 1);
+
+/** The longest real sleep before the clock looks again: a laptop that slept, or a corrected system time, is noticed within it. */
+const REAL_SLEEP_MS_MAX = 30_000;
+
+/** A jump runs at most this many timers; beyond it something reschedules itself without end, and the jump says so. */
+const JUMP_CALLBACKS_MAX = 1_000_000;
+
+export const realTime: RealTime = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(delayMs, callback) {
+    const handle = setTimeout(callback, delayMs);
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+interface Scheduled {
+  atMs: EpochMs;
+  /** Order of scheduling, so that timers of the same moment run in the order they were made. */
+  sequence: number;
+  intervalMs: number | null;
+  callback: TimerCallback;
+}
+
+export interface ClockOptions {
+  real?: RealTime;
+  setting?: ClockSetting;
+  /** Told when a timer's callback throws or rejects; the clock goes on. */
+  onError?: (error: unknown) => void;
+}
+
+export function createClock(options: ClockOptions = {}): AdjustableClock {
+  const real = options.real ?? realTime;
+  const onError = options.onError ?? (() => undefined);
+  const listeners = new Set<(change: ClockAdjustment) => void>();
+  const timers = new Set<Scheduled>();
+  let { offsetMs, frozenAtMs } = options.setting ?? { offsetMs: 0, frozenAtMs: null };
+  let sequence = 0;
+  let wakeUp: Timer | null = null;
+  /** Adjustments run one after another: a second `advance` waits for the timers of the first. */
+  let adjusting: Promise<void> = Promise.resolve();
+  /** While a jump runs its timers, `now` is the moment of the timer that is running. */
+  let jumpNowMs: EpochMs | null = null;
+
+  const now = (): EpochMs => jumpNowMs ?? frozenAtMs ?? real.now() + offsetMs;
+
+  function earliest(): Scheduled | null {
+    let first: Scheduled | null = null;
+    for (const timer of timers) {
+      if (first === null || timer.atMs < first.atMs || (timer.atMs === first.atMs && timer.sequence < first.sequence)) {
+        first = timer;
+      }
+    }
+    return first;
+  }
+
+  function arm(): void {
+    wakeUp?.cancel();
+    wakeUp = null;
+    if (frozenAtMs !== null || jumpNowMs !== null) return;
+    const first = earliest();
+    if (first === null) return;
+    const delayMs = Math.min(Math.max(first.atMs - now(), 0), REAL_SLEEP_MS_MAX);
+    wakeUp = real.schedule(delayMs, () => {
+      adjusting = adjusting.then(async () => {
+        await runDue(now());
+        arm();
+      });
+    });
+  }
+
+  /** Whether the timer fired earlier than due to come again, with nothing else due before `limitMs`: skip to its last repeat. */
+  function collapse(timer: Scheduled, intervalMs: number, limitMs: EpochMs): void {
+    let untilMs = limitMs;
+    for (const other of timers) {
+      if (other !== timer && other.atMs > timer.atMs && other.atMs < untilMs) untilMs = other.atMs;
+    }
+    const repeats = Math.floor((untilMs - timer.atMs) / intervalMs);
+    if (repeats > 0) timer.atMs += repeats * intervalMs;
+  }
+
+  async function runDue(limitMs: EpochMs, onEach?: (atMs: EpochMs) => void): Promise<void> {
+    let callbacks = 0;
+    for (;;) {
+      const timer = earliest();
+      if (timer === null || timer.atMs > limitMs) return;
+      if (++callbacks > JUMP_CALLBACKS_MAX) {
+        throw new Error(`More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${new Date(now()).toISOString()}.`);
+      }
+      if (timer.intervalMs === null) timers.delete(timer);
+      else collapse(timer, timer.intervalMs, limitMs);
+      onEach?.(timer.atMs);
+      const dueMs = timer.atMs;
+      if (timer.intervalMs !== null) {
+        timer.atMs = dueMs + timer.intervalMs;
+        timer.sequence = sequence++;
+      }
+      try {
+        await timer.callback();
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+
+  function adjust(change: () => Promise<boolean>): Promise<void> {
+    const run = adjusting.then(async () => {
+      const backward = await change();
+      arm();
+      for (const listener of listeners) listener({ backward });
+    });
+    adjusting = run.catch(() => undefined);
+    return run;
+  }
+
+  function place(atMs: EpochMs): void {
+    if (frozenAtMs !== null) frozenAtMs = atMs;
+    offsetMs = atMs - real.now();
+  }
+
+  async function jumpTo(toMs: EpochMs): Promise<boolean> {
+    if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
+      throw new RangeError(`The clock can show ${new Date(CLOCK_MIN_MS).toISOString()} to ${new Date(CLOCK_MAX_MS).toISOString()}.`);
+    }
+    const fromMs = now();
+    const startedMs = real.monotonic();
+    if (toMs < fromMs) {
+      place(toMs);
+      // A repeat that was waiting for a moment far in the old future would otherwise sleep until then.
+      for (const timer of timers) {
+        if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
+      }
+      return true;
+    }
+    wakeUp?.cancel();
+    jumpNowMs = fromMs;
+    try {
+      await runDue(toMs, (atMs) => {
+        jumpNowMs = Math.max(atMs, fromMs);
+      });
+    } finally {
+      jumpNowMs = null;
+      // Real time went on while the timers ran; a running clock includes it.
+      place(toMs + (frozenAtMs === null ? Math.round(real.monotonic() - startedMs) : 0));
+    }
+    return false;
+  }
+
+  function schedule(entry: Omit<Scheduled, 'sequence'>): Timer {
+    const timer: Scheduled = { ...entry, sequence: sequence++ };
+    timers.add(timer);
+    arm();
+    return {
+      cancel() {
+        if (timers.delete(timer)) arm();
+      },
+    };
+  }
+
+  return {
+    now,
+    monotonic: () => real.monotonic(),
+    at: (atMs, callback) => schedule({ atMs, intervalMs: null, callback }),
+    every(intervalMs, callback) {
+      if (!(intervalMs > 0)) throw new RangeError('A repeating timer needs an interval above zero.');
+      return schedule({ atMs: now() + intervalMs, intervalMs, callback });
+    },
+    realTimer: (delayMs, callback) => real.schedule(delayMs, callback),
+    state() {
+      const realNow = real.now();
+      const shown = now();
+      return { now: shown, realNow, offsetMs: shown - realNow, frozen: frozenAtMs !== null };
+    },
+    setting: () => ({ offsetMs, frozenAtMs }),
+    advance(byMs) {
+      if (!(byMs >= 0)) return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));
+      return adjust(() => jumpTo(now() + byMs));
+    },
+    set: (toMs) => adjust(() => jumpTo(toMs)),
+    freeze() {
+      frozenAtMs ??= now();
+      arm();
+      for (const listener of listeners) listener({ backward: false });
+    },
+    resume() {
+      if (frozenAtMs === null) return;
+      offsetMs = frozenAtMs - real.now();
+      frozenAtMs = null;
+      arm();
+      for (const listener of listeners) listener({ backward: false });
+    },
+    reset: () =>
+      adjust(async () => {
+        const backward = await jumpTo(real.now());
+        frozenAtMs = null;
+        offsetMs = 0;
+        return backward;
+      }),
+    onAdjusted(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop() {
+      timers.clear();
+      wakeUp?.cancel();
+      wakeUp = null;
+    },
+  };
+}

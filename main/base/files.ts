@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Readable and writable by its owner alone. */
+export const OWNER_ONLY = 0o600;
+
+/**
+ * Writes a file as a whole or not at all: a reader sees the old content or the new, also after a crash half-way.
+ * The mode is set when the file is created, so that a secret is never readable by others in between.
+ */
+export function writeFileAtomically(path: string, content: string | Uint8Array, mode: number = 0o644): void {
+  const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    const file = openSync(temporary, 'wx', mode);
+    try {
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+      let written = 0;
+      while (written < bytes.length) written += writeSync(file, bytes, written);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Clock } from './clock.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogFields = Record<string, unknown>;
+
+/** Structured log: a constant sentence, and the values of the moment as fields. Secrets are never logged. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export interface LogLine {
+  at: string;
+  level: LogLevel;
+  message: string;
+  fields: LogFields;
+}
+
+const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** A log whose lines go to `write`. Lines carry the app's time. Errors among the fields keep their stack. */
+export function createLog(clock: Pick<Clock, 'now'>, write: (line: LogLine) => void, level: LogLevel = 'info'): Log {
+  const at = (lineLevel: LogLevel) => (message: string, fields: LogFields = {}) => {
+    if (ORDER[lineLevel] < ORDER[level]) return;
+    write({ at: new Date(clock.now()).toISOString(), level: lineLevel, message, fields });
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** One line of text for a log file or a terminal: time, level, message, then fields as `name=value`. */
+export function formatLogLine(line: LogLine): string {
+  const fields = Object.entries(line.fields).map(([name, value]) => ` ${name}=${formatField(value)}`);
+  return `${line.at} ${line.level.padEnd(5)} ${line.message}${fields.join('')}`;
+}
+
+function formatField(value: unknown): string {
+  if (value instanceof Error) return JSON.stringify(value.stack ?? value.message);
+  return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'undefined');
+}

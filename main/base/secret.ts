@@ -1,0 +1,27 @@
+import { hash, randomBytes } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export const API_KEY_PREFIX = 'viv_';
+export const API_KEY_PATTERN = /^viv_[0-9A-Za-z]{32}$/;
+
+/** `length` characters of 0–9, A–Z, a–z, each drawn uniformly from the system's random source. */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      // 248 is the largest multiple of 62 in a byte; higher ones would favour the first letters.
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** A new API key secret: `viv_` and 32 base62 characters, about 190 bits. */
+export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32);
+
+/** SHA-256 in hex: what is stored of a secret. Enough without salt, because the secrets are random and long. */
+export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
+
+/** A new identifier such as `prj_3fQ…`: the kind of thing, and 16 base62 characters. */
+export const createId = (kind: 'prj' | 'key' | 'dep'): string => `${kind}_${randomBase62(16)}`;

@@ -1,0 +1,18 @@
+/** Calls its listeners, in order of subscription, with each value. A listener that unsubscribes meanwhile is not called. */
+export interface Signal<Value> {
+  emit(value: Value): void;
+  subscribe(listener: (value: Value) => void): () => void;
+}
+
+export function createSignal<Value>(): Signal<Value> {
+  const listeners = new Set<(value: Value) => void>();
+  return {
+    emit(value) {
+      for (const listener of listeners) listener(value);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

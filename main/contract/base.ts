@@ -1,0 +1,23 @@
+import { oc } from '@orpc/contract';
+import { z } from 'zod';
+import { ERROR_CATALOGUE } from './errors.ts';
+
+/** What accompanies an error: every wrong place of the input, with what is allowed there. */
+const errorData = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) }).optional();
+
+const describe = <Code extends keyof typeof ERROR_CATALOGUE>(code: Code) => ({
+  status: ERROR_CATALOGUE[code].status,
+  message: ERROR_CATALOGUE[code].title,
+  data: errorData,
+});
+
+/** What every procedure may answer with instead of its output. */
+export const base = oc.errors({
+  invalid_request: describe('invalid_request'),
+  unauthorized: describe('unauthorized'),
+  forbidden: describe('forbidden'),
+  not_found: describe('not_found'),
+  conflict: describe('conflict'),
+  internal_error: describe('internal_error'),
+  unavailable: describe('unavailable'),
+});

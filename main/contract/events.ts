@@ -1,0 +1,35 @@
+import { eventIterator } from '@orpc/contract';
+import { z } from 'zod';
+import { base } from './base.ts';
+import { environment, identifier, timestamp } from './values.ts';
+
+/**
+ * Says that something changed, not what it is now: a view asks again for what it shows. `lagged` means that this
+ * subscriber was too slow and missed some; it should ask again for everything.
+ */
+export const changeEvent = z.object({
+  type: z.enum([
+    'ready',
+    'lagged',
+    'projects.changed',
+    'deploys.changed',
+    'keys.changed',
+    'limits.changed',
+    'pets.changed',
+    'orders.changed',
+    'clock.changed',
+    'settings.changed',
+    'status.changed',
+  ]),
+  projectId: identifier.optional(),
+  environment: environment.optional(),
+  at: timestamp,
+});
+export type ChangeEvent = z.infer<typeof changeEvent>;
+
+export const events = {
+  watch: base
+    .route({ summary: 'A stream of everything that changes' })
+    .input(z.object({}).optional())
+    .output(eventIterator(changeEvent)),
+};

@@ -1,0 +1,37 @@
+import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
+import type { z } from 'zod';
+import { clock } from './clock.ts';
+import { deploys } from './deploys.ts';
+import { events } from './events.ts';
+import { keys } from './keys.ts';
+import { limits } from './limits.ts';
+import { orders } from './orders.ts';
+import { pets } from './pets.ts';
+import { projects } from './projects.ts';
+import { settings } from './settings.ts';
+import { status } from './status.ts';
+
+/** Everything that may be asked of a Vivarium. The window, the browser, scripts and the command line derive from it. */
+export const contract = { status, projects, deploys, keys, limits, pets, orders, clock, settings, events };
+export type Contract = typeof contract;
+
+/** What a service is given besides its input. `signal` aborts when the caller has gone. */
+export interface CallContext {
+  signal: AbortSignal | undefined;
+}
+
+type Service<Procedure> =
+  Procedure extends ContractProcedure<infer Input extends z.ZodType, infer Output extends z.ZodType, ErrorMap, Meta>
+    ? (input: z.output<Input>, context: CallContext) => z.input<Output> | Promise<z.input<Output>>
+    : Procedure extends ContractProcedure<infer Input extends z.ZodType, infer Output, ErrorMap, Meta>
+      ? (input: z.output<Input>, context: CallContext) => StreamOf<Output>
+      : never;
+
+type StreamOf<Output> = Output extends { '~standard': { types?: { input: infer Value } | undefined } } ? Value : never;
+
+/** One function for every procedure of the contract: a procedure without a service does not compile, nor the reverse. */
+export type Services = {
+  [Namespace in keyof Contract]: {
+    [Procedure in keyof Contract[Namespace]]: Service<Contract[Namespace][Procedure]>;
+  };
+};

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { identifier, timestamp } from './values.ts';
+
+export const apiKey = z.object({
+  id: identifier,
+  name: z.string(),
+  /** The first characters of the secret, enough to recognise it by. */
+  prefix: z.string(),
+  createdAt: timestamp,
+  revokedAt: timestamp.optional(),
+});
+export type ApiKey = z.infer<typeof apiKey>;
+
+export const apiKeyWithSecret = apiKey.extend({ secret: z.string() });
+
+export const keys = {
+  create: base
+    .route({ summary: 'Create an API key; its secret is in this answer and never again' })
+    .input(z.object({ projectId: identifier, name: z.string().trim().min(1).max(100).optional() }))
+    .output(apiKeyWithSecret),
+  list: base
+    .route({ summary: 'A project’s API keys, newest first' })
+    .input(z.object({ projectId: identifier }))
+    .output(z.array(apiKey)),
+  revoke: base
+    .route({ summary: 'Revoke an API key; requests with it are unauthorized at once' })
+    .input(z.object({ keyId: identifier }))
+    .output(apiKey),
+};

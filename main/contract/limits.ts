@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { identifier, timestamp } from './values.ts';
+
+const windowUsage = z.object({
+  limit: z.int(),
+  used: z.int(),
+  /** Absent while no counted request has begun the window. */
+  resetsAt: timestamp.optional(),
+});
+
+export const callerUsage = z.object({
+  /** `key:<id>` for an API key, `address:<ip>` where there was no valid one. */
+  caller: z.string(),
+  keyId: identifier.optional(),
+  minute: windowUsage,
+  day: windowUsage,
+  /** Refusals counted towards a ban in the exhausted window. */
+  strikes: z.int(),
+  bannedUntil: timestamp.optional(),
+});
+export type CallerUsage = z.infer<typeof callerUsage>;
+
+export const limits = {
+  usage: base
+    .route({ summary: 'Who has called a project, and how much of the limits is used' })
+    .input(z.object({ projectId: identifier }))
+    .output(z.array(callerUsage)),
+  reset: base
+    .route({ summary: 'Set counters to zero, of one caller or of all; bans stay' })
+    .input(z.object({ projectId: identifier, caller: z.string().min(1).max(200).optional() }))
+    .output(z.array(callerUsage)),
+  unban: base
+    .route({ summary: 'Lift the ban of an API key' })
+    .input(z.object({ keyId: identifier }))
+    .output(z.object({ keyId: identifier, lifted: z.boolean() })),
+};

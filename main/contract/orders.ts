@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { environment, identifier, int64Input, int64Text, timestamp } from './values.ts';
+
+export const order = z.object({
+  id: int64Text,
+  petId: int64Text,
+  quantity: z.int(),
+  status: z.literal('placed'),
+  createdAt: timestamp,
+});
+export type OrderRecord = z.infer<typeof order>;
+
+const dataset = z.object({ projectId: identifier, environment: environment.default('production') });
+
+export const orders = {
+  list: base.route({ summary: 'A dataset’s orders, by id' }).input(dataset).output(z.array(order)),
+  create: base
+    .route({ summary: 'Place an order for a pet' })
+    .input(dataset.extend({ petId: int64Input, quantity: z.int().min(1).max(1_000_000).default(1) }))
+    .output(order),
+};

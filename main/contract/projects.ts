@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { identifier, timestamp } from './values.ts';
+
+export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
+export type Plan = z.infer<typeof plan>;
+
+export const LIMIT_MAX = 1_000_000_000;
+const requestCount = z.int().min(1).max(LIMIT_MAX);
+
+/** How many requests a caller may make: `perMinute` in 60 s, `perDay` in 86,400 s. */
+export const planLimits = z.object({ perMinute: requestCount, perDay: requestCount });
+export type PlanLimits = z.infer<typeof planLimits>;
+
+export const target = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('api') }),
+  z.object({ kind: z.literal('upstream'), url: z.url({ protocol: /^https?$/ }).max(2000) }),
+]);
+export type TargetSetting = z.infer<typeof target>;
+
+const addressPair = z.object({ production: z.url(), staging: z.url() });
+
+const redirect = z.object({
+  from: z.string(),
+  to: z.string(),
+  status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]),
+});
+
+export const project = z.object({
+  id: identifier,
+  name: z.string(),
+  slug: z.string(),
+  plan,
+  limits: planLimits,
+  target,
+  /** Over HTTP, with the `/v1` prefix; `secureBaseUrl` is the same over HTTPS. */
+  baseUrl: addressPair,
+  secureBaseUrl: addressPair,
+  /** The hostname that base addresses are shown with; null is the platform's own. */
+  primary: z.string().nullable(),
+  redirects: z.array(redirect),
+  createdAt: timestamp,
+});
+export type Project = z.infer<typeof project>;
+
+const projectName = z
+  .string()
+  .trim()
+  .min(1, 'must have at least one character that is not blank')
+  .max(100, 'must have at most 100 characters')
+  .refine((name) => name.isWellFormed(), 'must be well-formed Unicode');
+
+export const SLUG_LENGTH_MAX = 55;
+const slug = z
+  .string()
+  .max(SLUG_LENGTH_MAX)
+  .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, 'must be lower-case letters, digits and inner hyphens: it becomes a DNS label');
+
+export const projects = {
+  list: base
+    .route({ summary: 'All projects, newest first' })
+    .input(z.object({}).optional())
+    .output(z.array(project)),
+  get: base.route({ summary: 'One project' }).input(z.object({ projectId: identifier })).output(project),
+  create: base
+    .route({ summary: 'Create a project; its hostnames are served at once' })
+    .input(
+      z.object({
+        name: projectName,
+        slug: slug.optional(),
+        plan: plan.default('free'),
+        limits: planLimits.optional(),
+        target: target.optional(),
+      }),
+    )
+    .output(project),
+  update: base
+    .route({ summary: 'Change a project; a change of plan applies at once, used counts and bans stay' })
+    .input(
+      z.object({
+        projectId: identifier,
+        name: projectName.optional(),
+        slug: slug.optional(),
+        plan: plan.optional(),
+        limits: planLimits.optional(),
+        target: target.optional(),
+      }),
+    )
+    .output(project),
+  remove: base
+    .route({ summary: 'Remove a project with its keys, pets and orders; its hostnames stop being served at once' })
+    .input(z.object({ projectId: identifier }))
+    .output(project),
+};

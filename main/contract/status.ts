@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+
+const port = z.int().min(1).max(65535);
+
+export const statusReport = z.object({
+  version: z.string(),
+  platformZone: z.string(),
+  dataDir: z.string(),
+  ports: z.object({ http: port, https: port, dns: port.optional(), control: port }),
+  urls: z.object({ control: z.url(), http: z.url(), https: z.url() }),
+  counts: z.object({
+    projects: z.int(),
+    keys: z.int(),
+    pets: z.int(),
+    /** Since this start: API responses, and those of them that refused with 429. */
+    requests: z.int(),
+    refused: z.int(),
+    /** Connections open now, on the HTTP and HTTPS listeners. */
+    connections: z.int(),
+  }),
+  /** What is not as it should be, in sentences: no IPv6, a moved clock, a file that could not be written. */
+  warnings: z.array(z.string()),
+});
+export type StatusReport = z.infer<typeof statusReport>;
+
+export const status = {
+  get: base.route({ summary: 'Version, addresses, counts, warnings' }).input(z.object({}).optional()).output(statusReport),
+};

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+export const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
+
+const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, as a string of decimal digits, or a number within ±(2^53−1)`;
+
+/** Whether `text` is a plain decimal integer (no plus sign, no leading zeros) that fits into a signed 64-bit integer. */
+export function isInt64Text(text: string): boolean {
+  if (!/^(0|-?[1-9][0-9]{0,18})$/.test(text)) return false;
+  const value = BigInt(text);
+  return value >= INT64_MIN && value <= INT64_MAX;
+}
+
+/** An int64 as it leaves: a decimal string, exact over the whole range. */
+export const int64Text = z.string().refine(isInt64Text, INT64_MESSAGE).meta({ format: 'int64', examples: ['42'] });
+
+/**
+ * An int64 as input: a decimal string, or a JSON integer that a double holds exactly. One beyond ±(2^53−1) has been
+ * rounded by the JSON parser before we see it, so it is refused instead of guessed at.
+ */
+export const int64Input = z
+  .union([z.string().refine(isInt64Text), z.number().refine(Number.isSafeInteger)], { error: INT64_MESSAGE })
+  .transform((value) => String(value));
+
+/** A moment in ISO 8601, UTC, milliseconds. */
+export const timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:00:00.000Z'] });
+
+const DURATION_PATTERN = /^P(?=\d|T\d)(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?$/;
+
+/** A length of time in ISO 8601, weeks to milliseconds. Months and years are refused: they have no fixed length. */
+export const duration = z
+  .string()
+  .max(64)
+  .regex(DURATION_PATTERN, 'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, such as "PT10M" or "P2D"')
+  .meta({ examples: ['PT10M'] });
+
+export const identifier = z.string().min(1).max(64);
+
+export const environment = z.enum(['production', 'staging']);
+export type Environment = z.infer<typeof environment>;
+
+export const petStatus = z.enum(['available', 'pending', 'sold']);
+export type PetStatus = z.infer<typeof petStatus>;
+
+const PET_NAME_MESSAGE = 'must be a string of 1 to 1,000 characters, at least one of them not blank';
+
+/**
+ * An animal's name. Characters are Unicode code points; an unpaired surrogate is refused, because UTF-8 has no form
+ * for it and the name would come back changed.
+ */
+export const petName = z
+  .string({ error: PET_NAME_MESSAGE })
+  .refine((name) => name.trim() !== '' && name.isWellFormed() && codePointCount(name) <= 1000, PET_NAME_MESSAGE)
+  .meta({ minLength: 1, maxLength: 1000, pattern: '\\S' });
+
+function codePointCount(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0xd800 && unit <= 0xdbff) count--;
+  }
+  return count;
+}
