@@ -1,0 +1,7 @@
+import type { Environment } from '../contract/values.ts';
+
+/** One of a project's two sets of pets and orders. */
+export interface Dataset {
+  projectId: string;
+  environment: Environment;
+}
