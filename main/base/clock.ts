@@ -168,7 +168,9 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
       const timer = earliest();
       if (timer === null || timer.atMs > limitMs) return;
       if (++callbacks > JUMP_CALLBACKS_MAX) {
-        throw new Error(`More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${new Date(now()).toISOString()}.`);
+        throw new Error(
+          `More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${new Date(now()).toISOString()}.`,
+        );
       }
       if (timer.intervalMs === null) timers.delete(timer);
       else collapse(timer, timer.intervalMs, limitMs);
@@ -203,7 +205,9 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
 
   async function jumpTo(toMs: EpochMs): Promise<boolean> {
     if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
-      throw new RangeError(`The clock can show ${new Date(CLOCK_MIN_MS).toISOString()} to ${new Date(CLOCK_MAX_MS).toISOString()}.`);
+      throw new RangeError(
+        `The clock can show ${new Date(CLOCK_MIN_MS).toISOString()} to ${new Date(CLOCK_MAX_MS).toISOString()}.`,
+      );
     }
     const fromMs = now();
     const startedMs = real.monotonic();
@@ -256,7 +260,8 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     },
     setting: () => ({ offsetMs, frozenAtMs }),
     advance(byMs) {
-      if (!(byMs >= 0)) return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));
+      if (!(byMs >= 0))
+        return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));
       return adjust(() => jumpTo(now() + byMs));
     },
     set: (toMs) => adjust(() => jumpTo(toMs)),

@@ -1,12 +1,5 @@
 /** A JSON value in which every number that is mathematically an integer is a bigint, exact at any size. */
-export type ExactJson =
-  | string
-  | number
-  | bigint
-  | boolean
-  | null
-  | ExactJson[]
-  | { [key: string]: ExactJson };
+export type ExactJson = string | number | bigint | boolean | null | ExactJson[] | { [key: string]: ExactJson };
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 

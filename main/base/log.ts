@@ -22,10 +22,12 @@ const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 
 /** A log whose lines go to `write`. Lines carry the app's time. Errors among the fields keep their stack. */
 export function createLog(clock: Pick<Clock, 'now'>, write: (line: LogLine) => void, level: LogLevel = 'info'): Log {
-  const at = (lineLevel: LogLevel) => (message: string, fields: LogFields = {}) => {
-    if (ORDER[lineLevel] < ORDER[level]) return;
-    write({ at: new Date(clock.now()).toISOString(), level: lineLevel, message, fields });
-  };
+  const at =
+    (lineLevel: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (ORDER[lineLevel] < ORDER[level]) return;
+      write({ at: new Date(clock.now()).toISOString(), level: lineLevel, message, fields });
+    };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 

@@ -3,7 +3,10 @@
  * Transports render these at their edge (API Error body, RPC error, command line exit); nothing else invents codes.
  */
 export const ERROR_CATALOGUE = {
-  invalid_request: { status: 400, title: 'The input is not acceptable; the message names the field and what is allowed.' },
+  invalid_request: {
+    status: 400,
+    title: 'The input is not acceptable; the message names the field and what is allowed.',
+  },
   unauthorized: { status: 401, title: 'The credentials are missing or not valid.' },
   forbidden: { status: 403, title: 'The request comes from a place that may not ask.' },
   not_found: { status: 404, title: 'There is nothing of that name here.' },
@@ -14,7 +17,10 @@ export const ERROR_CATALOGUE = {
   unsupported_media_type: { status: 415, title: 'The body is not of a media type that is read.' },
   misdirected_request: { status: 421, title: 'The connection was made for another hostname.' },
   rate_limit_exceeded: { status: 429, title: 'The plan’s requests of this rate window are used up.' },
-  api_key_banned: { status: 429, title: 'The API key is banned for a while, because it went on asking after refusals.' },
+  api_key_banned: {
+    status: 429,
+    title: 'The API key is banned for a while, because it went on asking after refusals.',
+  },
   header_fields_too_large: { status: 431, title: 'The header section is larger than what is read.' },
   internal_error: { status: 500, title: 'Vivarium failed; its log has the reason.' },
   bad_gateway: { status: 502, title: 'The upstream did not answer properly.' },

@@ -52,7 +52,10 @@ export const pets = {
       }),
     )
     .output(pet),
-  remove: base.route({ summary: 'Remove a pet' }).input(dataset.extend({ id: int64Input })).output(pet),
+  remove: base
+    .route({ summary: 'Remove a pet' })
+    .input(dataset.extend({ id: int64Input }))
+    .output(pet),
   import: base
     .route({ summary: 'Add pets from JSON or CSV; good rows are taken, bad ones are reported' })
     .input(dataset.extend({ format: z.enum(['json', 'csv']), text: z.string().max(IMPORT_TEXT_MAX) }))

@@ -54,14 +54,17 @@ export const SLUG_LENGTH_MAX = 55;
 const slug = z
   .string()
   .max(SLUG_LENGTH_MAX)
-  .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, 'must be lower-case letters, digits and inner hyphens: it becomes a DNS label');
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
+    'must be lower-case letters, digits and inner hyphens: it becomes a DNS label',
+  );
 
 export const projects = {
-  list: base
-    .route({ summary: 'All projects, newest first' })
-    .input(z.object({}).optional())
-    .output(z.array(project)),
-  get: base.route({ summary: 'One project' }).input(z.object({ projectId: identifier })).output(project),
+  list: base.route({ summary: 'All projects, newest first' }).input(z.object({}).optional()).output(z.array(project)),
+  get: base
+    .route({ summary: 'One project' })
+    .input(z.object({ projectId: identifier }))
+    .output(project),
   create: base
     .route({ summary: 'Create a project; its hostnames are served at once' })
     .input(

@@ -4,7 +4,10 @@ import { duration } from './values.ts';
 
 /** `"*"`: any page may call; a list: these origins only; an empty list: none. */
 const cors = z.union(
-  [z.literal('*'), z.array(z.string().regex(/^https?:\/\/[^/?#\s]+$/, 'must be an origin such as "http://localhost:5173"')).max(100)],
+  [
+    z.literal('*'),
+    z.array(z.string().regex(/^https?:\/\/[^/?#\s]+$/, 'must be an origin such as "http://localhost:5173"')).max(100),
+  ],
   { error: 'must be "*" or a list of origins such as ["http://localhost:5173"]' },
 );
 

@@ -25,5 +25,8 @@ export const statusReport = z.object({
 export type StatusReport = z.infer<typeof statusReport>;
 
 export const status = {
-  get: base.route({ summary: 'Version, addresses, counts, warnings' }).input(z.object({}).optional()).output(statusReport),
+  get: base
+    .route({ summary: 'Version, addresses, counts, warnings' })
+    .input(z.object({}).optional())
+    .output(statusReport),
 };

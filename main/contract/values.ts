@@ -13,7 +13,10 @@ export function isInt64Text(text: string): boolean {
 }
 
 /** An int64 as it leaves: a decimal string, exact over the whole range. */
-export const int64Text = z.string().refine(isInt64Text, INT64_MESSAGE).meta({ format: 'int64', examples: ['42'] });
+export const int64Text = z
+  .string()
+  .refine(isInt64Text, INT64_MESSAGE)
+  .meta({ format: 'int64', examples: ['42'] });
 
 /**
  * An int64 as input: a decimal string, or a JSON integer that a double holds exactly. One beyond ±(2^53−1) has been
@@ -32,7 +35,10 @@ const DURATION_PATTERN = /^P(?=\d|T\d)(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d
 export const duration = z
   .string()
   .max(64)
-  .regex(DURATION_PATTERN, 'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, such as "PT10M" or "P2D"')
+  .regex(
+    DURATION_PATTERN,
+    'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, such as "PT10M" or "P2D"',
+  )
   .meta({ examples: ['PT10M'] });
 
 export const identifier = z.string().min(1).max(64);

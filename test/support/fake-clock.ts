@@ -1,4 +1,10 @@
-import { createClock, type AdjustableClock, type ClockSetting, type RealTime, type Timer } from '../../main/base/clock.ts';
+import {
+  createClock,
+  type AdjustableClock,
+  type ClockSetting,
+  type RealTime,
+  type Timer,
+} from '../../main/base/clock.ts';
 
 /** A clock whose real time stands still until a test passes it; everything else is the real implementation. */
 export interface FakeClock extends AdjustableClock {
@@ -13,7 +19,9 @@ interface Pending {
   callback: () => void;
 }
 
-export function createFakeClock(options: { nowMs?: number; setting?: ClockSetting; onError?: (error: unknown) => void } = {}): FakeClock {
+export function createFakeClock(
+  options: { nowMs?: number; setting?: ClockSetting; onError?: (error: unknown) => void } = {},
+): FakeClock {
   const startMs = options.nowMs ?? FAKE_NOW_MS;
   let elapsedMs = 0;
   const pending = new Set<Pending>();
