@@ -145,14 +145,14 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     if (first === null) return;
     const delayMs = Math.min(Math.max(first.atMs - now(), 0), REAL_SLEEP_MS_MAX);
     wakeUp = real.schedule(delayMs, () => {
-      adjusting = adjusting.then(async () => {
-        await runDue(now());
-        arm();
-      });
+      adjusting = adjusting
+        .then(() => runDue(now()))
+        .catch(onError)
+        .then(arm);
     });
   }
 
-  /** Whether the timer fired earlier than due to come again, with nothing else due before `limitMs`: skip to its last repeat. */
+  /** Moves a repeating timer on to its last repeat before something else falls due, or before `limitMs`. */
   function collapse(timer: Scheduled, intervalMs: number, limitMs: EpochMs): void {
     let untilMs = limitMs;
     for (const other of timers) {
@@ -169,7 +169,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
       if (timer === null || timer.atMs > limitMs) return;
       if (++callbacks > JUMP_CALLBACKS_MAX) {
         throw new Error(
-          `More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${new Date(now()).toISOString()}.`,
+          `More than ${JUMP_CALLBACKS_MAX} timers fell due in one jump of the clock; it stops at ${iso(now())}.`,
         );
       }
       if (timer.intervalMs === null) timers.delete(timer);
@@ -198,27 +198,30 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     return run;
   }
 
-  function place(atMs: EpochMs): void {
-    if (frozenAtMs !== null) frozenAtMs = atMs;
-    offsetMs = atMs - real.now();
-  }
-
-  async function jumpTo(toMs: EpochMs): Promise<boolean> {
+  /** Moves to the moment that `target` makes of the present one. True when it lies before it. */
+  async function jump(target: (fromMs: EpochMs) => EpochMs): Promise<boolean> {
+    // One reading of the real time, so that an advance by 48 hours moves the offset by exactly 48 hours.
+    const realNowMs = real.now();
+    const fromMs = frozenAtMs ?? realNowMs + offsetMs;
+    const toMs = target(fromMs);
     if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
-      throw new RangeError(
-        `The clock can show ${new Date(CLOCK_MIN_MS).toISOString()} to ${new Date(CLOCK_MAX_MS).toISOString()}.`,
-      );
+      throw new RangeError(`The clock can show ${iso(CLOCK_MIN_MS)} to ${iso(CLOCK_MAX_MS)}.`);
     }
-    const fromMs = now();
-    const startedMs = real.monotonic();
-    if (toMs < fromMs) {
-      place(toMs);
+    const backward = toMs < fromMs;
+    if (backward) {
       // A repeat that was waiting for a moment far in the old future would otherwise sleep until then.
       for (const timer of timers) {
         if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
       }
-      return true;
+    } else {
+      await runOnTheWay(fromMs, toMs);
     }
+    if (frozenAtMs !== null) frozenAtMs = toMs;
+    offsetMs = toMs - realNowMs;
+    return backward;
+  }
+
+  async function runOnTheWay(fromMs: EpochMs, toMs: EpochMs): Promise<void> {
     wakeUp?.cancel();
     jumpNowMs = fromMs;
     try {
@@ -227,10 +230,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
       });
     } finally {
       jumpNowMs = null;
-      // Real time went on while the timers ran; a running clock includes it.
-      place(toMs + (frozenAtMs === null ? Math.round(real.monotonic() - startedMs) : 0));
     }
-    return false;
   }
 
   function schedule(entry: Omit<Scheduled, 'sequence'>): Timer {
@@ -255,16 +255,16 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     realTimer: (delayMs, callback) => real.schedule(delayMs, callback),
     state() {
       const realNow = real.now();
-      const shown = now();
+      const shown = jumpNowMs ?? frozenAtMs ?? realNow + offsetMs;
       return { now: shown, realNow, offsetMs: shown - realNow, frozen: frozenAtMs !== null };
     },
     setting: () => ({ offsetMs, frozenAtMs }),
     advance(byMs) {
       if (!(byMs >= 0))
         return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));
-      return adjust(() => jumpTo(now() + byMs));
+      return adjust(() => jump((fromMs) => fromMs + byMs));
     },
-    set: (toMs) => adjust(() => jumpTo(toMs)),
+    set: (toMs) => adjust(() => jump(() => toMs)),
     freeze() {
       frozenAtMs ??= now();
       arm();
@@ -279,7 +279,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     },
     reset: () =>
       adjust(async () => {
-        const backward = await jumpTo(real.now());
+        const backward = await jump(() => real.now());
         frozenAtMs = null;
         offsetMs = 0;
         return backward;
@@ -295,3 +295,5 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     },
   };
 }
+
+const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();

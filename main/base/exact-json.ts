@@ -6,12 +6,16 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** Integers of more digits than this stay numbers: far beyond int64, and their exact value would only cost memory. */
 const INTEGER_DIGITS_MAX = 40;
 
+/** Deeper than any sensible document; parsing with a reviver recurses, and slows down badly near the end of the stack. */
+const DEPTH_MAX = 256;
+
 /**
  * `JSON.parse` without its rounding: `9007199254740993` comes back as `9007199254740993n`, and so do `1.0` and `1e3`,
  * which JSON Schema counts as integers too. Fractions stay numbers.
- * @throws SyntaxError as `JSON.parse`; RangeError when the text nests deeper than the stack.
+ * @throws SyntaxError as `JSON.parse`, and when the text nests deeper than 256 levels.
  */
 export function parseExactJson(text: string): ExactJson {
+  if (nestsTooDeep(text)) throw new SyntaxError(`JSON nests deeper than ${DEPTH_MAX} levels`);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? (exactInteger(context?.source ?? String(value)) ?? value) : value,
   ) as ExactJson;
@@ -33,3 +37,27 @@ export function exactInteger(literal: string): bigint | null {
   const cut = significant.length + scale;
   return /^0*$/.test(significant.slice(cut)) ? BigInt(sign + significant.slice(0, cut)) : null;
 }
+
+function nestsTooDeep(text: string): boolean {
+  if (text.length < 2 * DEPTH_MAX) return false;
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (inString) {
+      if (unit === BACKSLASH) index++;
+      else if (unit === QUOTE) inString = false;
+    } else if (unit === QUOTE) inString = true;
+    else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) {
+      if (++depth > DEPTH_MAX) return true;
+    } else if (unit === CLOSE_BRACKET || unit === CLOSE_BRACE) depth--;
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;

@@ -23,8 +23,13 @@ export const int64Text = z
  * rounded by the JSON parser before we see it, so it is refused instead of guessed at.
  */
 export const int64Input = z
-  .union([z.string().refine(isInt64Text), z.number().refine(Number.isSafeInteger)], { error: INT64_MESSAGE })
-  .transform((value) => String(value));
+  .union(
+    // The message is at each part too: zod reports the part alone when the value is of its type.
+    [z.string().refine(isInt64Text, INT64_MESSAGE), z.number().refine(Number.isSafeInteger, INT64_MESSAGE)],
+    { error: INT64_MESSAGE },
+  )
+  .transform((value) => String(value))
+  .meta({ format: 'int64', examples: ['42'] });
 
 /** A moment in ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:00:00.000Z'] });

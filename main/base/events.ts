@@ -1,0 +1,121 @@
+import type { ChangeEvent } from '../contract/events.ts';
+import type { Clock, Timer } from './clock.ts';
+
+/** Changes of one thing that come faster than this (in real time) are told as one: at once, and again after the rest. */
+const COALESCE_MS = 50;
+
+/** Events that wait for a slow subscriber; beyond it they are dropped and the subscriber is told that it lagged. */
+const QUEUE_MAX = 1_000;
+
+export type ChangeType = Exclude<ChangeEvent['type'], 'ready' | 'lagged'>;
+export type ChangeScope = Pick<ChangeEvent, 'projectId' | 'environment'>;
+
+export interface EventBus {
+  /** Tells every subscriber that something changed. Cheap enough for the hot path. */
+  emit(type: ChangeType, scope?: ChangeScope): void;
+  /** A stream that begins with `ready` and ends when `signal` aborts, the reader stops, or the bus closes. */
+  watch(signal?: AbortSignal): AsyncGenerator<ChangeEvent, void, void>;
+  /** Ends all streams. */
+  close(): void;
+}
+
+export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBus {
+  const subscribers = new Set<Subscriber>();
+  const quiet = new Map<string, { timer: Timer; again: boolean }>();
+  let closed = false;
+
+  const stamp = (type: ChangeEvent['type'], scope: ChangeScope = {}): ChangeEvent => ({
+    type,
+    ...scope,
+    at: new Date(clock.now()).toISOString(),
+  });
+
+  function tell(type: ChangeType, scope: ChangeScope): void {
+    const event = stamp(type, scope);
+    for (const subscriber of subscribers) subscriber.push(event);
+  }
+
+  function emit(type: ChangeType, scope: ChangeScope = {}): void {
+    if (subscribers.size === 0) return;
+    const key = `${type} ${scope.projectId ?? ''} ${scope.environment ?? ''}`;
+    const recent = quiet.get(key);
+    if (recent !== undefined) {
+      recent.again = true;
+      return;
+    }
+    tell(type, scope);
+    const timer = clock.realTimer(COALESCE_MS, () => {
+      const again = quiet.get(key)?.again === true;
+      quiet.delete(key);
+      if (again) emit(type, scope);
+    });
+    quiet.set(key, { timer, again: false });
+  }
+
+  return {
+    emit,
+    async *watch(signal) {
+      const subscriber = createSubscriber(stamp);
+      const end = () => subscriber.end();
+      subscribers.add(subscriber);
+      signal?.addEventListener('abort', end, { once: true });
+      if (closed || signal?.aborted === true) end();
+      try {
+        yield stamp('ready');
+        for (;;) {
+          const event = await subscriber.next();
+          if (event === null) return;
+          yield event;
+        }
+      } finally {
+        subscribers.delete(subscriber);
+        signal?.removeEventListener('abort', end);
+      }
+    },
+    close() {
+      closed = true;
+      for (const { timer } of quiet.values()) timer.cancel();
+      quiet.clear();
+      for (const subscriber of subscribers) subscriber.end();
+    },
+  };
+}
+
+interface Subscriber {
+  push(event: ChangeEvent): void;
+  /** The next event; null after the end. */
+  next(): Promise<ChangeEvent | null>;
+  end(): void;
+}
+
+function createSubscriber(stamp: (type: 'lagged') => ChangeEvent): Subscriber {
+  let queue: ChangeEvent[] = [];
+  let waiting: ((event: ChangeEvent | null) => void) | null = null;
+  let ended = false;
+  return {
+    push(event) {
+      if (ended) return;
+      if (waiting !== null) {
+        waiting(event);
+        waiting = null;
+      } else if (queue.length < QUEUE_MAX) {
+        queue.push(event);
+      } else {
+        queue = [stamp('lagged')];
+      }
+    },
+    next() {
+      const event = queue.shift();
+      if (event !== undefined) return Promise.resolve(event);
+      if (ended) return Promise.resolve(null);
+      return new Promise((resolve) => {
+        waiting = resolve;
+      });
+    },
+    end() {
+      ended = true;
+      waiting?.(null);
+      waiting = null;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** Of a word of this many letters, one may differ for it to count as meant; longer words grow the allowance. */
+const LETTERS_PER_MISTAKE = 3;
+
+/** More suggestions than this are a list, not a help. */
+const SUGGESTIONS_MAX = 3;
+
+/** Words longer than this are compared by their beginning only: the comparison costs the product of the lengths. */
+const WORD_LENGTH_MAX = 64;
+
+/**
+ * The candidates that `word` was probably meant to be, the likeliest first, at most three: those it begins, and those
+ * that a few wrong, missing, added or swapped letters make of it. Upper and lower case count as the same.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string[] {
+  const wanted = word.slice(0, WORD_LENGTH_MAX).toLowerCase();
+  const found: { candidate: string; mistakes: number }[] = [];
+  for (const candidate of candidates) {
+    const mistakes = countMistakes(wanted, candidate.slice(0, WORD_LENGTH_MAX).toLowerCase());
+    const isBeginning = wanted.length >= 2 && candidate.toLowerCase().startsWith(wanted);
+    if (isBeginning || mistakes <= Math.max(1, Math.floor(wanted.length / LETTERS_PER_MISTAKE))) {
+      found.push({ candidate, mistakes: isBeginning ? 0 : mistakes });
+    }
+  }
+  found.sort((a, b) => a.mistakes - b.mistakes || a.candidate.localeCompare(b.candidate));
+  return found.slice(0, SUGGESTIONS_MAX).map(({ candidate }) => candidate);
+}
+
+/** ` Did you mean "a" or "b"?` with a leading blank, or nothing when there is no candidate that is near. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const quoted = nearest(word, candidates).map((candidate) => `"${candidate}"`);
+  const last = quoted.pop();
+  if (last === undefined) return '';
+  return ` Did you mean ${quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`}?`;
+}
+
+/** The edit distance in which swapping two neighbours counts as one mistake (optimal string alignment). */
+function countMistakes(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}

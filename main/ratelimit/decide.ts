@@ -1,0 +1,205 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { Decision, RateState, Refusal } from '../base/decision.ts';
+import type { PlanLimits } from '../contract/projects.ts';
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+
+/** A fixed rate window of one caller. It begins with the first counted request; null until then. */
+export interface RateWindow {
+  startedAtMs: EpochMs | null;
+  used: number;
+}
+
+/** Everything that is remembered of a caller. A value: decisions return a new one. */
+export interface CallerState {
+  minute: RateWindow;
+  day: RateWindow;
+  /** Refusals in the exhausted rate window that ends at `strikesUntilMs`. */
+  strikes: number;
+  strikesUntilMs: EpochMs | null;
+  bannedUntilMs: EpochMs | null;
+}
+
+/** When an API key is banned, and for how long. Null for callers that are never banned (addresses). */
+export interface BanRule {
+  /** Refusals in one exhausted rate window. */
+  afterRefusals: number;
+  durationMs: number;
+}
+
+export interface Outcome {
+  decision: Decision;
+  state: CallerState;
+  /** True when this request began a ban. */
+  banBegan: boolean;
+}
+
+const EMPTY_WINDOW: RateWindow = { startedAtMs: null, used: 0 };
+
+export const NEW_CALLER: CallerState = {
+  minute: EMPTY_WINDOW,
+  day: EMPTY_WINDOW,
+  strikes: 0,
+  strikesUntilMs: null,
+  bannedUntilMs: null,
+};
+
+/** One of the two windows as it counts at this moment. */
+interface OpenWindow {
+  name: 'minute' | 'day';
+  limit: number;
+  used: number;
+  remaining: number;
+  endsAtMs: EpochMs;
+}
+
+/**
+ * The state as it stands at `nowMs`: windows that have ended, or that begin in the future because the clock was set
+ * back, are empty again; a ban that is over is gone, and its strikes with it; a ban never lasts longer than its length.
+ */
+export function settle(state: CallerState, ban: BanRule | null, nowMs: EpochMs): CallerState {
+  const minute = current(state.minute, MINUTE_MS, nowMs);
+  const day = current(state.day, DAY_MS, nowMs);
+  let { strikes, strikesUntilMs, bannedUntilMs } = state;
+  if (bannedUntilMs !== null && (ban === null || bannedUntilMs <= nowMs)) {
+    bannedUntilMs = null;
+    strikes = 0;
+    strikesUntilMs = null;
+  }
+  if (bannedUntilMs !== null && ban !== null) bannedUntilMs = Math.min(bannedUntilMs, nowMs + ban.durationMs);
+  if (strikesUntilMs !== null && (strikesUntilMs <= nowMs || strikesUntilMs > nowMs + DAY_MS)) {
+    strikes = 0;
+    strikesUntilMs = null;
+  }
+  if (
+    minute === state.minute &&
+    day === state.day &&
+    strikes === state.strikes &&
+    bannedUntilMs === state.bannedUntilMs
+  ) {
+    return state;
+  }
+  return { minute, day, strikes, strikesUntilMs, bannedUntilMs };
+}
+
+function current(window: RateWindow, lengthMs: number, nowMs: EpochMs): RateWindow {
+  if (window.startedAtMs === null) return window;
+  return nowMs >= window.startedAtMs && nowMs < window.startedAtMs + lengthMs ? window : EMPTY_WINDOW;
+}
+
+/**
+ * Decides one counted request (specification, section 8). Pure: the caller's state and the time in, the decision and
+ * the new state out. Whoever is refused is not counted; whoever goes on being refused in the same exhausted window is
+ * banned when `ban` says so, and asking during a ban does not lengthen it.
+ */
+export function decide(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Outcome {
+  const state = settle(caller, ban, nowMs);
+  const minute = open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs);
+  const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
+
+  if (state.bannedUntilMs !== null) {
+    return { decision: banned(narrower(minute, day), state.bannedUntilMs, nowMs), state, banBegan: false };
+  }
+
+  const exhausted = waitFor(minute, day);
+  if (exhausted !== null) return refuse(state, exhausted, ban, nowMs);
+
+  const counted: CallerState = {
+    ...state,
+    minute: count(state.minute, nowMs),
+    day: count(state.day, nowMs),
+  };
+  const rate = rateState(narrower(spent(minute), spent(day)));
+  return { decision: { refusal: null, rate }, state: counted, banBegan: false };
+}
+
+/** What `decide` would say of the rate state if nothing were counted: for answers that do not count, such as preflights. */
+export function peek(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Decision {
+  const state = settle(caller, ban, nowMs);
+  const minute = open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs);
+  const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
+  if (state.bannedUntilMs !== null) return banned(narrower(minute, day), state.bannedUntilMs, nowMs);
+  return { refusal: null, rate: rateState(waitFor(minute, day) ?? narrower(minute, day)) };
+}
+
+function open(
+  name: OpenWindow['name'],
+  window: RateWindow,
+  limit: number,
+  lengthMs: number,
+  nowMs: EpochMs,
+): OpenWindow {
+  return {
+    name,
+    limit,
+    used: window.used,
+    remaining: Math.max(limit - window.used, 0),
+    endsAtMs: (window.startedAtMs ?? nowMs) + lengthMs,
+  };
+}
+
+const count = (window: RateWindow, nowMs: EpochMs): RateWindow => ({
+  startedAtMs: window.startedAtMs ?? nowMs,
+  used: window.used + 1,
+});
+
+const spent = (window: OpenWindow): OpenWindow => ({ ...window, remaining: window.remaining - 1 });
+
+/** The window that runs out first; when equal, the minute. */
+const narrower = (minute: OpenWindow, day: OpenWindow): OpenWindow => (day.remaining < minute.remaining ? day : minute);
+
+/** The exhausted window that ends last: only after it a request can pass. Null when none is exhausted. */
+function waitFor(minute: OpenWindow, day: OpenWindow): OpenWindow | null {
+  if (minute.remaining > 0) return day.remaining > 0 ? null : day;
+  return day.remaining > 0 || day.endsAtMs <= minute.endsAtMs ? minute : day;
+}
+
+const rateState = (window: OpenWindow): RateState => ({
+  limit: window.limit,
+  remaining: window.remaining,
+  resetSeconds: Math.ceil(window.endsAtMs / 1000),
+});
+
+function refuse(state: CallerState, exhausted: OpenWindow, ban: BanRule | null, nowMs: EpochMs): Outcome {
+  const rate = rateState(exhausted);
+  const strikes = (state.strikesUntilMs === exhausted.endsAtMs ? state.strikes : 0) + 1;
+  const banBegan = ban !== null && strikes >= ban.afterRefusals;
+  const refusal: Refusal = {
+    code: 'rate_limit_exceeded',
+    retryAfterSeconds: secondsUntil(exhausted.endsAtMs, nowMs),
+    message: limitMessage(exhausted),
+  };
+  return {
+    decision: { refusal, rate },
+    state: {
+      ...state,
+      strikes,
+      strikesUntilMs: exhausted.endsAtMs,
+      bannedUntilMs: banBegan ? nowMs + ban.durationMs : null,
+    },
+    banBegan,
+  };
+}
+
+/** During a ban nothing is left, and what the client has to wait for is the end of the ban; both headers say so. */
+function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision {
+  return {
+    rate: { limit: window.limit, remaining: 0, resetSeconds: Math.ceil(untilMs / 1000) },
+    refusal: {
+      code: 'api_key_banned',
+      retryAfterSeconds: secondsUntil(untilMs, nowMs),
+      message: `This API key went on asking after it was refused, and is banned until ${iso(untilMs)}. Wait for Retry-After, and back off exponentially after a 429.`,
+    },
+  };
+}
+
+/** Rounded up, as `X-RateLimit-Reset` is: a client that waits by either of them never comes back too early. */
+const secondsUntil = (atMs: EpochMs, nowMs: EpochMs): number => Math.max(1, Math.ceil(atMs / 1000 - nowMs / 1000));
+
+function limitMessage(window: OpenWindow): string {
+  const length = window.name === 'minute' ? 'minute' : 'day';
+  return `The limit of ${window.limit} requests per ${length} is used up until ${iso(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
+}
+
+const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();

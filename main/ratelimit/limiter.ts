@@ -1,0 +1,250 @@
+import type { Clock } from '../base/clock.ts';
+import type { Decision } from '../base/decision.ts';
+import type { PlanLimits } from '../contract/projects.ts';
+import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from './decide.ts';
+
+/** Who asks: an API key or, without a valid one, the address of the client; both within one project. */
+export type Caller =
+  { kind: 'key'; keyId: string; projectId: string } | { kind: 'address'; address: string; projectId: string };
+
+/** A caller's state as a row; times in milliseconds since the epoch. */
+export interface LimitRow {
+  projectId: string;
+  /** `key:<id>` or `address:<ip>`. */
+  caller: string;
+  minuteStartedAtMs: number | null;
+  minuteUsed: number;
+  dayStartedAtMs: number | null;
+  dayUsed: number;
+  strikes: number;
+  strikesUntilMs: number | null;
+  bannedUntilMs: number | null;
+}
+
+/** Where counters and bans survive a restart. All calls are made outside of requests, in batches. */
+export interface LimitStorage {
+  load(): Iterable<LimitRow>;
+  save(rows: readonly LimitRow[]): void;
+  remove(callers: readonly { projectId: string; caller: string }[]): void;
+}
+
+export interface CallerReading {
+  projectId: string;
+  caller: string;
+  state: CallerState;
+}
+
+export interface Limiter {
+  /** Decides one request, and counts it unless it is refused. */
+  take(caller: Caller, limits: PlanLimits): Decision;
+  /** The rate state without counting. */
+  peek(caller: Caller, limits: PlanLimits): Decision;
+  /** The project's callers with something used, struck or banned at this moment. */
+  usage(projectId: string): CallerReading[];
+  /** Used counts and strikes to zero, of one caller or of all of the project; bans stay. */
+  reset(projectId: string, caller?: string): void;
+  /** Lifts the ban of an API key. False when there was none. */
+  unban(projectId: string, keyId: string): boolean;
+  /** Forgets a project's callers; or one API key that was revoked. */
+  forget(projectId: string, caller?: string): void;
+  /** Writes what has changed since the last time. */
+  flush(): void;
+  stop(): void;
+}
+
+/** Callers that are remembered at once; about 300 bytes each. The longest silent one is forgotten first, banned ones last. */
+export const CALLERS_MAX = 100_000;
+
+/** A caller is changed by every request, so states are written behind: at most this much real time is lost by a crash. */
+const FLUSH_INTERVAL_MS = 1_000;
+
+/** How many silent callers are looked at to find one that is not banned, before a banned one is forgotten. */
+const EVICTION_SCAN_MAX = 32;
+
+interface Entry {
+  projectId: string;
+  caller: string;
+  state: CallerState;
+  dirty: boolean;
+}
+
+export const callerName = (caller: Caller): string =>
+  caller.kind === 'key' ? `key:${caller.keyId}` : `address:${caller.address}`;
+
+export function createLimiter(options: {
+  clock: Clock;
+  storage: LimitStorage;
+  /** The rule in force; read at each decision, so that a changed setting applies at once. */
+  banRule: () => BanRule;
+  onBan?: (caller: Caller) => void;
+  /** Told when writing fails; the limiter goes on in memory and tries again. */
+  onError?: (error: unknown) => void;
+  callersMax?: number;
+}): Limiter {
+  const { clock, storage, banRule } = options;
+  const callersMax = options.callersMax ?? CALLERS_MAX;
+  /** In order of the last request: a Map keeps insertion order, and a used entry is inserted anew. */
+  const entries = new Map<string, Entry>();
+  const dirty = new Set<Entry>();
+  let removed: { projectId: string; caller: string }[] = [];
+  let stopped = false;
+
+  for (const row of storage.load()) {
+    if (entries.size >= callersMax) {
+      removed.push({ projectId: row.projectId, caller: row.caller });
+      continue;
+    }
+    entries.set(keyOf(row.projectId, row.caller), {
+      projectId: row.projectId,
+      caller: row.caller,
+      state: stateOf(row),
+      dirty: false,
+    });
+  }
+
+  const ruleFor = (caller: string): BanRule | null => (caller.startsWith('key:') ? banRule() : null);
+
+  function touch(projectId: string, caller: string): Entry {
+    const key = keyOf(projectId, caller);
+    let entry = entries.get(key);
+    if (entry === undefined) {
+      if (entries.size >= callersMax) evict();
+      entry = { projectId, caller, state: NEW_CALLER, dirty: false };
+    } else {
+      entries.delete(key);
+    }
+    entries.set(key, entry);
+    return entry;
+  }
+
+  function evict(): void {
+    const nowMs = clock.now();
+    let scanned = 0;
+    for (const [key, entry] of entries) {
+      const banned = entry.state.bannedUntilMs !== null && entry.state.bannedUntilMs > nowMs;
+      if (banned && ++scanned < EVICTION_SCAN_MAX) continue;
+      drop(key, entry);
+      return;
+    }
+    const oldest = entries.entries().next().value;
+    if (oldest !== undefined) drop(...oldest);
+  }
+
+  function drop(key: string, entry: Entry): void {
+    entries.delete(key);
+    dirty.delete(entry);
+    removed.push({ projectId: entry.projectId, caller: entry.caller });
+    if (removed.length >= callersMax) flush();
+  }
+
+  function mark(entry: Entry, state: CallerState): void {
+    entry.state = state;
+    if (entry.dirty) return;
+    entry.dirty = true;
+    dirty.add(entry);
+  }
+
+  function flush(): void {
+    try {
+      if (removed.length > 0) {
+        // A caller that was forgotten and came back is written again below.
+        storage.remove(removed);
+        removed = [];
+      }
+      if (dirty.size > 0) {
+        storage.save([...dirty].map(rowOf));
+        for (const entry of dirty) entry.dirty = false;
+        dirty.clear();
+      }
+    } catch (error) {
+      options.onError?.(error);
+    }
+  }
+
+  function loop(): void {
+    if (stopped) return;
+    flush();
+    timer = clock.realTimer(FLUSH_INTERVAL_MS, loop);
+  }
+  let timer = clock.realTimer(FLUSH_INTERVAL_MS, loop);
+
+  return {
+    take(caller, limits) {
+      const entry = touch(caller.projectId, callerName(caller));
+      const outcome = decide(limits, entry.state, ruleFor(entry.caller), clock.now());
+      mark(entry, outcome.state);
+      if (outcome.banBegan) {
+        flush();
+        options.onBan?.(caller);
+      }
+      return outcome.decision;
+    },
+    peek(caller, limits) {
+      const name = callerName(caller);
+      const state = entries.get(keyOf(caller.projectId, name))?.state ?? NEW_CALLER;
+      return peek(limits, state, ruleFor(name), clock.now());
+    },
+    usage(projectId) {
+      const nowMs = clock.now();
+      const readings: CallerReading[] = [];
+      for (const entry of entries.values()) {
+        if (entry.projectId !== projectId) continue;
+        const state = settle(entry.state, ruleFor(entry.caller), nowMs);
+        if (state.minute.used > 0 || state.day.used > 0 || state.strikes > 0 || state.bannedUntilMs !== null) {
+          readings.push({ projectId, caller: entry.caller, state });
+        }
+      }
+      return readings.reverse();
+    },
+    reset(projectId, caller) {
+      for (const entry of entries.values()) {
+        if (entry.projectId !== projectId || (caller !== undefined && entry.caller !== caller)) continue;
+        mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });
+      }
+      flush();
+    },
+    unban(projectId, keyId) {
+      const entry = entries.get(keyOf(projectId, `key:${keyId}`));
+      if (entry === undefined) return false;
+      const state = settle(entry.state, banRule(), clock.now());
+      if (state.bannedUntilMs === null) return false;
+      mark(entry, { ...state, strikes: 0, strikesUntilMs: null, bannedUntilMs: null });
+      flush();
+      return true;
+    },
+    forget(projectId, caller) {
+      for (const [key, entry] of entries) {
+        if (entry.projectId === projectId && (caller === undefined || entry.caller === caller)) drop(key, entry);
+      }
+      flush();
+    },
+    flush,
+    stop() {
+      stopped = true;
+      timer.cancel();
+      flush();
+    },
+  };
+}
+
+const keyOf = (projectId: string, caller: string): string => `${projectId} ${caller}`;
+
+const stateOf = (row: LimitRow): CallerState => ({
+  minute: { startedAtMs: row.minuteStartedAtMs, used: row.minuteUsed },
+  day: { startedAtMs: row.dayStartedAtMs, used: row.dayUsed },
+  strikes: row.strikes,
+  strikesUntilMs: row.strikesUntilMs,
+  bannedUntilMs: row.bannedUntilMs,
+});
+
+const rowOf = ({ projectId, caller, state }: Entry): LimitRow => ({
+  projectId,
+  caller,
+  minuteStartedAtMs: state.minute.startedAtMs,
+  minuteUsed: state.minute.used,
+  dayStartedAtMs: state.day.startedAtMs,
+  dayUsed: state.day.used,
+  strikes: state.strikes,
+  strikesUntilMs: state.strikesUntilMs,
+  bannedUntilMs: state.bannedUntilMs,
+});

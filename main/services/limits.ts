@@ -1,0 +1,66 @@
+import type { Services } from '../contract/index.ts';
+import type { CallerUsage } from '../contract/limits.ts';
+import type { PlanLimits } from '../contract/projects.ts';
+import type { CallerReading, Limiter } from '../ratelimit/limiter.ts';
+import type { Effects, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts';
+import { existingKey } from './keys.ts';
+import { existingProject } from './projects.ts';
+
+/** Callers that one answer lists, the latest first. */
+const USAGE_ROWS_MAX = 1_000;
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+export function createLimitServices(options: {
+  projects: ProjectRows;
+  keys: KeyRows;
+  limiter: Limiter;
+  effects: Effects;
+  planLimits: (project: ProjectRow) => PlanLimits;
+  /** What callers without a valid key are held to. */
+  freeLimits: PlanLimits;
+}): Services['limits'] {
+  const { projects, keys, limiter, effects } = options;
+
+  function usage(projectId: string): CallerUsage[] {
+    const project = existingProject(projects, projectId);
+    const keyLimits = options.planLimits(project);
+    return limiter
+      .usage(projectId)
+      .slice(0, USAGE_ROWS_MAX)
+      .map((reading) => presentCaller(reading, reading.caller.startsWith('key:') ? keyLimits : options.freeLimits));
+  }
+
+  return {
+    usage: ({ projectId }) => usage(projectId),
+    reset({ projectId, caller }) {
+      existingProject(projects, projectId);
+      limiter.reset(projectId, caller);
+      effects.emit('limits.changed', { projectId });
+      return usage(projectId);
+    },
+    unban({ keyId }) {
+      const { projectId } = existingKey(keys, keyId);
+      const lifted = limiter.unban(projectId, keyId);
+      if (lifted) effects.emit('limits.changed', { projectId });
+      return { keyId, lifted };
+    },
+  };
+}
+
+function presentCaller({ caller, state }: CallerReading, limits: PlanLimits): CallerUsage {
+  const presentWindow = (window: { startedAtMs: number | null; used: number }, limit: number, lengthMs: number) => ({
+    limit,
+    used: window.used,
+    ...(window.startedAtMs !== null && { resetsAt: new Date(window.startedAtMs + lengthMs).toISOString() }),
+  });
+  return {
+    caller,
+    ...(caller.startsWith('key:') && { keyId: caller.slice('key:'.length) }),
+    minute: presentWindow(state.minute, limits.perMinute, MINUTE_MS),
+    day: presentWindow(state.day, limits.perDay, DAY_MS),
+    strikes: state.strikes,
+    ...(state.bannedUntilMs !== null && { bannedUntil: new Date(state.bannedUntilMs).toISOString() }),
+  };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { petStatus } from '../contract/values.ts';
+import type { NewPetRow } from './dependencies.ts';
+
+const words = z.object({
+  names: z.array(z.string()).min(1),
+  kinds: z.array(z.object({ categoryId: z.int(), breeds: z.array(z.string()).min(1) })).min(1),
+  statuses: z.array(petStatus).min(1),
+});
+
+/** Made-up pets: the same ones each time, so that demos and bug reports can be repeated. */
+export interface PetSeeds {
+  generate(count: number): Iterable<NewPetRow>;
+}
+
+/** @param json the text of `resources/demo/seed.json` */
+export function createPetSeeds(json: string): PetSeeds {
+  const { names, kinds, statuses } = words.parse(JSON.parse(json));
+  return {
+    *generate(count) {
+      const random = createRandom(count);
+      for (let made = 0; made < count; made++) {
+        const kind = pick(kinds, random);
+        yield {
+          name: `${pick(names, random)} the ${pick(kind.breeds, random)}`,
+          categoryId: BigInt(kind.categoryId),
+          status: pick(statuses, random),
+        };
+      }
+    },
+  };
+}
+
+function pick<Item>(items: readonly Item[], random: () => number): Item {
+  return items[Math.floor(random() * items.length)] as Item;
+}
+
+/** Mulberry32: small, fast, and good enough for choosing names. Values in [0, 1). */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

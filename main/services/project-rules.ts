@@ -1,0 +1,59 @@
+import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../contract/projects.ts';
+
+/** What separates a project's staging hostname from its production hostname. */
+export const STAGING_SUFFIX = '-staging';
+
+/** Labels of the platform zone that mean something else. */
+const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2', 'www', 'control', 'localhost']);
+
+/** The slug that `name` suggests: its letters and digits without accents, joined by hyphens; `project` when none is left. */
+export function slugFromName(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_LENGTH_MAX)
+    .replace(/^-+|-+$/g, '');
+  const usable = slug === '' ? 'project' : slug;
+  return slugFault(usable) === null ? usable : `${usable.slice(0, SLUG_LENGTH_MAX - 8)}-project`;
+}
+
+/** Why a well-formed slug can't be used, or null. */
+export function slugFault(slug: string): string | null {
+  if (RESERVED_SLUGS.has(slug)) return `"${slug}" is kept for the platform; choose another one.`;
+  if (slug.endsWith(STAGING_SUFFIX))
+    return `must not end with "${STAGING_SUFFIX}": that is how staging hostnames are made.`;
+  if (slug.startsWith('xn--') || slug.slice(2, 4) === '--')
+    return 'must not have hyphens as its third and fourth character (RFC 5891 §4.2.3.1).';
+  return null;
+}
+
+/** `slug`, or `slug-2`, `slug-3`, … whichever is not taken. */
+export function freeSlug(slug: string, taken: (slug: string) => boolean): string {
+  let candidate = slug;
+  for (let number = 2; taken(candidate); number++) {
+    const ending = `-${number}`;
+    candidate = slug.slice(0, SLUG_LENGTH_MAX - ending.length).replace(/-+$/, '') + ending;
+  }
+  return candidate;
+}
+
+/**
+ * The limits that are stored with a plan: Enterprise requires both, the others have their own and take none.
+ * @throws VivariumError invalid_request
+ */
+export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined): PlanLimits | null {
+  if (plan === 'enterprise') {
+    if (limits) return limits;
+    throw inputError('limits', 'are required with the plan "enterprise": {"perMinute": …, "perDay": …}.');
+  }
+  if (limits) throw inputError('limits', `can be set with the plan "enterprise" only; "${plan}" has its own.`);
+  return null;
+}
+
+export function inputError(path: string, message: string): VivariumError {
+  const issue: InputIssue = { path, message };
+  return new VivariumError('invalid_request', `${path}: ${message}`, { issues: [issue] });
+}

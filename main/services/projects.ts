@@ -1,0 +1,110 @@
+import type { Clock } from '../base/clock.ts';
+import { createId } from '../base/secret.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Services } from '../contract/index.ts';
+import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
+import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
+
+/** Projects that one Vivarium holds; the route table and the lists are made for this many. */
+export const PROJECTS_MAX = 20_000;
+
+export function createProjectServices(options: {
+  clock: Pick<Clock, 'now'>;
+  projects: ProjectRows;
+  effects: Effects;
+  /** Base addresses and the limits of the plan: what a row does not hold. */
+  present: (row: ProjectRow) => Project;
+  /** Called after a project is gone, so that nothing of it stays in memory. */
+  forget: (projectId: string) => void;
+}): Services['projects'] {
+  const { clock, projects, effects, present } = options;
+
+  function changed(projectId: string): Project {
+    effects.publish();
+    effects.emit('projects.changed', { projectId });
+    return present(existingProject(projects, projectId));
+  }
+
+  function checkSlug(slug: string, ownId: string | null): string {
+    const fault = slugFault(slug);
+    if (fault !== null) throw inputError('slug', fault);
+    const holder = projects.getBySlug(slug);
+    if (holder !== null && holder.id !== ownId) {
+      throw new VivariumError(
+        'conflict',
+        `The slug "${slug}" is taken by the project "${holder.name}"; choose another one.`,
+        {
+          issues: [{ path: 'slug', message: 'is taken' }],
+        },
+      );
+    }
+    return slug;
+  }
+
+  return {
+    list: () => projects.list().map(present),
+    get: ({ projectId }) => present(existingProject(projects, projectId)),
+    create(input) {
+      if (projects.count() >= PROJECTS_MAX) {
+        throw new VivariumError('conflict', `There are ${PROJECTS_MAX} projects already; remove one first.`);
+      }
+      const slug =
+        input.slug === undefined
+          ? freeSlug(slugFromName(input.name), (candidate) => projects.getBySlug(candidate) !== null)
+          : checkSlug(input.slug, null);
+      const id = createId('prj');
+      projects.insert({
+        id,
+        name: input.name,
+        slug,
+        plan: input.plan,
+        limits: limitsForPlan(input.plan, input.limits),
+        target: acceptTarget(input.target ?? { kind: 'api' }),
+        primary: null,
+        redirects: [],
+        createdAtMs: clock.now(),
+      });
+      return changed(id);
+    },
+    update({ projectId, ...input }) {
+      const row = existingProject(projects, projectId);
+      projects.update(projectId, {
+        ...(input.name !== undefined && { name: input.name }),
+        ...(input.slug !== undefined && { slug: checkSlug(input.slug, projectId) }),
+        ...planPatch(row, input.plan, input.limits),
+        ...(input.target !== undefined && { target: acceptTarget(input.target) }),
+      });
+      return changed(projectId);
+    },
+    remove({ projectId }) {
+      const removed = present(existingProject(projects, projectId));
+      projects.remove(projectId);
+      effects.publish();
+      options.forget(projectId);
+      effects.emit('projects.changed', { projectId });
+      return removed;
+    },
+  };
+}
+
+function planPatch(row: ProjectRow, plan: Plan = row.plan, limits: PlanLimits | undefined): Partial<ProjectRow> {
+  const kept = plan === 'enterprise' && row.plan === 'enterprise' ? row.limits : null;
+  return { plan, limits: limitsForPlan(plan, limits ?? kept) };
+}
+
+function acceptTarget(target: TargetSetting): TargetSetting {
+  if (target.kind === 'upstream') {
+    throw inputError('target', 'must be {"kind": "api"}: this version of Vivarium has no upstream targets yet.');
+  }
+  return target;
+}
+
+/** @throws VivariumError not_found */
+export function existingProject(projects: Pick<ProjectRows, 'get'>, projectId: string): ProjectRow {
+  const row = projects.get(projectId);
+  if (row === null) {
+    throw new VivariumError('not_found', `There is no project "${projectId}"; projects.list shows those there are.`);
+  }
+  return row;
+}

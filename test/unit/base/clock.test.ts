@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import { CLOCK_MAX_MS } from '../../../main/base/clock.ts';
+import { createFakeClock, FAKE_NOW_MS, settle } from '../../support/fake-clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('reading', () => {
+  it('shows the real time until it is adjusted', async () => {
+    const clock = createFakeClock();
+    await clock.pass(1_500);
+    expect(clock.state()).toEqual({
+      now: FAKE_NOW_MS + 1_500,
+      realNow: FAKE_NOW_MS + 1_500,
+      offsetMs: 0,
+      frozen: false,
+    });
+  });
+
+  it('moves the offset by exactly what it was advanced by', async () => {
+    const clock = createFakeClock();
+    await clock.advance(48 * HOUR_MS);
+    await clock.pass(1_000);
+    expect(clock.state()).toMatchObject({ now: FAKE_NOW_MS + 48 * HOUR_MS + 1_000, offsetMs: 48 * HOUR_MS });
+  });
+
+  it('keeps monotonic time apart from adjustments', async () => {
+    const clock = createFakeClock();
+    await clock.advance(HOUR_MS);
+    await clock.pass(10);
+    await clock.set(0);
+    expect(clock.monotonic()).toBe(10);
+  });
+
+  it.each([
+    ['freeze', 'stands still', 0],
+    ['resume', 'runs on from where it stood', 700],
+  ] as const)('after %s it %s', async (verb, _fact, passes) => {
+    const clock = createFakeClock();
+    clock.freeze();
+    await clock.pass(5_000);
+    if (verb === 'resume') clock.resume();
+    await clock.pass(700);
+    expect(clock.now()).toBe(FAKE_NOW_MS + passes);
+  });
+
+  it('freezing twice does not move it', async () => {
+    const clock = createFakeClock();
+    clock.freeze();
+    await clock.pass(5_000);
+    clock.freeze();
+    expect(clock.now()).toBe(FAKE_NOW_MS);
+  });
+
+  it('reset goes back to the real time and runs', async () => {
+    const clock = createFakeClock();
+    await clock.advance(HOUR_MS);
+    clock.freeze();
+    await clock.pass(1_000);
+    await clock.reset();
+    await clock.pass(1_000);
+    expect(clock.state()).toEqual({
+      now: FAKE_NOW_MS + 2_000,
+      realNow: FAKE_NOW_MS + 2_000,
+      offsetMs: 0,
+      frozen: false,
+    });
+  });
+
+  it('a stored setting brings back offset and freeze', async () => {
+    const clock = createFakeClock();
+    await clock.advance(HOUR_MS);
+    const running = createFakeClock({ setting: clock.setting() });
+    await running.pass(5);
+    expect(running.now()).toBe(FAKE_NOW_MS + HOUR_MS + 5);
+    clock.freeze();
+    const frozen = createFakeClock({ setting: clock.setting() });
+    await frozen.pass(5);
+    expect(frozen.now()).toBe(FAKE_NOW_MS + HOUR_MS);
+  });
+
+  it.each([
+    ['a negative advance', (clock: ReturnType<typeof createFakeClock>) => clock.advance(-1)],
+    ['an advance by NaN', (clock: ReturnType<typeof createFakeClock>) => clock.advance(Number.NaN)],
+    ['an advance past its last year', (clock: ReturnType<typeof createFakeClock>) => clock.advance(CLOCK_MAX_MS)],
+    ['a time before 1970', (clock: ReturnType<typeof createFakeClock>) => clock.set(-1)],
+  ])('refuses %s and stays where it was', async (_what, adjust) => {
+    const clock = createFakeClock();
+    await expect(adjust(clock)).rejects.toThrow(RangeError);
+    expect(clock.now()).toBe(FAKE_NOW_MS);
+  });
+});
+
+describe('timers', () => {
+  it('run when time passes, not before', async () => {
+    const clock = createFakeClock();
+    const ran: number[] = [];
+    clock.at(FAKE_NOW_MS + 100, () => void ran.push(clock.now() - FAKE_NOW_MS));
+    await clock.pass(99);
+    expect(ran).toEqual([]);
+    await clock.pass(1);
+    expect(ran).toEqual([100]);
+  });
+
+  it('that fall due on the way of an advance have run, in order and at their own time, when it returns', async () => {
+    const clock = createFakeClock();
+    const ran: [string, number][] = [];
+    const note = (name: string) => () => void ran.push([name, clock.now() - FAKE_NOW_MS]);
+    clock.at(FAKE_NOW_MS + 300, note('third'));
+    clock.at(FAKE_NOW_MS + 100, note('first'));
+    clock.at(FAKE_NOW_MS + 100, note('second'));
+    clock.at(FAKE_NOW_MS + 2_000, note('later'));
+    await clock.advance(1_000);
+    expect(ran).toEqual([
+      ['first', 100],
+      ['second', 100],
+      ['third', 300],
+    ]);
+    expect(clock.now()).toBe(FAKE_NOW_MS + 1_000);
+  });
+
+  it('made by a timer on the way run on the same way', async () => {
+    const clock = createFakeClock();
+    const ran: number[] = [];
+    clock.at(FAKE_NOW_MS + 100, () => {
+      clock.at(clock.now() + 50, () => void ran.push(clock.now() - FAKE_NOW_MS));
+    });
+    await clock.advance(1_000);
+    expect(ran).toEqual([150]);
+  });
+
+  it('are awaited: an advance returns after the work of its timers', async () => {
+    const clock = createFakeClock();
+    let finished = false;
+    clock.at(FAKE_NOW_MS + 1, async () => {
+      await settle();
+      finished = true;
+    });
+    await clock.advance(1);
+    expect(finished).toBe(true);
+  });
+
+  it('of the past run in the next turn, not inside the call that made them', async () => {
+    const clock = createFakeClock();
+    let ran = false;
+    clock.at(FAKE_NOW_MS - 1, () => void (ran = true));
+    expect(ran).toBe(false);
+    await clock.pass(0);
+    expect(ran).toBe(true);
+  });
+
+  it('do not run while the clock is frozen, and run when it is advanced', async () => {
+    const clock = createFakeClock();
+    const ran: number[] = [];
+    clock.at(FAKE_NOW_MS + 100, () => void ran.push(clock.now() - FAKE_NOW_MS));
+    clock.freeze();
+    await clock.pass(10_000);
+    expect(ran).toEqual([]);
+    await clock.advance(100);
+    expect(ran).toEqual([100]);
+  });
+
+  it('that are cancelled do not run', async () => {
+    const clock = createFakeClock();
+    let ran = false;
+    const timer = clock.at(FAKE_NOW_MS + 100, () => void (ran = true));
+    timer.cancel();
+    timer.cancel();
+    await clock.advance(1_000);
+    expect(ran).toBe(false);
+  });
+
+  it('that fail are reported, and the others run', async () => {
+    const errors: unknown[] = [];
+    const clock = createFakeClock({ onError: (error) => errors.push(error) });
+    let ran = false;
+    clock.at(FAKE_NOW_MS + 1, () => Promise.reject(new Error('no')));
+    clock.at(FAKE_NOW_MS + 2, () => void (ran = true));
+    await clock.advance(10);
+    expect(errors).toEqual([new Error('no')]);
+    expect(ran).toBe(true);
+  });
+
+  it('are found in time when the real clock jumped ahead, as after a sleep', async () => {
+    const clock = createFakeClock();
+    let ran = false;
+    clock.at(FAKE_NOW_MS + 10 * HOUR_MS, () => void (ran = true));
+    await clock.pass(10 * HOUR_MS);
+    expect(ran).toBe(true);
+  });
+
+  it('two advances at once run one after the other', async () => {
+    const clock = createFakeClock();
+    await Promise.all([clock.advance(100), clock.advance(200)]);
+    expect(clock.now()).toBe(FAKE_NOW_MS + 300);
+  });
+});
+
+describe('repeating timers', () => {
+  it('run once per interval', async () => {
+    const clock = createFakeClock();
+    const ran: number[] = [];
+    clock.every(100, () => void ran.push(clock.now() - FAKE_NOW_MS));
+    await clock.pass(350);
+    expect(ran).toEqual([100, 200, 300]);
+  });
+
+  it('collapse into the last repeat when the clock jumps and nothing else is due between', async () => {
+    const clock = createFakeClock();
+    const ran: number[] = [];
+    clock.every(100, () => void ran.push(clock.now() - FAKE_NOW_MS));
+    await clock.advance(1_050);
+    expect(ran).toEqual([1_000]);
+    await clock.advance(50);
+    expect(ran).toEqual([1_000, 1_100]);
+  });
+
+  it('collapse only up to the next other timer', async () => {
+    const clock = createFakeClock();
+    const ran: [string, number][] = [];
+    clock.every(100, () => void ran.push(['repeat', clock.now() - FAKE_NOW_MS]));
+    clock.at(FAKE_NOW_MS + 450, () => void ran.push(['once', 450]));
+    await clock.advance(1_000);
+    expect(ran).toEqual([
+      ['repeat', 400],
+      ['once', 450],
+      ['repeat', 1_000],
+    ]);
+  });
+
+  it('re-arm after a step back instead of sleeping until the old future', async () => {
+    const clock = createFakeClock();
+    let ran = 0;
+    await clock.advance(100 * HOUR_MS);
+    clock.every(HOUR_MS, () => void ran++);
+    await clock.set(FAKE_NOW_MS);
+    await clock.advance(HOUR_MS);
+    expect(ran).toBe(1);
+  });
+
+  it('need an interval above zero', () => {
+    expect(() => createFakeClock().every(0, () => undefined)).toThrow(RangeError);
+  });
+});
+
+describe('adjustments', () => {
+  it('are announced with their direction, after they are in force', async () => {
+    const clock = createFakeClock();
+    const seen: [boolean, number][] = [];
+    clock.onAdjusted(({ backward }) => seen.push([backward, clock.now() - FAKE_NOW_MS]));
+    await clock.advance(100);
+    await clock.set(FAKE_NOW_MS + 50);
+    await clock.reset();
+    expect(seen).toEqual([
+      [false, 100],
+      [true, 50],
+      [true, 0],
+    ]);
+  });
+
+  it('passing time is not an adjustment', async () => {
+    const clock = createFakeClock();
+    let announced = 0;
+    const stop = clock.onAdjusted(() => void announced++);
+    await clock.pass(1_000);
+    stop();
+    await clock.advance(1);
+    expect(announced).toBe(0);
+  });
+});

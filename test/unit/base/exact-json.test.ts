@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { exactInteger, parseExactJson } from '../../../main/base/exact-json.ts';
+
+describe('exactInteger', () => {
+  it.each([
+    ['0', 0n],
+    ['-0', 0n],
+    ['1.0', 1n],
+    ['1e3', 1000n],
+    ['1.5e1', 15n],
+    ['10e-1', 1n],
+    ['-120E-1', -12n],
+    ['9007199254740993', 9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775808', 9223372036854775808n],
+    ['9.223372036854775807e18', 9223372036854775807n],
+    ['0e999999999', 0n],
+  ])('%s stands for %s', (literal, value) => {
+    expect(exactInteger(literal)).toBe(value);
+  });
+
+  it.each(['1.5', '1e-1', '0.1', '123456e-7', '1e400', '1e999999999', '1e-999999999'])(
+    '%s is no integer here',
+    (literal) => {
+      expect(exactInteger(literal)).toBeNull();
+    },
+  );
+});
+
+describe('parseExactJson', () => {
+  it('keeps integers exact at any depth, and fractions as numbers', () => {
+    expect(parseExactJson('{"a":[9007199254740993,{"b":-1}],"c":1.5,"d":"2","e":null,"f":true}')).toEqual({
+      a: [9007199254740993n, { b: -1n }],
+      c: 1.5,
+      d: '2',
+      e: null,
+      f: true,
+    });
+  });
+
+  it('takes __proto__ as an ordinary name', () => {
+    const value = parseExactJson('{"__proto__":{"admin":true}}') as object;
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect('admin' in value).toBe(false);
+  });
+
+  it.each(['', '{', '[1,]', '01', 'NaN', "{'a':1}"])('throws on %s', (text) => {
+    expect(() => parseExactJson(text)).toThrow(SyntaxError);
+  });
+
+  it('throws on a million brackets before it parses them', () => {
+    expect(() => parseExactJson('['.repeat(1_000_000) + ']'.repeat(1_000_000))).toThrow('nests deeper than 256 levels');
+  });
+
+  it('does not count brackets inside of strings', () => {
+    const text = JSON.stringify({ name: '\\"[{'.repeat(1_000) });
+    expect(parseExactJson(text)).toEqual(JSON.parse(text));
+  });
+});

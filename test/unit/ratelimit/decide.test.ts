@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type BanRule,
+  type CallerState,
+  DAY_MS,
+  decide,
+  MINUTE_MS,
+  NEW_CALLER,
+  peek,
+} from '../../../main/ratelimit/decide.ts';
+import { PLAN_LIMITS } from '../../../main/ratelimit/plans.ts';
+
+/** A whole second, so that resets are whole seconds too where a test does not say otherwise. */
+const NOW = Date.UTC(2026, 10, 20, 9, 0, 0);
+const BAN: BanRule = { afterRefusals: 20, durationMs: 600_000 };
+const FREE = PLAN_LIMITS.free;
+
+/** Takes `times` requests at `atMs`; the last decision and the state after it. */
+function take(
+  limits: { perMinute: number; perDay: number },
+  state: CallerState,
+  times: number,
+  atMs: number,
+  ban: BanRule | null = BAN,
+) {
+  let outcome = decide(limits, state, ban, atMs);
+  for (let request = 1; request < times; request++) outcome = decide(limits, outcome.state, ban, atMs);
+  return outcome;
+}
+
+describe('the plans', () => {
+  it.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ] as const)('%s: %i a minute, %i a day', (plan, perMinute, perDay) => {
+    expect(PLAN_LIMITS[plan]).toEqual({ perMinute, perDay });
+  });
+
+  it.each(['free', 'pro', 'business'] as const)(
+    '%s passes exactly its requests of a minute, and refuses the next',
+    (plan) => {
+      const limits = PLAN_LIMITS[plan];
+      const last = take(limits, NEW_CALLER, limits.perMinute, NOW);
+      expect(last.decision).toEqual({
+        refusal: null,
+        rate: { limit: limits.perMinute, remaining: 0, resetSeconds: NOW / 1000 + 60 },
+      });
+      expect(take(limits, last.state, 1, NOW).decision.refusal).toMatchObject({
+        code: 'rate_limit_exceeded',
+        retryAfterSeconds: 60,
+      });
+    },
+  );
+});
+
+describe('the minute window', () => {
+  it.each([
+    ['at its first moment', 0, 59],
+    ['one millisecond before its end', MINUTE_MS - 1, 58],
+    ['at its end a new one begins', MINUTE_MS, 59],
+    ['long after', 10 * MINUTE_MS, 59],
+  ])('%s', (_when, laterMs, remaining) => {
+    const first = take(FREE, NEW_CALLER, 1, NOW);
+    const outcome = laterMs === 0 ? first : take(FREE, first.state, 1, NOW + laterMs);
+    expect(outcome.decision.rate.remaining).toBe(remaining);
+  });
+
+  it('begins with the first counted request, not on the clock’s minute', () => {
+    const at = NOW + 12_345;
+    expect(take(FREE, NEW_CALLER, 1, at).decision.rate.resetSeconds).toBe(Math.ceil((at + MINUTE_MS) / 1000));
+  });
+
+  it('is not begun anew by a refused request', () => {
+    const full = take(FREE, NEW_CALLER, 60, NOW);
+    const refused = take(FREE, full.state, 1, NOW + 30_000);
+    expect(refused.state.minute).toEqual({ startedAtMs: NOW, used: 60 });
+    expect(take(FREE, refused.state, 1, NOW + MINUTE_MS).decision.refusal).toBeNull();
+  });
+});
+
+describe('the headers describe the window that runs out first', () => {
+  it.each([
+    // perMinute, perDay, requests, window described
+    [10, 100, 1, 'minute'],
+    [10, 10, 1, 'minute'],
+    [10, 10, 10, 'minute'],
+    [10, 9, 1, 'day'],
+    [10, 9, 9, 'day'],
+    [1_000_000, 5, 1, 'day'],
+  ])('%i a minute, %i a day, after %i: the %s', (perMinute, perDay, requests, window) => {
+    const { rate } = take({ perMinute, perDay }, NEW_CALLER, requests, NOW).decision;
+    const [limit, lengthMs] = window === 'minute' ? [perMinute, MINUTE_MS] : [perDay, DAY_MS];
+    expect(rate).toEqual({ limit, remaining: limit - requests, resetSeconds: (NOW + lengthMs) / 1000 });
+  });
+
+  it('changes to the day when the day has fewer left', () => {
+    const limits = { perMinute: 10, perDay: 15 };
+    const first = take(limits, NEW_CALLER, 9, NOW);
+    expect(first.decision.rate).toMatchObject({ limit: 10, remaining: 1 });
+    const second = take(limits, first.state, 1, NOW + MINUTE_MS);
+    expect(second.decision.rate).toMatchObject({ limit: 15, remaining: 5 });
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    // ms into the window, Retry-After, Reset − now in seconds
+    [0, 60],
+    [1, 60],
+    [999, 60],
+    [1_000, 59],
+    [59_000, 1],
+    [59_001, 1],
+    [59_999, 1],
+  ])('%i ms into the exhausted minute asks to wait %i s', (laterMs, seconds) => {
+    const full = take(FREE, NEW_CALLER, 60, NOW);
+    const { refusal, rate } = take(FREE, full.state, 1, NOW + laterMs).decision;
+    expect(refusal?.retryAfterSeconds).toBe(seconds);
+    expect(rate).toEqual({ limit: 60, remaining: 0, resetSeconds: NOW / 1000 + 60 });
+  });
+
+  it.each([0, 1, 250, 499, 500, 999])(
+    'waiting for Retry-After is enough when the window began %i ms after a second',
+    (fraction) => {
+      const begin = NOW + fraction;
+      const full = take(FREE, NEW_CALLER, 60, begin);
+      for (const laterMs of [0, 1, 333, 30_500, 59_998, 59_999]) {
+        const at = begin + laterMs;
+        const { refusal, rate } = take(FREE, full.state, 1, at).decision;
+        const back = at + (refusal?.retryAfterSeconds ?? 0) * 1000;
+        expect(back).toBeGreaterThanOrEqual(begin + MINUTE_MS);
+        expect(rate.resetSeconds * 1000).toBeGreaterThanOrEqual(begin + MINUTE_MS);
+        expect(take(FREE, full.state, 1, back).decision.refusal).toBeNull();
+        expect(take(FREE, full.state, 1, rate.resetSeconds * 1000).decision.refusal).toBeNull();
+      }
+    },
+  );
+
+  it('by the day waits for the day', () => {
+    const limits = { perMinute: 100, perDay: 5 };
+    const full = take(limits, NEW_CALLER, 5, NOW);
+    const { refusal, rate } = take(limits, full.state, 1, NOW + 1_000).decision;
+    expect(refusal?.retryAfterSeconds).toBe(86_399);
+    expect(refusal?.message).toContain('5 requests per day');
+    expect(rate).toEqual({ limit: 5, remaining: 0, resetSeconds: NOW / 1000 + 86_400 });
+  });
+
+  it('by both windows waits for the one that ends last', () => {
+    const limits = { perMinute: 5, perDay: 5 };
+    const full = take(limits, NEW_CALLER, 5, NOW);
+    const { refusal, rate } = take(limits, full.state, 1, NOW).decision;
+    expect(refusal?.retryAfterSeconds).toBe(86_400);
+    expect(rate.resetSeconds).toBe(NOW / 1000 + 86_400);
+  });
+
+  it('by both windows waits for the minute when the day ends before it', () => {
+    const limits = { perMinute: 5, perDay: 10 };
+    const early = take(limits, NEW_CALLER, 5, NOW);
+    const late = take(limits, early.state, 5, NOW + DAY_MS - 10_000);
+    const { refusal } = take(limits, late.state, 1, NOW + DAY_MS - 10_000).decision;
+    expect(refusal?.retryAfterSeconds).toBe(60);
+  });
+});
+
+describe('a ban', () => {
+  const full = take(FREE, NEW_CALLER, 60, NOW);
+
+  it('begins with the 20th refusal in one window, and the 20th still says rate_limit_exceeded', () => {
+    const nineteenth = take(FREE, full.state, 19, NOW);
+    expect(nineteenth.banBegan).toBe(false);
+    const twentieth = take(FREE, nineteenth.state, 1, NOW);
+    expect(twentieth.banBegan).toBe(true);
+    expect(twentieth.decision.refusal?.code).toBe('rate_limit_exceeded');
+    expect(take(FREE, twentieth.state, 1, NOW).decision).toMatchObject({
+      refusal: { code: 'api_key_banned', retryAfterSeconds: 600 },
+      rate: { remaining: 0, resetSeconds: NOW / 1000 + 600 },
+    });
+  });
+
+  it('is not lengthened by asking', () => {
+    const banned = take(FREE, full.state, 20, NOW);
+    const asked = take(FREE, banned.state, 500, NOW + 300_000);
+    expect(asked.decision.refusal?.retryAfterSeconds).toBe(300);
+    expect(asked.state.bannedUntilMs).toBe(NOW + 600_000);
+  });
+
+  it.each([
+    [599_999, 'api_key_banned'],
+    [600_000, undefined],
+  ])('after %i ms: %s', (laterMs, code) => {
+    const banned = take(FREE, full.state, 20, NOW);
+    expect(take(FREE, banned.state, 1, NOW + laterMs).decision.refusal?.code).toBe(code);
+  });
+
+  it('clears the strikes when it ends', () => {
+    const limits = { perMinute: 5, perDay: 5 };
+    const banned = take(limits, take(limits, NEW_CALLER, 5, NOW).state, 20, NOW);
+    const after = take(limits, banned.state, 19, NOW + 600_000);
+    expect(after.state.strikes).toBe(19);
+    expect(after.banBegan).toBe(false);
+    expect(take(limits, after.state, 1, NOW + 600_000).banBegan).toBe(true);
+  });
+
+  it('does not come from refusals spread over two windows', () => {
+    const first = take(FREE, full.state, 19, NOW);
+    const second = take(FREE, take(FREE, first.state, 60, NOW + MINUTE_MS).state, 19, NOW + MINUTE_MS);
+    expect(second.state.strikes).toBe(19);
+    expect(second.banBegan).toBe(false);
+  });
+
+  it('never comes over an address', () => {
+    const address = take(FREE, take(FREE, NEW_CALLER, 60, NOW, null).state, 1_000, NOW, null);
+    expect(address.banBegan).toBe(false);
+    expect(address.decision.refusal?.code).toBe('rate_limit_exceeded');
+  });
+
+  it.each([1, 3, 20])('follows the setting: after %i refusals', (afterRefusals) => {
+    const rule = { afterRefusals, durationMs: 1_000 };
+    const outcome = take(FREE, full.state, afterRefusals, NOW, rule);
+    expect(outcome.banBegan).toBe(true);
+    expect(outcome.state.bannedUntilMs).toBe(NOW + 1_000);
+  });
+});
+
+describe('a change of plan applies at once', () => {
+  it('upwards: used counts stay, the rest is there', () => {
+    const full = take(FREE, NEW_CALLER, 60, NOW);
+    const { decision } = take(PLAN_LIMITS.pro, full.state, 1, NOW);
+    expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetSeconds: NOW / 1000 + 60 } });
+  });
+
+  it('downwards: nothing is left, never less than nothing', () => {
+    const busy = take(PLAN_LIMITS.pro, NEW_CALLER, 200, NOW);
+    expect(take(FREE, busy.state, 1, NOW).decision).toMatchObject({
+      refusal: { code: 'rate_limit_exceeded' },
+      rate: { limit: 60, remaining: 0 },
+    });
+  });
+
+  it('bans stay', () => {
+    const banned = take(FREE, take(FREE, NEW_CALLER, 60, NOW).state, 20, NOW);
+    expect(take(PLAN_LIMITS.business, banned.state, 1, NOW).decision.refusal?.code).toBe('api_key_banned');
+  });
+});
+
+describe('after the clock went back', () => {
+  it('windows from the future begin anew', () => {
+    const future = take(FREE, NEW_CALLER, 60, NOW + DAY_MS);
+    const { decision, state } = take(FREE, future.state, 1, NOW);
+    expect(decision.rate).toEqual({ limit: 60, remaining: 59, resetSeconds: NOW / 1000 + 60 });
+    expect(state.day).toEqual({ startedAtMs: NOW, used: 1 });
+  });
+
+  it('a ban is capped at its length', () => {
+    const banned = take(FREE, take(FREE, NEW_CALLER, 60, NOW + DAY_MS).state, 20, NOW + DAY_MS);
+    expect(take(FREE, banned.state, 1, NOW).decision.refusal?.retryAfterSeconds).toBe(600);
+  });
+});
+
+describe('peek', () => {
+  it('shows what is left without counting', () => {
+    const some = take(FREE, NEW_CALLER, 10, NOW);
+    const expected = { refusal: null, rate: { limit: 60, remaining: 50, resetSeconds: NOW / 1000 + 60 } };
+    expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
+    expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
+  });
+
+  it('shows an exhausted window without refusing', () => {
+    const full = take(FREE, NEW_CALLER, 60, NOW);
+    expect(peek(FREE, full.state, BAN, NOW)).toMatchObject({ refusal: null, rate: { remaining: 0 } });
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { type Caller, createLimiter, type LimitRow, type LimitStorage } from '../../../main/ratelimit/limiter.ts';
+import { PLAN_LIMITS } from '../../../main/ratelimit/plans.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+
+const FREE = PLAN_LIMITS.free;
+const key = (keyId: string, projectId = 'p'): Caller => ({ kind: 'key', keyId, projectId });
+const address = (ip: string): Caller => ({ kind: 'address', address: ip, projectId: 'p' });
+
+/** Rows in memory, with a count of writes and a switch that makes them fail. */
+function createRows() {
+  const rows = new Map<string, LimitRow>();
+  const storage: LimitStorage & { rows: typeof rows; saves: number; failing: boolean } = {
+    rows,
+    saves: 0,
+    failing: false,
+    load: () => [...rows.values()],
+    save(changed) {
+      if (storage.failing) throw new Error('disk full');
+      storage.saves++;
+      for (const row of changed) rows.set(`${row.projectId} ${row.caller}`, { ...row });
+    },
+    remove(callers) {
+      if (storage.failing) throw new Error('disk full');
+      for (const { projectId, caller } of callers) rows.delete(`${projectId} ${caller}`);
+    },
+  };
+  return storage;
+}
+
+function create(
+  options: {
+    clock?: FakeClock;
+    rows?: ReturnType<typeof createRows>;
+    callersMax?: number;
+    onError?: (error: unknown) => void;
+  } = {},
+) {
+  const clock = options.clock ?? createFakeClock();
+  const rows = options.rows ?? createRows();
+  const bans: Caller[] = [];
+  const limiter = createLimiter({
+    clock,
+    storage: rows,
+    banRule: () => ({ afterRefusals: 20, durationMs: 600_000 }),
+    onBan: (caller) => bans.push(caller),
+    ...(options.callersMax !== undefined && { callersMax: options.callersMax }),
+    ...(options.onError !== undefined && { onError: options.onError }),
+  });
+  return { clock, rows, limiter, bans };
+}
+
+const takeMany = (limiter: ReturnType<typeof create>['limiter'], caller: Caller, times: number) => {
+  for (let request = 0; request < times; request++) limiter.take(caller, FREE);
+};
+
+describe('callers', () => {
+  it('are counted apart: keys, addresses, projects', () => {
+    const { limiter } = create();
+    takeMany(limiter, key('a'), 60);
+    expect(limiter.take(key('a'), FREE).refusal?.code).toBe('rate_limit_exceeded');
+    for (const other of [key('b'), key('a', 'q'), address('127.0.0.1'), address('::1')]) {
+      expect(limiter.take(other, FREE)).toMatchObject({ refusal: null, rate: { remaining: 59 } });
+    }
+  });
+
+  it('with an address are limited and never banned', () => {
+    const { limiter, bans } = create();
+    takeMany(limiter, address('::1'), 1_000);
+    expect(limiter.take(address('::1'), FREE).refusal?.code).toBe('rate_limit_exceeded');
+    expect(bans).toEqual([]);
+  });
+
+  it('that were not seen are not remembered by a peek', () => {
+    const { limiter } = create();
+    expect(limiter.peek(key('a'), FREE).rate.remaining).toBe(60);
+    expect(limiter.usage('p')).toEqual([]);
+  });
+
+  it('beyond the bound push out the longest silent one, and a banned one last', () => {
+    const { limiter } = create({ callersMax: 3 });
+    takeMany(limiter, key('banned'), 80);
+    limiter.take(key('old'), FREE);
+    limiter.take(key('young'), FREE);
+    limiter.take(key('new'), FREE);
+    expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:new', 'key:young', 'key:banned']);
+  });
+
+  it('beyond the bound are forgotten even when all are banned', () => {
+    const { limiter } = create({ callersMax: 2 });
+    for (const name of ['a', 'b', 'c']) takeMany(limiter, key(name), 80);
+    expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:c', 'key:b']);
+  });
+});
+
+describe('usage, reset and unban', () => {
+  it('usage shows what counts now, the latest caller first', async () => {
+    const { limiter, clock } = create();
+    takeMany(limiter, key('a'), 3);
+    takeMany(limiter, address('::1'), 1);
+    expect(limiter.usage('p').map(({ caller, state }) => [caller, state.minute.used, state.day.used])).toEqual([
+      ['address:::1', 1, 1],
+      ['key:a', 3, 3],
+    ]);
+    await clock.advance(60_000);
+    expect(limiter.usage('p').map(({ state }) => [state.minute.used, state.day.used])).toEqual([
+      [0, 1],
+      [0, 3],
+    ]);
+    await clock.advance(86_400_000);
+    expect(limiter.usage('p')).toEqual([]);
+  });
+
+  it('reset sets counters to zero, of one caller or of all; a ban stays', () => {
+    const { limiter } = create();
+    takeMany(limiter, key('a'), 5);
+    takeMany(limiter, key('b'), 80);
+    limiter.reset('p', 'key:a');
+    expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:b']);
+    limiter.reset('p');
+    expect(limiter.usage('p')).toMatchObject([{ caller: 'key:b', state: { minute: { used: 0 }, strikes: 0 } }]);
+    expect(limiter.take(key('b'), FREE).refusal?.code).toBe('api_key_banned');
+  });
+
+  it('unban lifts a ban and its strikes, and says whether there was one', () => {
+    const { limiter, bans } = create();
+    takeMany(limiter, key('a'), 80);
+    expect(bans).toEqual([key('a')]);
+    expect(limiter.unban('p', 'a')).toBe(true);
+    expect(limiter.unban('p', 'a')).toBe(false);
+    expect(limiter.unban('p', 'unknown')).toBe(false);
+    expect(limiter.take(key('a'), FREE).refusal?.code).toBe('rate_limit_exceeded');
+    takeMany(limiter, key('a'), 18);
+    expect(bans).toHaveLength(1);
+  });
+
+  it('forget drops a project’s callers, in memory and in storage', () => {
+    const { limiter, rows } = create();
+    takeMany(limiter, key('a'), 1);
+    limiter.take(key('a', 'q'), FREE);
+    limiter.flush();
+    limiter.forget('p');
+    expect(limiter.usage('p')).toEqual([]);
+    expect([...rows.rows.keys()]).toEqual(['q key:a']);
+  });
+});
+
+describe('what survives a restart', () => {
+  it('counters and bans', async () => {
+    const { limiter, rows, clock } = create();
+    takeMany(limiter, key('a'), 10);
+    takeMany(limiter, key('b'), 80);
+    limiter.stop();
+    const again = create({ rows, clock });
+    expect(again.limiter.take(key('a'), FREE).rate.remaining).toBe(49);
+    expect(again.limiter.take(key('b'), FREE).refusal?.code).toBe('api_key_banned');
+  });
+
+  it('a ban is written at once, counters within a second', async () => {
+    const { limiter, rows, clock } = create();
+    takeMany(limiter, key('a'), 10);
+    expect(rows.rows.size).toBe(0);
+    await clock.pass(1_000);
+    expect(rows.rows.get('p key:a')?.minuteUsed).toBe(10);
+    takeMany(limiter, key('b'), 80);
+    expect(rows.rows.get('p key:b')?.bannedUntilMs).not.toBeNull();
+  });
+
+  it('nothing is written while nothing changes', async () => {
+    const { limiter, rows, clock } = create();
+    limiter.take(key('a'), FREE);
+    await clock.pass(10_000);
+    expect(rows.saves).toBe(1);
+  });
+
+  it('a caller that was pushed out is gone from storage, and one that came back is there', async () => {
+    const { limiter, rows, clock } = create({ callersMax: 1 });
+    limiter.take(key('a'), FREE);
+    await clock.pass(1_000);
+    limiter.take(key('b'), FREE);
+    limiter.take(key('a'), FREE);
+    await clock.pass(1_000);
+    expect([...rows.rows.keys()]).toEqual(['p key:a']);
+  });
+
+  it('a write that failed is reported and made good later', async () => {
+    const errors: unknown[] = [];
+    const { limiter, rows, clock } = create({ onError: (error) => errors.push(error) });
+    rows.failing = true;
+    limiter.take(key('a'), FREE);
+    await clock.pass(1_000);
+    expect(errors).toEqual([new Error('disk full')]);
+    rows.failing = false;
+    await clock.pass(1_000);
+    expect(rows.rows.has('p key:a')).toBe(true);
+  });
+});
