@@ -51,6 +51,8 @@ export interface ClockSetting {
 export interface AdjustableClock extends Clock {
   state(): ClockState;
   setting(): ClockSetting;
+  /** Takes over a stored setting, before anything is scheduled; nothing runs, nothing is announced. */
+  restore(setting: ClockSetting): void;
   /** Moves the clock forward by `byMs ≥ 0`; timers that fall due on the way have run, in order, when it resolves. */
   advance(byMs: number): Promise<void>;
   /** Moves the clock to `toMs`. Forward as `advance`; backward, nothing runs, and repeating timers re-arm from there. */
@@ -259,6 +261,10 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
       return { now: shown, realNow, offsetMs: shown - realNow, frozen: frozenAtMs !== null };
     },
     setting: () => ({ offsetMs, frozenAtMs }),
+    restore(setting) {
+      ({ offsetMs, frozenAtMs } = setting);
+      arm();
+    },
     advance(byMs) {
       if (!(byMs >= 0))
         return Promise.reject(new RangeError('The clock advances by zero or more; use set to go back.'));

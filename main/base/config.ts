@@ -1,8 +1,17 @@
+import type { Environment } from '../contract/values.ts';
+
 /** The DNS zone under which every project has its platform hostnames (RFC 6761 §6.3 keeps `.localhost` on this machine). */
 export const PLATFORM_ZONE = 'vivarium.localhost';
 
 /** What a custom subdomain's CNAME points at. */
 export const CNAME_TARGET = `cname.${PLATFORM_ZONE}`;
+
+/** What separates a project's staging hostname from its production hostname. */
+export const STAGING_SUFFIX = '-staging';
+
+/** Where a project is served on the platform: `demo.vivarium.localhost`, `demo-staging.vivarium.localhost`. */
+export const platformHostname = (slug: string, environment: Environment): string =>
+  `${slug}${environment === 'staging' ? STAGING_SUFFIX : ''}.${PLATFORM_ZONE}`;
 
 export const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'] as const;
 

@@ -1,8 +1,6 @@
+import { STAGING_SUFFIX } from '../base/config.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../contract/projects.ts';
-
-/** What separates a project's staging hostname from its production hostname. */
-export const STAGING_SUFFIX = '-staging';
 
 /** Labels of the platform zone that mean something else. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2', 'www', 'control', 'localhost']);

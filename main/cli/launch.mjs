@@ -1,0 +1,166 @@
+/**
+ * `npm start`, `npm test` and `npm run vivarium` begin here, with whatever Node (≥ 20) the machine has and perhaps
+ * nothing installed. This file therefore uses nothing but Node's own modules and old syntax: it installs what the lock
+ * file names, makes sure of the pinned Node 24, builds what is out of date, and hands over.
+ *
+ * Everything it has to say goes to standard error, so that `npm run -s vivarium -- call …` prints JSON and nothing else.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const isWindows = process.platform === 'win32';
+
+const NODE_MAJOR_MIN = 20;
+const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
+const BUILD_STAMP = join(root, 'out', '.vivarium-build');
+
+/** What the build reads. */
+const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
+const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', 'vite.main.config.ts', 'vite.renderer.config.ts'];
+
+main();
+
+async function main() {
+  const [command = 'start', ...rest] = process.argv.slice(2);
+  if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+    fail(`Vivarium needs Node ${NODE_MAJOR_MIN} or newer to start; this is ${process.version}. See https://nodejs.org.`);
+  }
+  install();
+  const node = findNode24();
+  switch (command) {
+    case 'start':
+      build(node);
+      return handOver(node, [join('out', 'main', 'vivarium.js'), 'serve', ...rest]);
+    case 'vivarium':
+      build(node);
+      return handOver(node, [join('out', 'main', 'vivarium.js'), ...rest]);
+    case 'test':
+      build(node);
+      return handOver(node, [join('test', 'support', 'run-tests.ts'), ...rest]);
+    case 'bench':
+      build(node);
+      return handOver(node, [join('test', 'bench', 'main.ts'), ...rest]);
+    case 'build':
+      rmSync(BUILD_STAMP, { force: true });
+      return build(node);
+    default:
+      fail(`launch.mjs does not know "${command}".`);
+  }
+}
+
+/** Installs exactly what the lock file names, unless that is there already. */
+function install() {
+  const wanted = hashFile(join(root, 'package-lock.json'));
+  if (readStamp(INSTALL_STAMP) === wanted) return;
+  const hidden = join(root, 'node_modules', '.package-lock.json');
+  // Somebody ran `npm install` or `npm ci` by hand after the lock file last changed: that is as good.
+  if (existsSync(hidden) && statSync(hidden).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) {
+    writeFileSync(INSTALL_STAMP, wanted);
+    return;
+  }
+  say('Installing dependencies (once, about a minute)…');
+  const npm = process.env.npm_execpath;
+  const options = { cwd: root, stdio: ['ignore', 2, 2], env: cleanNpmEnvironment() };
+  const done =
+    npm !== undefined && /\.[cm]?js$/.test(npm)
+      ? spawnSync(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'], options)
+      : spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { ...options, shell: isWindows });
+  if (done.status !== 0) fail('npm ci failed; its messages are above. Vivarium needs the network for this first step.');
+  writeFileSync(INSTALL_STAMP, wanted);
+}
+
+/** npm tells its scripts their parent's options through the environment; a nested npm must not take them for its own. */
+function cleanNpmEnvironment() {
+  const environment = { ...process.env };
+  for (const name of Object.keys(environment)) {
+    if (/^npm_(lifecycle|package|config_(global|prefix|omit|include|production|only))/i.test(name)) delete environment[name];
+  }
+  // `NODE_ENV=production` would leave out the build tools.
+  delete environment.NODE_ENV;
+  return environment;
+}
+
+/** The pinned Node, the release line that Electron embeds; fetched again if its install script was not allowed to run. */
+function findNode24() {
+  const pinned = join(root, 'node_modules', 'node', 'bin', isWindows ? 'node.exe' : 'node');
+  if (!isNode24(pinned)) {
+    const script = join(root, 'node_modules', 'node', 'installArchSpecificPackage.js');
+    if (existsSync(script)) {
+      say('Fetching Node 24…');
+      spawnSync(process.execPath, [script], { cwd: dirname(script), stdio: ['ignore', 2, 2], env: cleanNpmEnvironment() });
+    }
+  }
+  if (isNode24(pinned)) return pinned;
+  if (isNode24(process.execPath)) return process.execPath;
+  return fail(
+    'Node 24 could not be installed into node_modules. Allow its install script (`npm rebuild node`), or run this with Node 24.',
+  );
+}
+
+function isNode24(path) {
+  if (!existsSync(path)) return false;
+  return /^v24\./.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '');
+}
+
+/** Builds into `out/` when a source is newer than what is there. */
+function build(node) {
+  const wanted = hashSources();
+  if (readStamp(BUILD_STAMP) === wanted) return;
+  say('Building…');
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  for (const config of ['vite.main.config.ts', 'vite.renderer.config.ts']) {
+    const done = spawnSync(node, [vite, 'build', '--logLevel', 'warn', '--config', config], { cwd: root, stdio: ['ignore', 2, 2] });
+    if (done.status !== 0) fail(`The build failed (${config}); the messages are above.`);
+  }
+  mkdirSync(dirname(BUILD_STAMP), { recursive: true });
+  writeFileSync(BUILD_STAMP, wanted);
+}
+
+/** Names, sizes and times of all sources: cheap, and different after every edit or checkout. */
+function hashSources() {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${path}\0${size}\0${mtimeMs}\n`);
+  };
+  for (const file of BUILD_SOURCE_FILES) if (existsSync(join(root, file))) add(join(root, file));
+  for (const folder of BUILD_SOURCES) {
+    if (!existsSync(join(root, folder))) continue;
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) add(join(entry.parentPath ?? entry.path, entry.name));
+    }
+  }
+  return hash.digest('hex');
+}
+
+const hashFile = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+const readStamp = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null);
+
+/** Runs the rest in Node 24 and ends as it ends. Signals sent to this process alone are passed on. */
+function handOver(node, args) {
+  const bin = join(root, 'node_modules', '.bin');
+  const child = spawn(node, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(`${node} could not be started: ${error.message}`));
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+  });
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}

@@ -1,0 +1,208 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * The import rules of the architecture, as a test: each failure names the line and says where the code should go.
+ */
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** What each part may import of `main`. `types:` entries allow `import type` only. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  contract: [],
+  base: ['contract'],
+  ratelimit: ['base', 'contract'],
+  dns: ['base', 'contract'],
+  ca: ['base', 'contract'],
+  store: ['base', 'contract'],
+  domains: ['base', 'contract'],
+  api: ['base', 'contract'],
+  proxy: ['base', 'contract', 'types:ratelimit'],
+  services: [
+    'base',
+    'contract',
+    'types:ratelimit',
+    'types:dns',
+    'types:ca',
+    'types:store',
+    'types:domains',
+    'types:api',
+    'types:proxy',
+  ],
+  rpc: ['base', 'contract'],
+  app: ['base', 'contract', 'ratelimit', 'dns', 'ca', 'store', 'domains', 'api', 'proxy', 'services', 'rpc'],
+  headless: ['app', 'rpc', 'contract', 'base'],
+  electron: ['app', 'rpc', 'contract', 'base'],
+  preload: [],
+  renderer: ['contract'],
+};
+
+const ADVICE: Record<string, string> = {
+  contract: 'the contract runs in the browser too; move what needs Node into main/base or the part that uses it',
+  base: 'main/base is below everything; move the code into the part that it imports from',
+  app: 'only the parts and app.ts meet there',
+  renderer: 'the page reaches the engine through the contract’s client only',
+};
+const DEFAULT_ADVICE =
+  'declare the small interface that you need in your own folder, and let main/app.ts pass the implementation in';
+
+interface SourceFile {
+  path: string;
+  text: string;
+}
+
+function sources(folder: string, extensions: readonly string[]): SourceFile[] {
+  let entries;
+  try {
+    entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((entry) => entry.isFile() && extensions.some((extension) => entry.name.endsWith(extension)))
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return { path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') };
+    });
+}
+
+const engine = sources('main', ['.ts', '.mjs']);
+const everything = [...engine, ...sources('preload', ['.ts']), ...sources('renderer', ['.ts', '.svelte'])];
+const tests = sources('test', ['.ts']);
+
+/** The part of the architecture a file belongs to: `main/dns/zone.ts` is `dns`; headless and the command line are one. */
+function partOf(path: string): string {
+  const [top = '', second = ''] = path.split('/');
+  if (top !== 'main') return top;
+  const name = second.replace(/\.[cm]?[jt]s$/, '');
+  return name === 'cli' ? 'headless' : name;
+}
+
+interface Import {
+  from: string;
+  specifier: string;
+  typeOnly: boolean;
+}
+
+const IMPORT =
+  /^\s*(?:import|export)\s+(type\s+)?(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
+
+function importsOf(file: SourceFile): Import[] {
+  return [...file.text.matchAll(IMPORT)].map((match) => ({
+    from: file.path,
+    specifier: match[2] ?? match[3] ?? '',
+    typeOnly: match[1] !== undefined,
+  }));
+}
+
+const isRelative = (specifier: string): boolean => specifier.startsWith('.');
+const resolve = (file: string, specifier: string): string => join(dirname(file), specifier).split(sep).join('/');
+
+describe('imports', () => {
+  it('follow the architecture', () => {
+    const wrong = everything.flatMap(importsOf).flatMap(({ from, specifier, typeOnly }) => {
+      if (!isRelative(specifier)) return [];
+      const part = partOf(from);
+      const to = partOf(resolve(from, specifier));
+      const allowed = MAY_IMPORT[part] ?? [];
+      if (to === part || to === 'resources' || allowed.includes(to) || (typeOnly && allowed.includes(`types:${to}`)))
+        return [];
+      return [`${from} imports ${specifier} (${to}): ${ADVICE[part] ?? DEFAULT_ADVICE}.`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('know every part of main', () => {
+    const unknown = engine.map((file) => file.path).filter((path) => MAY_IMPORT[partOf(path)] === undefined);
+    expect(unknown, 'add the part to the table above, and to the README').toEqual([]);
+  });
+
+  it('of electron stay in main/electron and preload', () => {
+    const wrong = everything
+      .flatMap(importsOf)
+      .filter(({ from, specifier }) => specifier === 'electron' && !/^(main\/electron|preload)\//.test(from))
+      .map(({ from }) => `${from} imports electron; pass what it needs in from main/electron.`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('carry their file extension, so that Node runs the sources as they are', () => {
+    const wrong = [...engine, ...tests]
+      .flatMap(importsOf)
+      .filter(({ specifier }) => isRelative(specifier) && !/\.(ts|mjs|json|svelte)$/.test(specifier))
+      .map(({ from, specifier }) => `${from}: ${specifier}`);
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the real clock', () => {
+  const REAL_CLOCK =
+    /\bDate\.now\b|\bnew Date\(\s*\)|(?<![.\w])Date\(\)|\bperformance\.now\b|(?<![.\w])set(?:Timeout|Interval)\s*\(|\bnode:timers\b|\bprocess\.hrtime\b|\bprocess\.uptime\b/;
+
+  it('is read in main/base/clock.ts only', () => {
+    const wrong = engine
+      // The launcher runs before anything is installed, and never beside the engine.
+      .filter((file) => file.path !== 'main/base/clock.ts' && file.path !== 'main/cli/launch.mjs')
+      .flatMap((file) =>
+        file.text
+          .split('\n')
+          .flatMap((line, index) =>
+            REAL_CLOCK.test(line)
+              ? [`${file.path}:${index + 1} reads the real clock; take a Clock, and use now(), at() or realTimer().`]
+              : [],
+          ),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('is not slept on by tests', () => {
+    const wrong = tests
+      .filter((file) => !file.path.startsWith('test/bench/'))
+      .flatMap((file) =>
+        file.text
+          .split('\n')
+          .flatMap((line, index) =>
+            /new Promise\(.*setTimeout|timers\/promises|\.sleep\(/.test(line)
+              ? [`${file.path}:${index + 1} sleeps; wait for the event, or pass time with the fake clock.`]
+              : [],
+          ),
+      );
+    expect(wrong.filter((line) => !line.startsWith('test/unit/architecture'))).toEqual([]);
+  });
+});
+
+describe('the tree', () => {
+  it('has no leftovers', () => {
+    const MARKS = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].map((mark) => `\\b${mark}\\b`).join('|'));
+    const wrong = [...everything, ...tests].filter((file) => MARKS.test(file.text)).map((file) => file.path);
+    expect(wrong, 'finish it, or open an issue').toEqual([]);
+  });
+
+  it('has every relative path that its READMEs name', () => {
+    const readmes = [
+      ...sources('main', ['README.md']),
+      { path: 'README.md', text: readFileSync(join(root, 'README.md'), 'utf8') },
+    ];
+    const wrong = readmes.flatMap((file) =>
+      [...file.text.matchAll(/`((?:main|test|resources|renderer|preload)\/[\w./-]+)`/g)]
+        .map((match) => match[1] ?? '')
+        .filter((path) => !existsPath(path))
+        .map((path) => `${file.path} names ${path}, which is not there`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('names nothing "utils"', () => {
+    const wrong = everything.map((file) => file.path).filter((path) => /\b(utils?|helpers?|misc|common)\b/i.test(path));
+    expect(wrong, 'name the file after what is in it').toEqual([]);
+  });
+});
+
+function existsPath(path: string): boolean {
+  try {
+    readFileSync(join(root, path));
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EISDIR';
+  }
+}

@@ -1,0 +1,23 @@
+import { builtinModules } from 'node:module';
+import { defineConfig } from 'vite';
+
+/**
+ * The engine and the command line as plain Node modules in `out/main`. Everything is bundled, so that a start reads few
+ * files; only the native database stays outside.
+ */
+export default defineConfig({
+  build: {
+    ssr: true,
+    target: 'node24',
+    outDir: 'out/main',
+    emptyOutDir: true,
+    minify: false,
+    sourcemap: true,
+    rolldownOptions: {
+      input: { vivarium: 'main/cli/main.ts' },
+      external: [...builtinModules, /^node:/, 'better-sqlite3', 'electron'],
+      output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    },
+  },
+  ssr: { noExternal: true, external: ['better-sqlite3', 'electron'] },
+});
