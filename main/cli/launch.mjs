@@ -27,7 +27,9 @@ main();
 async function main() {
   const [command = 'start', ...rest] = process.argv.slice(2);
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
-    fail(`Vivarium needs Node ${NODE_MAJOR_MIN} or newer to start; this is ${process.version}. See https://nodejs.org.`);
+    fail(
+      `Vivarium needs Node ${NODE_MAJOR_MIN} or newer to start; this is ${process.version}. See https://nodejs.org.`,
+    );
   }
   install();
   const node = findNode24();
@@ -77,7 +79,8 @@ function install() {
 function cleanNpmEnvironment() {
   const environment = { ...process.env };
   for (const name of Object.keys(environment)) {
-    if (/^npm_(lifecycle|package|config_(global|prefix|omit|include|production|only))/i.test(name)) delete environment[name];
+    if (/^npm_(lifecycle|package|config_(global|prefix|omit|include|production|only))/i.test(name))
+      delete environment[name];
   }
   // `NODE_ENV=production` would leave out the build tools.
   delete environment.NODE_ENV;
@@ -91,7 +94,11 @@ function findNode24() {
     const script = join(root, 'node_modules', 'node', 'installArchSpecificPackage.js');
     if (existsSync(script)) {
       say('Fetching Node 24…');
-      spawnSync(process.execPath, [script], { cwd: dirname(script), stdio: ['ignore', 2, 2], env: cleanNpmEnvironment() });
+      spawnSync(process.execPath, [script], {
+        cwd: dirname(script),
+        stdio: ['ignore', 2, 2],
+        env: cleanNpmEnvironment(),
+      });
     }
   }
   if (isNode24(pinned)) return pinned;
@@ -113,7 +120,10 @@ function build(node) {
   say('Building…');
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   for (const config of ['vite.main.config.ts', 'vite.renderer.config.ts']) {
-    const done = spawnSync(node, [vite, 'build', '--logLevel', 'warn', '--config', config], { cwd: root, stdio: ['ignore', 2, 2] });
+    const done = spawnSync(node, [vite, 'build', '--logLevel', 'warn', '--config', config], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    });
     if (done.status !== 0) fail(`The build failed (${config}); the messages are above.`);
   }
   mkdirSync(dirname(BUILD_STAMP), { recursive: true });

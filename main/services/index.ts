@@ -1,5 +1,8 @@
+export { presentProject } from './addresses.ts';
 export { createClockServices } from './clock.ts';
+export { createDemo } from './demo.ts';
 export { createDeployServices } from './deploys.ts';
+export { createEventServices } from './events.ts';
 export { createKeyServices } from './keys.ts';
 export { createLimitServices } from './limits.ts';
 export { createOrderServices } from './orders.ts';
@@ -7,3 +10,4 @@ export { createPetSeeds } from './pet-seeds.ts';
 export { createPetServices } from './pets.ts';
 export { createProjectServices } from './projects.ts';
 export { createSettingsServices, holdSettings } from './settings.ts';
+export { createStatusServices } from './status.ts';

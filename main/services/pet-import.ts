@@ -13,7 +13,7 @@ const ROWS_MAX = 1_000_000;
 const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
 const int64 = z.union(
   [
-    z.bigint().min(INT64_MIN).max(INT64_MAX),
+    z.bigint().refine((value) => value >= INT64_MIN && value <= INT64_MAX, INT64_MESSAGE),
     z
       .string()
       .trim()
@@ -27,7 +27,7 @@ const importedPet = z.object({
   id: int64.optional(),
   name: petName,
   categoryId: int64,
-  status: petStatus.default('available'),
+  status: z.enum(petStatus.options, { error: `must be one of ${petStatus.options.join(', ')}` }).default('available'),
 });
 
 /**

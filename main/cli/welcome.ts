@@ -1,0 +1,104 @@
+/** What the console shows when Vivarium serves: addresses, the demo key, and requests that work when pasted. */
+export interface Welcome {
+  version: string;
+  dataDir: string;
+  controlUrl: string;
+  token: string;
+  caFile: string;
+  ports: { http: number; https: number; dns: number };
+  /** The project to try, and its key where that is still readable. */
+  project: {
+    name: string;
+    plan: string;
+    perMinute: number;
+    perDay: number;
+    baseUrl: string;
+    secureBaseUrl: string;
+  } | null;
+  secret: string | null;
+  projectCount: number;
+  warnings: readonly string[];
+}
+
+type Paint = (text: string) => string;
+
+interface Palette {
+  strong: Paint;
+  quiet: Paint;
+  moss: Paint;
+  amber: Paint;
+}
+
+const PLAIN: Palette = { strong: (text) => text, quiet: (text) => text, moss: (text) => text, amber: (text) => text };
+
+const sgr =
+  (code: string): Paint =>
+  (text) =>
+    `\u001b[${code}m${text}\u001b[0m`;
+
+const COLOURED: Palette = { strong: sgr('1'), quiet: sgr('2'), moss: sgr('32'), amber: sgr('33') };
+
+/** The lines to print. Only the terminal's own sixteen colours are used, so that they fit its theme. */
+export function formatWelcome(welcome: Welcome, colour: boolean): string {
+  const paint = colour ? COLOURED : PLAIN;
+  const row = (label: string, value: string) => `  ${paint.quiet(label.padEnd(12))}${value}`;
+  const lines = [
+    '',
+    `  ${paint.moss(paint.strong('Vivarium'))} ${paint.quiet(welcome.version)}`,
+    '',
+    row('Interface', paint.strong(`${welcome.controlUrl}/#token=${welcome.token}`)),
+    row(
+      'Listening',
+      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on 127.0.0.1 and ::1`,
+    ),
+    row('Data folder', welcome.dataDir),
+    row('Root', welcome.caFile),
+    '',
+    ...projectLines(welcome, paint, row),
+    ...welcome.warnings.map((warning) => `  ${paint.amber('!')} ${warning}`),
+    ...(welcome.warnings.length > 0 ? [''] : []),
+    `  ${paint.quiet('Stop with Ctrl-C.')}`,
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function projectLines(welcome: Welcome, paint: Palette, row: (label: string, value: string) => string): string[] {
+  const { project, secret } = welcome;
+  if (project === null) {
+    return [
+      row(
+        'Projects',
+        welcome.projectCount === 0 ? 'none yet; make one with' : `${welcome.projectCount}; list them with`,
+      ),
+      `  ${' '.repeat(12)}npm run vivarium -- ${welcome.projectCount === 0 ? 'projects create --name "My project"' : 'projects list'}`,
+      '',
+    ];
+  }
+  const header = `-H ${shellQuote(`Authorization: Bearer ${secret ?? '$VIVARIUM_KEY'}`, secret === null)}`;
+  const requests = [
+    `curl ${header} ${shellQuote(`${project.baseUrl}/pets?limit=3`)}`,
+    `curl ${header} --cacert ${shellQuote(welcome.caFile)} ${shellQuote(`${project.secureBaseUrl}/pets?limit=3`)}`,
+    `curl ${header} -H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 1}' ${shellQuote(`${project.baseUrl}/pets`)}`,
+  ];
+  return [
+    row(
+      'Project',
+      `${paint.strong(project.name)}, plan ${project.plan}: ${project.perMinute} requests a minute, ${project.perDay} a day`,
+    ),
+    row('Addresses', project.baseUrl),
+    row('', project.secureBaseUrl),
+    row('API key', secret ?? 'shown once, when it was made; make another with  npm run vivarium -- keys create'),
+    '',
+    `  ${paint.quiet('Try it:')}`,
+    '',
+    ...requests.map((line) => `  ${paint.moss(line)}`),
+    '',
+  ];
+}
+
+/** One word for a POSIX shell. With `expand`, `$NAME` inside stays a variable. */
+function shellQuote(text: string, expand = false): string {
+  if (expand) return `"${text.replace(/["\\`]/g, '\\$&')}"`;
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,41 @@
+import { platformHostname } from '../base/config.ts';
+import type { PlanLimits, Project } from '../contract/projects.ts';
+import type { ProjectRow } from './dependencies.ts';
+
+/** The listeners' ports, once they are bound. */
+export interface ListenerPorts {
+  http: number;
+  https: number;
+}
+
+const DEFAULT_PORT = { http: 80, https: 443 } as const;
+
+/** `scheme://hostname[:port]/v1`; a scheme's own port is left out, as clients and `Host` headers do. */
+export function baseUrl(scheme: 'http' | 'https', hostname: string, port: number): string {
+  const authority = port === DEFAULT_PORT[scheme] ? hostname : `${hostname}:${port}`;
+  return `${scheme}://${authority}/v1`;
+}
+
+/** A project as it is shown: what is stored, its limits, and where it is served. */
+export function presentProject(row: ProjectRow, limits: PlanLimits, ports: ListenerPorts): Project {
+  // Custom domains serve production; staging keeps the platform's hostname.
+  const production = row.primary ?? platformHostname(row.slug, 'production');
+  const staging = platformHostname(row.slug, 'staging');
+  const addresses = (scheme: 'http' | 'https') => ({
+    production: baseUrl(scheme, production, ports[scheme]),
+    staging: baseUrl(scheme, staging, ports[scheme]),
+  });
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    plan: row.plan,
+    limits,
+    target: row.target,
+    baseUrl: addresses('http'),
+    secureBaseUrl: addresses('https'),
+    primary: row.primary,
+    redirects: row.redirects,
+    createdAt: new Date(row.createdAtMs).toISOString(),
+  };
+}

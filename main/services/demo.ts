@@ -1,0 +1,81 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { z } from 'zod';
+import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { hashSecret } from '../base/secret.ts';
+import type { Services } from '../contract/index.ts';
+import type { KeyRow, KeyRows, SettingRows } from './dependencies.ts';
+
+/** The demo project's API key: the only one that stays readable, so that every start can show a request that works. */
+export interface DemoKey {
+  projectId: string;
+  keyId: string;
+  secret: string;
+}
+
+const demoKeyFile = z.object({ projectId: z.string(), keyId: z.string(), secret: z.string() });
+
+/** Remembers that the first start has been, so that a demo project which was removed does not come back. */
+const FIRST_START_SETTING = 'firstStartAt';
+
+export interface Demo {
+  /** On the very first start: makes the demo project, unless `empty`. Later: nothing. */
+  prepare(options: { empty: boolean; now: number }): Promise<void>;
+  /** The demo key, while it is in force. */
+  key(): DemoKey | null;
+  /** Forgets the readable key when it, or its project, is gone. */
+  forget(gone: { keyId?: string; projectId?: string }): void;
+}
+
+export function createDemo(options: {
+  /** Where the key is kept, mode 0600; null keeps it in memory. */
+  file: string | null;
+  keys: KeyRows;
+  settings: SettingRows;
+  services: Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets'>;
+  /** The text of `resources/demo/pets.json`. */
+  petsJson: () => string;
+}): Demo {
+  const { file, keys, settings, services } = options;
+  let known = file === null ? null : readKey(file, keys);
+
+  async function create(): Promise<void> {
+    const project = await services.projects.create({ name: 'Demo', slug: 'demo', plan: 'free' }, { signal: undefined });
+    const dataset = { projectId: project.id, format: 'json', text: options.petsJson() } as const;
+    await services.pets.import({ ...dataset, environment: 'production' }, { signal: undefined });
+    await services.pets.import({ ...dataset, environment: 'staging' }, { signal: undefined });
+    await services.deploys.create({ projectId: project.id }, { signal: undefined });
+    const key = await services.keys.create({ projectId: project.id, name: 'Demo key' }, { signal: undefined });
+    known = { projectId: project.id, keyId: key.id, secret: key.secret };
+    if (file !== null) writeFileAtomically(file, `${JSON.stringify(known, null, 2)}\n`, OWNER_ONLY);
+  }
+
+  return {
+    async prepare({ empty, now }) {
+      if (settings.get()[FIRST_START_SETTING] !== undefined) return;
+      if (!empty) await create();
+      settings.set(FIRST_START_SETTING, new Date(now).toISOString());
+    },
+    key: () => known,
+    forget({ keyId, projectId }) {
+      if (known === null || (known.keyId !== keyId && known.projectId !== projectId)) return;
+      known = null;
+      if (file !== null) rmSync(file, { force: true });
+    },
+  };
+}
+
+/** The key in `file`, if it is still what the store knows; anything else is as if there were none. */
+function readKey(file: string, keys: KeyRows): DemoKey | null {
+  if (!existsSync(file)) return null;
+  let text: unknown;
+  try {
+    text = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+  const read = demoKeyFile.safeParse(text);
+  if (!read.success) return null;
+  const row: KeyRow | null = keys.get(read.data.keyId);
+  const inForce = row !== null && row.revokedAtMs === null && row.hash === hashSecret(read.data.secret);
+  return inForce ? read.data : null;
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createPetSeeds } from '../../../main/services/pet-seeds.ts';
+import { readImport } from '../../../main/services/pet-import.ts';
+
+const resource = (name: string) => readFileSync(new URL(`../../../resources/demo/${name}`, import.meta.url), 'utf8');
+
+describe('the demo pets', () => {
+  const rows = readImport('json', resource('pets.json'));
+
+  it('are 30, all acceptable, no two of a name', () => {
+    expect(rows).toHaveLength(30);
+    expect(rows.filter((row) => row.pet === null)).toEqual([]);
+    expect(new Set(rows.map((row) => row.pet?.name)).size).toBe(30);
+  });
+
+  it('have every status, so that each filter shows something', () => {
+    expect(new Set(rows.map((row) => row.pet?.status))).toEqual(new Set(['available', 'pending', 'sold']));
+  });
+});
+
+describe('seeds', () => {
+  const seeds = createPetSeeds(resource('seed.json'));
+
+  it('are as many as asked for, and the same every time', () => {
+    const first = [...seeds.generate(500)];
+    expect(first).toHaveLength(500);
+    expect([...seeds.generate(500)]).toEqual(first);
+  });
+
+  it('are varied', () => {
+    const pets = [...seeds.generate(500)];
+    expect(new Set(pets.map((pet) => pet.name)).size).toBeGreaterThan(400);
+    expect(new Set(pets.map((pet) => pet.status)).size).toBe(3);
+    expect(new Set(pets.map((pet) => pet.categoryId)).size).toBe(5);
+  });
+});
