@@ -1,0 +1,83 @@
+import { isWithin } from '../base/hostname.ts';
+import { children, content, decode, encode, isContext, sequence, tagged, taggedOctets, type Node } from './der.ts';
+import { addressBytes, formatAddress, GENERAL_NAME, type LeafName } from './names.ts';
+
+/** What a root may sign for. Nothing else, and no e-mail address or URI at all. */
+export interface NameConstraints {
+  /** Each permits the name itself and every name below it. */
+  readonly suffixes: readonly string[];
+  readonly addresses: readonly AddressRange[];
+}
+
+export interface AddressRange {
+  readonly address: Buffer;
+  readonly mask: Buffer;
+}
+
+/**
+ * The suffixes that a new root permits: reserved names that no one can own in the public DNS, so that a stolen root
+ * key is worth nothing against any public website. Why these and not others: README.md.
+ */
+export const DEFAULT_SUFFIXES = ['localhost', 'test', 'example', 'internal'] as const;
+
+/** This machine, and no other (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
+const LOOPBACK: readonly AddressRange[] = [
+  { address: addressBytes('127.0.0.0'), mask: addressBytes('255.0.0.0') },
+  { address: addressBytes('::1'), mask: Buffer.alloc(16, 0xff) },
+];
+
+/**
+ * RFC 5280 §4.2.1.10 restricts only the forms of name that a constraint mentions, so e-mail and URIs must be
+ * mentioned to be refused. "Excluded: the empty name" does not do it: OpenSSL reads that as an exact match of nothing.
+ * Permitting one host that can never exist (RFC 6761 §6.4) is a whitelist, and means the same to every verifier.
+ */
+const IMPOSSIBLE_HOST = 'none.invalid';
+
+export const constrainTo = (suffixes: readonly string[]): NameConstraints => ({ suffixes, addresses: LOOPBACK });
+
+/** The DER of the NameConstraints extension. */
+export function encodeConstraints(constraints: NameConstraints): Buffer {
+  const permitted = [
+    ...constraints.suffixes.map((suffix) => subtree(GENERAL_NAME.dns, Buffer.from(suffix, 'latin1'))),
+    ...constraints.addresses.map(({ address, mask }) => subtree(GENERAL_NAME.ip, Buffer.concat([address, mask]))),
+    subtree(GENERAL_NAME.email, Buffer.from(IMPOSSIBLE_HOST, 'latin1')),
+    subtree(GENERAL_NAME.uri, Buffer.from(IMPOSSIBLE_HOST, 'latin1')),
+  ];
+  return encode(sequence(tagged(0, ...permitted)));
+}
+
+const subtree = (tag: number, base: Buffer): Node => sequence(taggedOctets(tag, base));
+
+/** Reads the extension back from a certificate, so that the file alone says what its root permits. */
+export function decodeConstraints(der: Uint8Array): NameConstraints {
+  const permitted = children(decode(der)).find((node) => isContext(node, 0));
+  const bases = permitted === undefined ? [] : children(permitted).map((node) => children(node)[0]);
+  return {
+    suffixes: bases.filter((base) => isContext(base, GENERAL_NAME.dns)).map((base) => content(base).toString('latin1')),
+    addresses: bases.filter((base) => isContext(base, GENERAL_NAME.ip)).map((base) => addressRange(content(base))),
+  };
+}
+
+function addressRange(bytes: Buffer): AddressRange {
+  const half = bytes.length / 2;
+  return { address: bytes.subarray(0, half), mask: bytes.subarray(half) };
+}
+
+/** Whether a verifier that honours `constraints` accepts a leaf with `name`. */
+export function permits(constraints: NameConstraints, name: LeafName): boolean {
+  return name.kind === 'dns'
+    ? constraints.suffixes.some((suffix) => isWithin(name.text, suffix))
+    : constraints.addresses.some((range) => contains(range, name.bytes));
+}
+
+function contains({ address, mask }: AddressRange, bytes: Buffer): boolean {
+  if (bytes.length !== address.length) return false;
+  return bytes.every((byte, index) => ((byte ^ (address[index] ?? 0)) & (mask[index] ?? 0xff)) === 0);
+}
+
+/** `127.0.0.0/8` for the range that begins there. */
+export function formatRange({ address, mask }: AddressRange): string {
+  let bits = 0;
+  for (const byte of mask) bits += byte.toString(2).replaceAll('0', '').length;
+  return `${formatAddress(address)}/${bits}`;
+}

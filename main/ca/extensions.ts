@@ -1,0 +1,54 @@
+import { bitString, encode, integer, octetString, oid, sequence, taggedOctets, yes, type Node } from './der.ts';
+import { encodeConstraints, type NameConstraints } from './constraints.ts';
+import { generalName, type LeafName } from './names.ts';
+
+/** Object identifiers of the extensions, RFC 5280 §4.2.1. */
+export const EXTENSION = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  authorityKeyIdentifier: '2.5.29.35',
+  extKeyUsage: '2.5.29.37',
+} as const;
+
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+
+/** Bits of KeyUsage (RFC 5280 §4.2.1.3), counted from the left: digitalSignature 0, keyCertSign 5, cRLSign 6. */
+const LEAF_KEY_USAGE = { bytes: Buffer.of(0b1000_0000), unusedBits: 7 };
+const ROOT_KEY_USAGE = { bytes: Buffer.of(0b0000_0110), unusedBits: 1 };
+
+const extension = (id: string, critical: boolean, value: Uint8Array): Node =>
+  sequence(oid(id), ...(critical ? [yes()] : []), octetString(value));
+
+/** Signs leaves only, no authorities (path length 0), and only within `constraints`. */
+export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints): Node[] {
+  return [
+    extension(EXTENSION.basicConstraints, true, encode(sequence(yes(), integer(Buffer.of(0))))),
+    extension(EXTENSION.keyUsage, true, encode(bitString(ROOT_KEY_USAGE.bytes, ROOT_KEY_USAGE.unusedBits))),
+    extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
+    extension(EXTENSION.nameConstraints, true, encodeConstraints(constraints)),
+  ];
+}
+
+export interface LeafExtensionsInput {
+  names: readonly LeafName[];
+  subjectKey: Buffer;
+  /** The subject key identifier of the root, octet for octet. */
+  authorityKey: Buffer;
+  /** RFC 5280 §4.2.1.6: the names must be critical where the subject is empty. */
+  namesCritical: boolean;
+}
+
+export function leafExtensions({ names, subjectKey, authorityKey, namesCritical }: LeafExtensionsInput): Node[] {
+  return [
+    extension(EXTENSION.subjectAltName, namesCritical, encode(sequence(...names.map(generalName)))),
+    // cA is FALSE by default, and DER leaves defaults out: an empty sequence.
+    extension(EXTENSION.basicConstraints, true, encode(sequence())),
+    extension(EXTENSION.keyUsage, true, encode(bitString(LEAF_KEY_USAGE.bytes, LEAF_KEY_USAGE.unusedBits))),
+    extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH)))),
+    extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
+    extension(EXTENSION.authorityKeyIdentifier, false, encode(sequence(taggedOctets(0, authorityKey)))),
+  ];
+}

@@ -1,0 +1,74 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { AdjustableClock } from '../base/clock.ts';
+import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { createLeaf, isRenewalDue, type Leaf } from './leaf.ts';
+import { parseLeafName } from './names.ts';
+import type { Root } from './root.ts';
+
+/** One context takes about 35 kB outside the JavaScript heap; a thousand take 35 MB. */
+export const LEAF_CONTEXTS_MAX = 1_000;
+
+export interface LeafContexts {
+  /**
+   * The context to serve `hostname` with. Its leaf is made on first use, and made anew when it is due; about 1 ms then,
+   * otherwise a look-up. The caller decides which hostnames are served: this one makes a leaf for any that the root permits.
+   * @throws VivariumError as `createLeaf`.
+   */
+  contextFor(hostname: string): SecureContext;
+  /** The leaf that `contextFor` serves, made when need be. */
+  leafFor(hostname: string): Leaf;
+  /** Forgets the leaf of `hostname`: the next use makes another. Connections that are open keep theirs. */
+  drop(hostname: string): void;
+  /** How many are held. */
+  readonly size: number;
+}
+
+export interface LeafContextsOptions {
+  root: Root;
+  clock: Pick<AdjustableClock, 'state'>;
+  /** The least recently used go first beyond this many. */
+  contextsMax?: number;
+  /** Every name of the leaf that serves `hostname`; by default the platform's leaf serves the bare machine as well. */
+  namesFor?: (hostname: string) => readonly string[];
+}
+
+interface Held {
+  leaf: Leaf;
+  context: SecureContext;
+}
+
+/** A bounded set of leaves and their contexts by hostname, for `SNICallback`. */
+export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
+  const { root, clock, contextsMax = LEAF_CONTEXTS_MAX, namesFor = platformNames } = options;
+  /** In order of use, the least recent first. */
+  const held = new Map<string, Held>();
+
+  function hold(hostname: string): Held {
+    const key = parseLeafName(hostname).text;
+    let found = held.get(key);
+    if (found === undefined || isRenewalDue(found.leaf, clock.state())) {
+      const leaf = createLeaf({ root, hostnames: namesFor(key), clock });
+      found = { leaf, context: createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem }) };
+    }
+    held.delete(key);
+    held.set(key, found);
+    if (held.size > contextsMax) {
+      const leastRecent = held.keys().next();
+      if (leastRecent.done !== true) held.delete(leastRecent.value);
+    }
+    return found;
+  }
+
+  return {
+    contextFor: (hostname) => hold(hostname).context,
+    leafFor: (hostname) => hold(hostname).leaf,
+    drop: (hostname) => void held.delete(parseLeafName(hostname).text),
+    get size() {
+      return held.size;
+    },
+  };
+}
+
+/** A client that names no host, as with `https://127.0.0.1`, is shown the platform's own leaf; so that one is for it too. */
+export const platformNames = (hostname: string): readonly string[] =>
+  hostname === PLATFORM_ZONE ? [hostname, 'localhost', ...LOOPBACK_ADDRESSES] : [hostname];

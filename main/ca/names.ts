@@ -1,0 +1,53 @@
+import { isIP, isIPv4 } from 'node:net';
+import { normalizeHostname } from '../base/hostname.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { taggedOctets, type Node } from './der.ts';
+
+/** A name that a leaf is for: a hostname in normal form, or an IP address with its 4 or 16 octets. */
+export type LeafName = { kind: 'dns'; text: string } | { kind: 'ip'; text: string; bytes: Buffer };
+
+/** Tags of GeneralName (RFC 5280 §4.2.1.6). */
+export const GENERAL_NAME = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
+
+/**
+ * Reads `text` as an IP address (without brackets) or as a hostname; the result is in normal form.
+ * @throws VivariumError invalid_request when it is neither.
+ */
+export function parseLeafName(text: string): LeafName {
+  if (isIP(text) !== 0) {
+    const bytes = addressBytes(text);
+    return { kind: 'ip', text: formatAddress(bytes), bytes };
+  }
+  const result = normalizeHostname(text);
+  if (result.ok) return { kind: 'dns', text: result.hostname };
+  throw new VivariumError(
+    'invalid_request',
+    `A certificate cannot be made for "${text}": it is neither a hostname nor an IP address (${result.fault.replaceAll('_', ' ')}).`,
+  );
+}
+
+export const generalName = (name: LeafName): Node =>
+  name.kind === 'dns'
+    ? taggedOctets(GENERAL_NAME.dns, Buffer.from(name.text, 'latin1'))
+    : taggedOctets(GENERAL_NAME.ip, name.bytes);
+
+/** The octets of an IP address in text, 4 or 16. */
+export function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  // The URL parser writes every IPv6 address as hexadecimal groups with at most one "::" (RFC 5952).
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = '', tail] = canonical.split('::');
+  const before = groups(head);
+  const after = groups(tail ?? '');
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return Buffer.from([...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+const groups = (text: string): number[] => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
+
+/** The text of an IP address of 4 or 16 octets, IPv6 as in RFC 5952. */
+export function formatAddress(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.');
+  const hex = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
+  return new URL(`http://[${hex.join(':')}]`).hostname.slice(1, -1);
+}

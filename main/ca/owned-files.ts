@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { writeFileAtomically } from '../base/files.ts';
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+
+const FOLDER_MODE = 0o700;
+
+/** Windows keeps access lists instead, and a folder in the user's profile is closed to others there. */
+const HAS_MODES = process.platform !== 'win32';
+
+/** Makes `directory` for its owner alone, or closes it to others when it is open to them. */
+export function openFolder(directory: string, log: Log): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: FOLDER_MODE });
+    const { mode } = statSync(directory);
+    if (!isTooOpen(mode, FOLDER_MODE)) return;
+    chmodSync(directory, FOLDER_MODE);
+    warnOfMode(log, directory, mode, FOLDER_MODE);
+  } catch (error) {
+    throw fileError(`The folder ${directory} cannot be used`, error, 'Make it a folder that your user owns');
+  }
+}
+
+export interface ReadOptions {
+  /** The widest mode the file may have; what goes beyond is taken away before the file is read. */
+  mode: number;
+  bytesMax: number;
+  log: Log;
+}
+
+/**
+ * The text of a file, or null when there is none.
+ * @throws VivariumError unavailable when it cannot be read, is too large, or its mode cannot be tightened.
+ */
+export function readOwnFile(path: string, { mode, bytesMax, log }: ReadOptions): string | null {
+  let file: number | null = null;
+  try {
+    file = openSync(path, 'r');
+    const found = fstatSync(file);
+    if (found.size > bytesMax) throw new Error(`it has ${found.size} bytes, more than ${bytesMax}`);
+    if (found.isFile() && isTooOpen(found.mode, mode)) {
+      fchmodSync(file, mode);
+      warnOfMode(log, path, found.mode, mode);
+    }
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw fileError(`${path} cannot be read`, error, 'Make it a file that your user owns and may read');
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}
+
+/**
+ * Writes a new file, whole and with its mode from the beginning; never over an existing one.
+ * @throws VivariumError unavailable
+ */
+export function createFile(path: string, content: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
+  try {
+    writeFileAtomically(temporary, content, mode);
+    publishFile(temporary, path);
+  } catch (error) {
+    throw fileError(`${path} cannot be written`, error, 'Make its folder one that your user owns, on a disk with room');
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** A hard link fails where the name is taken; a rename would replace it, and is for file systems without links. */
+function publishFile(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || existsSync(path)) throw error;
+    renameSync(temporary, path);
+  }
+}
+
+const isTooOpen = (mode: number, widest: number): boolean => HAS_MODES && (mode & 0o777 & ~widest) !== 0;
+
+function warnOfMode(log: Log, path: string, found: number, now: number): void {
+  const text = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0');
+  log.warn('A file of the root was open to others; its mode has been tightened.', {
+    path,
+    found: text(found),
+    now: text(now),
+  });
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined;
+
+function fileError(what: string, cause: unknown, fix: string): VivariumError {
+  const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  return new VivariumError('unavailable', `${what} (${reason}). ${fix}, or choose another data folder.`, { cause });
+}

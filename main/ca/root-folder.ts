@@ -1,0 +1,100 @@
+import { createPrivateKey } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { AdjustableClock } from '../base/clock.ts';
+import { OWNER_ONLY } from '../base/files.ts';
+import { silentLog, type Log } from '../base/log.ts';
+import { createFile, openFolder, readOwnFile } from './owned-files.ts';
+import { isP256 } from './p256.ts';
+import { createRoot, openRoot, rootError, type Root } from './root.ts';
+
+export const ROOT_CERTIFICATE_FILE = 'root.pem';
+export const ROOT_KEY_FILE = 'root-key.pem';
+
+/** The certificate is public, and others may read it; only its owner may replace it. */
+const CERTIFICATE_MODE = 0o644;
+
+/** A root that ends sooner than this is worth a warning: leaves begin to be shorter than their 90 days. */
+const ROOT_ENDING_MS = 90 * 86_400_000;
+
+/** Two PEM texts of a P-256 root take 2 kB; whatever is much larger is another file. */
+const ROOT_FILE_BYTES_MAX = 65_536;
+
+export interface LoadOrCreateRootOptions {
+  /** The folder of the root's two files, `DIR/ca`; made with mode 0700 when missing. */
+  directory: string;
+  /** The root lives in real time, so both readings are needed. */
+  clock: Pick<AdjustableClock, 'state'>;
+  log?: Log;
+  /** For a new root: who and where, `user@host` by default; shown in lists of trusted authorities. */
+  owner?: string;
+  /** For a new root: the DNS suffixes it permits. */
+  suffixes?: readonly string[];
+}
+
+/**
+ * Opens the root in `directory`, or makes one where there is none. Existing files are never overwritten; modes that
+ * are too open are tightened, with a warning. A key without a certificate, as an interrupted first start leaves it,
+ * gets a new certificate.
+ * @throws VivariumError unavailable, naming the file and the fix, when a file cannot be read or written, the key is
+ *   missing or another root's, or the root has expired.
+ */
+export function loadOrCreateRoot(options: LoadOrCreateRootOptions): Root {
+  const { directory, log = silentLog } = options;
+  const realNowMs = options.clock.state().realNow;
+  const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
+  const keyFile = join(directory, ROOT_KEY_FILE);
+  openFolder(directory, log);
+  const certificatePem = readOwnFile(certificateFile, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
+  const privateKeyPem = readOwnFile(keyFile, { mode: OWNER_ONLY, bytesMax: ROOT_FILE_BYTES_MAX, log });
+
+  if (certificatePem === null) return createInFolder(options, privateKeyPem, realNowMs);
+  if (privateKeyPem === null) throw rootError(`${keyFile}, the private key of ${certificateFile}, is missing.`);
+  const names = { certificateName: certificateFile, privateKeyName: keyFile };
+  const root = openRoot({ certificatePem, privateKeyPem, ...names });
+  checkDates(root, certificateFile, realNowMs, log);
+  return root;
+}
+
+function createInFolder(options: LoadOrCreateRootOptions, oldKeyPem: string | null, realNowMs: number): Root {
+  const { directory, suffixes, log = silentLog } = options;
+  const keyFile = join(directory, ROOT_KEY_FILE);
+  const owner = options.owner ?? defaultOwner();
+  const root = createRoot({ realNowMs, owner, suffixes, privateKey: oldKeyPem === null ? undefined : readKey() });
+  // The key first: should this end half-way, the next start makes a certificate for it. The other order would leave
+  // a certificate that nothing can use.
+  if (oldKeyPem === null) createFile(keyFile, root.privateKey.export({ type: 'pkcs8', format: 'pem' }), OWNER_ONLY);
+  else log.warn('The root key had no certificate; a new one was made for it.', { file: keyFile });
+  createFile(join(directory, ROOT_CERTIFICATE_FILE), root.certificatePem, CERTIFICATE_MODE);
+  log.info('A root was made.', { directory, fingerprint: root.fingerprint });
+  return root;
+
+  function readKey() {
+    try {
+      const key = createPrivateKey(oldKeyPem ?? '');
+      if (isP256(key)) return key;
+    } catch (cause) {
+      throw rootError(`${keyFile} holds no private key.`, cause);
+    }
+    throw rootError(`${keyFile} is not a P-256 key.`);
+  }
+}
+
+function checkDates(root: Root, file: string, realNowMs: number, log: Log): void {
+  const until = new Date(root.notAfterMs).toISOString();
+  if (realNowMs >= root.notAfterMs) throw rootError(`The root in ${file} expired at ${until}.`);
+  if (realNowMs < root.notBeforeMs) {
+    log.warn('The root is not valid yet: this machine’s clock is behind the moment the root was made.', { file });
+  } else if (root.notAfterMs - realNowMs < ROOT_ENDING_MS) {
+    log.warn('The root ends soon; move its two files away to get a new one at the next start.', { file, until });
+  }
+}
+
+function defaultOwner(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    // A user id without an entry in the user database, as in some containers.
+    return hostname();
+  }
+}

@@ -1,0 +1,172 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { normalizeHostname } from '../base/hostname.ts';
+import { VivariumError } from '../contract/errors.ts';
+import {
+  certificatePem,
+  COMMON_NAME_LENGTH_MAX,
+  distinguishedName,
+  fingerprint,
+  randomSerial,
+  readCertificate,
+  signCertificate,
+} from './certificate.ts';
+import { constrainTo, decodeConstraints, DEFAULT_SUFFIXES, type NameConstraints } from './constraints.ts';
+import { content, decode, type Node } from './der.ts';
+import { EXTENSION, rootExtensions } from './extensions.ts';
+import { createKeyPair, isP256, keyIdentifier, keyPairOf } from './p256.ts';
+
+/** As long as people use one machine; browsers put no limit on roots that were imported by hand. */
+export const ROOT_LIFETIME_YEARS = 10;
+
+/** Certificates begin an hour early, for clients whose clocks are behind (containers, phones, virtual machines). */
+export const BACKDATE_MS = 3_600_000;
+
+/** Far more than anyone needs; every verifier compares every name with every one of them. */
+export const ROOT_SUFFIXES_MAX = 100;
+
+/** The certificate authority: a self-signed certificate, and the key that signs leaves. */
+export interface Root {
+  readonly certificate: X509Certificate;
+  readonly certificatePem: string;
+  /** Never leaves this process but for its file. */
+  readonly privateKey: KeyObject;
+  /** `AB:CD:…`, SHA-256. */
+  readonly fingerprint: string;
+  /** The subject as it is encoded; leaves repeat it as their issuer, octet for octet. */
+  readonly subject: Node;
+  readonly keyIdentifier: Buffer;
+  /** Read from the certificate. */
+  readonly constraints: NameConstraints;
+  /** Validity in real time: a root is trusted by real clients, and the app's clock does not age it. */
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+export interface CreateRootOptions {
+  realNowMs: number;
+  /** Who and where, such as `anna@laptop`: tells roots apart in a list of trusted authorities. */
+  owner: string;
+  /** In any form that `normalizeHostname` takes. */
+  suffixes?: readonly string[];
+  /** P-256; a new one by default. With the old key and owner, a new certificate stands for the same authority. */
+  privateKey?: KeyObject;
+}
+
+/**
+ * Makes a root: P-256, ten years, critical name constraints; in memory only.
+ * @throws VivariumError invalid_request for a suffix that is no hostname, or for too many.
+ */
+export function createRoot(options: CreateRootOptions): Root {
+  const { realNowMs } = options;
+  const { privateKey, point } = options.privateKey === undefined ? createKeyPair() : keyPairOf(options.privateKey);
+  const subjectKey = keyIdentifier(point);
+  const subject = distinguishedName({ organization: 'Vivarium', commonName: commonName(options.owner, subjectKey) });
+  const der = signCertificate(
+    {
+      serial: randomSerial(),
+      issuer: subject,
+      subject,
+      notBeforeMs: realNowMs - BACKDATE_MS,
+      notAfterMs: addYears(realNowMs, ROOT_LIFETIME_YEARS),
+      point,
+      extensions: rootExtensions(subjectKey, constrainTo(normalizeSuffixes(options.suffixes ?? DEFAULT_SUFFIXES))),
+    },
+    privateKey,
+  );
+  return toRoot(new X509Certificate(der), privateKey);
+}
+
+const addYears = (epochMs: number, years: number): number => {
+  const date = new Date(epochMs);
+  return date.setUTCFullYear(date.getUTCFullYear() + years);
+};
+
+/** `Vivarium root (anna@laptop 3f2a91)`: the last part is the beginning of the key identifier. */
+function commonName(owner: string, subjectKey: Buffer): string {
+  const id = subjectKey.toString('hex').slice(0, 6);
+  const frame = (text: string) => `Vivarium root (${text} ${id})`;
+  const printable = [...owner.toWellFormed().replace(/\p{Cc}/gu, '')];
+  return frame(printable.slice(0, COMMON_NAME_LENGTH_MAX - frame('').length).join(''));
+}
+
+function normalizeSuffixes(suffixes: readonly string[]): string[] {
+  if (suffixes.length === 0 || suffixes.length > ROOT_SUFFIXES_MAX) {
+    throw new VivariumError('invalid_request', `A root permits 1 to ${ROOT_SUFFIXES_MAX} DNS suffixes.`);
+  }
+  const normal = suffixes.map((suffix) => {
+    const result = normalizeHostname(suffix);
+    if (result.ok) return result.hostname;
+    throw new VivariumError(
+      'invalid_request',
+      `"${suffix}" is not a DNS suffix; write it as "test" or "corp.example".`,
+    );
+  });
+  return [...new Set(normal)];
+}
+
+/** The texts of an existing root, and how to call them in messages. */
+export interface RootTexts {
+  certificatePem: string;
+  privateKeyPem: string;
+  certificateName: string;
+  privateKeyName: string;
+}
+
+/**
+ * Reads a root back.
+ * @throws VivariumError unavailable when a text is damaged, the two do not belong together, or the certificate is
+ *   not one that Vivarium made; the message names the file and what to do.
+ */
+export function openRoot({ certificatePem: pem, privateKeyPem, certificateName, privateKeyName }: RootTexts): Root {
+  const certificate = attempt(() => new X509Certificate(pem), `${certificateName} holds no certificate.`);
+  const privateKey = attempt(() => createPrivateKey(privateKeyPem), `${privateKeyName} holds no private key.`);
+  if (!isP256(privateKey)) {
+    throw rootError(`${privateKeyName} is not a P-256 key.`);
+  }
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw rootError(`${privateKeyName} is not the key of ${certificateName}.`);
+  }
+  if (!certificate.ca || !certificate.verify(certificate.publicKey)) {
+    throw rootError(`${certificateName} is not a self-signed certificate authority.`);
+  }
+  return attempt(
+    () => toRoot(certificate, privateKey),
+    `${certificateName} was not made by Vivarium: it lacks critical name constraints or a subject key identifier.`,
+  );
+}
+
+function toRoot(certificate: X509Certificate, privateKey: KeyObject): Root {
+  const { subject, extensions } = readCertificate(certificate.raw);
+  const constraints = extensions.get(EXTENSION.nameConstraints);
+  const subjectKey = extensions.get(EXTENSION.subjectKeyIdentifier);
+  if (constraints?.critical !== true || subjectKey === undefined) throw new Error('A required extension is missing.');
+  return {
+    certificate,
+    certificatePem: certificatePem(certificate.raw),
+    privateKey,
+    fingerprint: fingerprint(certificate.raw),
+    subject,
+    keyIdentifier: content(decode(subjectKey.value)),
+    constraints: decodeConstraints(constraints.value),
+    notBeforeMs: certificate.validFromDate.getTime(),
+    notAfterMs: certificate.validToDate.getTime(),
+  };
+}
+
+function attempt<Value>(action: () => Value, fault: string): Value {
+  try {
+    return action();
+  } catch (cause) {
+    throw rootError(fault, cause);
+  }
+}
+
+/** What helps against every damaged root, after what is wrong with this one. */
+export function rootError(fault: string, cause?: unknown): VivariumError {
+  return new VivariumError(
+    'unavailable',
+    `${fault} Restore it from a backup; or move root.pem and root-key.pem to another folder and start again: ` +
+      'a new root is made, which browsers have to be told to trust. Nothing was changed.',
+    { cause },
+  );
+}

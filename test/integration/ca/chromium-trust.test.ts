@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { expect, onTestFinished, test } from 'vitest';
+import { createClock } from '../../../main/base/clock.ts';
+import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createRoot, type Root } from '../../../main/ca/root.ts';
+import { launchChromium } from '../../support/chromium.ts';
+import { run, temporaryFolder } from './commands.ts';
+import { startHttpsServer } from './https-server.ts';
+import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
+
+const BROWSER_TIMEOUT_MS = 60_000;
+
+const clock = createClock();
+const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
+const leaves = createLeafContexts({ root, clock });
+
+/** A home folder whose NSS database, the one that Chromium reads on Linux, trusts `trusted` and nothing more. */
+async function homeTrusting(trusted: Root): Promise<string> {
+  const home = temporaryFolder();
+  const database = join(home, '.pki/nssdb');
+  const file = join(home, 'root.pem');
+  mkdirSync(database, { recursive: true });
+  writeFileSync(file, trusted.certificatePem);
+  const made = await run('certutil', ['-d', `sql:${database}`, '-N', '--empty-password']);
+  const added = await run('certutil', ['-d', `sql:${database}`, '-A', '-t', 'C,,', '-n', 'Vivarium root', '-i', file]);
+  expect([made.exitCode, added.exitCode], made.text + added.text).toEqual([0, 0]);
+  return home;
+}
+
+async function openBrowser(home: string) {
+  const browser = await launchChromium({ home, args: ['--host-resolver-rules=MAP *.com 127.0.0.1'] });
+  onTestFinished(() => browser.close());
+  return browser.newPage();
+}
+
+const rogueContext = (names: RogueName[]): SecureContext => {
+  const leaf = createRogueLeaf(root, names);
+  return createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem });
+};
+
+test('Chromium opens a platform hostname when its user trusts the root', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+  const { port } = await startHttpsServer(leaves.contextFor);
+  const page = await openBrowser(await homeTrusting(root));
+  const response = await page.goto(`https://demo.vivarium.localhost:${port}/`);
+  expect(await page.textContent('body')).toBe(`served to demo.vivarium.localhost:${port}`);
+  const details = await response?.securityDetails();
+  expect(details?.subjectName).toBe('demo.vivarium.localhost');
+  expect(details?.issuer).toMatch(/^Vivarium root \(anna@laptop [0-9a-f]{6}\)$/);
+});
+
+test('Chromium without the root refuses it', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+  const { port } = await startHttpsServer(leaves.contextFor);
+  const page = await openBrowser(temporaryFolder());
+  await expect(page.goto(`https://demo.vivarium.localhost:${port}/`)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+});
+
+test('Chromium holds the trusted root to its constraints', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+  const good = 'demo.vivarium.localhost';
+  const rogues: Record<string, RogueName[]> = {
+    'www.evil.com': [{ kind: 'dns', value: 'www.evil.com' }],
+    'mail.vivarium.localhost': [
+      { kind: 'dns', value: 'mail.vivarium.localhost' },
+      { kind: 'email', value: 'anna@evil.com' },
+    ],
+    'uri.vivarium.localhost': [
+      { kind: 'dns', value: 'uri.vivarium.localhost' },
+      { kind: 'uri', value: 'https://evil.com/' },
+    ],
+    'lan.vivarium.localhost': [
+      { kind: 'dns', value: 'lan.vivarium.localhost' },
+      { kind: 'ip', value: Buffer.of(192, 168, 0, 1) },
+    ],
+  };
+  const { port } = await startHttpsServer((hostname) =>
+    rogueContext(rogues[hostname] ?? [{ kind: 'dns', value: good }]),
+  );
+  const page = await openBrowser(await homeTrusting(root));
+  expect((await page.goto(`https://${good}:${port}/`))?.status()).toBe(200);
+  for (const hostname of Object.keys(rogues)) {
+    await expect(page.goto(`https://${hostname}:${port}/`), hostname).rejects.toThrow('ERR_CERT_INVALID');
+  }
+});

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Leaf } from '../../../main/ca/leaf.ts';
+import type { Root } from '../../../main/ca/root.ts';
+
+export interface CommandResult {
+  exitCode: number | null;
+  /** Standard output and standard error, in the order of arrival. */
+  text: string;
+}
+
+/** Runs a program to its end; without a shell. */
+export function run(command: string, args: readonly string[]): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let text = '';
+    const collect = (chunk: Buffer) => (text += chunk.toString());
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ exitCode, text }));
+  });
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-ca-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** `openssl verify` as strict as it gets, for the name a client asked for. */
+export async function opensslVerify(root: Root, leaf: Pick<Leaf, 'certificatePem'>, name: string[] = []) {
+  const folder = temporaryFolder();
+  const rootFile = join(folder, 'root.pem');
+  const leafFile = join(folder, 'leaf.pem');
+  writeFileSync(rootFile, root.certificatePem);
+  writeFileSync(leafFile, leaf.certificatePem);
+  // prettier-ignore
+  return run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', ...name, '-CAfile', rootFile, leafFile]);
+}

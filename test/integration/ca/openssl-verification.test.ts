@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { createRoot } from '../../../main/ca/root.ts';
+import { createClock } from '../../../main/base/clock.ts';
+import { opensslVerify, run, temporaryFolder } from './commands.ts';
+import { lintLeaf } from './lint.ts';
+import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+
+const clock = createClock();
+const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
+
+/** 253 characters, as many as a name can have: labels of 63, 63, 63 and 51, and a suffix. */
+const LONGEST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(51)}.localhost`;
+
+describe('openssl verify -x509_strict accepts', () => {
+  test.each<[string, string[], string[]]>([
+    ['a platform hostname', ['demo.vivarium.localhost'], ['-verify_hostname', 'demo.vivarium.localhost']],
+    [
+      'a staging hostname',
+      ['demo-staging.vivarium.localhost'],
+      ['-verify_hostname', 'demo-staging.vivarium.localhost'],
+    ],
+    ['localhost itself', ['localhost'], ['-verify_hostname', 'localhost']],
+    [
+      'a label of 63 characters',
+      [`${'x'.repeat(63)}.vivarium.localhost`],
+      ['-verify_hostname', `${'x'.repeat(63)}.vivarium.localhost`],
+    ],
+    ['a name of 253 characters', [LONGEST], ['-verify_hostname', LONGEST]],
+    ['an A-label', ['bücher.test'], ['-verify_hostname', 'xn--bcher-kva.test']],
+    ['a custom domain under a reserved suffix', ['www.acme.example'], ['-verify_hostname', 'www.acme.example']],
+    ['an IPv4 loopback address alone', ['127.0.0.1'], ['-verify_ip', '127.0.0.1']],
+    ['another of 127.0.0.0/8', ['127.255.255.254'], ['-verify_ip', '127.255.255.254']],
+    ['the IPv6 loopback address alone', ['::1'], ['-verify_ip', '::1']],
+    ['names and addresses together', ['vivarium.localhost', 'localhost', '127.0.0.1', '::1'], ['-verify_ip', '::1']],
+    ['a hundred names', Array.from({ length: 100 }, (_, index) => `h${index}.test`), ['-verify_hostname', 'h99.test']],
+  ])('%s', async (_name, hostnames, options) => {
+    const leaf = createLeaf({ root, hostnames, clock });
+    expect((await opensslVerify(root, leaf, options)).text).toMatch(/: OK\s*$/);
+    expect(lintLeaf(leaf.certificatePem)).toEqual([]);
+  });
+
+  test.each<[string, number]>([
+    ['fifty years ahead', 50 * YEAR_MS],
+    ['ten years behind', -10 * YEAR_MS],
+  ])('a leaf that was made while the app’s clock was %s', async (_name, offsetMs) => {
+    const moved = createClock({ setting: { offsetMs, frozenAtMs: null } });
+    const leaf = createLeaf({ root, hostnames: ['demo.vivarium.localhost'], clock: moved });
+    expect((await opensslVerify(root, leaf)).text).toMatch(/: OK\s*$/);
+    expect(leaf.notAfterMs - leaf.wireNotAfterMs).toBeCloseTo(offsetMs, -4);
+  });
+
+  test('the root itself, and calls its constraints critical', async () => {
+    const file = join(temporaryFolder(), 'root.pem');
+    writeFileSync(file, root.certificatePem);
+    const verified = await run('openssl', ['verify', '-x509_strict', '-check_ss_sig', '-CAfile', file, file]);
+    expect(verified.text).toMatch(/: OK\s*$/);
+    const { text } = await run('openssl', [
+      'x509',
+      '-in',
+      file,
+      '-noout',
+      '-ext',
+      'nameConstraints,basicConstraints,keyUsage',
+    ]);
+    expect(text).toContain('Name Constraints: critical');
+    expect(text).toContain('CA:TRUE, pathlen:0');
+    expect(text).toContain('Certificate Sign, CRL Sign');
+    for (const permitted of ['DNS:localhost', 'DNS:test', 'DNS:example', 'DNS:internal', 'IP:127.0.0.0/255.0.0.0']) {
+      expect(text).toContain(permitted);
+    }
+  });
+});
+
+describe('openssl verify refuses, for the constraints of the root', () => {
+  const good: RogueName = { kind: 'dns', value: 'demo.vivarium.localhost' };
+  test.each<[string, RogueName[]]>([
+    ['a name outside', [{ kind: 'dns', value: 'evil.com' }]],
+    ['a name outside beside a permitted one', [good, { kind: 'dns', value: 'www.evil.com' }]],
+    ['a name that only ends in the same letters', [{ kind: 'dns', value: 'evil-test' }]],
+    ['example.com', [{ kind: 'dns', value: 'example.com' }]],
+    ['another machine’s address', [good, { kind: 'ip', value: Buffer.of(192, 168, 0, 1) }]],
+    ['another IPv6 address', [good, { kind: 'ip', value: Buffer.from(`${'00'.repeat(15)}02`, 'hex') }]],
+    ['an e-mail address', [good, { kind: 'email', value: 'anna@vivarium.localhost' }]],
+    ['a URI', [good, { kind: 'uri', value: 'https://demo.vivarium.localhost/' }]],
+  ])('%s', async (_name, names) => {
+    const { exitCode, text } = await opensslVerify(root, createRogueLeaf(root, names));
+    expect(text).toContain('error 47 at 0 depth lookup: permitted subtree violation');
+    expect(exitCode).not.toBe(0);
+  });
+
+  test('a common name outside, where there are no alternative names', async () => {
+    const { text } = await opensslVerify(root, createRogueLeaf(root, [], 'www.evil.com'));
+    expect(text).toContain('error 47');
+  });
+
+  test('nothing of a rogue leaf within the constraints: the refusals above are theirs', async () => {
+    expect((await opensslVerify(root, createRogueLeaf(root, [good]))).text).toMatch(/: OK\s*$/);
+  });
+});

@@ -1,0 +1,73 @@
+import { connect, type PeerCertificate } from 'node:tls';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createClock } from '../../../main/base/clock.ts';
+import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { loadOrCreateRoot } from '../../../main/ca/root-folder.ts';
+import { run, temporaryFolder } from './commands.ts';
+import { startHttpsServer } from './https-server.ts';
+
+/** The certificate that a verifying client is shown for `servername`. */
+function handshake(port: number, servername: string, ca: string): Promise<PeerCertificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, servername, ca }, () => {
+      resolve(socket.getPeerCertificate());
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+async function start(offsetMs = 0) {
+  const clock = createClock({ setting: { offsetMs, frozenAtMs: null } });
+  const directory = join(temporaryFolder(), 'ca');
+  const root = loadOrCreateRoot({ directory, clock });
+  const leaves = createLeafContexts({ root, clock });
+  const { port } = await startHttpsServer(leaves.contextFor);
+  return { clock, root, leaves, port, caFile: join(directory, 'root.pem') };
+}
+
+test('curl --cacert gets a verified answer', async () => {
+  const { port, caFile } = await start();
+  const url = `https://demo.vivarium.localhost:${port}/`;
+  const { exitCode, text } = await run('curl', ['-sS', '--cacert', caFile, url]);
+  expect(text).toBe(`served to demo.vivarium.localhost:${port}`);
+  expect(exitCode).toBe(0);
+});
+
+test('curl without the root refuses', async () => {
+  const { port } = await start();
+  const { exitCode } = await run('curl', ['-sS', `https://demo.vivarium.localhost:${port}/`]);
+  expect(exitCode).toBe(60);
+});
+
+test('node’s TLS client verifies the name that it asked for, and is shown that name’s leaf alone', async () => {
+  const { port, root, leaves } = await start();
+  const first = await handshake(port, 'demo.vivarium.localhost', root.certificatePem);
+  const second = await handshake(port, 'DEMO-staging.vivarium.localhost', root.certificatePem);
+  expect(first.subjectaltname).toBe('DNS:demo.vivarium.localhost');
+  expect(second.subjectaltname).toBe('DNS:demo-staging.vivarium.localhost');
+  expect(first.fingerprint256).toBe(leaves.leafFor('demo.vivarium.localhost').fingerprint);
+  expect(first.serialNumber).toBe(leaves.leafFor('demo.vivarium.localhost').serial);
+  expect(leaves.size).toBe(2);
+});
+
+test('clients accept the leaf with the app’s clock twenty years ahead', async () => {
+  const { port, caFile } = await start(20 * 365 * 86_400_000);
+  const { exitCode, text } = await run('curl', ['-sS', '--cacert', caFile, `https://demo.vivarium.localhost:${port}/`]);
+  expect(text).toContain('served to');
+  expect(exitCode).toBe(0);
+});
+
+test('a handshake after the leaf fell due is served with the next one', async () => {
+  const { clock, port, root } = await start();
+  const before = await handshake(port, 'demo.vivarium.localhost', root.certificatePem);
+  await clock.advance(61 * 86_400_000);
+  const after = await handshake(port, 'demo.vivarium.localhost', root.certificatePem);
+  expect(after.serialNumber).not.toBe(before.serialNumber);
+});
+
+test('a name that the root may not sign for gets no certificate', async () => {
+  const { port, root } = await start();
+  await expect(handshake(port, 'www.evil.com', root.certificatePem)).rejects.toThrow();
+});

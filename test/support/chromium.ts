@@ -1,0 +1,58 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
+
+/** Names under which systems install Chromium or Chrome. */
+const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
+
+const FIXED_PLACES = [
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
+];
+
+/**
+ * The system's Chromium: the one that `VIVARIUM_CHROMIUM` names, or the first of PATH, or one in its usual place.
+ * @throws Error that says how to install one.
+ */
+export function findChromium(environment: NodeJS.ProcessEnv = process.env): string {
+  const named = environment.VIVARIUM_CHROMIUM;
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const candidates =
+    named !== undefined && named !== ''
+      ? [named]
+      : [...COMMANDS.flatMap((command) => folders.map((folder) => join(folder, command))), ...FIXED_PLACES];
+  const found = candidates.find(isExecutable);
+  if (found !== undefined) return found;
+  throw new Error(
+    `${named === undefined ? 'No Chromium or Chrome was found' : `VIVARIUM_CHROMIUM is "${named}", which cannot be run`}. ` +
+      'Install one ("apt install chromium", "brew install --cask chromium", https://www.google.com/chrome), ' +
+      'or set VIVARIUM_CHROMIUM to its program file.',
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A headless Chromium whose home is `home`, so that it sees that folder's trust store (`.pki/nssdb`) and no other.
+ * The caller closes it.
+ */
+export function launchChromium(options: LaunchOptions & { home: string }): Promise<Browser> {
+  const { home, args = [], ...rest } = options;
+  const { XDG_DATA_HOME: _data, XDG_CONFIG_HOME: _config, ...environment } = process.env;
+  return chromium.launch({
+    executablePath: findChromium(),
+    // Its sandbox needs user namespaces, which containers and root do not have.
+    args: ['--no-sandbox', ...args],
+    env: { ...environment, HOME: home },
+    ...rest,
+  });
+}

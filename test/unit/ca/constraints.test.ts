@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import {
+  constrainTo,
+  decodeConstraints,
+  DEFAULT_SUFFIXES,
+  encodeConstraints,
+  formatRange,
+  permits,
+} from '../../../main/ca/constraints.ts';
+import { parseLeafName } from '../../../main/ca/names.ts';
+
+const defaults = constrainTo(DEFAULT_SUFFIXES);
+
+describe('the default constraints', () => {
+  test.each<[string, boolean]>([
+    ['localhost', true],
+    ['demo.vivarium.localhost', true],
+    ['a.test', true],
+    ['www.acme.example', true],
+    ['api.corp.internal', true],
+    ['example.com', false],
+    ['www.example.org', false],
+    ['printer.local', false],
+    ['gone.invalid', false],
+    ['evil.com', false],
+    ['localhost.evil.com', false],
+    ['evillocalhost', false],
+    ['mytest', false],
+    ['127.0.0.1', true],
+    ['127.255.255.255', true],
+    ['128.0.0.0', false],
+    ['126.255.255.255', false],
+    ['0.0.0.0', false],
+    ['::1', true],
+    ['::', false],
+    ['::2', false],
+    ['::ffff:127.0.0.1', false],
+  ])('%s: permitted %s', (name, permitted) => {
+    expect(permits(defaults, parseLeafName(name))).toBe(permitted);
+  });
+
+  test('are read back from their DER', () => {
+    const read = decodeConstraints(encodeConstraints(defaults));
+    expect(read.suffixes).toEqual(['localhost', 'test', 'example', 'internal']);
+    expect(read.addresses.map(formatRange)).toEqual(['127.0.0.0/8', '::1/128']);
+  });
+});
+
+test('a permitted name below the top permits what is below it, and not its siblings', () => {
+  const constraints = constrainTo(['shop.acme.com']);
+  expect(
+    ['shop.acme.com', 'a.b.shop.acme.com', 'acme.com', 'xshop.acme.com'].map((name) =>
+      permits(constraints, parseLeafName(name)),
+    ),
+  ).toEqual([true, true, false, false]);
+});
+
+test('constraints without permitted subtrees permit nothing', () => {
+  expect(decodeConstraints(Buffer.from('3000', 'hex'))).toEqual({ suffixes: [], addresses: [] });
+});

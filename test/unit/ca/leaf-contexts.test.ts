@@ -1,0 +1,83 @@
+import { beforeEach, expect, test } from 'vitest';
+import { createLeafContexts, type LeafContexts } from '../../../main/ca/leaf-contexts.ts';
+import { createRoot } from '../../../main/ca/root.ts';
+import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../../support/fake-clock.ts';
+
+const DAY_MS = 86_400_000;
+const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
+let clock: FakeClock;
+let leaves: LeafContexts;
+
+beforeEach(() => {
+  clock = createFakeClock();
+  leaves = createLeafContexts({ root, clock, contextsMax: 3 });
+});
+
+test('a hostname keeps its context, however it is spelt', () => {
+  const context = leaves.contextFor('a.test');
+  expect(leaves.contextFor('A.TEST.')).toBe(context);
+  expect(leaves.size).toBe(1);
+});
+
+test('each hostname has its own', () => {
+  expect(leaves.contextFor('a.test')).not.toBe(leaves.contextFor('b.test'));
+  expect(leaves.leafFor('a.test').sans).toEqual(['a.test']);
+});
+
+test('the least recently used goes first', () => {
+  const [a, b] = ['a.test', 'b.test', 'c.test'].map(leaves.contextFor);
+  leaves.contextFor('a.test');
+  leaves.contextFor('d.test');
+  expect(leaves.size).toBe(3);
+  expect(leaves.contextFor('a.test')).toBe(a);
+  expect(leaves.contextFor('b.test')).not.toBe(b);
+});
+
+test('a dropped hostname gets a new leaf', () => {
+  const { serial } = leaves.leafFor('a.test');
+  leaves.drop('A.test');
+  expect(leaves.size).toBe(0);
+  expect(leaves.leafFor('a.test').serial).not.toBe(serial);
+});
+
+test('a leaf is renewed at the first use with 30 days left on the app’s clock', async () => {
+  const { serial } = leaves.leafFor('a.test');
+  await clock.advance(60 * DAY_MS - 1);
+  expect(leaves.leafFor('a.test').serial).toBe(serial);
+  await clock.advance(1);
+  const renewed = leaves.leafFor('a.test');
+  expect(renewed.serial).not.toBe(serial);
+  expect(renewed.notAfterMs).toBe(FAKE_NOW_MS + 150 * DAY_MS);
+  expect(renewed.wireNotAfterMs).toBe(FAKE_NOW_MS + 90 * DAY_MS);
+  expect(leaves.size).toBe(1);
+});
+
+test('with the app’s clock frozen, a leaf is renewed before it ends in real time', async () => {
+  clock.freeze();
+  const { serial } = leaves.leafFor('a.test');
+  await clock.pass(60 * DAY_MS);
+  const renewed = leaves.leafFor('a.test');
+  expect(renewed.serial).not.toBe(serial);
+  expect(renewed.wireNotAfterMs).toBe(FAKE_NOW_MS + 150 * DAY_MS);
+});
+
+test('a leaf of a future that was taken back is made anew', async () => {
+  await clock.advance(10 * DAY_MS);
+  const { serial } = leaves.leafFor('a.test');
+  await clock.reset();
+  expect(leaves.leafFor('a.test').serial).not.toBe(serial);
+});
+
+test('the platform’s own leaf is for clients that name no host, too', () => {
+  expect(leaves.leafFor('vivarium.localhost').sans).toEqual(['vivarium.localhost', 'localhost', '127.0.0.1', '::1']);
+});
+
+test('which names a leaf has can be said', () => {
+  const named = createLeafContexts({ root, clock, namesFor: (hostname) => [hostname, `www.${hostname}`] });
+  expect(named.leafFor('acme.test').sans).toEqual(['acme.test', 'www.acme.test']);
+});
+
+test('a name that the root may not sign for is refused, and nothing is held', () => {
+  expect(() => leaves.contextFor('www.acme.com')).toThrow('ca.extend');
+  expect(leaves.size).toBe(0);
+});
