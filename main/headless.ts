@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type App, startApp } from './app.ts';
+import type { Config } from './base/config.ts';
+import { formatLogLine } from './base/log.ts';
+import { formatWelcome } from './cli/welcome.ts';
+import { VivariumError } from './contract/errors.ts';
+
+/** What a start needs of the process it runs in; passed in, so that tests can be that process. */
+export interface HeadlessIo {
+  stdout: { write(text: string): unknown; isTTY?: boolean };
+  stderr: { write(text: string): unknown };
+  env: Readonly<Record<string, string | undefined>>;
+  /** Calls back when the process is asked to end; returns how to stop listening. */
+  onStopSignal(callback: (signal: string) => void): () => void;
+}
+
+/** A start without a data folder is ephemeral, and has a temporary one for scripts to find `runtime.json` in. */
+export type HeadlessConfig = Omit<Config, 'dataDir'> & { dataDir: string | null };
+
+/**
+ * Serves until a signal asks to stop, then drains. Resolves with the exit code: 0 after a stop, 1 when it could not
+ * start, with one line on standard error that says why.
+ */
+export async function serve(config: HeadlessConfig, io: HeadlessIo): Promise<number> {
+  const temporaryDir = config.ephemeral || config.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
+  const dataDir = config.dataDir ?? (temporaryDir as string);
+  let signalled: (signal: string) => void = () => undefined;
+  const stopSignal = new Promise<string>((resolve) => {
+    signalled = resolve;
+  });
+  const stopListening = io.onStopSignal((signal) => signalled(signal));
+  try {
+    const app = await startApp({
+      config: { ...config, dataDir },
+      stateDir: temporaryDir ?? dataDir,
+      resourcesDir: findFolder('resources'),
+      assetsDir: findAssets(),
+      writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
+    });
+    io.stdout.write(await welcome(app, io));
+    await stopSignal;
+    io.stdout.write('\n  Stopping: requests in progress may finish.\n');
+    await app.stop();
+    return 0;
+  } catch (error) {
+    io.stderr.write(`${describe(error)}\n`);
+    return 1;
+  } finally {
+    stopListening();
+    if (temporaryDir !== null) rmSync(temporaryDir, { recursive: true, force: true });
+  }
+}
+
+const describe = (error: unknown): string =>
+  error instanceof VivariumError
+    ? error.message
+    : error instanceof Error
+      ? (error.stack ?? error.message)
+      : String(error);
+
+async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Promise<string> {
+  const context = { signal: undefined };
+  const status = await services.status.get(undefined, context);
+  const projects = await services.projects.list(undefined, context);
+  const key = demoKey();
+  const shown = projects.find((project) => project.id === key?.projectId) ?? projects[0] ?? null;
+  return formatWelcome(
+    {
+      version: status.version,
+      dataDir: status.dataDir,
+      controlUrl: runtime.control.url,
+      token: runtime.control.token,
+      caFile: runtime.caFile,
+      ports: { http: runtime.http.port, https: runtime.https.port, dns: runtime.dns.port },
+      project:
+        shown === null
+          ? null
+          : {
+              name: shown.name,
+              plan: shown.plan,
+              ...shown.limits,
+              baseUrl: shown.baseUrl.production,
+              secureBaseUrl: shown.secureBaseUrl.production,
+            },
+      secret: key?.secret ?? null,
+      projectCount: projects.length,
+      warnings: status.warnings,
+    },
+    wantsColour(io),
+  );
+}
+
+/** Colour where the terminal has it, unless NO_COLOR (no-color.org) says otherwise; FORCE_COLOR for pipes. */
+function wantsColour({ stdout, env }: HeadlessIo): boolean {
+  if ((env.NO_COLOR ?? '') !== '') return false;
+  if ((env.FORCE_COLOR ?? '') !== '' && env.FORCE_COLOR !== '0') return true;
+  return stdout.isTTY === true && env.TERM !== 'dumb';
+}
+
+/** A folder of the program: beside `main/` in the sources, two levels above the built file. */
+function findFolder(name: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (let level = 0; level < 3; level++) {
+    if (existsSync(join(folder, name))) return join(folder, name);
+    folder = dirname(folder);
+  }
+  throw new VivariumError('internal_error', `Vivarium's folder "${name}" is missing; install it again.`);
+}
+
+function findAssets(): string | null {
+  try {
+    return findFolder(join('out', 'renderer'));
+  } catch {
+    return null;
+  }
+}

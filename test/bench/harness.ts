@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RuntimeFile } from '../../main/base/config.ts';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
+
+/** Rounds per comparison; the two sides take turns within each, and the median of the rounds' ratios counts. */
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+/** Seconds of load per round and side. */
+export const ROUND_SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+
+export interface Figure {
+  what: string;
+  /** What was measured, as it is to be read: `0.71 ×`. */
+  measured: string;
+  wanted: string;
+  met: boolean | null;
+  detail: string;
+}
+
+/** Servers run on the first core, load on the second, so that each side has one core to itself. */
+const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
+const canPin = process.platform === 'linux' && cpus().length >= 2 && spawnSync('taskset', ['--version']).status === 0;
+
+const pin = (core: string, command: string, args: readonly string[]): [string, string[]] =>
+  canPin ? ['taskset', ['-c', core, command, ...args]] : [command, [...args]];
+
+const children = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** Ends every process that the bench started, by its id, and removes its folders. */
+export async function cleanUp(): Promise<void> {
+  for (const child of children) await end(child);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+export async function end(child: ChildProcess): Promise<void> {
+  children.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** Starts a Node program on the server core; resolves with its first line of output that `ready` accepts. */
+export async function startNode<Ready>(
+  args: readonly string[],
+  ready: (output: string) => Ready | null,
+  options: { pinned?: boolean } = {},
+): Promise<{ child: ChildProcess; ready: Ready; startMs: number }> {
+  const [command, commandArgs] =
+    options.pinned === false ? [process.execPath, [...args]] : pin(SERVER_CORE as string, process.execPath, args);
+  const startedMs = performance.now();
+  const child = spawn(command, commandArgs, {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  children.add(child);
+  let output = '';
+  const value = await new Promise<Ready>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const found = ready(output);
+      if (found !== null) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code} before it was ready`)));
+  });
+  return { child, ready: value, startMs: performance.now() - startedMs };
+}
+
+export interface Vivarium {
+  child: ChildProcess;
+  runtime: RuntimeFile;
+  startMs: number;
+  /** One procedure of the running Vivarium. */
+  call<Output>(procedure: string, input?: unknown): Promise<Output>;
+}
+
+/** Starts the built program on free ports and its own folder. */
+export async function startVivarium(dataDir: string, args: readonly string[] = []): Promise<Vivarium> {
+  const ports = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
+  const started = await startNode([PROGRAM, 'serve', '--data-dir', dataDir, ...ports, ...args], (output) =>
+    output.includes('Stop with Ctrl-C') ? true : null,
+  );
+  const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
+  return {
+    child: started.child,
+    runtime,
+    startMs: started.startMs,
+    async call<Output>(procedure: string, input: unknown = {}): Promise<Output> {
+      const response = await fetch(`${runtime.control.url}/api/${procedure.replace('.', '/')}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${runtime.control.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(input),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${procedure}: ${text}`);
+      return JSON.parse(text) as Output;
+    },
+  };
+}
+
+/** A project whose limits are out of the way, though every stage still runs; and a key of it. */
+export async function createOpenProject(
+  vivarium: Vivarium,
+  name: string,
+): Promise<{ projectId: string; secret: string; host: string }> {
+  const project = await vivarium.call<{ id: string; slug: string }>('projects.create', {
+    name,
+    plan: 'enterprise',
+    limits: { perMinute: 1_000_000_000, perDay: 1_000_000_000 },
+  });
+  const key = await vivarium.call<{ secret: string }>('keys.create', { projectId: project.id });
+  return { projectId: project.id, secret: key.secret, host: `${project.slug}.vivarium.localhost` };
+}
+
+export interface Load {
+  url: string;
+  headers?: Record<string, string>;
+  /** A wrk script (Lua), for other methods or changing paths. */
+  script?: string;
+  seconds?: number;
+  connections?: number;
+}
+
+export interface LoadResult {
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers that were not 2xx or 3xx, and socket errors. */
+  failures: number;
+}
+
+/** Runs wrk on the load core: one thread, 32 keep-alive connections. */
+export function runWrk(load: Load): LoadResult {
+  const args = [`-t1`, `-c${load.connections ?? 32}`, `-d${load.seconds ?? ROUND_SECONDS}s`, '--latency'];
+  for (const [name, value] of Object.entries(load.headers ?? {})) args.push('-H', `${name}: ${value}`);
+  if (load.script !== undefined) args.push('-s', load.script);
+  const [command, commandArgs] = pin(LOAD_CORE as string, 'wrk', [...args, load.url]);
+  const done = spawnSync(command, commandArgs, { encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`wrk failed (apt-get install wrk): ${done.stderr} ${done.stdout}`);
+  const number = (pattern: RegExp) => Number(pattern.exec(done.stdout)?.[1] ?? 0);
+  return {
+    requestsPerSecond: number(/Requests\/sec:\s+([\d.]+)/),
+    p50Ms: milliseconds(/50%\s+(\S+)/.exec(done.stdout)?.[1]),
+    p99Ms: milliseconds(/99%\s+(\S+)/.exec(done.stdout)?.[1]),
+    failures:
+      number(/Non-2xx or 3xx responses: (\d+)/) +
+      [...(/Socket errors: (.*)/.exec(done.stdout)?.[1] ?? '').matchAll(/\d+/g)].reduce(
+        (sum, [count]) => sum + Number(count),
+        0,
+      ),
+  };
+}
+
+function milliseconds(text: string | undefined): number {
+  const match = /^([\d.]+)(us|ms|s)$/.exec(text ?? '');
+  return match === null ? Number.NaN : Number(match[1]) * { us: 0.001, ms: 1, s: 1000 }[match[2] as 'us' | 'ms' | 's'];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+/** Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. */
+export function compare(a: () => LoadResult, b: () => LoadResult, value: (result: LoadResult) => number) {
+  const rounds: { a: LoadResult; b: LoadResult }[] = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push({ a: a(), b: b() });
+  const failures = rounds.reduce((sum, round) => sum + round.a.failures + round.b.failures, 0);
+  if (failures > 0) throw new Error(`${failures} requests failed under load; the figure would mean nothing.`);
+  return {
+    ratio: median(rounds.map((round) => value(round.a) / value(round.b))),
+    a: median(rounds.map((round) => value(round.a))),
+    b: median(rounds.map((round) => value(round.b))),
+  };
+}
+
+export const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')}/s`;
+
+/** Resident memory of a process in MB. With `taskset`, the process replaces itself, so the id is the program's. */
+export function residentMb(child: ChildProcess): number {
+  if (process.platform !== 'linux') {
+    const done = spawnSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' });
+    return Number(done.stdout.trim()) / 1024;
+  }
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+/** Reads `port 1234` from a peer's output. */
+export function portOf(output: string): number | null {
+  const match = /port (\d+)/.exec(output);
+  return match === null ? null : Number(match[1]);
+}
+
+export interface Sample {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** One answer, with its headers as they were written, so that a peer can write the same bytes. */
+export function sample(url: string, headers: Record<string, string>): Promise<Sample> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers, agent: new Agent({ keepAlive: true }) }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const written: Record<string, string> = {};
+        for (let index = 0; index < response.rawHeaders.length; index += 2) {
+          const name = response.rawHeaders[index] ?? '';
+          // These three every Node server adds by itself.
+          if (!/^(date|connection|keep-alive)$/i.test(name)) written[name] = response.rawHeaders[index + 1] ?? '';
+        }
+        response.socket.destroy();
+        resolve({ status: response.statusCode ?? 0, headers: written, body: Buffer.concat(chunks).toString() });
+      });
+    }).on('error', reject);
+  });
+}

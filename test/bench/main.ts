@@ -1,0 +1,47 @@
+/**
+ * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
+ * same run where it can be one. Needs wrk (Debian: apt-get install wrk).
+ *
+ * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
+ */
+import { cpus } from 'node:os';
+import { datasetSize } from './cases/dataset-size.ts';
+import { insertThroughput } from './cases/insert-throughput.ts';
+import { listThroughput } from './cases/list-throughput.ts';
+import { routeCount } from './cases/route-count.ts';
+import { startAndMemory } from './cases/start-and-memory.ts';
+import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
+
+const CASES: Record<string, () => Promise<Figure[]>> = {
+  listThroughput,
+  insertThroughput,
+  datasetSize,
+  routeCount,
+  startAndMemory,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => CASES[name] === undefined);
+if (unknown.length > 0) {
+  console.error(`There is no case ${unknown.join(', ')}; there are ${Object.keys(CASES).join(', ')}.`);
+  process.exit(1);
+}
+
+console.log(
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}; ${ROUNDS} rounds of ${ROUND_SECONDS} s a side, medians.\n`,
+);
+let missed = 0;
+try {
+  for (const [name, run] of Object.entries(CASES)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    for (const figure of await run()) {
+      if (figure.met === false) missed++;
+      const mark = figure.met === null ? '·' : figure.met ? '✓' : '✗';
+      console.log(`${mark} ${figure.what}\n    ${figure.measured}  (wanted ${figure.wanted}; ${figure.detail})`);
+    }
+  }
+} finally {
+  await cleanUp();
+}
+if (missed > 0) console.log(`\n${missed} below what is wanted.`);
+process.exitCode = missed > 0 ? 1 : 0;

@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder, track } from '../../support/engine.ts';
+import { FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
+
+/** One line on standard error, exit code 1, nothing on standard output. */
+async function refusal(args: readonly string[], env?: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(['serve', ...args], env);
+  expect({ code, stdout, lines: stderr.trimEnd().split('\n').length, stderr }).toMatchObject({
+    code: 1,
+    stdout: '',
+    lines: 1,
+  });
+  return stderr;
+}
+
+async function takenPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  track(() => new Promise((resolve) => void server.close(() => resolve())));
+  return (server.address() as AddressInfo).port;
+}
+
+describe('a start that can’t be says why in one line and exits 1', () => {
+  it.each(['http', 'https', 'dns', 'control'])(
+    'when the %s port is taken, naming the port and the option',
+    async (name) => {
+      const port = await takenPort();
+      const args = [...FREE_PORTS];
+      args[args.indexOf(`--${name}-port`) + 1] = String(port);
+      const line = await refusal(['--data-dir', join(temporaryFolder(), 'data'), ...args]);
+      expect(line).toContain(String(port));
+      expect(line).toContain(`--${name}-port`);
+      if (process.platform === 'linux') expect(line).toContain(String(process.pid));
+    },
+  );
+
+  it('when the folder is another Vivarium’s, naming who runs there', async () => {
+    const running = await startProgram();
+    const line = await refusal(['--data-dir', running.dataDir, ...FREE_PORTS]);
+    expect(line).toContain('already running');
+    expect(line).toContain(String(running.child.pid));
+    expect(line).toContain(running.runtime.control.url);
+    expect((await running.end()).code).toBe(0);
+  });
+
+  it('when the folder holds somebody else’s files, which stay', async () => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, 'thesis.doc'), 'years of work');
+    const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);
+    expect(line).toContain('thesis.doc');
+    expect(readFileSync(join(dataDir, 'thesis.doc'), 'utf8')).toBe('years of work');
+  });
+
+  it('when the folder is a file', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    expect(await refusal(['--data-dir', file, ...FREE_PORTS])).toContain('--data-dir');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('when the folder can’t be written', async () => {
+    const dataDir = join(temporaryFolder(), 'locked');
+    mkdirSync(dataDir);
+    chmodSync(dataDir, 0o500);
+    expect(await refusal(['--data-dir', dataDir, ...FREE_PORTS])).toContain('can’t be written');
+  });
+
+  it('when the file was written by a newer Vivarium', async () => {
+    const first = await startProgram();
+    await first.end();
+    const file = join(first.dataDir, 'vivarium.db');
+    const script = `const D = require('better-sqlite3'); const d = new D(${JSON.stringify(file)}); d.pragma('user_version = 9999'); d.close();`;
+    execFileSync(process.execPath, ['-e', script], { cwd: join(import.meta.dirname, '..', '..', '..') });
+    expect(await refusal(['--data-dir', first.dataDir, ...FREE_PORTS])).toMatch(/newer|9999/);
+  });
+
+  it.each([
+    [['--htttp-port', '0'], '--http-port'],
+    [['--http-port', 'eighty'], '--http-port'],
+    [['--http-port', '65536'], '65535'],
+    [['--http-port'], '--http-port'],
+    [['stray'], 'stray'],
+  ])('for the options %j', async (args, mention) => {
+    expect(await refusal(args)).toContain(mention);
+  });
+
+  it('for a bad environment variable', async () => {
+    expect(await refusal([], { VIVARIUM_HTTP_PORT: 'eighty' })).toContain('VIVARIUM_HTTP_PORT');
+  });
+});
+
+describe('a damaged file', () => {
+  it('is reported with how to restore it, and nothing is overwritten', async () => {
+    const first = await startProgram();
+    await first.end();
+    const file = join(first.dataDir, 'vivarium.db');
+    const damaged = readFileSync(file);
+    damaged.fill(0xff, 0, 200);
+    writeFileSync(file, damaged);
+    const { code, stderr } = await runProgram(['serve', '--data-dir', first.dataDir, ...FREE_PORTS]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(file);
+    expect(readFileSync(file).equals(damaged)).toBe(true);
+  });
+});

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/engine.ts';
+import { startProgram } from '../../support/program.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const run = promisify(execFile);
+
+/** The curl lines that the console shows. */
+const curlLines = (stdout: string): string[] =>
+  stdout
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('curl '));
+
+describe('the console', () => {
+  it('shows requests that work as pasted: over HTTP, over verified HTTPS, and one that adds a pet', async () => {
+    requireTool('curl');
+    const program = await startProgram();
+    const lines = curlLines(program.output().stdout);
+    expect(lines).toHaveLength(3);
+    const answers = await Promise.all(
+      lines.map(async (line) => {
+        const { stdout } = await run('bash', [
+          '-c',
+          line.replace('curl ', `curl -sS -w '\\n%{http_code} %{ssl_verify_result} %{scheme}' `),
+        ]);
+        const [body = '', facts = ''] = stdout.split(/\n(?=[^\n]*$)/);
+        return { body: JSON.parse(body) as unknown, facts };
+      }),
+    );
+    expect(answers.map(({ facts }) => facts)).toEqual(['200 0 HTTP', '200 0 HTTPS', '201 0 HTTP']);
+    expect(answers[0]?.body).toHaveLength(3);
+    expect(answers[1]?.body).toEqual(answers[0]?.body);
+    expect(answers[2]?.body).toEqual({ id: 31, name: 'Rex', categoryId: 1, status: 'available' });
+  });
+
+  it('works from a data folder with blanks and quotes in its name', async () => {
+    const program = await startProgram([], { dataDir: join(temporaryFolder(), `it's a folder`) });
+    const [, secure = ''] = curlLines(program.output().stdout);
+    const { stdout } = await run('bash', ['-c', secure.replace('curl ', 'curl -sS ')]);
+    expect(JSON.parse(stdout)).toHaveLength(3);
+  });
+
+  it('shows the same at the second start', async () => {
+    const first = await startProgram();
+    const { stdout } = await first.end();
+    const second = await startProgram([], { dataDir: first.dataDir });
+    const key = /viv_\w{32}/;
+    expect(key.exec(second.output().stdout)?.[0]).toBe(key.exec(stdout)?.[0]);
+  });
+
+  it('is plain in a pipe and coloured where colour is forced', async () => {
+    const plain = await startProgram();
+    expect(plain.output().stdout).not.toContain('\u001b');
+    const coloured = await startProgram([], { env: { NO_COLOR: '', FORCE_COLOR: '1' } });
+    expect(coloured.output().stdout).toContain('\u001b[32m');
+  });
+});
+
+describe('the end', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('%s drains, removes runtime.json, and exits 0', async (signal) => {
+    const program = await startProgram();
+    const { code, stderr } = await program.end(signal);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(existsSync(join(program.dataDir, 'runtime.json'))).toBe(false);
+  });
+
+  it('leaves nothing behind with --ephemeral', async () => {
+    const parent = temporaryFolder();
+    const program = await startProgram(['--ephemeral'], { dataDir: join(parent, 'data') });
+    expect(existsSync(program.runtime.caFile)).toBe(true);
+    await program.end();
+    expect(existsSync(program.runtime.caFile)).toBe(false);
+    expect(readdirSync(parent)).toEqual([]);
+  });
+});

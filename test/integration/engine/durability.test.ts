@@ -1,0 +1,95 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { startProgram } from '../../support/program.ts';
+
+const WRITERS = 8;
+const ENOUGH = 400;
+
+describe('what was acknowledged with 201', () => {
+  it('is there after kill -9', async () => {
+    const program = await startProgram();
+    const secret = /viv_\w{32}/.exec(program.output().stdout)?.[0] ?? '';
+    await setLimits(program.runtime.control);
+    const acknowledged = new Map<number, string>();
+    let killed = false;
+
+    const post = (name: string) =>
+      new Promise<void>((resolve) => {
+        const sent = request(
+          {
+            host: '127.0.0.1',
+            port: program.runtime.http.port,
+            method: 'POST',
+            path: '/v1/pets',
+            agent: false,
+            headers: {
+              host: `demo.vivarium.localhost:${program.runtime.http.port}`,
+              authorization: `Bearer ${secret}`,
+              'content-type': 'application/json',
+            },
+          },
+          (response) => {
+            let text = '';
+            response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+            response.on('error', () => resolve());
+            response.on('end', () => {
+              if (response.statusCode === 201) acknowledged.set((JSON.parse(text) as { id: number }).id, name);
+              resolve();
+            });
+          },
+        );
+        sent.on('error', () => resolve());
+        sent.end(JSON.stringify({ name, categoryId: 1 }));
+      });
+
+    const writer = async (writerNumber: number) => {
+      for (let count = 0; !killed; count++) {
+        await post(`pet ${writerNumber}-${count}`);
+        if (acknowledged.size >= ENOUGH && !killed) {
+          killed = true;
+          program.child.kill('SIGKILL');
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: WRITERS }, (_, index) => writer(index)));
+    await program.end('SIGKILL');
+
+    const again = await startProgram([], { dataDir: program.dataDir });
+    const { control } = again.runtime;
+    const kept = new Map<number, string>();
+    let after: string | undefined;
+    const [project] = (await call(control, 'projects.list', {})) as { id: string }[];
+    do {
+      const page = (await call(control, 'pets.list', {
+        projectId: project?.id,
+        limit: 1000,
+        ...(after !== undefined && { after }),
+      })) as {
+        items: { id: string; name: string }[];
+        next?: string;
+      };
+      for (const pet of page.items) kept.set(Number(pet.id), pet.name);
+      after = page.next;
+    } while (after !== undefined);
+
+    expect(acknowledged.size).toBeGreaterThanOrEqual(ENOUGH);
+    const lost = [...acknowledged].filter(([id, name]) => kept.get(id) !== name);
+    expect(lost).toEqual([]);
+  });
+});
+
+async function call(control: { url: string; token: string }, procedure: string, input: unknown): Promise<unknown> {
+  const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${control.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(input),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+async function setLimits(control: { url: string; token: string }): Promise<void> {
+  const [project] = (await call(control, 'projects.list', {})) as { id: string }[];
+  const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
+  await call(control, 'projects.update', { projectId: project?.id, plan: 'enterprise', limits });
+}

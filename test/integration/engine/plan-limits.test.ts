@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { startEngine } from '../../support/engine.ts';
+
+/** Asks `times` times, one after the other; the last answer. */
+async function ask(
+  engine: Awaited<ReturnType<typeof startEngine>>,
+  times: number,
+  options: Parameters<typeof engine.api>[0] = {},
+) {
+  let answer = await engine.api(options);
+  for (let request = 1; request < times; request++) answer = await engine.api(options);
+  return answer;
+}
+
+async function frozenEngine() {
+  const engine = await startEngine();
+  await engine.call('clock.freeze');
+  const { id: projectId } = await engine.demo();
+  const reading = (await engine.call('clock.get')) as { now: string };
+  return { engine, projectId, nowSeconds: Date.parse(reading.now) / 1000 };
+}
+
+describe('a key on the Free plan', () => {
+  it('gets sixty answers in a minute, each one counted down, and is then refused until the minute is over', async () => {
+    const { engine, nowSeconds } = await frozenEngine();
+    const first = await engine.api();
+    expect(first.status).toBe(200);
+    expect(first.headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '59',
+      'x-ratelimit-reset': String(Math.ceil(nowSeconds + 60)),
+    });
+    const sixtieth = await ask(engine, 59);
+    expect(sixtieth.status).toBe(200);
+    expect(sixtieth.headers['x-ratelimit-remaining']).toBe('0');
+
+    const refused = await engine.api();
+    expect(refused.status).toBe(429);
+    expect(refused.json).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '0',
+      'retry-after': '60',
+    });
+
+    await engine.call('clock.advance', { by: 'PT59.999S' });
+    expect((await engine.api()).headers['retry-after']).toBe('1');
+    await engine.call('clock.advance', { by: 'PT0.001S' });
+    expect((await engine.api()).status).toBe(200);
+  });
+
+  it('is counted over both environments and every operation, errors included, and not over preflights', async () => {
+    const { engine } = await frozenEngine();
+    await engine.api({ host: 'demo-staging.vivarium.localhost' });
+    await engine.api({ path: '/v1/nothing' });
+    await engine.api({ method: 'POST', body: {} });
+    await engine.api({
+      method: 'OPTIONS',
+      key: null,
+      headers: { origin: 'http://a.test', 'access-control-request-method': 'GET' },
+    });
+    expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('56');
+  });
+
+  it('is banned after twenty refusals, for ten minutes, and a ban can be lifted', async () => {
+    const { engine, projectId } = await frozenEngine();
+    await ask(engine, 60);
+    expect((await ask(engine, 20)).json).toMatchObject({ code: 'rate_limit_exceeded' });
+    const banned = await engine.api();
+    expect(banned.json).toMatchObject({ code: 'api_key_banned', status: 429 });
+    expect(banned.headers['retry-after']).toBe('600');
+
+    await engine.call('clock.advance', { by: 'PT5M' });
+    expect((await engine.api()).headers['retry-after']).toBe('300');
+    const usage = (await engine.call('limits.usage', { projectId })) as { keyId?: string; bannedUntil?: string }[];
+    expect(usage.find((caller) => caller.bannedUntil !== undefined)?.keyId).toBe(engine.app.demoKey()?.keyId);
+
+    const keyId = engine.app.demoKey()?.keyId;
+    expect(await engine.call('limits.unban', { keyId })).toEqual({ keyId, lifted: true });
+    expect((await engine.api()).status).toBe(200);
+  });
+
+  it('has its plan’s new limits at once, used counts stay', async () => {
+    const { engine, projectId } = await frozenEngine();
+    await ask(engine, 61);
+    await engine.call('projects.update', { projectId, plan: 'pro' });
+    const answer = await engine.api();
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '239' });
+  });
+
+  it('starts anew when its counters are reset', async () => {
+    const { engine, projectId } = await frozenEngine();
+    await ask(engine, 61);
+    await engine.call('limits.reset', { projectId });
+    expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('59');
+  });
+
+  it('keeps counters and ban over a restart', async () => {
+    const { engine } = await frozenEngine();
+    await ask(engine, 85);
+    await engine.stop();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    const answer = await again.api();
+    expect(answer.json).toMatchObject({ code: 'api_key_banned' });
+  });
+});
+
+describe('without a valid key', () => {
+  it('the address is counted, held to the Free plan whatever the project’s, and never banned', async () => {
+    const { engine, projectId } = await frozenEngine();
+    await engine.call('projects.update', { projectId, plan: 'business' });
+    const first = await engine.api({ key: null });
+    expect(first.status).toBe(401);
+    expect(first.headers['x-ratelimit-limit']).toBe('60');
+    await ask(engine, 59, { key: `viv_${'0'.repeat(32)}` });
+    const refused = await ask(engine, 40, { key: null });
+    expect(refused.json).toMatchObject({ code: 'rate_limit_exceeded' });
+    expect((await engine.api()).status).toBe(200);
+  });
+
+  it('a key of another project is no valid key', async () => {
+    const { engine } = await frozenEngine();
+    const other = (await engine.call('projects.create', { name: 'Other' })) as { id: string };
+    const key = (await engine.call('keys.create', { projectId: other.id })) as { secret: string };
+    expect((await engine.api({ key: key.secret })).status).toBe(401);
+    expect((await engine.api({ key: key.secret, host: 'other.vivarium.localhost' })).status).toBe(200);
+  });
+});
+
+describe('Enterprise', () => {
+  it('has the limits that were agreed, and needs them', async () => {
+    const { engine, projectId } = await frozenEngine();
+    await expect(engine.call('projects.update', { projectId, plan: 'enterprise' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      issues: [{ path: 'limits' }],
+    });
+    await engine.call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 5, perDay: 3 } });
+    const answer = await engine.api();
+    expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
+  });
+});

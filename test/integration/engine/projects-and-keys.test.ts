@@ -1,0 +1,188 @@
+import { existsSync, statSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startEngine, track } from '../../support/engine.ts';
+
+describe('first start', () => {
+  it('makes a demo project on Free with a key and thirty pets in each environment', async () => {
+    const engine = await startEngine();
+    const demo = await engine.demo();
+    expect(demo).toMatchObject({ name: 'Demo', slug: 'demo', plan: 'free', limits: { perMinute: 60, perDay: 1000 } });
+    for (const environment of ['production', 'staging']) {
+      expect(await engine.call('pets.list', { projectId: demo.id, environment })).toMatchObject({ total: 30 });
+    }
+    expect(await engine.call('deploys.list', { projectId: demo.id })).toMatchObject([{ status: 'succeeded' }]);
+    expect((await engine.api({ path: '/v1/pets?limit=100' })).json).toHaveLength(30);
+  });
+
+  it('keeps the demo key in a file that only its owner reads', async () => {
+    const { dataDir } = await startEngine();
+    const modes = ['demo-key.json', 'control-token', 'runtime.json', 'ca/root-key.pem'].map(
+      (name) => statSync(join(dataDir, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
+  });
+
+  it('a second start shows the same and makes nothing new', async () => {
+    const first = await startEngine();
+    const key = first.app.demoKey();
+    await first.stop();
+    const second = await startEngine({ dataDir: first.dataDir });
+    expect(second.app.demoKey()).toEqual(key);
+    expect((await second.api()).status).toBe(200);
+    expect(await second.call('projects.list')).toHaveLength(1);
+    expect(second.app.runtime.control.token).toBe(first.app.runtime.control.token);
+  });
+
+  it('a demo project that was removed does not come back', async () => {
+    const first = await startEngine();
+    await first.call('projects.remove', { projectId: (await first.demo()).id });
+    await first.stop();
+    const second = await startEngine({ dataDir: first.dataDir });
+    expect(await second.call('projects.list')).toEqual([]);
+    expect(second.app.demoKey()).toBeNull();
+  });
+
+  it('makes none with --empty, not even at the next start', async () => {
+    const first = await startEngine({ empty: true });
+    expect(await first.call('projects.list')).toEqual([]);
+    await first.stop();
+    const second = await startEngine({ dataDir: first.dataDir });
+    expect(await second.call('projects.list')).toEqual([]);
+  });
+});
+
+describe('a key', () => {
+  it('shows its secret once and its prefix later', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    const created = (await engine.call('keys.create', { projectId, name: 'CI' })) as { id: string; secret: string };
+    expect(created.secret).toMatch(/^viv_[0-9A-Za-z]{32}$/);
+    const listed = (await engine.call('keys.list', { projectId })) as Record<string, unknown>[];
+    expect(listed[0]).toMatchObject({ id: created.id, name: 'CI', prefix: created.secret.slice(0, 8) });
+    expect(JSON.stringify(listed)).not.toContain(created.secret.slice(8));
+  });
+
+  it('is unauthorized from the moment it is revoked, and the readable demo key is gone', async () => {
+    const engine = await startEngine();
+    const key = engine.app.demoKey();
+    expect((await engine.api()).status).toBe(200);
+    await engine.call('keys.revoke', { keyId: key?.keyId });
+    const answer = await engine.api({ key: key?.secret ?? null });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toContain('Bearer');
+    expect(engine.app.demoKey()).toBeNull();
+    expect(existsSync(join(engine.dataDir, 'demo-key.json'))).toBe(false);
+  });
+});
+
+describe('a project', () => {
+  it('is served at its hostnames as soon as it is made', async () => {
+    const engine = await startEngine();
+    const project = (await engine.call('projects.create', { name: 'Café Mühle' })) as {
+      id: string;
+      slug: string;
+      baseUrl: Record<string, string>;
+    };
+    const { port } = engine.app.runtime.http;
+    expect(project).toMatchObject({
+      slug: 'cafe-muhle',
+      baseUrl: {
+        production: `http://cafe-muhle.vivarium.localhost:${port}/v1`,
+        staging: `http://cafe-muhle-staging.vivarium.localhost:${port}/v1`,
+      },
+    });
+    const { secret } = (await engine.call('keys.create', { projectId: project.id })) as { secret: string };
+    expect((await engine.api({ host: 'cafe-muhle.vivarium.localhost', key: secret })).json).toEqual([]);
+  });
+
+  it('that is removed stops at once: its hostname, its keys, its open connections', async () => {
+    const engine = await startEngine();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    track(() => agent.destroy());
+    const { secret } = engine.app.demoKey() ?? { secret: '' };
+    await engine.api({ agent });
+    const [socket] = Object.values(agent.freeSockets).flat();
+    const closed = new Promise((resolve) => socket?.once('close', resolve));
+    await engine.call('projects.remove', { projectId: (await engine.demo()).id });
+    await closed;
+    expect((await engine.api({ key: secret })).status).toBe(404);
+  });
+
+  it('whose slug is changed moves', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await engine.call('projects.update', { projectId, slug: 'shop' });
+    expect((await engine.api()).status).toBe(404);
+    expect((await engine.api({ host: 'shop.vivarium.localhost' })).status).toBe(200);
+  });
+
+  it.each([
+    [{ name: '' }, 'name'],
+    [{ name: 'x', slug: 'Not A Label' }, 'slug'],
+    [{ name: 'x', slug: 'cname' }, 'slug'],
+    [{ name: 'x', slug: 'demo' }, 'slug'],
+    [{ name: 'x', slug: 'x-staging' }, 'slug'],
+    [{ name: 'x', plan: 'gold' }, 'plan'],
+    [{ name: 'x', plan: 'free', limits: { perMinute: 1, perDay: 1 } }, 'limits'],
+    [{ name: 'x', plan: 'enterprise', limits: { perMinute: 0, perDay: 1 } }, 'limits.perMinute'],
+    [{ name: 'x', target: { kind: 'upstream', url: 'http://127.0.0.1:1' } }, 'target'],
+  ])('%j is refused at %s', async (input, path) => {
+    const engine = await startEngine();
+    await expect(engine.call('projects.create', input)).rejects.toMatchObject({ issues: [{ path }] });
+    expect(await engine.call('projects.list')).toHaveLength(1);
+  });
+});
+
+describe('the clock', () => {
+  it('keeps offset and freeze over a restart, and says so', async () => {
+    const first = await startEngine();
+    await first.call('clock.advance', { by: 'PT48H' });
+    const frozen = (await first.call('clock.freeze')) as { now: string };
+    await first.stop();
+    const second = await startEngine({ dataDir: first.dataDir });
+    expect(await second.call('clock.get')).toMatchObject({ now: frozen.now, frozen: true });
+    const status = (await second.call('status.get')) as { warnings: string[] };
+    expect(status.warnings.join()).toContain('clock is frozen');
+    expect(await second.call('clock.reset')).toMatchObject({ offset: 'PT0S', frozen: false });
+  });
+
+  it('moves the Sunset of getPet with it', async () => {
+    const engine = await startEngine();
+    expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
+    await engine.call('clock.set', { to: '2030-12-05T00:00:00.000Z' });
+    const gone = await engine.api({ path: '/v1/pets/1' });
+    expect(gone.status).toBe(410);
+    expect(gone.json).toMatchObject({ code: 'gone' });
+  });
+});
+
+describe('settings', () => {
+  it('change how long a ban lasts and which origins may call, and are kept', async () => {
+    const first = await startEngine();
+    await first.call('settings.update', { banAfter: 1, banDuration: 'PT1M', cors: ['http://app.test'] });
+    await first.stop();
+    const second = await startEngine({ dataDir: first.dataDir });
+    expect(await second.call('settings.get')).toEqual({ banAfter: 1, banDuration: 'PT1M', cors: ['http://app.test'] });
+    const answer = await second.api({ headers: { origin: 'http://app.test' } });
+    expect(answer.headers['access-control-allow-origin']).toBe('http://app.test');
+    expect((await second.api({ headers: { origin: 'http://b.test' } })).headers).not.toHaveProperty(
+      'access-control-allow-origin',
+    );
+  });
+
+  it.each([
+    [{ banAfter: 0 }, 'banAfter'],
+    [{ banDuration: '10 minutes' }, 'banDuration'],
+    [{ banDuration: 'PT0S' }, 'banDuration'],
+    [{ cors: 'http://a.test' }, 'cors'],
+    [{ colour: 'green' }, 'colour'],
+  ])('%j is refused at "%s"', async (input, path) => {
+    const engine = await startEngine();
+    await expect(engine.call('settings.update', input)).rejects.toMatchObject({
+      code: 'invalid_request',
+      issues: [{ path }],
+    });
+  });
+});

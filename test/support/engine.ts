@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { type App, startApp } from '../../main/app.ts';
+import type { Config } from '../../main/base/config.ts';
+import type { LogLine } from '../../main/base/log.ts';
+import type { Project } from '../../main/contract/projects.ts';
+
+/** Whatever a test opened, in the order in which it has to be closed: the last first. */
+const opened: (() => void | Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+/** Closes it after the test, whatever becomes of the test. */
+export function track(close: () => void | Promise<void>): void {
+  opened.push(close);
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-test-'));
+  track(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  json: unknown;
+}
+
+export interface ApiRequest {
+  method?: string;
+  path?: string;
+  host?: string;
+  key?: string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+  agent?: Agent;
+}
+
+/** A running engine in this process, on free ports. */
+export interface Engine {
+  app: App;
+  dataDir: string;
+  log: LogLine[];
+  /** One request to the HTTP listener; by default GET /v1/pets at the demo project with its key. */
+  api(request?: ApiRequest): Promise<Answer>;
+  /** One procedure over the control port. */
+  call(procedure: string, input?: unknown): Promise<unknown>;
+  /** The project made on first start. */
+  demo(): Promise<Project>;
+  stop(): Promise<void>;
+}
+
+/** Starts an engine, with the demo project unless told otherwise, and stops it after the test. */
+export async function startEngine(options: Partial<Config> = {}): Promise<Engine> {
+  const dataDir = options.dataDir ?? temporaryFolder();
+  const log: LogLine[] = [];
+  const app = await startApp({
+    config: {
+      dataDir,
+      httpPort: 0,
+      httpsPort: 0,
+      dnsPort: 0,
+      controlPort: 0,
+      ephemeral: false,
+      empty: false,
+      ...options,
+    },
+    stateDir: dataDir,
+    resourcesDir: join(import.meta.dirname, '..', '..', 'resources'),
+    assetsDir: null,
+    writeLog: (line) => log.push(line),
+  });
+  track(() => app.stop());
+  const { http, control } = app.runtime;
+  return {
+    app,
+    dataDir,
+    log,
+    api: ({ host = 'demo.vivarium.localhost', key = app.demoKey()?.secret ?? null, path = '/v1/pets', ...rest } = {}) =>
+      send({
+        port: http.port,
+        path,
+        ...rest,
+        headers: {
+          host: `${host}:${http.port}`,
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...rest.headers,
+        },
+      }),
+    async call(procedure, input) {
+      const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${control.token}`, 'content-type': 'application/json' },
+        ...(input !== undefined && { body: JSON.stringify(input) }),
+      });
+      const value = (await response.json()) as { message?: string };
+      if (!response.ok) throw Object.assign(new Error(value.message), value);
+      return value;
+    },
+    async demo() {
+      const projects = await app.services.projects.list(undefined, { signal: undefined });
+      const project = projects.find((candidate) => candidate.slug === 'demo');
+      if (project === undefined) throw new Error('There is no demo project.');
+      return project;
+    },
+    stop: () => app.stop(),
+  };
+}
+
+function send(options: {
+  port: number;
+  path: string;
+  method?: string;
+  headers: Record<string, string>;
+  body?: unknown;
+  agent?: Agent;
+}): Promise<Answer> {
+  const { body, ...rest } = options;
+  const bytes = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        agent: false,
+        ...rest,
+        headers: { ...(bytes !== null && { 'content-type': 'application/json' }), ...rest.headers },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: jsonOrNull(text) });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(bytes);
+  });
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RuntimeFile } from '../../main/base/config.ts';
+import { temporaryFolder, track } from './engine.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** What is shipped: the built program. `npm test` builds it first. */
+export const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningProgram {
+  child: ChildProcess;
+  dataDir: string;
+  runtime: RuntimeFile;
+  /** What it has printed so far. */
+  output(): Ended;
+  /** Sends a signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+export const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
+
+function launch(args: readonly string[], env: Record<string, string> = {}) {
+  if (!existsSync(PROGRAM)) throw new Error('The program is not built; run npm run build.');
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+  });
+  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
+  });
+  track(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+  });
+  return { child, printed, ended };
+}
+
+/** Runs the program to its end. */
+export function runProgram(args: readonly string[], env?: Record<string, string>): Promise<Ended> {
+  return launch(args, env).ended;
+}
+
+/** `vivarium serve` on free ports, ready to be asked. @throws Error with what it printed when it ends instead. */
+export async function startProgram(
+  args: readonly string[] = [],
+  options: { dataDir?: string; env?: Record<string, string> } = {},
+): Promise<RunningProgram> {
+  const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
+  const { child, printed, ended } = launch(['serve', '--data-dir', dataDir, ...FREE_PORTS, ...args], options.env);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      if (printed.stdout.includes('Stop with Ctrl-C')) resolve();
+    });
+    void ended.then((end) => reject(new Error(`serve ended with ${end.code}: ${end.stderr}${end.stdout}`)));
+  });
+  return {
+    child,
+    dataDir,
+    runtime: JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile,
+    output: () => printed,
+    end(signal = 'SIGTERM') {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
