@@ -36,7 +36,7 @@ export interface RuntimeFile {
   version: string;
   http: { port: number };
   https: { port: number };
-  dns?: { port: number };
+  dns: { port: number };
   control: { url: string; token: string };
   platformZone: string;
   cnameTarget: string;

@@ -1,4 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { OWNER_ONLY, writeFileAtomically } from './files.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -25,3 +27,15 @@ export const hashSecret = (secret: string): string => hash('sha256', secret, 'he
 
 /** A new identifier such as `prj_3fQ…`: the kind of thing, and 16 base62 characters. */
 export const createId = (kind: 'prj' | 'key' | 'dep'): string => `${kind}_${randomBase62(16)}`;
+
+/**
+ * The token of the control port, kept in `file` (mode 0600) so that a page which is open heals after a restart; made
+ * when there is none, or none that looks like one.
+ */
+export function loadControlToken(file: string): string {
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  if (/^[0-9A-Za-z]{43}$/.test(kept)) return kept;
+  const token = randomBase62(43);
+  writeFileAtomically(file, `${token}\n`, OWNER_ONLY);
+  return token;
+}

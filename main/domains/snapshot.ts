@@ -10,6 +10,8 @@ export interface PublishedProject {
   plan: Plan;
   target: TargetSetting;
   redirects: Project['redirects'];
+  /** Set with Enterprise only. */
+  limits: PlanLimits | null;
 }
 
 /** An API key that is not revoked. */

@@ -6,3 +6,13 @@ export const PLAN_LIMITS: Record<Exclude<Plan, 'enterprise'>, PlanLimits> = {
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
 };
+
+/** What callers without a valid API key are held to, whatever the project's plan. */
+export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;
+
+/** The limits of a project: its plan's or, with Enterprise, those agreed with it. */
+export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): PlanLimits {
+  if (project.plan !== 'enterprise') return PLAN_LIMITS[project.plan];
+  if (project.limits === null) throw new Error('A project with the plan Enterprise has no limits stored.');
+  return project.limits;
+}

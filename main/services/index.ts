@@ -1,6 +1,7 @@
-export { presentProject } from './addresses.ts';
+export { type ListenerPorts, presentProject } from './addresses.ts';
 export { createClockServices } from './clock.ts';
-export { createDemo } from './demo.ts';
+export { createDemo, type DemoKey } from './demo.ts';
+export type { ProjectRow } from './dependencies.ts';
 export { createDeployServices } from './deploys.ts';
 export { createEventServices } from './events.ts';
 export { createKeyServices } from './keys.ts';

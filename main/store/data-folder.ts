@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { RUNTIME_FILE } from '../base/config.ts';
@@ -24,7 +24,8 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['.DS_Store', 'desktop.ini', 'Thumbs.db', 'lost+found']);
 
 export interface FolderLock {
-  release(): void;
+  /** Lets others have the folder. With `leaveNothing`, what the claim made is removed: the lock file, and a new, empty folder. */
+  release(options?: { leaveNothing: boolean }): void;
 }
 
 /**
@@ -35,8 +36,9 @@ export interface FolderLock {
  * @throws VivariumError with one line that names the folder and what to do.
  */
 export function claimDataFolder(directory: string): FolderLock {
+  let isNew: boolean;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    isNew = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new VivariumError(
@@ -46,7 +48,15 @@ export function claimDataFolder(directory: string): FolderLock {
     );
   }
   refuseForeign(directory);
-  return lock(directory);
+  const held = lock(directory);
+  return {
+    release({ leaveNothing } = { leaveNothing: false }) {
+      held.close();
+      if (!leaveNothing) return;
+      rmSync(join(directory, LOCK_FILE), { force: true });
+      if (isNew && readdirSync(directory).length === 0) rmdirSync(directory);
+    },
+  };
 }
 
 function refuseForeign(directory: string): void {
@@ -60,13 +70,14 @@ function refuseForeign(directory: string): void {
   );
 }
 
-function lock(directory: string): FolderLock {
+function lock(directory: string): Database.Database {
   const path = join(directory, LOCK_FILE);
   let database: Database.Database | undefined;
   try {
     database = new Database(path, { timeout: 0 });
     database.pragma('journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
+    return database;
   } catch (error) {
     database?.close();
     if (codeOf(error).startsWith('SQLITE_BUSY')) throw inUse(directory);
@@ -76,8 +87,6 @@ function lock(directory: string): FolderLock {
       { cause: error },
     );
   }
-  const held = database;
-  return { release: () => void held.close() };
 }
 
 function inUse(directory: string): VivariumError {

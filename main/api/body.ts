@@ -1,0 +1,83 @@
+import { isUtf8 } from 'node:buffer';
+import { VivariumError } from '../contract/errors.ts';
+import type { ApiRequest } from './exchange.ts';
+import { hasBody } from './drain.ts';
+import { unsupportedBody } from './media-type.ts';
+
+/** The largest body that is read: 1 MiB, hundreds of times what a pet with the longest name needs. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+const FIRST_BYTES = 4 * 1024;
+const BYTE_ORDER_MARK = '\uFEFF';
+
+type BodyCallback = (error: Error | null, text?: string) => void;
+
+/**
+ * Reads a request's body as text. `callback` is called once, with the text (empty when there is no body) or with a
+ * VivariumError: 415 for what is not plain JSON in UTF-8 by its headers, 413 beyond BODY_BYTES_MAX by Content-Length or
+ * by count, 400 for bytes that are not UTF-8. When the client goes away half-way, it is never called.
+ */
+export function readBody(request: ApiRequest, callback: BodyCallback): void {
+  const declared = hasBody(request) || request.headers['content-type'] !== undefined;
+  const unsupported = declared ? unsupportedBody(request.headers) : null;
+  if (unsupported !== null) return callback(unsupported);
+  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return callback(tooLarge());
+  collect(request, (bytes) => {
+    if (bytes === null) return callback(tooLarge());
+    if (!isUtf8(bytes)) return callback(invalid('The body is not valid UTF-8; send JSON in UTF-8.'));
+    const text = bytes.toString('utf8');
+    if (text.startsWith(BYTE_ORDER_MARK)) {
+      return callback(
+        invalid('The body begins with a byte order mark, which JSON must not have (RFC 8259 §8.1); leave it out.'),
+      );
+    }
+    return callback(null, text);
+  });
+}
+
+/**
+ * The bytes of the body, or null as soon as there are too many. They are copied into one growing buffer: kept as they
+ * come, a body sent in chunks of one byte would take a hundred times its size.
+ */
+function collect(request: ApiRequest, done: (bytes: Buffer | null) => void): void {
+  let buffer: Buffer = Buffer.alloc(0);
+  let length = 0;
+
+  const stop = (): void => {
+    request.off('data', onData).off('end', onEnd).off('close', stop);
+  };
+  const onData = (chunk: Buffer): void => {
+    const total = length + chunk.length;
+    if (total > BODY_BYTES_MAX) {
+      stop();
+      done(null);
+      return;
+    }
+    if (total > buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(total, Math.min(buffer.length * 2, BODY_BYTES_MAX), FIRST_BYTES));
+      buffer.copy(grown, 0, 0, length);
+      buffer = grown;
+    }
+    chunk.copy(buffer, length);
+    length = total;
+  };
+  const onEnd = (): void => {
+    stop();
+    done(buffer.subarray(0, length));
+  };
+
+  // A reset arrives as an error and as a close; the close lets go of everything.
+  request.on('error', () => undefined);
+  request.on('data', onData).once('end', onEnd).once('close', stop);
+}
+
+function tooLarge(): VivariumError {
+  return new VivariumError(
+    'payload_too_large',
+    `The body is larger than ${BODY_BYTES_MAX.toLocaleString('en')} bytes; a pet needs far less.`,
+  );
+}
+
+function invalid(message: string): VivariumError {
+  return new VivariumError('invalid_request', message);
+}

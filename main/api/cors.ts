@@ -1,0 +1,63 @@
+import { EXPOSED_HEADERS } from './headers.ts';
+import type { ApiRequest } from './exchange.ts';
+
+/** Which pages may read the API's answers: all, or those of these origins; an empty list is none. */
+export type CorsSetting = '*' | readonly string[];
+
+/** How long a browser may remember a preflight. Short, so that a changed setting is noticed soon. */
+const PREFLIGHT_SECONDS_MAX = 600;
+
+/** Longer lists of requested headers are not echoed; the defaults are offered instead. */
+const REQUESTED_HEADERS_LENGTH_MAX = 2048;
+
+const FIELD_NAMES = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
+
+const NONE: readonly string[] = [];
+const VARY_ORIGIN: readonly string[] = ['Vary', 'Origin'];
+const ANY_ORIGIN: readonly string[] = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  EXPOSED_HEADERS,
+];
+
+/** A CORS preflight (Fetch standard, §3.3): OPTIONS with an Origin and the method that is asked for. */
+export function isPreflight(request: ApiRequest): boolean {
+  return (
+    request.method === 'OPTIONS' &&
+    request.headers.origin !== undefined &&
+    request.headers['access-control-request-method'] !== undefined
+  );
+}
+
+function isAllowed(setting: CorsSetting, origin: string | undefined): origin is string {
+  return origin !== undefined && setting !== '*' && setting.includes(origin);
+}
+
+/** The CORS headers of an ordinary answer, flat. `Vary` also where the origin is not allowed: the answer depends on it. */
+export function corsHeaders(setting: CorsSetting, request: ApiRequest): readonly string[] {
+  if (setting === '*') return ANY_ORIGIN;
+  if (setting.length === 0) return NONE;
+  const { origin } = request.headers;
+  if (!isAllowed(setting, origin)) return VARY_ORIGIN;
+  return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED_HEADERS, ...VARY_ORIGIN];
+}
+
+/**
+ * What a preflight is told besides: the methods of the path and the headers that may be sent. The names asked for are
+ * repeated, since `*` would not cover Authorization.
+ */
+export function preflightHeaders(setting: CorsSetting, request: ApiRequest, methods: string): readonly string[] {
+  if (setting !== '*' && !isAllowed(setting, request.headers.origin)) return NONE;
+  const requested = request.headers['access-control-request-headers'];
+  const echo =
+    requested !== undefined && requested.length <= REQUESTED_HEADERS_LENGTH_MAX && FIELD_NAMES.test(requested);
+  return [
+    'Access-Control-Allow-Methods',
+    methods,
+    'Access-Control-Allow-Headers',
+    echo ? requested : 'Authorization, Content-Type',
+    'Access-Control-Max-Age',
+    String(PREFLIGHT_SECONDS_MAX),
+  ];
+}

@@ -1,0 +1,69 @@
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { failure, type Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { UnsupportedBodyError } from './media-type.ts';
+import { httpDate, type Retirement } from './retirement.ts';
+import type { Refusal } from '../base/decision.ts';
+
+const REALM = 'Bearer realm="Animal Store API"';
+const BEARER_TOKEN = /^Bearer +\S/i;
+
+/** 429: the plan's requests are used up, or the API key is banned. */
+export function refused({ code, message, retryAfterSeconds }: Refusal): Answer {
+  return failure(code, message, ['Retry-After', String(retryAfterSeconds)]);
+}
+
+/**
+ * 401 with its challenge. `error="invalid_token"` only where a bearer token came: a client that sent none is told what
+ * the scheme is, not that it did something wrong (RFC 6750 §3.1).
+ */
+export function unauthorized({ request }: Exchange): Answer {
+  const { authorization } = request.headers;
+  if (authorization !== undefined && BEARER_TOKEN.test(authorization)) {
+    return failure(
+      'unauthorized',
+      'The API key is not valid for this project, or was revoked; create one in the app under API keys.',
+      ['WWW-Authenticate', `${REALM}, error="invalid_token"`],
+    );
+  }
+  return failure('unauthorized', 'Send your API key with the request: "Authorization: Bearer <API_KEY>".', [
+    'WWW-Authenticate',
+    REALM,
+  ]);
+}
+
+/** 410: the operation's day has come on the app's clock. */
+export function gone({ sunsetAtMs, replacement }: Retirement): Answer {
+  return failure('gone', `This operation was removed on ${httpDate(sunsetAtMs)}; use ${replacement}.`);
+}
+
+export function stopping(): Answer {
+  return failure('unavailable', 'Vivarium is stopping; try again once it runs.');
+}
+
+/**
+ * The answer to whatever was thrown. Errors of the catalogue keep code and message; anything else is ours, goes to the
+ * log in full, and the client learns nothing of its inside.
+ */
+export function thrown(error: unknown, { request }: Exchange, log: Log): Answer {
+  const fields = { error, method: request.method, path: request.url };
+  if (error instanceof VivariumError) {
+    if (error.status >= 500) log.warn('The API could not answer a request', fields);
+    return failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : undefined);
+  }
+  if (isInvalidMediaType(error)) {
+    return failure(
+      'unsupported_media_type',
+      'The Content-Type is malformed; send JSON with "Content-Type: application/json".',
+      ['Accept', 'application/json'],
+    );
+  }
+  log.error('The API failed to answer a request', fields);
+  return failure('internal_error', 'Vivarium failed to answer this request; its log says why.');
+}
+
+/** Fastify's own refusal of a Content-Type that it cannot read; it comes before our body parser is asked. */
+function isInvalidMediaType(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+}

@@ -1,0 +1,4 @@
+export { createApi, type Api, type ApiOptions } from './api.ts';
+export type { ApiRequest, ApiRequestContext, ApiResponse } from './exchange.ts';
+export type { CorsSetting } from './cors.ts';
+export type { Order, OrderSource, Pet, PetPage, PetSource } from './sources.ts';

@@ -1,0 +1,126 @@
+import { FAILURES } from './failure-descriptions.ts';
+import { HEADERS, RATE_HEADERS, type HeaderName } from './headers.ts';
+import { documentSchemas, type DocumentSchemas, type JsonSchema } from './openapi-schemas.ts';
+import type { FailureStatus, Operation } from './operations.ts';
+import { errorBody } from './schemas.ts';
+
+/** The version of the description, by the specification. */
+const DESCRIPTION_VERSION = '1.0.0';
+
+const RETIREMENT_HEADERS = ['Deprecation', 'Sunset', 'Link'] as const satisfies readonly HeaderName[];
+
+const DESCRIPTION = `An animal store: list animals, add one, fetch one.
+
+Every operation needs an API key as bearer token. Every response carries the rate limit headers. Identifiers are
+signed 64-bit integers over their whole range: read them with a JSON parser that does not round.`;
+
+/**
+ * The OpenAPI 3.1 document of `operations`, as JSON text. It is made from the schemas that validate and serialise, so
+ * the two cannot part ways. `baseUrl` is the one server it names.
+ */
+export function openApiText(operations: readonly Operation[], baseUrl: string): string {
+  const schemas = documentSchemas(operations);
+  return exactStringify({
+    openapi: '3.1.0',
+    info: { title: 'Animal Store API', version: DESCRIPTION_VERSION, description: DESCRIPTION },
+    servers: [{ url: baseUrl }],
+    tags: [
+      { name: 'animals', description: 'The animals of the store.' },
+      { name: 'Store', description: 'The store itself.' },
+      { name: 'Pets', description: 'A navigation group.' },
+    ],
+    security: [{ apiKey: [] }],
+    paths: pathItems(operations, schemas),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the project.' },
+      },
+      headers: HEADERS,
+      schemas: schemas.components,
+    },
+  });
+}
+
+/** JSON with bigints as digits. */
+function exactStringify(value: unknown): string {
+  // In the language since ES2026 and in Node 24, not yet in TypeScript's library.
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? rawJSON(String(member)) : member,
+  );
+}
+
+function pathItems(operations: readonly Operation[], schemas: DocumentSchemas): Record<string, JsonSchema> {
+  const items: Record<string, JsonSchema> = {};
+  for (const operation of operations) {
+    items[operation.path] = {
+      ...items[operation.path],
+      [operation.method.toLowerCase()]: describe(operation, schemas),
+    };
+  }
+  return items;
+}
+
+function describe(operation: Operation, schemas: DocumentSchemas): JsonSchema {
+  const { operationId, tags, summary, description, body, retirement, stability } = operation;
+  const parameters = [
+    ...parametersIn('path', operation.params, schemas),
+    ...parametersIn('query', operation.query, schemas),
+  ];
+  return {
+    operationId,
+    tags,
+    summary,
+    description,
+    ...(retirement === undefined ? {} : { deprecated: true }),
+    ...(stability === undefined ? {} : { 'x-stability': stability }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: jsonContent(schemas.of(body.schema), body.example) } }),
+    responses: {
+      [operation.success.status]: successResponse(operation, schemas),
+      ...Object.fromEntries(operation.failures.map((status) => [status, failureResponse(status, operation, schemas)])),
+    },
+  };
+}
+
+function parametersIn(place: 'path' | 'query', schema: Operation['query'], schemas: DocumentSchemas): JsonSchema[] {
+  if (schema === undefined) return [];
+  return Object.entries(schemas.parameters(schema)).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    description,
+    schema: rest,
+  }));
+}
+
+function successResponse({ success, retirement }: Operation, schemas: DocumentSchemas): JsonSchema {
+  return {
+    description: success.description,
+    headers: headerReferences([...success.headers, ...(retirement === undefined ? [] : RETIREMENT_HEADERS)]),
+    content: jsonContent(schemas.of(success.schema), success.example),
+  };
+}
+
+function failureResponse(status: FailureStatus, { retirement }: Operation, schemas: DocumentSchemas): JsonSchema {
+  const { description, code, message, headers } = FAILURES[status];
+  // A refused request is not even looked at, so its answer does not know the operation.
+  const retired = retirement !== undefined && status !== 429;
+  return {
+    description,
+    headers: headerReferences([...headers, ...(retired ? RETIREMENT_HEADERS : [])]),
+    content: jsonContent(schemas.of(errorBody), { code, message, status }),
+  };
+}
+
+function headerReferences(names: readonly HeaderName[]): JsonSchema {
+  return Object.fromEntries(
+    [...RATE_HEADERS, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+function jsonContent(schema: JsonSchema, example: unknown): JsonSchema {
+  return { 'application/json': { schema, example } };
+}

@@ -1,0 +1,77 @@
+import type { Dataset } from '../base/dataset.ts';
+import { bodyOf, type Body } from './answer.ts';
+import { pets as petsSchema, type ListQuery } from './schemas.ts';
+import { serializerOf } from './serializer.ts';
+import type { PetSource } from './sources.ts';
+
+/** One answer to listPets, as it goes out. */
+export interface Page {
+  body: Body;
+  /** The query that leads to the next page, with its question mark; null on the last page. */
+  next: string | null;
+}
+
+interface Kept extends Page {
+  revision: number;
+  bytes: number;
+}
+
+/** How many pages are kept; a view that polls a few of them has them all. */
+export const PAGES_MAX = 256;
+
+/** How large they may be together. A page of a hundred names of the greatest length has about half a MiB. */
+export const PAGES_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface Pages {
+  read(dataset: Dataset, query: ListQuery): Page;
+}
+
+/** Pages of pets as JSON, kept for as long as the dataset's revision stays the same. */
+export function createPages(pets: PetSource): Pages {
+  const serialize = serializerOf(petsSchema);
+  /** In order of making: the oldest is first. */
+  const kept = new Map<string, Kept>();
+  let bytesKept = 0;
+
+  function drop(key: string, page: Kept): void {
+    kept.delete(key);
+    bytesKept -= page.bytes;
+  }
+
+  function keep(key: string, page: Kept): void {
+    kept.set(key, page);
+    bytesKept += page.bytes;
+    for (const [oldestKey, oldest] of kept) {
+      if (kept.size <= PAGES_MAX && bytesKept <= PAGES_BYTES_MAX) return;
+      drop(oldestKey, oldest);
+    }
+  }
+
+  function make(dataset: Dataset, query: ListQuery, revision: number): Kept {
+    const { limit, status = null, after = null } = query;
+    const page = pets.page(dataset, { limit, status, after });
+    const body = bodyOf(serialize(page.pets));
+    const last = page.pets.at(-1);
+    const next = page.more && last !== undefined ? nextQuery(query, last.id) : null;
+    return { body, next, revision, bytes: Number(body.length) };
+  }
+
+  return {
+    read(dataset, query) {
+      const key = `${dataset.projectId} ${dataset.environment} ${query.limit} ${query.status ?? ''} ${query.after ?? ''}`;
+      const revision = pets.revision(dataset);
+      const known = kept.get(key);
+      if (known !== undefined) {
+        if (known.revision === revision) return known;
+        drop(key, known);
+      }
+      const page = make(dataset, query, revision);
+      keep(key, page);
+      return page;
+    },
+  };
+}
+
+function nextQuery({ limit, status }: ListQuery, lastId: bigint): string {
+  return `?limit=${limit}${status === undefined ? '' : `&status=${status}`}&after=${lastId}`;
+}

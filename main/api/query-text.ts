@@ -1,0 +1,39 @@
+import { VivariumError, type InputIssue } from '../contract/errors.ts';
+
+/** The parameters asked for, decoded, and what is wrong with how they were sent. */
+export interface QueryText {
+  values: Record<string, string>;
+  issues: readonly InputIssue[];
+}
+
+/**
+ * Reads the parameters called `names` from a query (without its question mark) as HTML forms and URLSearchParams write
+ * it: `+` is a space, and a parameter without `=` is empty. Others are ignored. A parameter given twice is an issue:
+ * which of the two was meant, nobody knows.
+ * @throws VivariumError `invalid_request` when a percent-encoding is malformed or is not UTF-8.
+ */
+export function readQueryText(text: string, names: readonly string[]): QueryText {
+  const values: Record<string, string> = {};
+  const issues: InputIssue[] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    const value = decode(equals < 0 ? '' : part.slice(equals + 1));
+    if (!names.includes(name)) continue;
+    if (Object.hasOwn(values, name)) issues.push({ path: name, message: 'was given more than once; send it once' });
+    values[name] = value;
+  }
+  return { values, issues };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new VivariumError(
+      'invalid_request',
+      'The query has a malformed percent-encoding; write % itself as %25, and other characters as UTF-8.',
+    );
+  }
+}

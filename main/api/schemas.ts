@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { INT64_MAX, INT64_MIN, petName, petStatus } from '../contract/values.ts';
+
+export { petStatus };
+
+const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, written without quotes and without a fraction`;
+
+/**
+ * An int64 of the wire, exact: a bigint inside, a JSON number outside. Its bounds are added where the OpenAPI document
+ * is written, because zod's converter passes everything through doubles.
+ */
+export const int64 = z
+  .bigint(INT64_MESSAGE)
+  .min(INT64_MIN, INT64_MESSAGE)
+  .max(INT64_MAX, INT64_MESSAGE)
+  .meta({ type: 'integer', format: 'int64' });
+
+export const newPet = z.object({
+  name: petName.describe("The animal's name."),
+  categoryId: int64.describe('Identifier of the category the animal belongs to.'),
+  status: petStatus.default('available').describe('Availability status.'),
+});
+export type NewPet = z.output<typeof newPet>;
+
+/** `status` is optional, as in the specification; Vivarium always sends it. */
+export const pet = z.object({
+  id: int64.describe('Unique identifier assigned on creation.'),
+  ...newPet.shape,
+  status: petStatus.optional().describe('Availability status.'),
+});
+
+export const pets = z.array(pet);
+
+/** Vivarium's own: the specification mentions `GET /store/orders` and shows nothing of it. */
+export const order = z.object({
+  id: int64.describe('Unique identifier of the order.'),
+  petId: int64.describe('Identifier of the animal that was ordered.'),
+  quantity: z.int().min(1).describe('How many.'),
+  status: z.literal('placed').describe('The only state an order has.'),
+  createdAt: z.iso.datetime().describe('When the order was placed, in UTC.'),
+});
+
+export const orders = z.array(order);
+
+export const errorBody = z.object({
+  code: z.string().describe('Machine-readable error code.'),
+  message: z.string().describe('Human-readable description.'),
+  status: z.int().min(400).max(599).describe('The HTTP status code.'),
+});
+
+const LIMIT_MESSAGE = 'must be a whole number from 1 to 100, in plain decimal digits';
+const INT64_TEXT_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, in decimal digits without plus sign or leading zeros`;
+
+const int64InAddress = z
+  .bigint(INT64_TEXT_MESSAGE)
+  .min(INT64_MIN, INT64_TEXT_MESSAGE)
+  .max(INT64_MAX, INT64_TEXT_MESSAGE)
+  .meta({ type: 'integer', format: 'int64' });
+
+export const listQuery = z.object({
+  limit: z
+    .int(LIMIT_MESSAGE)
+    .min(1, LIMIT_MESSAGE)
+    .max(100, LIMIT_MESSAGE)
+    .default(20)
+    .describe('Maximum number of animals returned.'),
+  status: petStatus.optional().describe('Restricts the result to animals with that status.'),
+  after: int64InAddress
+    .optional()
+    .describe('Continues after the animal with this id; the Link header of a page has it for the next one.'),
+});
+export type ListQuery = z.output<typeof listQuery>;
+
+export const petParams = z.object({
+  petId: int64InAddress.describe('Identifier of the animal to retrieve.'),
+});
+export type PetParams = z.output<typeof petParams>;

@@ -1,0 +1,54 @@
+import { callProcedure } from './client.ts';
+import { resolveDataDir } from './data-dir.ts';
+import { exitCodeOf, failureOf } from './failing.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError } from './flags.ts';
+import { EXIT_OK, readStdin, type Io } from './io.ts';
+import { findRunning } from './running.ts';
+import { interruptible } from './interrupt.ts';
+
+export const CALL_HELP = `vivarium call: one procedure, for scripts
+
+Usage
+  vivarium call <namespace.procedure> ['<json input>' | -] [--data-dir DIR]
+
+  The JSON result goes to standard output. "-" reads the input from standard input. A procedure that streams
+  prints one JSON value a line, until it is interrupted.
+
+Exit codes
+  0  done
+  1  failed: {"code", "message", …} in JSON on standard error
+  2  no Vivarium is running on the data folder: the same
+
+Examples
+  vivarium call status.get
+  vivarium call projects.create '{"name":"Aquarium"}'
+  vivarium call events.watch
+`;
+
+/** The command `call`: everything that it prints is JSON, errors included. */
+export async function call(args: readonly string[], io: Io): Promise<number> {
+  try {
+    const read = readArguments(args, [HELP_FLAG, DATA_DIR_FLAG]);
+    if (isOn(read, 'help')) {
+      io.stdout.write(CALL_HELP);
+      return EXIT_OK;
+    }
+    const [name, input = '', surplus] = read.positionals;
+    if (name === undefined) throw usageError('Name a procedure, such as "vivarium call pets.list \'{"projectId":"…"}\'".');
+    if (surplus !== undefined) {
+      throw usageError(`The input is one argument, and ${JSON.stringify(surplus)} is another: put the JSON in quotes.`);
+    }
+    const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+    const json = input === '-' ? await readStdin(io) : input;
+    await interruptible(io, async (signal, onStream) => {
+      const reply = await callProcedure(running, name, json, signal);
+      if (reply.kind === 'result') return void io.stdout.write(`${reply.json}\n`);
+      onStream();
+      for await (const value of reply.values) io.stdout.write(`${value}\n`);
+    });
+    return EXIT_OK;
+  } catch (error) {
+    io.stderr.write(`${JSON.stringify(failureOf(error))}\n`);
+    return exitCodeOf(error);
+  }
+}

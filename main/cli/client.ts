@@ -1,0 +1,105 @@
+import { request, type IncomingMessage } from 'node:http';
+import { VivariumError, type InputIssue } from '../contract/errors.ts';
+import { readEvents } from './event-reader.ts';
+import { NotRunningError, type Running } from './running.ts';
+
+/** An error as the control port reports it. */
+export interface Failure {
+  code: string;
+  message: string;
+  issues?: InputIssue[];
+}
+
+/** A failure that came from the other side, in its own words. */
+export class RemoteFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** What a call came to: one JSON text, or JSON texts as they happen. */
+export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };
+
+const CALL_NAME = /^[a-z][A-Za-z0-9]*\.[a-z][A-Za-z0-9]*$/;
+
+/**
+ * Calls `namespace.procedure` with `json` as its input; an empty text is no input.
+ * @throws RemoteFailure with what the other side answered, NotRunningError when there is no other side.
+ */
+export async function callProcedure(running: Running, name: string, json: string, signal?: AbortSignal): Promise<Reply> {
+  if (!CALL_NAME.test(name)) {
+    throw new VivariumError('invalid_request', `${JSON.stringify(name)} is no procedure; one is called like "pets.list".`);
+  }
+  const response = await post(running, `/api/${name.replace('.', '/')}`, json, signal);
+  response.setEncoding('utf8');
+  const chunks = response as AsyncIterable<string>;
+  if (response.headers['content-type'] === 'text/event-stream') return { kind: 'stream', values: readValues(chunks, signal) };
+  const text = await readAll(chunks);
+  if (response.statusCode !== 200) throw new RemoteFailure(readFailure(text, response.statusCode ?? 0));
+  return { kind: 'result', json: text };
+}
+
+function post(running: Running, path: string, json: string, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const sending = request(
+      new URL(path, running.url),
+      {
+        method: 'POST',
+        agent: false,
+        headers: {
+          Authorization: `Bearer ${running.token}`,
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(json),
+        },
+        ...(signal === undefined ? {} : { signal }),
+      },
+      resolve,
+    );
+    sending.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNREFUSED') return reject(lost(error));
+      reject(new NotRunningError(running.dataDir, `nothing answers at ${running.url}`, error));
+    });
+    sending.end(json);
+  });
+}
+
+const lost = (cause: unknown): VivariumError =>
+  new VivariumError('unavailable', 'The connection to Vivarium broke: it has stopped, or was restarted.', { cause });
+
+async function readAll(chunks: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of chunks) text += chunk;
+  } catch (error) {
+    throw lost(error);
+  }
+  return text;
+}
+
+function readFailure(text: string, status: number): Failure {
+  try {
+    const failure = JSON.parse(text) as Partial<Failure> | null;
+    if (typeof failure?.code === 'string' && typeof failure.message === 'string') return failure as Failure;
+  } catch {
+    // Reported below: whatever answered, it was no Vivarium.
+  }
+  return { code: 'unavailable', message: `What answered is no Vivarium: it sent status ${status} without a reason.` };
+}
+
+/** The values of a stream, until it ends or `signal` aborts. */
+async function* readValues(chunks: AsyncIterable<string>, signal: AbortSignal | undefined): AsyncGenerator<string, void, void> {
+  try {
+    for await (const { event, data } of readEvents(chunks)) {
+      if (event === 'done') return;
+      if (event === 'error') throw new RemoteFailure(readFailure(data, 200));
+      yield data;
+    }
+  } catch (error) {
+    if (signal?.aborted === true) return;
+    throw error instanceof RemoteFailure ? error : lost(error);
+  }
+  if (signal?.aborted !== true) throw lost(undefined);
+}

@@ -1,0 +1,85 @@
+import { didYouMean } from '../base/nearest.ts';
+import { VivariumError } from '../contract/errors.ts';
+
+/** One `--name` that a command takes. A switch stands alone, or as `--no-name`; the others need a value. */
+export interface Flag {
+  name: string;
+  kind: 'switch' | 'value';
+  /** May be given more than once; of others the last one counts. */
+  repeatable?: boolean;
+}
+
+export interface Arguments {
+  /** The values given for each flag, in order; a switch has "true" or "false". */
+  flags: Map<string, string[]>;
+  positionals: string[];
+}
+
+export const HELP_FLAG: Flag = { name: 'help', kind: 'switch' };
+export const DATA_DIR_FLAG: Flag = { name: 'data-dir', kind: 'value' };
+export const JSON_FLAG: Flag = { name: 'json', kind: 'switch' };
+
+const SHORT: Record<string, string | undefined> = { '-h': '--help' };
+
+/**
+ * Reads `--name value`, `--name=value`, `--switch`, `--no-switch`, and `--` before what is no flag. A value may begin with
+ * one dash (numbers do), and with two only in the form `--name=--value`.
+ * @throws VivariumError `invalid_request` for a flag that is not known, one that lacks its value, and a switch that has one.
+ */
+export function readArguments(args: readonly string[], known: readonly Flag[]): Arguments {
+  const flags = new Map<string, string[]>();
+  const positionals: string[] = [];
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const word = SHORT[arg] ?? arg;
+    if (word === '--') {
+      positionals.push(...rest.splice(0));
+    } else if (!word.startsWith('--')) {
+      if (/^-[a-z]/i.test(word)) throw usageError(`There is no option ${word}.`);
+      positionals.push(word);
+    } else {
+      const { flag, value } = readFlag(word, rest, known);
+      flags.set(flag.name, [...(flags.get(flag.name) ?? []), value]);
+    }
+  }
+  return { flags, positionals };
+}
+
+/** The value of a flag that counts: the last one given. */
+export const lastOf = (read: Arguments, name: string): string | undefined => read.flags.get(name)?.at(-1);
+
+export const isOn = (read: Arguments, name: string): boolean => lastOf(read, name) === 'true';
+
+export const usageError = (message: string): VivariumError => new VivariumError('invalid_request', message);
+
+function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag: Flag; value: string } {
+  const equals = word.indexOf('=');
+  const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
+  const attached = equals < 0 ? null : word.slice(equals + 1);
+  const flag = known.find((candidate) => candidate.name === name);
+  if (flag !== undefined) {
+    return { flag, value: flag.kind === 'switch' ? switchValue(name, attached) : (attached ?? nextValue(name, rest)) };
+  }
+  const denied = known.find((candidate) => candidate.kind === 'switch' && `no-${candidate.name}` === name);
+  if (denied !== undefined && attached === null) return { flag: denied, value: 'false' };
+  const names = known.map((candidate) => `--${candidate.name}`);
+  throw usageError(`There is no option --${name}.${didYouMean(`--${name}`, names)}`);
+}
+
+function switchValue(name: string, attached: string | null): string {
+  if (attached === null) return 'true';
+  if (attached !== 'true' && attached !== 'false') {
+    throw usageError(`--${name} takes no value but true and false, not ${JSON.stringify(attached)}.`);
+  }
+  return attached;
+}
+
+function nextValue(name: string, rest: string[]): string {
+  const next = rest[0];
+  if (next === undefined || next.startsWith('--')) {
+    const hint = next === undefined ? '' : `; if it is meant to be ${next}, write --${name}=${next}`;
+    throw usageError(`--${name} needs a value${hint}.`);
+  }
+  rest.shift();
+  return next;
+}

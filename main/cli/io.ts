@@ -1,0 +1,37 @@
+/** Where a command reads and writes; the process's own streams, or a test's. */
+export interface Output {
+  write(text: string): unknown;
+  /** Whether a person looks at it. */
+  readonly isTTY?: boolean | undefined;
+  /** The width of the terminal, in characters. */
+  readonly columns?: number | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Io {
+  stdout: Output;
+  stderr: Output;
+  stdin: AsyncIterable<Uint8Array | string>;
+  env: Environment;
+  /** Calls back when the process is asked to end, which then does not end by itself; returns how to stop listening. */
+  onStopSignal(callback: (signal: string) => void): () => void;
+  platform: NodeJS.Platform;
+  /** The user's own folder, absolute. */
+  homeDir: string;
+  /** The folder that relative paths start from, absolute. */
+  workingDir: string;
+}
+
+export const EXIT_OK = 0;
+/** The command was wrong, or what it asked for failed. */
+export const EXIT_FAILED = 1;
+/** There is nobody to ask. */
+export const EXIT_NOT_RUNNING = 2;
+
+/** All of what comes in on standard input, as text. */
+export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
+}

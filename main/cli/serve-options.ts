@@ -1,0 +1,96 @@
+import { DEFAULT_PORTS, type Config } from '../base/config.ts';
+import { didYouMean } from '../base/nearest.ts';
+import { chosenDataDir, defaultDataDir } from './data-dir.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Arguments, type Flag } from './flags.ts';
+import type { Environment, Io } from './io.ts';
+
+type PortKey = keyof typeof DEFAULT_PORTS;
+type SwitchKey = 'ephemeral' | 'empty';
+
+/** The options of `serve` besides `--data-dir`, in the order of the help. */
+export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[] = [
+  { key: 'httpPort', flag: 'http-port', for: 'HTTP' },
+  { key: 'httpsPort', flag: 'https-port', for: 'HTTPS' },
+  { key: 'dnsPort', flag: 'dns-port', for: 'DNS, over UDP and TCP' },
+  { key: 'controlPort', flag: 'control-port', for: 'the interface, scripts and this command line' },
+];
+
+export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: string }[] = [
+  { key: 'ephemeral', flag: 'ephemeral', does: 'Nothing is kept after the end' },
+  { key: 'empty', flag: 'empty', does: 'No demo project on first start' },
+];
+
+/** `http-port` is also `VIVARIUM_HTTP_PORT`. */
+export const variableOf = (flag: string): string => `VIVARIUM_${flag.toUpperCase().replaceAll('-', '_')}`;
+
+export const SERVE_FLAGS: readonly Flag[] = [
+  HELP_FLAG,
+  DATA_DIR_FLAG,
+  ...PORT_OPTIONS.map(({ flag }): Flag => ({ name: flag, kind: 'value' })),
+  ...SWITCH_OPTIONS.map(({ flag }): Flag => ({ name: flag, kind: 'switch' })),
+];
+
+const PORT_MAX = 65_535;
+
+/** What to start. Where nothing is to be kept and no folder was named, there is none. */
+export type ServeConfig = Omit<Config, 'dataDir'> & { dataDir: string | null };
+
+/**
+ * How a Vivarium is to be started: a flag counts before the environment, and that before the default.
+ * @throws VivariumError `invalid_request` with one sentence on what to change.
+ */
+export function readServeConfig(
+  args: readonly string[],
+  place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
+): ServeConfig {
+  const read = readArguments(args, SERVE_FLAGS);
+  const [surplus] = read.positionals;
+  if (surplus !== undefined) throw unexpected(surplus);
+  if (lastOf(read, 'data-dir') === '') throw usageError('--data-dir needs the path of a folder.');
+  const ports = Object.fromEntries(
+    PORT_OPTIONS.map(({ key, flag }) => [key, readPort(flag, read, place.env) ?? DEFAULT_PORTS[key]]),
+  ) as Record<PortKey, number>;
+  refuseSamePorts(ports);
+  const switches = Object.fromEntries(
+    SWITCH_OPTIONS.map(({ key, flag }) => [key, readSwitch(flag, read, place.env)]),
+  ) as Record<SwitchKey, boolean>;
+  const chosen = chosenDataDir(lastOf(read, 'data-dir'), place);
+  return { dataDir: chosen ?? (switches.ephemeral ? null : defaultDataDir(place)), ...ports, ...switches };
+}
+
+function unexpected(word: string) {
+  const names = SERVE_FLAGS.map(({ name }) => name);
+  const hint = didYouMean(word, names).replaceAll(/"([^"]+)"/g, '--$1');
+  return usageError(`serve takes options only, not ${JSON.stringify(word)}.${hint}`);
+}
+
+function readPort(flag: string, read: Arguments, env: Environment): number | null {
+  const given = lastOf(read, flag);
+  const text = given ?? env[variableOf(flag)];
+  if (text === undefined || (given === undefined && text === '')) return null;
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : NaN;
+  if (port >= 0 && port <= PORT_MAX) return port;
+  const name = given === undefined ? variableOf(flag) : `--${flag}`;
+  throw usageError(`${name} must be a port from 1 to ${PORT_MAX}, or 0 for any free one, not ${JSON.stringify(text)}.`);
+}
+
+function refuseSamePorts(ports: Record<PortKey, number>): void {
+  for (const [index, one] of PORT_OPTIONS.entries()) {
+    const other = PORT_OPTIONS.slice(index + 1).find(({ key }) => ports[key] !== 0 && ports[key] === ports[one.key]);
+    if (other !== undefined) {
+      throw usageError(`--${one.flag} and --${other.flag} are both ${ports[one.key]}; each needs a port of its own.`);
+    }
+  }
+}
+
+const ON = ['1', 'true', 'yes', 'on'];
+const OFF = ['', '0', 'false', 'no', 'off'];
+
+function readSwitch(flag: string, read: Arguments, env: Environment): boolean {
+  const given = lastOf(read, flag);
+  if (given !== undefined) return given === 'true';
+  const text = (env[variableOf(flag)] ?? '').toLowerCase();
+  if (ON.includes(text)) return true;
+  if (OFF.includes(text)) return false;
+  throw usageError(`${variableOf(flag)} must be 1 or 0, not ${JSON.stringify(text)}.`);
+}

@@ -1,0 +1,59 @@
+import { DEFAULT_PORTS } from '../base/config.ts';
+import { defaultDataDir } from './data-dir.ts';
+import { failureOf } from './failing.ts';
+import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { PORT_OPTIONS, readServeConfig, SWITCH_OPTIONS, variableOf, type ServeConfig } from './serve-options.ts';
+import { columns } from './text.ts';
+
+/** Starts the engine, and resolves with the exit code when it has stopped. */
+export type ServeEngine = (
+  config: ServeConfig,
+  io: Pick<Io, 'stdout' | 'stderr' | 'env' | 'onStopSignal'>,
+) => Promise<number>;
+
+/** The command `serve`. The engine is loaded only when it is to run: the other commands do without it. */
+export async function serve(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
+  let config: ServeConfig;
+  try {
+    if (args.includes('--help') || args.includes('-h')) {
+      io.stdout.write(serveHelp(io));
+      return EXIT_OK;
+    }
+    config = readServeConfig(args, io);
+  } catch (error) {
+    io.stderr.write(`vivarium serve: ${failureOf(error).message}\n`);
+    return EXIT_FAILED;
+  }
+  const engine = await loadEngine();
+  return engine(config, io);
+}
+
+export function serveHelp(io: Pick<Io, 'platform' | 'env' | 'homeDir'>): string {
+  const options = columns([
+    [`--data-dir DIR`, `The data folder (default ${defaultDataDir(io)})`, variableOf('data-dir')],
+    ...PORT_OPTIONS.map((option) => [
+      `--${option.flag} PORT`,
+      `The port for ${option.for} (default ${DEFAULT_PORTS[option.key]}, 0 = any free one)`,
+      variableOf(option.flag),
+    ]),
+    ...SWITCH_OPTIONS.map((option) => [`--${option.flag}`, option.does, variableOf(option.flag)]),
+    ['--help', 'This text', ''],
+  ]);
+  return `vivarium serve: the Animal Store API at its hostnames, and the interface in the browser
+
+Usage
+  vivarium serve [options]
+
+Options, each with its environment variable; an option counts before its variable
+${options.map((line) => `  ${line}`).join('\n')}
+
+  With --ephemeral and without --data-dir, runtime.json is in a temporary folder, which the start names.
+  SIGINT and SIGTERM let requests in progress finish. Exit code 0; 1 when it could not start.
+
+Examples
+  vivarium serve
+  vivarium serve --data-dir ./vivarium-data --http-port 9080 --https-port 9443
+  vivarium serve --ephemeral --control-port 0
+  VIVARIUM_HTTP_PORT=9080 vivarium serve
+`;
+}

@@ -1,0 +1,68 @@
+import { QUERY_OCTETS_MAX } from './message-guard.ts';
+
+const LENGTH_OCTETS = 2;
+
+/**
+ * Cuts a TCP stream into messages (RFC 1035 §4.2.2: two octets of length before each), however the stream arrives. It
+ * keeps at most one message of `QUERY_OCTETS_MAX` octets; of a longer one it keeps that much, which is enough to refuse
+ * it by its id, and lets the rest pass by.
+ */
+export class FrameReader {
+  #chunk: Buffer = Buffer.alloc(0);
+  #at = 0;
+  readonly #length = Buffer.alloc(LENGTH_OCTETS);
+  #lengthHave = 0;
+  #body: Buffer | null = null;
+  #bodyHave = 0;
+  /** Octets of an over-long message that are still to pass by. */
+  #skip = 0;
+
+  /** Takes the next piece of the stream. Everything before it must have been taken out. */
+  push(chunk: Buffer): void {
+    this.#chunk = this.#at < this.#chunk.length ? Buffer.concat([this.#chunk.subarray(this.#at), chunk]) : chunk;
+    this.#at = 0;
+  }
+
+  /**
+   * The next whole message, or null when more must arrive first. An over-long message comes one octet longer than
+   * `QUERY_OCTETS_MAX`.
+   */
+  next(): Buffer | null {
+    if (this.#body === null && !this.#readLength()) return null;
+    const body = this.#body;
+    if (body === null) return null;
+    if (this.#bodyHave < body.length) {
+      this.#bodyHave += this.#take(body, this.#bodyHave);
+      if (this.#bodyHave < body.length) return null;
+    }
+    const passed = Math.min(this.#skip, this.#chunk.length - this.#at);
+    this.#at += passed;
+    this.#skip -= passed;
+    if (this.#skip > 0) return null;
+    this.#body = null;
+    this.#lengthHave = 0;
+    return body;
+  }
+
+  /** Whether the stream has stopped inside a message. */
+  get partial(): boolean {
+    return this.#lengthHave > 0 || this.#at < this.#chunk.length;
+  }
+
+  #readLength(): boolean {
+    this.#lengthHave += this.#take(this.#length, this.#lengthHave);
+    if (this.#lengthHave < LENGTH_OCTETS) return false;
+    const length = this.#length.readUInt16BE(0);
+    const kept = Math.min(length, QUERY_OCTETS_MAX + 1);
+    this.#body = Buffer.allocUnsafe(kept);
+    this.#bodyHave = 0;
+    this.#skip = length - kept;
+    return true;
+  }
+
+  #take(into: Buffer, have: number): number {
+    const taken = this.#chunk.copy(into, have, this.#at);
+    this.#at += taken;
+    return taken;
+  }
+}

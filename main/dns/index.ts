@@ -1,0 +1,24 @@
+/** What the composition root and the services take from here; everything else is for this folder and its tests. */
+export { emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
+export { caaWarnings } from './caa-value.ts';
+export { absoluteText, isAtOrBelow, parseName, relativeText, type DomainName } from './name.ts';
+export { NAME_SERVER, platformZone } from './platform-zone.ts';
+export { formatRecord, formatValue } from './record-format.ts';
+export { canonicalAddress, parseTtl, parseValue, type DataResult } from './record-text.ts';
+export {
+  CLASS_IN,
+  isRecordType,
+  RECORD_TYPES,
+  typeCode,
+  typeName,
+  type RecordData,
+  type RecordType,
+  type ResourceRecord,
+  type RRset,
+} from './record.ts';
+export { answer } from './responder.ts';
+export type { DnsListening } from './bind.ts';
+export { createDnsServer, type DnsServer, type DnsServerOptions } from './server.ts';
+export { readZoneFile, writeZoneFile, type ZoneFileFault, type ZoneFileResult } from './zone-file.ts';
+export { buildZoneSet, type ZoneSet } from './zone-set.ts';
+export { createZone, DEFAULT_TTL_SECONDS, recordFaults, type RecordPlace, type Zone } from './zone.ts';

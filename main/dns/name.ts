@@ -1,0 +1,190 @@
+import { domainToASCII } from 'node:url';
+
+/**
+ * Domain names, as this folder keeps and compares them: absolute, lower case (RFC 4343), without the trailing dot; the
+ * root is the empty string. An octet that has no plain form in a label, the dot among them, is written `\DDD` (RFC 1035
+ * §5.1), so that every dot in a name separates two labels and every name has exactly one spelling.
+ */
+export type DomainName = string;
+
+export const ROOT: DomainName = '';
+
+/** RFC 1035 §2.3.4: octets of a label, and of a whole name on the wire with its length octets and the root's zero. */
+export const LABEL_OCTETS_MAX = 63;
+export const NAME_OCTETS_MAX = 255;
+
+/** What a label shows as it is: letters, digits, hyphens, underscores (`_dmarc`), `/` (RFC 2317), or the wildcard's `*`. */
+const PLAIN_LABEL = /^(?:[0-9a-z_/-]+|\*)$/;
+const PLAIN_OCTET = /[0-9a-z_/-]/;
+
+export type NameResult = { ok: true; name: DomainName } | { ok: false; message: string };
+
+/**
+ * Reads a name as written in a zone file (RFC 1035 §5.1): `@` is `origin`, a name without a trailing dot is relative to
+ * it, `\DDD` and `\X` are escapes. Labels in other scripts become A-labels (RFC 5890).
+ */
+export function parseName(text: string, origin: DomainName = ROOT): NameResult {
+  if (text === '@') return { ok: true, name: origin };
+  if (text === '.') return { ok: true, name: ROOT };
+  if (text === '') return fault('A name is missing; write "@" for the zone itself.');
+  const labels: string[] = [];
+  const pieces = text.includes('\\') ? splitEscaped(text) : text.split('.');
+  if (pieces === null)
+    return fault(`"${text}" ends inside an escape; an escape is "\\" and a character or three digits.`);
+  const absolute = pieces.at(-1) === '';
+  if (absolute) pieces.pop();
+  for (const piece of pieces) {
+    const label = parseLabel(piece);
+    if (!label.ok) return fault(`"${text}" is not a name: ${label.message}`);
+    labels.push(label.name);
+  }
+  if (!absolute && origin !== ROOT) labels.push(origin);
+  const name = labels.join('.');
+  if (wireLength(name) > NAME_OCTETS_MAX) {
+    return fault(`"${text}" is too long: a name has at most ${NAME_OCTETS_MAX} octets on the wire.`);
+  }
+  return { ok: true, name };
+}
+
+const fault = (message: string): NameResult => ({ ok: false, message });
+
+function parseLabel(piece: string): NameResult {
+  if (piece === '') return fault('a label between two dots is empty.');
+  let label = piece.toLowerCase();
+  if (!label.includes('\\')) {
+    if (!isAscii(label)) {
+      label = domainToASCII(label);
+      if (label === '') return fault(`the label "${piece}" has no form in ASCII (RFC 5890).`);
+    }
+    if (!PLAIN_LABEL.test(label)) {
+      return fault(`the label "${piece}" may have letters, digits, hyphens and underscores, or be "*".`);
+    }
+    if (label.length > LABEL_OCTETS_MAX) return fault(`the label "${piece}" has more than ${LABEL_OCTETS_MAX} octets.`);
+    return { ok: true, name: label };
+  }
+  const octets = unescape(piece);
+  if (octets === null) return fault(`"\\" in "${piece}" needs a character, or three digits from 000 to 255, after it.`);
+  if (octets.length > LABEL_OCTETS_MAX) return fault(`the label "${piece}" has more than ${LABEL_OCTETS_MAX} octets.`);
+  return { ok: true, name: labelFromOctets(octets) };
+}
+
+/** Splits at dots that are not escaped; null when the text ends in a lone backslash. */
+function splitEscaped(text: string): string[] | null {
+  const pieces: string[] = [];
+  let piece = '';
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index);
+    if (character === '\\') {
+      if (index + 1 >= text.length) return null;
+      piece += character + text.charAt(++index);
+    } else if (character === '.') {
+      pieces.push(piece);
+      piece = '';
+    } else piece += character;
+  }
+  pieces.push(piece);
+  return pieces;
+}
+
+/**
+ * The octets that a text with escapes stands for, one character (U+0000 to U+00FF) each; characters beyond ASCII become
+ * UTF-8. Null when an escape is incomplete or above 255.
+ */
+export function unescape(text: string): string | null {
+  if (!text.includes('\\')) return isAscii(text) ? text : utf8Octets(text);
+  let octets = '';
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index);
+    if (character !== '\\') {
+      const codePoint = String.fromCodePoint(text.codePointAt(index) ?? 0);
+      octets += utf8Octets(codePoint);
+      index += codePoint.length - 1;
+      continue;
+    }
+    const next = text.charAt(++index);
+    if (next === '') return null;
+    if (!/[0-9]/.test(next)) {
+      octets += utf8Octets(next);
+      continue;
+    }
+    const digits = text.slice(index, index + 3);
+    if (!/^[0-9]{3}$/.test(digits) || Number(digits) > 255) return null;
+    octets += String.fromCharCode(Number(digits));
+    index += 2;
+  }
+  return octets;
+}
+
+/** UTF-8 as a string of octets. */
+export const utf8Octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false;
+  return true;
+}
+
+/** One label in this folder's spelling, from its octets as they came over the wire. */
+function labelFromOctets(octets: string): string {
+  const label = asciiLowerCase(octets);
+  if (PLAIN_LABEL.test(label)) return label;
+  let escaped = '';
+  for (const character of label) {
+    escaped += PLAIN_OCTET.test(character) ? character : `\\${String(character.charCodeAt(0)).padStart(3, '0')}`;
+  }
+  return escaped;
+}
+
+/** `toLowerCase` would also change octets above 127, which are not letters here. */
+const asciiLowerCase = (octets: string): string =>
+  isAscii(octets) ? octets.toLowerCase() : octets.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** The octets of one label in this folder's spelling. */
+export const labelOctets = (label: string): string => (label.includes('\\') ? (unescape(label) ?? label) : label);
+
+/**
+ * The name at `start` of a message, which must have no compression pointer; null when it has one, or breaks a limit.
+ * `end` is the offset after the name.
+ */
+export function readWireName(message: Buffer, start: number): { name: DomainName; end: number } | null {
+  let name = '';
+  let offset = start;
+  for (;;) {
+    const length = message[offset];
+    if (length === undefined || length > LABEL_OCTETS_MAX) return null;
+    offset++;
+    if (length === 0) return offset - start > NAME_OCTETS_MAX ? null : { name, end: offset };
+    const end = offset + length;
+    if (end > message.length || end - start >= NAME_OCTETS_MAX) return null;
+    const label = labelFromOctets(message.toString('latin1', offset, end));
+    name = name === '' ? label : `${name}.${label}`;
+    offset = end;
+  }
+}
+
+/** Octets that the name takes on the wire, uncompressed. */
+export function wireLength(name: DomainName): number {
+  if (name === ROOT) return 1;
+  const octets = name.includes('\\') ? name.replace(/\\[0-9]{3}/g, '?') : name;
+  return octets.length + 2;
+}
+
+/** The name without its first label; the root is its own parent. */
+export function parentOf(name: DomainName): DomainName {
+  const dot = name.indexOf('.');
+  return dot < 0 ? ROOT : name.slice(dot + 1);
+}
+
+/** Whether `name` is `apex` or below it. */
+export function isAtOrBelow(name: DomainName, apex: DomainName): boolean {
+  return apex === ROOT || name === apex || name.endsWith(`.${apex}`);
+}
+
+/** The name as zone files and `dig` write it: with the trailing dot. */
+export const absoluteText = (name: DomainName): string => `${name}.`;
+
+/** The name as written below `$ORIGIN origin`: `@`, relative where it can be, else absolute. */
+export function relativeText(name: DomainName, origin: DomainName): string {
+  if (name === origin) return '@';
+  if (origin === ROOT) return absoluteText(name);
+  return isAtOrBelow(name, origin) ? name.slice(0, -origin.length - 1) : absoluteText(name);
+}

@@ -1,0 +1,221 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { caaFault, caaWarnings } from './caa-value.ts';
+import { parseName, ROOT, unescape, utf8Octets, type DomainName } from './name.ts';
+import { TTL_SECONDS_MAX, type RecordData, type RecordType } from './record.ts';
+import { readTokens, type Token } from './tokens.ts';
+
+/** RFC 1035 §3.3: one character-string of a TXT record has at most 255 octets. */
+export const STRING_OCTETS_MAX = 255;
+/** What real providers accept for one TXT record (Cloudflare 2,048, Route 53 4,000); the wire would take 64 KiB. */
+const TEXT_OCTETS_MAX = 4096;
+const UINT16_MAX = 0xffff;
+const UINT32_MAX = 0xffff_ffff;
+
+export type DataResult = { ok: true; data: RecordData; warnings: string[] } | { ok: false; message: string };
+
+/** Ends the reading of one record; its message reaches the person. */
+class RecordFault extends Error {}
+
+/**
+ * Reads a record's value as `records.put` gives it: TXT is the raw text, everything else as in a zone file, names
+ * absolute with or without the trailing dot.
+ */
+export function parseValue(type: RecordType, value: string): DataResult {
+  if (type === 'TXT') return guarded(() => ({ type, strings: splitText(utf8Octets(value)) }));
+  const read = readTokens(value);
+  return 'fault' in read ? { ok: false, message: read.fault } : parseTokens(type, read.tokens, ROOT);
+}
+
+/** Reads a record's value as a zone file gives it: names without a trailing dot are relative to `origin`. */
+export function parseTokens(type: RecordType, tokens: readonly Token[], origin: DomainName): DataResult {
+  return guarded(() => {
+    const fields = new Fields(type, tokens, origin);
+    const data = readFields(type, fields);
+    fields.end();
+    return data;
+  });
+}
+
+function guarded(read: () => RecordData): DataResult {
+  try {
+    const data = read();
+    return { ok: true, data, warnings: data.type === 'CAA' ? caaWarnings(data) : [] };
+  } catch (error) {
+    if (error instanceof RecordFault) return { ok: false, message: error.message };
+    throw error;
+  }
+}
+
+function readFields(type: RecordType, fields: Fields): RecordData {
+  switch (type) {
+    case 'A':
+      return { type, address: fields.address(4) };
+    case 'AAAA':
+      return { type, address: fields.address(6) };
+    case 'CNAME':
+    case 'NS':
+    case 'PTR':
+    case 'ALIAS':
+    case 'ANAME':
+      return { type, target: fields.name() };
+    case 'MX':
+      return { type, preference: fields.integer('preference', UINT16_MAX), exchange: fields.name() };
+    case 'SRV':
+      return {
+        type,
+        priority: fields.integer('priority', UINT16_MAX),
+        weight: fields.integer('weight', UINT16_MAX),
+        port: fields.integer('port', UINT16_MAX),
+        target: fields.name(),
+      };
+    case 'TXT':
+      return { type, strings: fields.strings() };
+    case 'HINFO':
+      return { type, cpu: fields.string(), os: fields.string() };
+    case 'CAA': {
+      const flags = fields.integer('flags', 255);
+      const tag = fields.string();
+      const wrong = caaFault(flags, tag);
+      if (wrong !== null) throw new RecordFault(wrong);
+      return { type, flags, tag, value: fields.text() };
+    }
+    case 'SOA':
+      return {
+        type,
+        primary: fields.name(),
+        mailbox: fields.name(),
+        serial: fields.integer('serial', UINT32_MAX),
+        refreshSeconds: fields.duration('refresh'),
+        retrySeconds: fields.duration('retry'),
+        expireSeconds: fields.duration('expire'),
+        minimumSeconds: fields.duration('minimum'),
+      };
+  }
+}
+
+const EXAMPLES: Record<RecordType, string> = {
+  A: '192.0.2.1',
+  AAAA: '2001:db8::1',
+  CNAME: 'target.example',
+  ALIAS: 'target.example',
+  ANAME: 'target.example',
+  NS: 'ns1.example',
+  PTR: 'host.example',
+  MX: '10 mail.example',
+  SRV: '0 5 443 host.example',
+  TXT: '"some text"',
+  HINFO: '"CPU" "OS"',
+  CAA: '0 issue "ca.example"',
+  SOA: 'ns1.example. hostmaster.example. 1 7200 900 1209600 300',
+};
+
+/** The words of one record's value, taken one by one. */
+class Fields {
+  readonly #type: RecordType;
+  readonly #tokens: readonly Token[];
+  readonly #origin: DomainName;
+  #next = 0;
+
+  constructor(type: RecordType, tokens: readonly Token[], origin: DomainName) {
+    this.#type = type;
+    this.#tokens = tokens;
+    this.#origin = origin;
+  }
+
+  #take(what: string): Token {
+    const token = this.#tokens[this.#next];
+    if (token === undefined) throw this.#fault(`the ${what} is missing`);
+    this.#next++;
+    return token;
+  }
+
+  #fault(what: string): RecordFault {
+    return new RecordFault(`${this.#type}: ${what}. Write it like ${EXAMPLES[this.#type]}`);
+  }
+
+  address(family: 4 | 6): string {
+    const { text } = this.#take('address');
+    if (family === 4 ? isIPv4(text) : isIPv6(text) && !text.includes('%')) return canonicalAddress(text);
+    throw this.#fault(`"${text}" is not an IPv${family} address`);
+  }
+
+  name(): DomainName {
+    const token = this.#take('name');
+    const result = parseName(token.text, this.#origin);
+    if (!result.ok) throw new RecordFault(`${this.#type}: ${result.message}`);
+    return result.name;
+  }
+
+  integer(what: string, max: number): number {
+    const { text } = this.#take(what);
+    if (/^[0-9]{1,10}$/.test(text) && Number(text) <= max) return Number(text);
+    throw this.#fault(`the ${what} is a number from 0 to ${max}, not "${text}"`);
+  }
+
+  duration(what: string): number {
+    const { text } = this.#take(what);
+    const seconds = parseTtl(text);
+    if (seconds !== null) return seconds;
+    throw this.#fault(`the ${what} is a number of seconds from 0 to ${TTL_SECONDS_MAX}, not "${text}"`);
+  }
+
+  string(): string {
+    const octets = this.text();
+    if (octets.length <= STRING_OCTETS_MAX) return octets;
+    throw this.#fault(`a text has at most ${STRING_OCTETS_MAX} octets; this one has ${octets.length}`);
+  }
+
+  text(): string {
+    const { text } = this.#take('text');
+    const octets = unescape(text);
+    if (octets === null) throw this.#fault(`"\\" in "${text}" needs a character, or three digits from 000 to 255`);
+    if (octets.length > TEXT_OCTETS_MAX) throw this.#fault(`a text has at most ${TEXT_OCTETS_MAX} octets`);
+    return octets;
+  }
+
+  strings(): string[] {
+    const strings: string[] = [];
+    let total = 0;
+    do {
+      const octets = this.text();
+      total += octets.length;
+      if (total > TEXT_OCTETS_MAX) throw this.#fault(`a text has at most ${TEXT_OCTETS_MAX} octets`);
+      strings.push(...splitText(octets));
+    } while (this.#next < this.#tokens.length);
+    return strings;
+  }
+
+  end(): void {
+    const extra = this.#tokens[this.#next];
+    if (extra !== undefined) throw this.#fault(`"${extra.text}" is one word too many`);
+  }
+}
+
+/** A text of any length as the strings of a TXT record. */
+function splitText(octets: string): string[] {
+  if (octets.length > TEXT_OCTETS_MAX) {
+    throw new RecordFault(`TXT: a text has at most ${TEXT_OCTETS_MAX} octets; this one has ${octets.length}.`);
+  }
+  if (octets.length <= STRING_OCTETS_MAX) return [octets];
+  const strings: string[] = [];
+  for (let at = 0; at < octets.length; at += STRING_OCTETS_MAX) strings.push(octets.slice(at, at + STRING_OCTETS_MAX));
+  return strings;
+}
+
+/** The one spelling of an address: lower case, zeros shortened (RFC 5952; IPv4-mapped ones stay hexadecimal). */
+export function canonicalAddress(address: string): string {
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+}
+
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+/** Seconds of a TTL such as `3600`, `1h` or `1h30m`; null when it is not one, or above 2^31 − 1. */
+export function parseTtl(text: string): number | null {
+  if (/^[0-9]{1,10}$/.test(text)) return Number(text) <= TTL_SECONDS_MAX ? Number(text) : null;
+  if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) return null;
+  let seconds = 0;
+  for (const [, count, unit] of text.matchAll(/([0-9]+)([a-z])/gi)) {
+    seconds += Number(count) * (UNIT_SECONDS[(unit ?? 's').toLowerCase()] ?? 1);
+  }
+  return seconds <= TTL_SECONDS_MAX ? seconds : null;
+}

@@ -1,0 +1,86 @@
+import type { RemoteInfo } from 'node:dgram';
+import type { Socket } from 'node:net';
+import { TCPServer, UDPServer } from 'dns2';
+import type { Connections } from './connections.ts';
+import type { Exchange } from './exchange.ts';
+
+/** What is open on one address and port: dns2's UDP or TCP server. */
+export interface Listening {
+  readonly port: number;
+  /** Resolves when the socket is gone; idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * dns2's UDP server with its message handler replaced: dns2 would decode any datagram, answer responses, and send as
+ * much as the client claims to take.
+ */
+class GuardedUdpServer extends UDPServer {
+  exchange: Exchange | null = null;
+
+  /** Called by dns2 for each datagram. */
+  override handle(message: Buffer, from: RemoteInfo): void {
+    const reply = this.exchange?.(message, 'udp') ?? null;
+    if (reply === null) return;
+    try {
+      // A reply that can't be sent is a lost datagram, which every client of UDP allows for.
+      this.send(reply, from.port, from.address, () => undefined);
+    } catch {
+      // The sender's port was 0, or the socket is closing: there is nobody to tell.
+    }
+  }
+}
+
+/** dns2's TCP server with its connection handler replaced: dns2 has no cap, a fixed time-out, and a slow `close()`. */
+class GuardedTcpServer extends TCPServer {
+  accepted: Connections | null = null;
+
+  /** Called by dns2 for each connection. */
+  handle(socket: Socket): void {
+    if (this.accepted === null) socket.destroy();
+    else this.accepted.accept(socket);
+  }
+}
+
+/** Binds UDP. Rejects with the system's error (`EADDRINUSE`, `EADDRNOTAVAIL`, …), where dns2's own `listen` never settles. */
+export function listenUdp(
+  address: string,
+  port: number,
+  exchange: Exchange,
+  onError: (error: Error) => void,
+): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const server = new GuardedUdpServer({ type: address.includes(':') ? 'udp6' : 'udp4' });
+    server.exchange = exchange;
+    server.once('error', reject);
+    server.bind({ port, address, exclusive: true }, () => {
+      server.off('error', reject);
+      server.on('error', onError);
+      let closed: Promise<void> | null = null;
+      const close = () => (closed ??= new Promise((done) => server.close(() => done())));
+      resolve({ port: server.address().port, close });
+    });
+  });
+}
+
+/** Binds TCP, as `listenUdp`. Closing does not wait for connections; whoever holds them closes them. */
+export function listenTcp(
+  address: string,
+  port: number,
+  connections: Connections,
+  onError: (error: Error) => void,
+): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const server = new GuardedTcpServer();
+    server.accepted = connections;
+    server.once('error', reject);
+    server.listen({ port, host: address, exclusive: true }, () => {
+      server.off('error', reject);
+      server.on('error', onError);
+      const bound = server.address();
+      let closed: Promise<void> | null = null;
+      const close = () => (closed ??= new Promise((done) => server.close(() => done())));
+      resolve({ port: typeof bound === 'object' && bound !== null ? bound.port : port, close });
+    });
+  });
+}

@@ -1,0 +1,130 @@
+/** One word of a zone file or of a record's value, as written: escapes are still in it. */
+export interface Token {
+  text: string;
+  /** Written between quotation marks: text, never a keyword or `@`. */
+  quoted: boolean;
+}
+
+/** One entry of a zone file: the words of a line, or of several lines joined by parentheses (RFC 1035 §5.1). */
+export interface Entry {
+  /** Number of the line on which the entry begins, from 1. */
+  line: number;
+  /** The line begins with a blank: the owner is the one of the entry before. */
+  indented: boolean;
+  tokens: Token[];
+  /** What is wrong with the entry's form. */
+  fault: string | null;
+}
+
+/** Longest entry read: the largest RDATA (65,535 octets), each octet written as `\DDD`, and room for the rest. */
+const ENTRY_CHARACTERS_MAX = 300_000;
+
+/** What goes on until a blank, a parenthesis, a quotation mark or a comment that is not escaped. */
+const WORD = /(?:\\[^\n]|[^\s;()"\\])+/y;
+
+/** Splits a zone file into its entries. A fault ends its entry at the end of the line; reading goes on after it. */
+export function* readEntries(text: string): Generator<Entry> {
+  let offset = 0;
+  let line = 1;
+  while (offset < text.length) {
+    const reader = new EntryReader(text, offset, line);
+    const entry = reader.read();
+    offset = reader.offset;
+    line = reader.line;
+    if (entry.tokens.length > 0 || entry.fault !== null) yield entry;
+  }
+}
+
+class EntryReader {
+  offset: number;
+  line: number;
+  readonly #text: string;
+  readonly #start: number;
+  readonly #entry: Entry;
+  #depth = 0;
+
+  constructor(text: string, offset: number, line: number) {
+    this.#text = text;
+    this.#start = offset;
+    this.offset = offset;
+    this.line = line;
+    this.#entry = { line, indented: /[ \t]/.test(text.charAt(offset)), tokens: [], fault: null };
+  }
+
+  read(): Entry {
+    while (this.offset < this.#text.length) {
+      if (this.offset - this.#start > ENTRY_CHARACTERS_MAX) return this.#fail('The entry is too long.');
+      const character = this.#text.charAt(this.offset);
+      if (character === '\n') {
+        this.offset++;
+        this.line++;
+        if (this.#depth === 0) return this.#entry;
+      } else if (character === ' ' || character === '\t' || character === '\r') this.offset++;
+      else if (character === ';') this.offset = this.#endOfLine();
+      else if (character === '(') {
+        // Also what a forgotten ")" meets at the next record that uses parentheses; nesting has no meaning anyway.
+        if (this.#depth > 0) return this.#fail('"(" is inside another "(": a ")" is missing.');
+        this.#depth++;
+        this.offset++;
+      } else if (character === ')') {
+        if (this.#depth === 0) return this.#fail('")" has no "(" before it.');
+        this.#depth--;
+        this.offset++;
+      } else if (character === '"') {
+        if (!this.#readQuoted()) return this.#fail('The closing quotation mark is missing.');
+      } else this.#readWord();
+    }
+    return this.#depth > 0 ? this.#fail('")" is missing: the "(" on this line is never closed.') : this.#entry;
+  }
+
+  #readQuoted(): boolean {
+    const begin = this.offset + 1;
+    for (let at = begin; at < this.#text.length; at++) {
+      const character = this.#text.charAt(at);
+      if (character === '\\') at++;
+      else if (character === '\n') return false;
+      else if (character === '"') {
+        this.#entry.tokens.push({ text: this.#text.slice(begin, at), quoted: true });
+        this.offset = at + 1;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #readWord(): void {
+    WORD.lastIndex = this.offset;
+    const word = WORD.exec(this.#text)?.[0] ?? this.#text.charAt(this.offset);
+    this.offset += word.length;
+    this.#entry.tokens.push({ text: word, quoted: false });
+  }
+
+  /** The entry is lost, the file is not: goes on at the next line. */
+  #fail(message: string): Entry {
+    this.#entry.fault = message;
+    if (this.#depth > 0) {
+      // Only the line with the "(" is given up, or one slip would hide the records after it.
+      this.offset = this.#start;
+      this.line = this.#entry.line;
+    }
+    this.offset = this.#endOfLine();
+    if (this.offset < this.#text.length) {
+      this.offset++;
+      this.line++;
+    }
+    return this.#entry;
+  }
+
+  #endOfLine(): number {
+    const end = this.#text.indexOf('\n', this.offset);
+    return end < 0 ? this.#text.length : end;
+  }
+}
+
+/** The words of a record's value, as given to `records.put`; one entry, whatever its line breaks. */
+export function readTokens(text: string): { tokens: Token[] } | { fault: string } {
+  const [first, second] = [...readEntries(text.replace(/[\r\n]+/g, ' '))];
+  if (first === undefined) return { tokens: [] };
+  if (first.fault !== null) return { fault: first.fault };
+  return second === undefined ? { tokens: first.tokens } : { fault: 'Only one record fits here.' };
+}

@@ -1,0 +1,183 @@
+import { absoluteText, isAtOrBelow, parseName, type DomainName } from './name.ts';
+import { formatRecord } from './record-format.ts';
+import { parseTokens, parseTtl } from './record-text.ts';
+import { isRecordType, RECORD_TYPES, TTL_SECONDS_MAX, type RecordData, type ResourceRecord } from './record.ts';
+import { readEntries, type Entry, type Token } from './tokens.ts';
+import { DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
+
+/** A zone file is read in one go, while everything else waits: 100,000 records take about a second. */
+export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
+export const ZONE_FILE_RECORDS_MAX = 100_000;
+
+/** Faults that are listed; a file with more is probably not a zone file. */
+const FAULTS_MAX = 1000;
+
+export interface ZoneFileFault {
+  /** From 1: the line on which the record or directive begins. */
+  line: number;
+  message: string;
+}
+
+export interface ZoneFileResult {
+  /** The good records, in the file's order. */
+  records: ResourceRecord[];
+  /** One for each line that is left out, in the file's order; at most 1,000. */
+  faults: ZoneFileFault[];
+  /** What is read as it stands, although it was hardly meant so. */
+  warnings: ZoneFileFault[];
+}
+
+export interface ZoneFileOptions {
+  /** The zone: names are relative to it until `$ORIGIN` says otherwise, and must be at or below it. */
+  apex: DomainName;
+  /** TTL of records without one, before any `$TTL`. */
+  ttlSeconds?: number;
+  /** Whether ALIAS and ANAME are allowed. */
+  supportsAlias?: boolean;
+  /** Data of the records that the zone has already, by name, for the rules on what may stand together. */
+  at?: (name: DomainName) => readonly RecordData[];
+}
+
+/**
+ * Reads a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
+ * left-out owners and TTLs. A bad line is reported with its number and left out, and the rest is read. `ALIAS` and
+ * `ANAME` are record types like others. `$INCLUDE` and `$GENERATE` are refused.
+ */
+export function readZoneFile(text: string, options: ZoneFileOptions): ZoneFileResult {
+  if (text.length > ZONE_FILE_CHARACTERS_MAX) {
+    const message = `The zone file has more than ${ZONE_FILE_CHARACTERS_MAX} characters; import it in parts.`;
+    return { records: [], faults: [{ line: 1, message }], warnings: [] };
+  }
+  const reader = new ZoneFileReader(options);
+  // A byte order mark is what some editors put before the first line.
+  for (const entry of readEntries(text.startsWith('\ufeff') ? text.slice(1) : text)) {
+    if (!reader.read(entry)) break;
+  }
+  return reader.result;
+}
+
+class ZoneFileReader {
+  readonly result: ZoneFileResult = { records: [], faults: [], warnings: [] };
+  readonly #options: ZoneFileOptions;
+  readonly #here = new Map<DomainName, RecordData[]>();
+  #origin: DomainName;
+  #owner: DomainName | null = null;
+  #defaultTtlSeconds: number | null = null;
+  #lastTtlSeconds: number | null = null;
+
+  constructor(options: ZoneFileOptions) {
+    this.#options = options;
+    this.#origin = options.apex;
+  }
+
+  /** False when reading ends early. */
+  read(entry: Entry): boolean {
+    const message = entry.fault ?? this.#readEntry(entry);
+    if (message !== null) this.result.faults.push({ line: entry.line, message });
+    if (this.result.faults.length >= FAULTS_MAX) {
+      const end = `More than ${FAULTS_MAX} lines can't be read; the rest of the file was left out.`;
+      this.result.faults.push({ line: entry.line, message: end });
+      return false;
+    }
+    if (this.result.records.length <= ZONE_FILE_RECORDS_MAX) return true;
+    this.result.records.pop();
+    const end = `A zone file may have ${ZONE_FILE_RECORDS_MAX} records; this one and what follows were left out.`;
+    this.result.faults.push({ line: entry.line, message: end });
+    return false;
+  }
+
+  /** What is wrong with the entry, or null. */
+  #readEntry({ line, indented, tokens }: Entry): string | null {
+    const [first] = tokens;
+    if (first === undefined) return null;
+    if (!first.quoted && !indented && first.text.startsWith('$')) return this.#readDirective(tokens);
+
+    const rest = [...tokens];
+    const owner = indented ? this.#owner : this.#readOwner(rest);
+    if (typeof owner === 'object') return owner === null ? 'The first record needs a name before it.' : owner.fault;
+    this.#owner = owner;
+    const head = readHead(rest);
+    if ('fault' in head) return head.fault;
+
+    const data = parseTokens(head.type, rest, this.#origin);
+    if (!data.ok) return data.message;
+    const ttlSeconds = this.#ttl(head.ttlSeconds, data.data);
+    return this.#add(line, { name: owner, ttlSeconds, data: data.data }, data.warnings);
+  }
+
+  #readOwner(tokens: Token[]): DomainName | { fault: string } {
+    const token = tokens.shift();
+    const result = parseName(token?.text ?? '', this.#origin);
+    return result.ok ? result.name : { fault: result.message };
+  }
+
+  #readDirective([directive, argument, extra]: readonly Token[]): string | null {
+    const name = (directive?.text ?? '').toUpperCase();
+    if (name !== '$ORIGIN' && name !== '$TTL') {
+      return `${name} is not read here; write out the records themselves ($ORIGIN and $TTL are read).`;
+    }
+    if (argument === undefined || extra !== undefined) return `${name} takes one value.`;
+    if (name === '$TTL') {
+      const seconds = parseTtl(argument.text);
+      if (seconds === null) return `$TTL is a number of seconds from 0 to ${TTL_SECONDS_MAX}, or like 1h30m.`;
+      this.#defaultTtlSeconds = seconds;
+      return null;
+    }
+    const origin = parseName(argument.text, this.#origin);
+    if (!origin.ok) return origin.message;
+    this.#origin = origin.name;
+    return null;
+  }
+
+  /** RFC 2308 §4, and before it RFC 1035 §5.1: what the line says, `$TTL`, the line before, the SOA's minimum. */
+  #ttl(written: number | null, data: RecordData): number {
+    const fallback = this.#defaultTtlSeconds ?? this.#lastTtlSeconds;
+    const seconds =
+      written ??
+      fallback ??
+      (data.type === 'SOA' ? data.minimumSeconds : (this.#options.ttlSeconds ?? DEFAULT_TTL_SECONDS));
+    this.#lastTtlSeconds = written ?? (data.type === 'SOA' ? seconds : this.#lastTtlSeconds);
+    return seconds;
+  }
+
+  #add(line: number, record: ResourceRecord, warnings: string[]): string | null {
+    const { apex, supportsAlias = true, at } = this.#options;
+    const here = this.#here.get(record.name) ?? [];
+    const [fault] = recordFaults({ apex, supportsAlias, at: (name) => [...(at?.(name) ?? []), ...here] }, record);
+    if (fault !== undefined) return fault;
+    // One of each type is all that the rules look at, so a long RRset costs no more than a short one.
+    if (!here.some(({ type }) => type === record.data.type)) this.#here.set(record.name, [...here, record.data]);
+    this.result.records.push(record);
+    for (const message of warnings) this.result.warnings.push({ line, message });
+    return null;
+  }
+}
+
+/** TTL and class, in either order and both optional, then the type (RFC 1035 §5.1); takes them out of `tokens`. */
+function readHead(
+  tokens: Token[],
+): { type: ResourceRecord['data']['type']; ttlSeconds: number | null } | { fault: string } {
+  let ttlSeconds: number | null = null;
+  for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
+    const word = token.text.toUpperCase();
+    if (token.quoted) break;
+    if (isRecordType(word)) return { type: word, ttlSeconds };
+    if (word === 'IN') continue;
+    if (word === 'CH' || word === 'HS' || word === 'CS') return { fault: `Class ${word} is not served; write IN.` };
+    const seconds = parseTtl(word);
+    if (seconds === null || ttlSeconds !== null) {
+      return { fault: `"${token.text}" is not a TTL, a class or a type; types are ${RECORD_TYPES.join(', ')}.` };
+    }
+    ttlSeconds = seconds;
+  }
+  return { fault: `The type is missing; it is one of ${RECORD_TYPES.join(', ')}.` };
+}
+
+/** A zone as a zone file that `readZoneFile`, and other name servers but for ALIAS and ANAME, read back the same. */
+export function writeZoneFile(zone: Zone): string {
+  const inside = zone.records.filter(({ name }) => isAtOrBelow(name, zone.apex));
+  // RFC 1035 §5.2: the SOA comes first. The others keep their order.
+  const ordered = [...inside].sort((a, b) => Number(b.data.type === 'SOA') - Number(a.data.type === 'SOA'));
+  const lines = ordered.map((record) => formatRecord(record, zone.apex));
+  return `$ORIGIN ${absoluteText(zone.apex)}\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,138 @@
+import { absoluteText, isAtOrBelow, type DomainName } from './name.ts';
+import { formatZoneValue } from './record-format.ts';
+import {
+  isAlias,
+  TTL_SECONDS_MAX,
+  type RecordData,
+  type RecordType,
+  type ResourceRecord,
+  type RRset,
+  type Soa,
+} from './record.ts';
+
+/** A zone as a value: never changed, only replaced. Its records include the SOA and NS of the apex. */
+export interface Zone {
+  readonly apex: DomainName;
+  /** Whether the zone's provider offers ALIAS/ANAME; where it does not, such records are not answered from. */
+  readonly supportsAlias: boolean;
+  readonly records: readonly ResourceRecord[];
+}
+
+export const DEFAULT_TTL_SECONDS = 3600;
+
+/** Timers of a zone nobody transfers (RIPE-203 recommends the first three); the last is how long "there is none" is kept. */
+const SOA_REFRESH_SECONDS = 7200;
+const SOA_RETRY_SECONDS = 900;
+const SOA_EXPIRE_SECONDS = 1_209_600;
+export const NEGATIVE_TTL_SECONDS = 300;
+
+export interface ZoneOptions {
+  apex: DomainName;
+  /** The name server's own name, in SOA and NS. */
+  nameServer: DomainName;
+  /** Counts the zone's versions (RFC 1982); 1 where nobody compares it. */
+  serial?: number;
+  supportsAlias?: boolean;
+  records?: readonly ResourceRecord[];
+}
+
+/** A zone with the SOA and NS that every zone needs (RFC 1034 §4.2.1), and the given records. */
+export function createZone(options: ZoneOptions): Zone {
+  const { apex, nameServer } = options;
+  const soa: Soa = {
+    type: 'SOA',
+    primary: nameServer,
+    mailbox: apex === '' ? 'hostmaster' : `hostmaster.${apex}`,
+    serial: options.serial ?? 1,
+    refreshSeconds: SOA_REFRESH_SECONDS,
+    retrySeconds: SOA_RETRY_SECONDS,
+    expireSeconds: SOA_EXPIRE_SECONDS,
+    minimumSeconds: NEGATIVE_TTL_SECONDS,
+  };
+  const own: ResourceRecord[] = [
+    { name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: soa },
+    { name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type: 'NS', target: nameServer } },
+  ];
+  return { apex, supportsAlias: options.supportsAlias ?? true, records: [...own, ...(options.records ?? [])] };
+}
+
+/** Where a record would go: its zone's rules, and what is there already. */
+export interface RecordPlace {
+  apex: DomainName;
+  supportsAlias: boolean;
+  /** Data of the records that stand at a name now; of each type, one is enough. */
+  at(name: DomainName): readonly RecordData[];
+}
+
+/**
+ * Everything that forbids a record at its place, each as a sentence that says what to change; empty when it may stand
+ * there. A record that is there already is no conflict: putting it again changes its TTL.
+ */
+export function recordFaults(place: RecordPlace, record: ResourceRecord): string[] {
+  const { name, data, ttlSeconds } = record;
+  const shown = absoluteText(name);
+  if (!isAtOrBelow(name, place.apex)) {
+    return [`"${shown}" is not in the zone "${absoluteText(place.apex)}"; put it into the zone that it belongs to.`];
+  }
+  const faults: string[] = [];
+  if (!Number.isInteger(ttlSeconds) || ttlSeconds < 0 || ttlSeconds > TTL_SECONDS_MAX) {
+    faults.push(`The TTL is a whole number of seconds from 0 to ${TTL_SECONDS_MAX}, not ${ttlSeconds}.`);
+  }
+  if (name === place.apex) faults.push(...apexFaults(data.type, shown));
+  else if (data.type === 'SOA') faults.push(`A SOA stands at the zone's own name only, not at "${shown}".`);
+  if (data.type === 'NS' && name.startsWith('*.')) {
+    faults.push(`A wildcard can't be delegated (RFC 4592 §4.2): name the delegated name itself instead of "${shown}".`);
+  }
+  if (isAlias(data.type) && !place.supportsAlias) {
+    faults.push(
+      `This zone's provider has no ${data.type} records; use A and AAAA records, or a zone that supports them.`,
+    );
+  }
+  faults.push(...neighbourFaults(data, place.at(name), shown));
+  return faults;
+}
+
+function apexFaults(type: RecordType, shown: string): string[] {
+  if (type !== 'CNAME') return [];
+  return [`"${shown}" is the zone's own name, where SOA and NS stand, so it can't have a CNAME; use ALIAS (or ANAME).`];
+}
+
+function neighbourFaults(data: RecordData, present: readonly RecordData[], shown: string): string[] {
+  // The same record again is none of its neighbours; of types that may repeat, another value is none either.
+  const repeats = data.type !== 'CNAME' && data.type !== 'SOA' && !isAlias(data.type);
+  const text = repeats ? '' : formatZoneValue(data);
+  const others = present.filter((other) => other.type !== data.type || (!repeats && formatZoneValue(other) !== text));
+  const types = [...new Set(others.map(({ type }) => type))];
+  if (data.type === 'CNAME') {
+    const withoutApex = types.filter((type) => type !== 'SOA' && type !== 'NS');
+    if (types.includes('CNAME')) return [`"${shown}" has a CNAME with another target already; remove it first.`];
+    if (withoutApex.length === 0) return [];
+    return [`A CNAME stands alone at its name (RFC 1034 §3.6.2); "${shown}" has ${withoutApex.join(', ')} already.`];
+  }
+  if (types.includes('CNAME')) {
+    return [`"${shown}" is a CNAME, which stands alone at its name (RFC 1034 §3.6.2); remove it first.`];
+  }
+  if (data.type === 'SOA' && types.includes('SOA')) return [`"${shown}" has a SOA already; a zone has exactly one.`];
+  return aliasFaults(data.type, types, shown);
+}
+
+function aliasFaults(type: RecordType, present: readonly RecordType[], shown: string): string[] {
+  if (isAlias(type)) {
+    if (present.some(isAlias))
+      return [`"${shown}" has an ALIAS or ANAME with another target already; remove it first.`];
+    const addresses = present.filter((other) => other === 'A' || other === 'AAAA');
+    if (addresses.length === 0) return [];
+    return [
+      `${type} stands for the target's addresses; "${shown}" has its own (${addresses.join(', ')}): remove them first.`,
+    ];
+  }
+  if ((type !== 'A' && type !== 'AAAA') || !present.some(isAlias)) return [];
+  return [`"${shown}" takes its addresses from an ALIAS or ANAME; remove that first, or leave out the ${type}.`];
+}
+
+/** The SOA as it goes with "there is none": its TTL is the negative one (RFC 2308 §5). */
+export function negativeSoa(soa: RRset): RRset {
+  const [data] = soa.data;
+  if (data?.type !== 'SOA') return soa;
+  return { ...soa, ttlSeconds: Math.min(soa.ttlSeconds, data.minimumSeconds) };
+}

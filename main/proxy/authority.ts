@@ -1,0 +1,90 @@
+import { parseAuthority, type Authority } from '../base/hostname.ts';
+import type { HeaderSurvey } from './header-section.ts';
+import * as problem from './problem.ts';
+import type { Problem } from './problem.ts';
+import { readRequestTarget } from './request-target.ts';
+import type { Scheme } from './target.ts';
+
+/** An authority as it was sent, and what it says. */
+export interface SentAuthority {
+  text: string;
+  authority: Authority;
+}
+
+/** What one request says about whom it is for. */
+export interface AuthorityFacts {
+  method: string;
+  /** The request target as sent; over HTTP/2 the `:path`. */
+  target: string;
+  /** `1.1`, `1.0`, `2.0`, … as Node reports it. */
+  httpVersion: string;
+  /** Whether this came through an HTTP/2 session; an HTTP/1 parser can report a version of 2.0 too. */
+  http2: boolean;
+  /** HTTP/2's `:authority`; null over HTTP/1.x, and where an HTTP/2 client sent `Host` instead. */
+  pseudoAuthority: string | null;
+  /** HTTP/2's `:scheme`. */
+  pseudoScheme: string | null;
+  /** Of the listener. */
+  scheme: Scheme;
+  headers: HeaderSurvey;
+  limits: { headerFieldsMax: number; targetLengthMax: number };
+  /** The authority of the request before on the same connection: usually this one's, and need not be read again. */
+  known: SentAuthority | null;
+}
+
+export type AuthorityVerdict =
+  /** `path` is in origin form, or `*`. */
+  { ok: true; authority: SentAuthority; path: string } | { ok: false; problem: Problem };
+
+/**
+ * Decides which authority a request is for, so that there is one answer only: exactly one `Host`, or `:authority`
+ * agreeing with it, or the authority of an absolute-form target, which wins over `Host` (RFC 9112 §3.2.2). The port in
+ * it is not compared with the listener's: behind a forwarded port or a container it differs, and nothing depends on it.
+ */
+export function readAuthority(facts: AuthorityFacts): AuthorityVerdict {
+  const fault = findFault(facts);
+  if (fault !== null) return refuse(fault);
+  const read = readRequestTarget(facts.method, facts.target);
+  if (!read.ok) return refuse(problem.unreadableTarget(read.fault));
+  const { target } = read;
+  const scheme = target.form === 'absolute' ? target.scheme : facts.pseudoScheme;
+  if (scheme !== null && scheme !== facts.scheme) return refuse(problem.wrongScheme(scheme, facts.scheme));
+  const text = target.form === 'absolute' ? target.authority : (facts.pseudoAuthority ?? facts.headers.host);
+  if (text === null) return refuse(problem.missingHost(facts.httpVersion));
+  const authority = facts.known?.text === text ? facts.known : sentAuthority(text);
+  if (authority === null) return refuse(problem.unreadableAuthority());
+  return { ok: true, authority, path: target.form === 'asterisk' ? '*' : target.path };
+}
+
+function sentAuthority(text: string): SentAuthority | null {
+  const authority = parseAuthority(text);
+  return authority === null ? null : { text, authority };
+}
+
+const refuse = (found: Problem): AuthorityVerdict => ({ ok: false, problem: found });
+
+function findFault(facts: AuthorityFacts): Problem | null {
+  const { headers, limits } = facts;
+  if (facts.target.length > limits.targetLengthMax) return problem.targetTooLong(limits.targetLengthMax);
+  if (headers.fields > limits.headerFieldsMax) return problem.tooManyFields(limits.headerFieldsMax);
+  if (headers.hostFields > 1) return problem.severalHosts();
+  return facts.http2 ? findHttp2Fault(facts) : findHttp1Fault(facts);
+}
+
+function findHttp1Fault({ httpVersion, headers }: AuthorityFacts): Problem | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return problem.unsupportedVersion(httpVersion);
+  // RFC 9112 §3.2: required of HTTP/1.1 whatever the form of the target.
+  if (headers.host === null && httpVersion === '1.1') return problem.missingHost(httpVersion);
+  if (headers.transferEncoding === null) return null;
+  // RFC 9112 §6.1: with an older client in between, the end of such a message is anybody's guess.
+  if (httpVersion === '1.0') return problem.uncertainFraming('An HTTP/1.0 request cannot have a Transfer-Encoding.');
+  return headers.transferEncoding.trim().toLowerCase() === 'chunked'
+    ? null
+    : problem.uncertainFraming('The only Transfer-Encoding that is read is chunked.');
+}
+
+/** RFC 9113 §8.3.1: a `Host` that differs from `:authority` makes the request malformed. */
+function findHttp2Fault({ pseudoAuthority, headers }: AuthorityFacts): Problem | null {
+  if (pseudoAuthority === null || headers.host === null) return null;
+  return pseudoAuthority.toLowerCase() === headers.host.toLowerCase() ? null : problem.conflictingHost();
+}

@@ -1,0 +1,107 @@
+import type { AddressInfo, Server } from 'node:net';
+import { VivariumError } from '../contract/errors.ts';
+import { describePortHolder } from './port-holder.ts';
+
+/** How often a free port is drawn that turns out to be taken on the other address. */
+const FREE_PORT_ATTEMPTS_MAX = 20;
+
+/** One port number, listened to on every address that this machine has. */
+export interface BoundPort<AnyServer extends Server = Server> {
+  port: number;
+  addresses: string[];
+  servers: AnyServer[];
+  /** An address that could not be listened to, in a sentence. */
+  warnings: string[];
+}
+
+export interface BindOptions<AnyServer extends Server> {
+  /** 0: any port that is free on all addresses. */
+  port: number;
+  /** The first one is required; one of the others that this machine lacks is a warning. */
+  addresses: readonly string[];
+  /** What changes the port, named in errors: `--http-port`. */
+  option: string;
+  /** Makes a server for one address, not listening yet. */
+  createServer: () => AnyServer;
+}
+
+/**
+ * Listens on one port number at all `addresses`.
+ * @throws VivariumError `conflict` when the port is taken or needs privileges; its message names the port, who holds
+ * it where that can be known, and the option.
+ */
+export async function bindPort<AnyServer extends Server>(
+  options: BindOptions<AnyServer>,
+): Promise<BoundPort<AnyServer>> {
+  for (let attempt = 1; ; attempt++) {
+    const bound = await tryBind(options);
+    if (bound !== null) return bound;
+    if (attempt === FREE_PORT_ATTEMPTS_MAX) {
+      throw new VivariumError(
+        'conflict',
+        `No port is free on all of ${options.addresses.join(', ')}. Choose one with ${options.option}.`,
+      );
+    }
+  }
+}
+
+/** Null when a port was drawn that is taken on one of the other addresses. */
+async function tryBind<AnyServer extends Server>(
+  options: BindOptions<AnyServer>,
+): Promise<BoundPort<AnyServer> | null> {
+  const bound: BoundPort<AnyServer> = { port: options.port, addresses: [], servers: [], warnings: [] };
+  for (const address of options.addresses) {
+    const server = options.createServer();
+    try {
+      bound.port = await listen(server, bound.port, address);
+      bound.servers.push(server);
+      bound.addresses.push(address);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? '';
+      if (bound.servers.length > 0 && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) {
+        bound.warnings.push(
+          `${address} is not available on this machine; port ${bound.port} is served on ${bound.addresses.join(', ')} only.`,
+        );
+        continue;
+      }
+      for (const other of bound.servers) other.close();
+      if (code === 'EADDRINUSE' && options.port === 0) return null;
+      throw explain(error, code, bound.port, address, options.option);
+    }
+  }
+  return bound;
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, exclusive: true }, () => {
+      server.removeListener('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function explain(error: unknown, code: string, port: number, address: string, option: string): unknown {
+  const change = `choose another port with ${option}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return new VivariumError(
+        'conflict',
+        `Port ${port} on ${address} is taken${describePortHolder(port)}. Stop it there, or ${change}.`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new VivariumError(
+        'conflict',
+        `Port ${port} needs administrator rights on this system, as ports below 1024 do on many; ${change}, 1024 or above.`,
+        { cause: error },
+      );
+    default:
+      return new VivariumError(
+        'conflict',
+        `Port ${port} on ${address} cannot be listened to (${code || String(error)}); ${change}.`,
+        { cause: error },
+      );
+  }
+}

@@ -1,0 +1,149 @@
+import { isIP } from 'node:net';
+import { normalizeHostname } from '../base/hostname.ts';
+
+/**
+ * What the first bytes of a connection are. `serverName` is the hostname of the server_name extension in normal form,
+ * or null without one. `unusable_name`: there is one, and no hostname can be made of it.
+ */
+export type ClientHelloResult =
+  | { kind: 'hello'; serverName: string | null }
+  | { kind: 'unusable_name' }
+  | { kind: 'incomplete' }
+  | { kind: 'malformed' }
+  | { kind: 'not_tls' };
+
+/** Chrome's hello with post-quantum key shares has about 1,800 bytes; nobody's comes near this. */
+export const CLIENT_HELLO_BYTES_MAX = 16 * 1024;
+
+const RECORD_HANDSHAKE = 22;
+const RECORD_HEADER_BYTES = 5;
+/** RFC 8446 §5.1. */
+const RECORD_PAYLOAD_BYTES_MAX = 1 << 14;
+const HANDSHAKE_CLIENT_HELLO = 1;
+const HANDSHAKE_HEADER_BYTES = 4;
+const EXTENSION_SERVER_NAME = 0;
+const NAME_TYPE_HOST_NAME = 0;
+
+const INCOMPLETE: ClientHelloResult = { kind: 'incomplete' };
+const MALFORMED: ClientHelloResult = { kind: 'malformed' };
+
+/**
+ * Reads a TLS ClientHello (RFC 8446 §4.1.2) as far as its server_name extension (RFC 6066 §3), from all bytes received
+ * so far. The hello may be spread over several records. The rest of it is left to OpenSSL.
+ */
+export function readClientHello(bytes: Buffer): ClientHelloResult {
+  if (bytes.length === 0) return INCOMPLETE;
+  if (bytes[0] !== RECORD_HANDSHAKE) return { kind: 'not_tls' };
+  const message = collectMessage(bytes);
+  return Buffer.isBuffer(message) ? readMessage(message) : message;
+}
+
+/** The handshake message without its header, put together from its records. */
+function collectMessage(bytes: Buffer): Buffer | ClientHelloResult {
+  const fragments: Buffer[] = [];
+  let collected = 0;
+  let offset = 0;
+  let wanted = HANDSHAKE_HEADER_BYTES;
+  while (collected < wanted) {
+    if (offset + RECORD_HEADER_BYTES > bytes.length) return incomplete(bytes);
+    const length = bytes.readUInt16BE(offset + 3);
+    if (bytes[offset] !== RECORD_HANDSHAKE || bytes[offset + 1] !== 3) return MALFORMED;
+    // An empty handshake record is forbidden, and would let a hello go on for ever.
+    if (length === 0 || length > RECORD_PAYLOAD_BYTES_MAX) return MALFORMED;
+    const start = offset + RECORD_HEADER_BYTES;
+    const fragment = bytes.subarray(start, start + length);
+    fragments.push(fragment);
+    collected += fragment.length;
+    if (collected >= HANDSHAKE_HEADER_BYTES && wanted === HANDSHAKE_HEADER_BYTES) {
+      const header = fragments.length === 1 ? fragment : Buffer.concat(fragments);
+      if (header[0] !== HANDSHAKE_CLIENT_HELLO) return MALFORMED;
+      wanted += header.readUIntBE(1, 3);
+      if (wanted > CLIENT_HELLO_BYTES_MAX) return MALFORMED;
+    }
+    if (fragment.length < length && collected < wanted) return incomplete(bytes);
+    offset = start + length;
+  }
+  const message = fragments.length === 1 ? (fragments[0] as Buffer) : Buffer.concat(fragments);
+  return message.subarray(HANDSHAKE_HEADER_BYTES, wanted);
+}
+
+const incomplete = (bytes: Buffer): ClientHelloResult =>
+  bytes.length < CLIENT_HELLO_BYTES_MAX ? INCOMPLETE : MALFORMED;
+
+/** Takes length-prefixed fields off the front of a message; `failed` once something reaches beyond its end. */
+class Fields {
+  readonly #bytes: Buffer;
+  #offset = 0;
+  failed = false;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get atEnd(): boolean {
+    return this.failed || this.#offset >= this.#bytes.length;
+  }
+
+  take(length: number): Buffer {
+    const end = this.#offset + length;
+    if (end > this.#bytes.length) {
+      this.failed = true;
+      return Buffer.alloc(0);
+    }
+    const field = this.#bytes.subarray(this.#offset, end);
+    this.#offset = end;
+    return field;
+  }
+
+  number(bytes: 1 | 2): number {
+    const field = this.take(bytes);
+    return this.failed ? 0 : field.readUIntBE(0, bytes);
+  }
+
+  /** A vector: its length in `prefix` bytes, then that many bytes. */
+  vector(prefix: 1 | 2): Buffer {
+    return this.take(this.number(prefix));
+  }
+}
+
+function readMessage(message: Buffer): ClientHelloResult {
+  const hello = new Fields(message);
+  // legacy_version and random, legacy_session_id, cipher_suites, legacy_compression_methods.
+  hello.take(2 + 32);
+  hello.vector(1);
+  hello.vector(2);
+  hello.vector(1);
+  if (hello.failed) return MALFORMED;
+  // TLS 1.2 allows a hello that ends here.
+  if (hello.atEnd) return { kind: 'hello', serverName: null };
+  const extensions = new Fields(hello.vector(2));
+  let names: Buffer | null = null;
+  while (!hello.failed && !extensions.atEnd) {
+    const type = extensions.number(2);
+    const data = extensions.vector(2);
+    if (type !== EXTENSION_SERVER_NAME) continue;
+    // RFC 8446 §4.2: no more than one extension of a type.
+    if (names !== null) return MALFORMED;
+    names = data;
+  }
+  if (hello.failed || extensions.failed || !hello.atEnd) return MALFORMED;
+  return names === null ? { kind: 'hello', serverName: null } : readServerName(names);
+}
+
+function readServerName(data: Buffer): ClientHelloResult {
+  const extension = new Fields(data);
+  const list = new Fields(extension.vector(2));
+  const type = list.number(1);
+  const name = list.vector(2);
+  if (extension.failed || list.failed || name.length === 0) return MALFORMED;
+  // One name, of the one type there is (RFC 6066 §3).
+  if (!extension.atEnd || !list.atEnd || type !== NAME_TYPE_HOST_NAME) return MALFORMED;
+  const text = name.toString('latin1');
+  // Addresses are not permitted there; clients that send one all the same get what those without a name get.
+  if (isIP(text) !== 0) return { kind: 'hello', serverName: null };
+  const normal = normalizeHostname(text);
+  // `normalizeHostname` would turn Latin-1 letters into an A-label that the client never sent.
+  return normal.ok && /^[\x21-\x7e]+$/.test(text)
+    ? { kind: 'hello', serverName: normal.hostname }
+    : { kind: 'unusable_name' };
+}

@@ -1,0 +1,164 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { normalizeAddress } from './caller.ts';
+import { closeIdle, cutExchange, destroyConnection, type Connection, type Listener } from './connection.ts';
+import type { Exchange } from './exchange.ts';
+import type { ProxyLimits } from './proxy-limits.ts';
+
+/** Every open connection of all listeners: who makes room when there are too many, who has been silent too long. */
+export interface Connections {
+  /** Registers an accepted socket. Null, and the socket destroyed, when there is room for no more. */
+  open(raw: Socket, listener: Listener): Connection | null;
+  /** Lets `of` find `connection` by what requests know it by: the socket or the HTTP/2 session they came on. */
+  link(key: object, connection: Connection): void;
+  of(key: object): Connection | undefined;
+  begin(exchange: Exchange): void;
+  /** Idempotent; false when the exchange had ended before. */
+  end(exchange: Exchange): boolean;
+  /** Closes the longest idle connections, at most `count`; for when the system runs out of file descriptors. */
+  makeRoom(count: number): void;
+  /** Cuts what is open for any of `hostnames`: connections of that server name, requests, streams. */
+  drop(hostnames: ReadonlySet<string>): void;
+  /** Closes idle connections now and the others when their requests are answered; resolves when none is left. */
+  drain(): Promise<void>;
+  destroyAll(): void;
+  all(): Iterable<Connection>;
+  size(): number;
+}
+
+export function createConnections(options: {
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+  limits: ProxyLimits;
+  /** A complete HTTP/1.1 response for a client that is sent away before it has asked anything. */
+  farewell: string;
+  /** Told of an exchange whose connection went away under it. */
+  onLost: (exchange: Exchange) => void;
+}): Connections {
+  const { clock, log, limits, farewell, onLost } = options;
+  const open = new Set<Connection>();
+  const byKey = new WeakMap<object, Connection>();
+  let uses = 0;
+  let drained: (() => void) | null = null;
+
+  function longestIdle(): Connection | null {
+    let found: Connection | null = null;
+    for (const connection of open) {
+      if (connection.exchanges.length > 0 || connection.phase === 'closing') continue;
+      if (found === null || connection.lastUse < found.lastUse) found = connection;
+    }
+    return found;
+  }
+
+  function evict(): boolean {
+    const connection = longestIdle();
+    if (connection === null) return false;
+    log.debug('An idle connection makes room for a new one', { address: connection.address });
+    closeIdle(connection, farewell, clock.monotonic());
+    // Nothing is in progress on it, so its GOAWAY need not wait for the client.
+    connection.session?.destroy();
+    return true;
+  }
+
+  function forget(connection: Connection): void {
+    if (!open.delete(connection)) return;
+    for (const exchange of [...connection.exchanges]) onLost(exchange);
+    if (open.size === 0) drained?.();
+  }
+
+  function settle(connection: Connection): void {
+    connection.sinceMs = clock.monotonic();
+    connection.lastUse = ++uses;
+    if (connection.farewell !== null && connection.http1 !== null) {
+      connection.phase = 'closing';
+      connection.http1.end(connection.farewell);
+      connection.farewell = null;
+    } else if (drained !== null && connection.phase !== 'closing') {
+      closeIdle(connection, farewell, connection.sinceMs);
+    }
+  }
+
+  return {
+    open(raw, listener) {
+      // Those that are closing already are gone within the linger time; beyond twice the limit not even they get in.
+      const full = open.size >= limits.connectionsMax && !evict();
+      if (full || drained !== null || open.size >= 2 * limits.connectionsMax) {
+        raw.destroy();
+        return null;
+      }
+      const connection: Connection = {
+        listener,
+        raw,
+        address: normalizeAddress(raw.remoteAddress),
+        http1: null,
+        session: null,
+        serverName: null,
+        misdialled: false,
+        lastAuthority: null,
+        lastToken: null,
+        phase: 'opening',
+        sinceMs: clock.monotonic(),
+        lastUse: ++uses,
+        exchanges: [],
+        answered: false,
+        farewell: null,
+        controlFrames: 0,
+      };
+      open.add(connection);
+      byKey.set(raw, connection);
+      raw.on('close', () => forget(connection));
+      return connection;
+    },
+    link: (key, connection) => void byKey.set(key, connection),
+    of: (key) => byKey.get(key),
+    begin(exchange) {
+      exchange.connection.exchanges.push(exchange);
+    },
+    end(exchange) {
+      const { connection } = exchange;
+      const index = connection.exchanges.indexOf(exchange);
+      if (index === -1) return false;
+      if (connection.exchanges.length === 1) connection.exchanges.pop();
+      else connection.exchanges.splice(index, 1);
+      connection.answered ||= exchange.response.headersSent;
+      if (connection.exchanges.length === 0) settle(connection);
+      return true;
+    },
+    makeRoom(count) {
+      for (let made = 0; made < count; made++) if (!evict()) return;
+    },
+    drop(hostnames) {
+      const lost = (hostname: string | null): boolean => hostname !== null && hostnames.has(hostname);
+      for (const connection of open) {
+        if (
+          lost(connection.serverName) ||
+          (connection.session === null && lost(connection.lastAuthority?.authority.host ?? null))
+        ) {
+          destroyConnection(connection);
+          continue;
+        }
+        for (const exchange of connection.exchanges) if (lost(exchange.authority?.host ?? null)) cutExchange(exchange);
+      }
+    },
+    drain() {
+      return new Promise((resolve) => {
+        drained = resolve;
+        if (open.size === 0) resolve();
+        const nowMs = clock.monotonic();
+        for (const connection of open) {
+          if (connection.exchanges.length === 0) closeIdle(connection, farewell, nowMs);
+          else connection.session?.close();
+          for (const { stream, response } of connection.exchanges) {
+            if (stream === null && !response.headersSent) response.setHeader('Connection', 'close');
+          }
+        }
+      });
+    },
+    destroyAll() {
+      for (const connection of open) destroyConnection(connection);
+    },
+    all: () => open,
+    size: () => open.size,
+  };
+}

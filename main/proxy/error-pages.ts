@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What one error page shows. All of it is plain text; the page escapes it. */
+export interface ErrorPage {
+  status: number;
+  heading: string;
+  message: string;
+  /** What is served instead, and how many more than are listed. */
+  served: { links: readonly { url: string; text: string }[]; more: number } | null;
+}
+
+/** Error pages for browsers, from a template without scripts and external assets. */
+export interface ErrorPages {
+  render(page: ErrorPage): string;
+  /** Allows the template's own style and nothing else. */
+  contentSecurityPolicy: string;
+}
+
+const TEMPLATE_FILE = 'error.html';
+const PLACEHOLDERS = ['title', 'status', 'heading', 'message', 'served'] as const;
+
+/**
+ * Reads the template from `directory` (`resources/pages`).
+ * @throws Error when it cannot be read, or lacks a placeholder or its style: that is a broken installation.
+ */
+export function loadErrorPages(directory: string): ErrorPages {
+  const file = join(directory, TEMPLATE_FILE);
+  const template = readFileSync(file, 'utf8');
+  for (const name of PLACEHOLDERS) {
+    if (!template.includes(`{{${name}}}`)) throw new Error(`The page template ${file} has no {{${name}}}.`);
+  }
+  const style = /<style>([\s\S]*?)<\/style>/.exec(template)?.[1];
+  if (style === undefined) throw new Error(`The page template ${file} has no <style>.`);
+  const styleHash = hash('sha256', style, 'base64');
+  return {
+    contentSecurityPolicy: `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    render: (page) => fill(template, page),
+  };
+}
+
+function fill(template: string, page: ErrorPage): string {
+  const values: Record<string, string> = {
+    title: escapeHtml(`${page.status} ${page.heading}`),
+    status: String(page.status),
+    heading: escapeHtml(page.heading),
+    message: escapeHtml(page.message),
+    served: renderServed(page.served),
+  };
+  // One pass, so that a value which looks like a placeholder stays what it is.
+  return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+}
+
+function renderServed(served: ErrorPage['served']): string {
+  if (served === null) return '';
+  if (served.links.length === 0) return '<p>Nothing is served here yet: create a project in Vivarium first.</p>';
+  const items = served.links.map(({ url, text }) => `<li><a href="${escapeHtml(url)}">${escapeHtml(text)}</a></li>`);
+  const more = served.more > 0 ? `<p>And ${served.more} more.</p>` : '';
+  return `<h2>Served here</h2>\n<ul>\n${items.join('\n')}\n</ul>\n${more}`;
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Makes `text` safe as an element's content and as a quoted attribute value. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}

@@ -1,0 +1,77 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import type { Decision } from '../base/decision.ts';
+import type { Authority } from '../base/hostname.ts';
+import type { Caller } from './caller.ts';
+import type { Connection } from './connection.ts';
+import type { HeaderSurvey } from './header-section.ts';
+import type { RouteTable } from './route-table.ts';
+import type { Route } from './snapshot.ts';
+import type { ProxyRequest, ProxyResponse } from './target.ts';
+
+/** The stages that a request passes, in this order; see `pipeline.ts`. */
+export const STAGE_NAMES = ['listener', 'authority', 'route', 'redirect', 'identify', 'limit', 'target'] as const;
+export type StageName = (typeof STAGE_NAMES)[number];
+
+/** One request and its response on their way through the stages. Each stage fills in what it found out. */
+export interface Exchange {
+  readonly connection: Connection;
+  readonly request: ProxyRequest;
+  readonly response: ProxyResponse;
+  /** Null over HTTP/1.x. */
+  readonly stream: ServerHttp2Stream | null;
+  /** The table of the moment the request came: a publish half-way does not mix two. */
+  readonly table: RouteTable;
+  /** Monotonic. */
+  readonly startedMs: number;
+  /** When a sweep first saw the response complete on our side; monotonic. */
+  endedMs: number | null;
+  /** Whether the client waits for 100 (Continue) before it sends its body. */
+  readonly awaitsContinue: boolean;
+  readonly headers: HeaderSurvey;
+  /** The stage it is in, or that answered it. */
+  stage: StageName;
+  /** Whether the proxy itself has answered, and only reads the rest of the request away. */
+  answered: boolean;
+  authority: Authority | null;
+  /** The authority as the client wrote it. */
+  authorityText: string;
+  route: Route | null;
+  keyId: string | null;
+  caller: Caller | null;
+  decision: Decision | null;
+}
+
+/** What is told of an exchange when it is over; for counting and for the traffic log. */
+export interface ExchangeSummary {
+  /** Null where the request did not get as far as an authority. */
+  hostname: string | null;
+  route: Route | null;
+  keyId: string | null;
+  decision: Decision | null;
+  stage: StageName;
+  scheme: 'http' | 'https';
+  httpVersion: string;
+  method: string;
+  /** In origin form where the request got as far as its authority, else as sent. */
+  target: string;
+  /** Null when the client left, or was cut off, before there was one. */
+  status: number | null;
+  durationMs: number;
+}
+
+export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
+  const { request, response } = exchange;
+  return {
+    hostname: exchange.authority?.host ?? null,
+    route: exchange.route,
+    keyId: exchange.keyId,
+    decision: exchange.decision,
+    stage: exchange.stage,
+    scheme: exchange.connection.listener.scheme,
+    httpVersion: request.httpVersion,
+    method: request.method ?? '',
+    target: request.url ?? '',
+    status: response.headersSent ? response.statusCode : null,
+    durationMs: nowMs - exchange.startedMs,
+  };
+}

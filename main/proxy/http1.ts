@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { endHttp1, type Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+import { explainParserError, looksLikeTls, rawResponse, type ParserError } from './parser-fault.ts';
+import { connectRefused } from './problem.ts';
+import type { ProxyLimits } from './proxy-limits.ts';
+
+export interface Http1Options {
+  connections: Connections;
+  clock: Pick<Clock, 'monotonic'>;
+  log: Log;
+  limits: ProxyLimits;
+  /** `awaitsContinue`: the client holds its body back until it is told to go on. */
+  onRequest: (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+}
+
+/**
+ * An HTTP/1.x server for connections that `connections` knows. Upgrades are ignored: nothing here speaks another
+ * protocol, so the request is answered as the plain request that it also is (RFC 9110 §7.8).
+ */
+export function createHttp1Server(options: Http1Options): Server {
+  const { connections, log, limits, onRequest } = options;
+  const server = createServer({
+    // The authority stage answers a missing Host, in words.
+    requireHostHeader: false,
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.sweepIntervalMs,
+    noDelay: true,
+  });
+  // With a limit, Node drops what is beyond it without a word; the authority stage counts.
+  server.maxHeadersCount = 0;
+  server.on('request', (request, response) => onRequest(request, response, false));
+  server.on('checkContinue', (request, response) => onRequest(request, response, true));
+  server.on('clientError', (error: ParserError, stream) => {
+    const connection = connections.of(stream);
+    if (connection !== undefined) answerFault(connection, error, options);
+    else stream.destroy();
+  });
+  server.on('connect', (_request, stream) => {
+    // Node has let go of the socket: its errors are ours now.
+    stream.on('error', (error) => log.debug('A client left during CONNECT', { error }));
+    stream.resume();
+    const { code, status, message, headers } = connectRefused();
+    const connection = connections.of(stream);
+    if (connection === undefined) stream.destroy();
+    else endHttp1(connection, rawResponse({ code, status, message }, headers), options.clock.monotonic());
+  });
+  return server;
+}
+
+/** Makes `socket` the HTTP/1.x side of `connection`. */
+export function serveHttp1(server: Server, connection: Connection, socket: Socket, connections: Connections): void {
+  connection.http1 = socket;
+  connection.phase = 'open';
+  connections.link(socket, connection);
+  server.emit('connection', socket);
+}
+
+function answerFault(connection: Connection, error: ParserError, { clock, log, limits }: Http1Options): void {
+  const socket = connection.http1;
+  // What still comes after a fault is one more fault to the parser; the client has its answer.
+  if (connection.phase === 'closing' || connection.farewell !== null || socket === null) return;
+  // Data after `Connection: close`: the request before it is being answered, and the connection ends with that.
+  if (error.code === 'HPE_CLOSED_CONNECTION' && connection.exchanges.length > 0) return;
+  log.debug('A client sent no HTTP request', { address: connection.address, code: error.code, reason: error.reason });
+  if (!socket.writable || (looksLikeTls(error.rawPacket) && !connection.answered)) {
+    socket.destroy();
+    return;
+  }
+  const farewell = rawResponse(explainParserError(error, limits));
+  const waiting = connection.exchanges;
+  const [first] = waiting;
+  if (first === undefined) {
+    endHttp1(connection, farewell, clock.monotonic());
+  } else if (waiting.every(({ request }) => request.complete)) {
+    // Answers go out in the order of the requests; this is the answer to what came after them.
+    connection.farewell = farewell;
+  } else if (waiting.length === 1 && first.answered) {
+    endHttp1(connection, '', clock.monotonic());
+  } else if (waiting.length === 1 && !first.response.headersSent) {
+    endHttp1(connection, farewell, clock.monotonic());
+  } else {
+    // In the middle of a response there is nothing left to say.
+    socket.destroy();
+  }
+}

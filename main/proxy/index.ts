@@ -1,0 +1,8 @@
+/** What the composition root takes from here; everything else is for this folder and its tests. */
+export type { Caller, Limiter } from './caller.ts';
+export { loadErrorPages, type ErrorPages } from './error-pages.ts';
+export type { ExchangeSummary } from './exchange.ts';
+export { createProxy, type ListenerAddress, type Proxy, type ProxyOptions } from './proxy.ts';
+export { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
+export type { ApiKeyOwner, Redirect, Route, Snapshot } from './snapshot.ts';
+export type { ProxyRequest, ProxyResponse, Scheme, Target, TargetContext } from './target.ts';

@@ -1,0 +1,115 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorCode } from '../contract/errors.ts';
+import { ERROR_CATALOGUE } from '../contract/errors.ts';
+import type { ProxyLimits } from './proxy-limits.ts';
+
+/** What Node's HTTP/1.x parser says of bytes that are no request. */
+export interface ParserError extends Error {
+  code?: string;
+  reason?: string;
+  /** The chunk in which it went wrong. */
+  rawPacket?: Uint8Array;
+}
+
+const FRAMING = 'Send exactly one Content-Length, or Transfer-Encoding: chunked alone.';
+
+/** By the parser's reason, where its code covers faults with different remedies. */
+const BY_REASON: Record<string, string> = {
+  'Expected CRLF after version': 'The request line does not end with CR LF.',
+  'Duplicate Content-Length': `The request has more than one Content-Length. ${FRAMING}`,
+  "Transfer-Encoding can't be present with Content-Length": `The request has both Content-Length and Transfer-Encoding. ${FRAMING}`,
+  "Content-Length can't be present with Transfer-Encoding": `The request has both Content-Length and Transfer-Encoding. ${FRAMING}`,
+  'Unexpected whitespace after header value':
+    'A header field is folded over several lines (obs-fold). Put it on one line.',
+  'Chunk size overflow': 'The size of a chunk is larger than can be read. Send smaller chunks.',
+};
+
+const BY_CODE: Record<string, string> = {
+  HPE_INVALID_METHOD: 'The request does not begin with a method that is known. Methods are upper case.',
+  HPE_INVALID_URL:
+    'The request target is not a path that begins with a slash, nor an http or https URL, or has a character that must be percent-encoded.',
+  HPE_INVALID_CONSTANT:
+    'The request line is not "METHOD target HTTP/1.1"; spaces in the target must be percent-encoded.',
+  HPE_INVALID_VERSION: 'The HTTP version of the request line is neither HTTP/1.1 nor HTTP/1.0.',
+  HPE_PAUSED_H2_UPGRADE: 'HTTP/2 is spoken over HTTPS only, where it is agreed on by ALPN.',
+  HPE_CR_EXPECTED: 'A line ends with LF alone. End it with CR LF.',
+  HPE_LF_EXPECTED: 'A line has a CR that no LF follows. End it with CR LF.',
+  HPE_UNEXPECTED_SPACE: 'The line after the request line begins with a space.',
+  HPE_INVALID_HEADER_TOKEN:
+    'A header field has a character that its name or value may not have, or no colon directly after the name.',
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length is not a plain decimal number that can be read.',
+  HPE_UNEXPECTED_CONTENT_LENGTH: `Content-Length does not belong there. ${FRAMING}`,
+  HPE_INVALID_TRANSFER_ENCODING: `Transfer-Encoding is not chunked alone. ${FRAMING}`,
+  HPE_INVALID_CHUNK_SIZE: 'The size of a chunk is not a plain hexadecimal number.',
+  HPE_INVALID_EOF_STATE: 'The connection was closed before the request was complete.',
+};
+
+/** One line that names the fault, and a status. */
+export interface ParserFault {
+  code: ErrorCode;
+  status: number;
+  message: string;
+}
+
+const fault = (code: ErrorCode, message: string): ParserFault => ({
+  code,
+  status: ERROR_CATALOGUE[code].status,
+  message,
+});
+
+/** What to tell the client about `error`. */
+export function explainParserError(error: ParserError, limits: ProxyLimits): ParserFault {
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return fault(
+        'request_timeout',
+        `The request was not complete in time: its header section has ${limits.headersTimeoutMs / 1000} s, all of it ${limits.requestTimeoutMs / 1000} s. Send it again, as a whole.`,
+      );
+    case 'HPE_HEADER_OVERFLOW':
+      return isTargetTooLong(error.rawPacket, limits.targetLengthMax)
+        ? fault(
+            'uri_too_long',
+            `The request target has more than ${limits.targetLengthMax} characters. Shorten it, or send the data in a body.`,
+          )
+        : fault(
+            'header_fields_too_large',
+            `The request line and header section have more than ${limits.headerBytesMax} bytes. Send fewer or shorter fields.`,
+          );
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return fault('payload_too_large', 'The chunk extensions are longer than what is read. Leave them out.');
+    default:
+      return fault(
+        'invalid_request',
+        BY_REASON[error.reason ?? ''] ?? BY_CODE[error.code ?? ''] ?? 'The bytes received are not an HTTP/1.1 request.',
+      );
+  }
+}
+
+/** The parser counts the target as part of the header section; a first line that alone is too long tells them apart. */
+function isTargetTooLong(packet: Uint8Array | undefined, targetLengthMax: number): boolean {
+  return (
+    packet !== undefined &&
+    packet.length > targetLengthMax &&
+    /^[A-Z]+ \S+$/.test(Buffer.from(packet.subarray(0, targetLengthMax)).toString('latin1'))
+  );
+}
+
+/** A TLS record of type handshake or alert: somebody speaks HTTPS to the HTTP port. */
+export function looksLikeTls(firstBytes: Uint8Array | undefined): boolean {
+  return firstBytes !== undefined && (firstBytes[0] === 0x16 || firstBytes[0] === 0x15) && firstBytes[1] === 0x03;
+}
+
+/** The whole of an HTTP/1.1 error response after which the connection is closed. */
+export function rawResponse(
+  { code, status, message }: ParserFault,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const body = JSON.stringify({ code, message, status });
+  const lines = Object.entries({
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`;
+}

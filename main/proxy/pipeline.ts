@@ -1,0 +1,200 @@
+import { parseAuthority } from '../base/hostname.ts';
+import type { PlanLimits } from '../contract/projects.ts';
+import { originOf, type Answer } from './answer.ts';
+import { readAuthority } from './authority.ts';
+import type { Caller, Limiter } from './caller.ts';
+import type { Exchange, StageName } from './exchange.ts';
+import { hashToken, identifyKey } from './identify.ts';
+import * as problem from './problem.ts';
+import type { Problem } from './problem.ts';
+import type { ProxyLimits } from './proxy-limits.ts';
+import type { Target } from './target.ts';
+
+export interface PipelineServices {
+  limiter: Limiter;
+  targets: { api: Target };
+  /** For callers without a valid API key. */
+  freeLimits: PlanLimits;
+  limits: ProxyLimits;
+  /** Told when a target rejects after it was handed the exchange. */
+  onTargetError: (exchange: Exchange, error: unknown) => void;
+}
+
+/** One step of a request. It answers, or returns null and leaves what it found out in the exchange. */
+interface Stage {
+  name: StageName;
+  run(exchange: Exchange): Answer | null;
+}
+
+/** Sends an exchange through the stages; the answer of the first that has one, null when the target answers. */
+export type Pipeline = (exchange: Exchange) => Answer | null;
+
+export function createPipeline(services: PipelineServices): Pipeline {
+  const { limits, limiter, freeLimits } = services;
+
+  const stages: readonly Stage[] = [
+    { name: 'listener', run: (exchange) => checkListener(exchange, limits) }, //                 400, 503
+    { name: 'authority', run: (exchange) => checkAuthority(exchange, limits) }, //               400, 414, 421, 431
+    { name: 'route', run: findRoute }, //                                                        404
+    { name: 'redirect', run: redirect }, //                                                      301, 302, 307, 308
+    { name: 'identify', run: identify }, //                              (401 by the target)
+    { name: 'limit', run: (exchange) => decide(exchange, limiter, freeLimits, services.targets) }, // (429 by the target)
+    { name: 'target', run: (exchange) => handOver(exchange, services) },
+  ];
+
+  return (exchange) => {
+    for (const stage of stages) {
+      exchange.stage = stage.name;
+      const answer = stage.run(exchange);
+      if (answer !== null) return answer;
+    }
+    return null;
+  };
+}
+
+const refuse = (found: Problem): Answer => ({ kind: 'problem', problem: found });
+
+/** URLs that a message repeats are cut here; a longer one helps nobody. */
+const SHOWN_URL_LENGTH_MAX = 300;
+
+/** Is this a request that this port and connection can carry at all? */
+function checkListener({ connection, request, headers }: Exchange, limits: ProxyLimits): Answer | null {
+  if (connection.misdialled) {
+    const known =
+      headers.host !== null && parseAuthority(headers.host) !== null && request.url?.startsWith('/') === true;
+    const url = known ? `https://${headers.host}${request.url}` : 'https://';
+    return refuse(problem.plainHttpOnTls(url.slice(0, SHOWN_URL_LENGTH_MAX)));
+  }
+  return connection.exchanges.length > limits.pipelinedMax
+    ? refuse(problem.tooManyPipelined(limits.pipelinedMax))
+    : null;
+}
+
+/** Whom is it for? One answer, or none; and the TLS connection must have been made for the same hostname. */
+function checkAuthority(exchange: Exchange, limits: ProxyLimits): Answer | null {
+  const { request, connection, stream, table } = exchange;
+  const verdict = readAuthority({
+    method: request.method ?? '',
+    target: request.url ?? '',
+    httpVersion: request.httpVersion,
+    http2: stream !== null,
+    pseudoAuthority: stream === null ? null : pseudoHeader(exchange, ':authority'),
+    pseudoScheme: stream === null ? null : pseudoHeader(exchange, ':scheme'),
+    scheme: connection.listener.scheme,
+    headers: exchange.headers,
+    limits,
+    known: connection.lastAuthority,
+  });
+  if (!verdict.ok) return refuse(verdict.problem);
+  const { text, authority } = verdict.authority;
+  const { host } = authority;
+  exchange.authority = authority;
+  exchange.authorityText = text;
+  connection.lastAuthority = verdict.authority;
+  request.url = verdict.path;
+  if (connection.serverName !== null && connection.serverName !== host && table.knows(host)) {
+    return refuse(problem.misdirected(connection.serverName, host));
+  }
+  return verdict.path === '*' ? { kind: 'options', allow: problem.ALLOWED_METHODS } : null;
+}
+
+function pseudoHeader({ request }: Exchange, name: ':authority' | ':scheme'): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/** Which project is that? Redirected hostnames have no route of their own. */
+function findRoute(exchange: Exchange): Answer | null {
+  const { host } = authorityOf(exchange);
+  exchange.route = exchange.table.route(host) ?? null;
+  if (exchange.route === null && exchange.table.redirect(host) === undefined) {
+    return refuse(problem.notServed(exchange.authorityText));
+  }
+  return null;
+}
+
+/** Is it sent on to another hostname? */
+function redirect(exchange: Exchange): Answer | null {
+  const found = exchange.table.redirect(authorityOf(exchange).host);
+  if (found === undefined) return null;
+  const { scheme, port } = exchange.connection.listener;
+  const location = `${originOf(scheme, found.to, port)}${exchange.request.url ?? '/'}`;
+  return { kind: 'redirect', status: found.status, location };
+}
+
+/** Who is asking: an API key of this project, or an address? */
+function identify(exchange: Exchange): Answer | null {
+  const { connection, table } = exchange;
+  const route = routeOf(exchange);
+  const secretHash = secretHashOf(exchange);
+  exchange.keyId = secretHash === null ? null : identifyKey(secretHash, route, table);
+  exchange.caller =
+    exchange.keyId === null
+      ? { kind: 'address', address: connection.address, projectId: route.projectId }
+      : { kind: 'key', keyId: exchange.keyId, projectId: route.projectId };
+  return null;
+}
+
+/** Hashing is the dearest step of all stages, and one client sends the same field again and again. */
+function secretHashOf({ connection, headers }: Exchange): string | null {
+  const { authorization, authorizationFields } = headers;
+  // With more than one it is unclear which the client meant, and none counts.
+  if (authorization === null || authorizationFields !== 1) return null;
+  if (connection.lastToken?.authorization !== authorization) {
+    connection.lastToken = { authorization, secretHash: hashToken(authorization) };
+  }
+  return connection.lastToken.secretHash;
+}
+
+/** May they? A preflight carries no key by its nature and is not counted (WHATWG Fetch, CORS-preflight fetch). */
+function decide(
+  exchange: Exchange,
+  limiter: Limiter,
+  freeLimits: PlanLimits,
+  targets: PipelineServices['targets'],
+): Answer | null {
+  const route = routeOf(exchange);
+  const caller = callerOf(exchange);
+  const planLimits = caller.kind === 'key' ? route.limits : freeLimits;
+  exchange.decision = targets[route.target.kind].isPreflight(exchange.request)
+    ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
+    : limiter.take(caller, planLimits);
+  return null;
+}
+
+/** Hands the exchange to where the route leads, which renders refusals in its own form. */
+function handOver(exchange: Exchange, services: PipelineServices): Answer | null {
+  const { request, response, connection, keyId, decision } = exchange;
+  const route = routeOf(exchange);
+  if (decision === null) throw new Error('The limit stage has not run.');
+  // A client that is going to be refused keeps its body (RFC 9110 §10.1.1).
+  if (exchange.awaitsContinue && decision.refusal === null) response.writeContinue();
+  const { scheme } = connection.listener;
+  const pending = services.targets[route.target.kind].handle(request, response, {
+    route,
+    keyId,
+    decision,
+    scheme,
+    authority: authorityOf(exchange),
+    origin: `${scheme}://${exchange.authorityText}`,
+  });
+  if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
+  return null;
+}
+
+/* What earlier stages have found out. The order of the stages makes sure of it; the compiler cannot know. */
+
+function authorityOf({ authority }: Exchange): NonNullable<Exchange['authority']> {
+  if (authority === null) throw new Error('The authority stage has not run.');
+  return authority;
+}
+
+function routeOf({ route }: Exchange): NonNullable<Exchange['route']> {
+  if (route === null) throw new Error('The route stage has not run.');
+  return route;
+}
+
+function callerOf({ caller }: Exchange): Caller {
+  if (caller === null) throw new Error('The identify stage has not run.');
+  return caller;
+}

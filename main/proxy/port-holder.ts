@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** The process that listens on a TCP port. */
+export interface PortHolder {
+  pid: number;
+  name: string;
+}
+
+/** Socket states of /proc/net/tcp; this one is LISTEN. */
+const STATE_LISTEN = '0A';
+
+/** ` by <name> (pid <n>)`, or nothing where that cannot be known: other systems, and other users' processes. */
+export function describePortHolder(port: number): string {
+  const holder = findPortHolder(port);
+  return holder === null ? '' : ` by ${holder.name} (pid ${holder.pid})`;
+}
+
+/** Looks through Linux's /proc, without starting a program. Null when nothing is found or may be seen. */
+export function findPortHolder(port: number, proc: string = '/proc'): PortHolder | null {
+  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(lines(`${proc}/net/${table}`), port)));
+  if (inodes.size === 0) return null;
+  const sockets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
+  for (const pid of entries(proc)) {
+    if (!/^\d+$/.test(pid)) continue;
+    const files = entries(`${proc}/${pid}/fd`);
+    if (files.some((file) => sockets.has(link(`${proc}/${pid}/fd/${file}`)))) {
+      return { pid: Number(pid), name: lines(`${proc}/${pid}/comm`)[0] ?? 'a process' };
+    }
+  }
+  return null;
+}
+
+/** The inodes of the sockets that listen on `port`, from the lines of one of the tables (proc(5), /proc/net/tcp). */
+export function listeningInodes(table: readonly string[], port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return table.flatMap((line) => {
+    const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
+    return local.endsWith(suffix) && state === STATE_LISTEN && inode !== '0' ? [inode] : [];
+  });
+}
+
+/* A process may end, or hide its files, at any moment; what cannot be read is nothing. */
+
+const entries = (directory: string): string[] => orElse(() => readdirSync(directory), []);
+const link = (path: string): string => orElse(() => readlinkSync(path), '');
+const lines = (file: string): string[] => orElse(() => readFileSync(file, 'utf8').split('\n'), []);
+
+function orElse<Value>(read: () => Value, otherwise: Value): Value {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}

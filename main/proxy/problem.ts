@@ -1,0 +1,164 @@
+import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
+import type { RequestTargetFault } from './request-target.ts';
+import type { Scheme } from './target.ts';
+
+/** What the proxy itself refuses, in words for a person. Rendered as a page or as an Error body by `answer.ts`. */
+export interface Problem {
+  code: ErrorCode;
+  status: number;
+  /** What happened, in a few words. */
+  heading: string;
+  /** Why, and what to change. Plain text. */
+  message: string;
+  /** Whether the connection cannot be used any more: it is unclear where the next request begins. */
+  close: boolean;
+  /** Whether what is served here is listed with it. */
+  listServed: boolean;
+  headers: Readonly<Record<string, string>>;
+}
+
+function describe(code: ErrorCode, heading: string, message: string, more: Partial<Problem> = {}): Problem {
+  return {
+    code,
+    status: ERROR_CATALOGUE[code].status,
+    heading,
+    message,
+    close: false,
+    listServed: false,
+    headers: {},
+    ...more,
+  };
+}
+
+/** A request that cannot be trusted to mean one thing; the connection is closed after the answer. */
+const malformed = (heading: string, message: string): Problem =>
+  describe('invalid_request', heading, message, { close: true });
+
+export const ALLOWED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
+export const plainHttpOnTls = (secureUrl: string): Problem =>
+  malformed('This port speaks HTTPS', `A plain HTTP request came to the HTTPS port. Use ${secureUrl} instead.`);
+
+export const missingHost = (httpVersion: string): Problem =>
+  httpVersion === '1.0'
+    ? malformed(
+        'No Host',
+        'An HTTP/1.0 request without a Host header field does not say which hostname it is for. Send Host.',
+      )
+    : malformed('No Host', 'The request has no Host header field. Send exactly one (RFC 9112 §3.2).');
+
+export const severalHosts = (): Problem =>
+  malformed('More than one Host', 'The request has more than one Host header field. Send exactly one (RFC 9112 §3.2).');
+
+export const conflictingHost = (): Problem =>
+  malformed(
+    'Two hosts',
+    'The :authority and the Host header field of the request differ. Send one of them, or both the same.',
+  );
+
+export const unreadableAuthority = (): Problem =>
+  malformed(
+    'Unreadable Host',
+    'The host of the request is not of the form hostname or hostname:port. Correct the Host header field or the URL.',
+  );
+
+export const unsupportedVersion = (version: string): Problem =>
+  malformed(
+    'Unsupported HTTP version',
+    `HTTP/${version} is not spoken on this connection. Use HTTP/1.1, or HTTP/2 by ALPN over HTTPS.`,
+  );
+
+export const uncertainFraming = (fault: string): Problem =>
+  malformed(
+    'Unclear where the request ends',
+    `${fault} Send Content-Length, or Transfer-Encoding: chunked over HTTP/1.1.`,
+  );
+
+const TARGET_FAULTS: Record<RequestTargetFault, string> = {
+  bad_character: 'The request target has a character that is not visible ASCII. Percent-encode it.',
+  fragment: 'The request target has a fragment (#…), which is the client’s own business. Leave it out, or send %23.',
+  backslash: 'The request target has a backslash. Send a slash, or %5C.',
+  bad_scheme: 'The scheme of the request target is neither http nor https.',
+  not_a_target: 'The request target is not a path that begins with a slash, nor an http or https URL.',
+};
+
+export const unreadableTarget = (fault: RequestTargetFault): Problem =>
+  malformed('Unreadable request target', TARGET_FAULTS[fault]);
+
+export const wrongScheme = (asked: string, spoken: Scheme): Problem =>
+  describe(
+    'misdirected_request',
+    'Another scheme was asked for',
+    `The request is for an ${asked} URL, and this connection is ${spoken}. Ask over ${asked}.`,
+  );
+
+export const misdirected = (serverName: string, asked: string): Problem =>
+  describe(
+    'misdirected_request',
+    'A connection for another hostname',
+    `This TLS connection was made for ${serverName}, and the request is for ${asked}. Open a connection with ${asked} as its server name.`,
+  );
+
+export const targetTooLong = (max: number): Problem =>
+  describe(
+    'uri_too_long',
+    'The URL is too long',
+    `The request target has more than ${max} characters. Shorten it, or send the data in a body.`,
+    { close: true },
+  );
+
+export const tooManyFields = (max: number): Problem =>
+  describe(
+    'header_fields_too_large',
+    'Too many header fields',
+    `The request has more than ${max} header fields. Send fewer.`,
+    { close: true },
+  );
+
+export const notServed = (asked: string): Problem =>
+  describe(
+    'not_found',
+    `Nothing is served at ${asked}`,
+    `No project has the hostname ${asked}. Attach it to a project, or use one that is served.`,
+    {
+      listServed: true,
+    },
+  );
+
+export const connectRefused = (): Problem =>
+  describe(
+    'method_not_allowed',
+    'Not a tunnel',
+    'CONNECT is not served on this port. Send the request to the hostname itself.',
+    {
+      close: true,
+      headers: { Allow: ALLOWED_METHODS },
+    },
+  );
+
+export const requestTimeout = (seconds: number): Problem =>
+  describe(
+    'request_timeout',
+    'The request did not arrive in time',
+    `The request was not complete after ${seconds} s. Send it again, as a whole.`,
+    {
+      close: true,
+    },
+  );
+
+export const tooManyPipelined = (max: number): Problem =>
+  describe(
+    'unavailable',
+    'Too many requests at once',
+    `More than ${max} requests of this connection wait for an answer. Read the answers first.`,
+    {
+      close: true,
+    },
+  );
+
+export const failed = (): Problem =>
+  describe(
+    'internal_error',
+    'Vivarium failed',
+    'Vivarium failed while it answered this request; its log has the reason.',
+  );

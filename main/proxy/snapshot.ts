@@ -1,0 +1,38 @@
+import type { Plan, PlanLimits } from '../contract/projects.ts';
+import type { Environment } from '../contract/values.ts';
+
+/** Where one hostname leads. */
+export interface Route {
+  hostname: string;
+  projectId: string;
+  projectName: string;
+  environment: Environment;
+  plan: Plan;
+  limits: PlanLimits;
+  target: { kind: 'api' };
+}
+
+/** Where requests for one hostname are sent on to. `to` is a hostname; scheme, listener port, path and query are kept. */
+export interface Redirect {
+  to: string;
+  status: 301 | 302 | 307 | 308;
+}
+
+export interface ApiKeyOwner {
+  keyId: string;
+  projectId: string;
+}
+
+/**
+ * Everything that the data plane knows of the control plane, as one immutable value: whoever publishes makes a new one.
+ * Hostnames are in normal form (`base/hostname.ts`). A hostname with a redirect needs no route; the redirect wins.
+ */
+export interface Snapshot {
+  routes: readonly Route[];
+  /** By hostname. */
+  redirects: ReadonlyMap<string, Redirect>;
+  /** By the SHA-256 of the secret, in hex. Revoked keys are absent. */
+  apiKeys: ReadonlyMap<string, ApiKeyOwner>;
+}
+
+export const EMPTY_SNAPSHOT: Snapshot = { routes: [], redirects: new Map(), apiKeys: new Map() };

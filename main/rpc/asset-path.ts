@@ -1,0 +1,62 @@
+/** The file types that a built interface consists of (IANA media types); anything else is not served. */
+const MEDIA_TYPES: Record<string, string | undefined> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  map: 'application/json; charset=utf-8',
+  webmanifest: 'application/manifest+json; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  gif: 'image/gif',
+  ico: 'image/x-icon',
+  woff2: 'font/woff2',
+  woff: 'font/woff',
+  ttf: 'font/ttf',
+  wasm: 'application/wasm',
+};
+
+export type AssetPath =
+  /** `segments` below the folder of assets, none of which leads out of it. */
+  | { kind: 'file'; segments: string[]; mediaType: string }
+  /** A view of the interface, which its one page shows. */
+  | { kind: 'view' }
+  | { kind: 'unknown_type' }
+  | { kind: 'refused'; reason: string };
+
+/**
+ * What the path of a request target stands for. It is decoded once; what is left of an encoding after that is part of
+ * a name. Nothing hidden, nothing above the folder, and nothing that a file system could read as either is let through.
+ */
+export function readAssetPath(path: string): AssetPath {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch {
+    return { kind: 'refused', reason: 'The path is not percent-encoded UTF-8.' };
+  }
+  const segments = decoded.split('/').filter((segment) => segment !== '');
+  for (const segment of segments) {
+    if (segment.startsWith('.')) return { kind: 'refused', reason: 'No part of the path may begin with a dot.' };
+    if (/[\\:\p{Cc}]/u.test(segment)) {
+      return { kind: 'refused', reason: 'The path has a character that no file of the interface has.' };
+    }
+  }
+  const name = segments.at(-1) ?? '';
+  const dot = name.lastIndexOf('.');
+  if (dot < 0) return { kind: 'view' };
+  const mediaType = MEDIA_TYPES[name.slice(dot + 1).toLowerCase()];
+  return mediaType === undefined ? { kind: 'unknown_type' } : { kind: 'file', segments, mediaType };
+}
+
+/** The folder in which the build puts what it names after the content, such as `index-B4x_9kQz.js`: it never changes. */
+const HASHED_FOLDER = 'assets';
+
+export const isHashed = (segments: readonly string[]): boolean =>
+  segments[0] === HASHED_FOLDER && /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(segments.at(-1) ?? '');

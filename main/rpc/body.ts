@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { IMPORT_TEXT_MAX } from '../contract/pets.ts';
+
+/**
+ * The largest input is an import's text, whose quotes and line ends take two characters each in JSON. The rest is
+ * for the fields beside it.
+ */
+export const BODY_BYTES_MAX = 2 * IMPORT_TEXT_MAX + 64 * 1024;
+
+/** What a client may still send after its refusal, so that it gets to read it instead of a reset connection. */
+const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
+const DRAIN_MS_MAX = 5_000;
+
+/**
+ * The JSON value of a request's body; `undefined` when there is none. The media type is not looked at: scripts forget
+ * it, and the token has been checked before.
+ * @throws VivariumError `payload_too_large`, `unsupported_media_type` for a coded body, `invalid_request` for what is no JSON.
+ */
+export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+  const coding = request.headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    throw new VivariumError('unsupported_media_type', 'The body must be plain JSON, without a Content-Encoding.');
+  }
+  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  // Only now, so that a client that asks first is spared the sending of what would be refused.
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
+  return parseJson(await readBytes(request));
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > BODY_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new VivariumError('invalid_request', 'The body is not UTF-8.', { cause });
+  }
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new VivariumError('invalid_request', `The body is not JSON: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+const tooLarge = (): VivariumError =>
+  new VivariumError('payload_too_large', `The body must be at most ${BODY_BYTES_MAX.toLocaleString('en')} bytes long.`);
+
+/** Takes, within bounds, what a refused client still sends; then the connection is cut. */
+export function drain(request: IncomingMessage, clock: Pick<Clock, 'realTimer'>): void {
+  if (request.complete || request.destroyed) return;
+  let bytes = 0;
+  const timer = clock.realTimer(DRAIN_MS_MAX, () => request.destroy());
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DRAIN_BYTES_MAX) request.destroy();
+  });
+  request.on('error', () => undefined);
+  request.once('close', () => timer.cancel());
+  request.resume();
+}

@@ -1,0 +1,65 @@
+/**
+ * Who may speak to the control port at all, before any token is looked at.
+ *
+ * A web page of anybody can make the developer's browser send requests to 127.0.0.1, and a hostname under a
+ * stranger's control can be made to resolve there (DNS rebinding). Both are visible in what the browser adds: the
+ * name that was dialled (`Host`), the page that asks (`Origin`), and the relation of the two (`Sec-Fetch-Site`).
+ */
+
+/** What of a request decides; header values as sent, `undefined` where there is no such header. */
+export interface Approach {
+  /** The request target, as on the request line. */
+  target: string;
+  /** Every `Host` header: exactly one is acceptable (RFC 9112 §3.2). */
+  hosts: readonly string[];
+  origin: string | undefined;
+  fetchSite: string | undefined;
+  fetchMode: string | undefined;
+}
+
+/** The hostnames by which the control port is reached; all of them mean this machine, whatever a resolver says. */
+const CONTROL_HOSTNAMES = ['127.0.0.1', 'localhost', '[::1]', 'vivarium.localhost'] as const;
+
+/** RFC 9110 §4.2.1: with this port the authority may come without one. */
+const HTTP_DEFAULT_PORT = 80;
+
+/** The authorities that `port` answers to, in lower case. */
+export function controlAuthorities(port: number): string[] {
+  const withPort = CONTROL_HOSTNAMES.map((hostname) => `${hostname}:${port}`);
+  return port === HTTP_DEFAULT_PORT ? [...CONTROL_HOSTNAMES, ...withPort] : withPort;
+}
+
+/**
+ * Why a request may not be answered, as a sentence, or null when it may. No header of a browser is needed: a script
+ * sends neither `Origin` nor `Sec-Fetch-Site`, and the token is still asked of it.
+ */
+export function refusalOf(approach: Approach, port: number): string | null {
+  const own = controlAuthorities(port);
+  if (!approach.target.startsWith('/')) {
+    return 'The request target must be a path: the control port is no proxy.';
+  }
+  const [host, ...more] = approach.hosts;
+  if (host === undefined || more.length > 0) return 'A request needs exactly one Host header.';
+  if (!own.includes(host.toLowerCase())) {
+    return `The Host ${quote(host)} is none of the control port's names: ${own.join(', ')}.`;
+  }
+  if (approach.origin !== undefined && !own.some((authority) => approach.origin === `http://${authority}`)) {
+    return `The Origin ${quote(approach.origin)} may not ask here; only the interface on this port may.`;
+  }
+  return fetchRefusalOf(approach);
+}
+
+/**
+ * `same-site` is a page of another port or a sibling hostname, such as a project's own page: it may lead here by a
+ * link, and nothing else.
+ */
+function fetchRefusalOf({ fetchSite, fetchMode }: Approach): string | null {
+  if (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none') return null;
+  if (fetchSite === 'same-site' && fetchMode === 'navigate') return null;
+  return `A request that the browser calls ${quote(fetchSite)} may not come here; only the interface on this port may ask.`;
+}
+
+/** Long values are cut: what is refused is shown, not repeated at length. */
+const QUOTED_LENGTH_MAX = 100;
+
+const quote = (text: string): string => JSON.stringify(text.slice(0, QUOTED_LENGTH_MAX));

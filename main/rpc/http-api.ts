@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createProcedureClient, type AnyProcedure } from '@orpc/server';
+import { isAsyncIteratorObject } from '@orpc/shared';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { didYouMean } from '../base/nearest.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { drain, readJsonBody } from './body.ts';
+import { sendEventStream } from './event-stream.ts';
+import { isCatalogueError } from './failure.ts';
+import { generateOpenApi } from './openapi.ts';
+import { sendFailure, sendJson } from './responses.ts';
+import type { ControlRouter } from './router.ts';
+import { readBearerToken } from './token.ts';
+
+export const API_PREFIX = '/api/';
+const OPENAPI_PATH = '/api/openapi.json';
+
+export interface HttpApi {
+  /** Answers a request whose path begins with `/api/`; its Host and Origin have been checked. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+  /** Streams that are being read. */
+  streams(): number;
+  /** Ends all streams. */
+  stop(): void;
+}
+
+export interface HttpApiOptions {
+  router: ControlRouter;
+  clock: Pick<Clock, 'realTimer'>;
+  log: Log;
+  isToken: (candidate: string) => boolean;
+  version: string;
+}
+
+/** `POST /api/<namespace>/<procedure>` with the JSON input as body, and the OpenAPI document of it all. */
+export function createHttpApi({ router, clock, log, isToken, version }: HttpApiOptions): HttpApi {
+  const procedures = listProcedures(router);
+  const streaming = new Set<AbortController>();
+  let document: Promise<string> | null = null;
+
+  async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    if (path === OPENAPI_PATH) return describe(request, response);
+    const name = path.slice(API_PREFIX.length).split('/').join('.');
+    const procedure = procedures.get(name);
+    if (procedure === undefined) {
+      throw new VivariumError(
+        'not_found',
+        `There is no procedure "${name.slice(0, 100)}".${didYouMean(name, procedures.keys())} ${OPENAPI_PATH} lists them all.`,
+      );
+    }
+    if (request.method !== 'POST') throw methodNotAllowed('POST', response);
+    const token = readBearerToken(request.headers.authorization);
+    if (token === null || !isToken(token)) throw unauthorized();
+    return call(procedure, name, request, response);
+  }
+
+  async function call(
+    procedure: AnyProcedure,
+    name: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const input = await readJsonBody(request, response);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const invoke = createProcedureClient(procedure, { path: name.split('.'), context: {} });
+    const output: unknown = await invoke(input, { signal: gone.signal });
+    if (!isAsyncIteratorObject(output)) return sendJson(response, 200, JSON.stringify(output ?? null));
+    streaming.add(gone);
+    try {
+      await sendEventStream(response, output, { clock, signal: gone.signal });
+    } finally {
+      streaming.delete(gone);
+    }
+  }
+
+  async function describe(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed('GET, HEAD', response);
+    document ??= generateOpenApi(version);
+    try {
+      sendJson(response, 200, await document);
+    } catch (error) {
+      document = null;
+      throw error;
+    }
+  }
+
+  return {
+    async handle(request, response, path) {
+      try {
+        await answer(request, response, path);
+      } catch (error) {
+        if (request.errored !== null || response.destroyed) return;
+        if (!(error instanceof VivariumError) && !isCatalogueError(error)) {
+          log.error('A request to the control port failed', { path, error });
+        }
+        sendFailure(response, error, request.complete ? {} : { Connection: 'close' });
+        drain(request, clock);
+      }
+    },
+    streams: () => streaming.size,
+    stop() {
+      for (const stream of streaming) stream.abort();
+    },
+  };
+}
+
+function listProcedures(router: ControlRouter): Map<string, AnyProcedure> {
+  const namespaces = Object.entries(router as unknown as Record<string, Record<string, AnyProcedure>>);
+  return new Map(
+    namespaces.flatMap(([namespace, procedures]) =>
+      Object.entries(procedures).map(([name, procedure]) => [`${namespace}.${name}`, procedure] as const),
+    ),
+  );
+}
+
+function methodNotAllowed(allow: string, response: ServerResponse): VivariumError {
+  response.setHeader('Allow', allow);
+  return new VivariumError('method_not_allowed', `This path takes ${allow} only.`);
+}
+
+const unauthorized = (): VivariumError =>
+  new VivariumError(
+    'unauthorized',
+    'Send the token as "Authorization: Bearer <token>"; it is in runtime.json in the data folder of this Vivarium.',
+  );

@@ -1,0 +1,142 @@
+import type { InputIssue } from '../contract/errors.ts';
+
+/** What of a zod 4 issue is read here; the rest differs by `code`. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly unknown[] | undefined;
+  readonly code?: string | undefined;
+  readonly expected?: unknown;
+  readonly values?: readonly unknown[];
+  readonly keys?: readonly string[];
+  readonly minimum?: unknown;
+  readonly maximum?: unknown;
+  readonly inclusive?: boolean;
+  readonly origin?: string;
+  readonly format?: string;
+  readonly options?: readonly unknown[];
+  /** Of a union: what each part had to say. */
+  readonly errors?: readonly (readonly SchemaIssue[])[];
+}
+
+/** An error names this many places in its message; all of them are in its issues. */
+const ISSUES_IN_MESSAGE_MAX = 3;
+
+/** An array of bad rows would otherwise be answered at many times its own length. */
+const ISSUES_MAX = 100;
+
+/** Zod's own sentences begin like this; any other is the contract's, written for people. */
+const ZOD_MESSAGE = /^(Invalid|Too (small|big)|Unrecognized)\b/;
+
+/** Every wrong place of `input`, with what is allowed there. `known` are the property names that the input may have. */
+export function toInputIssues(
+  issues: readonly SchemaIssue[],
+  input: unknown,
+  known: readonly string[] = [],
+): InputIssue[] {
+  return issues
+    .filter(saysSomething)
+    .slice(0, ISSUES_MAX)
+    .flatMap((issue) => {
+      const path = issue.path ?? [];
+      if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys ?? [], path, known);
+      return [{ path: formatPath(path), message: describe(issue, valueAt(input, path)) }];
+    });
+}
+
+/** The sentence that goes with the issues: the first places, and what is allowed there. */
+export function summarizeIssues(issues: readonly InputIssue[]): string {
+  const named = issues.slice(0, ISSUES_IN_MESSAGE_MAX).map(({ path, message }) => `${path || 'the input'} ${message}`);
+  const rest = issues.length - named.length;
+  const text = named.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+  return `${text}.`;
+}
+
+/** `limits.perMinute`, `redirects[0].from`; empty for the whole input. */
+export function formatPath(path: readonly unknown[]): string {
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') return `${text}[${segment}]`;
+    return text === '' ? String(segment) : `${text}.${String(segment)}`;
+  }, '');
+}
+
+/** Beside the contract's own bounds, zod reports those of the doubles that numbers are kept in; that helps nobody. */
+function saysSomething(issue: SchemaIssue, _index: number, all: readonly SchemaIssue[]): boolean {
+  if (issue.origin !== 'int') return true;
+  const path = formatPath(issue.path ?? []);
+  return !all.some((other) => other !== issue && formatPath(other.path ?? []) === path);
+}
+
+function unknownKeys(keys: readonly string[], path: readonly unknown[], known: readonly string[]): InputIssue[] {
+  const allowed = path.length === 0 && known.length > 0 ? `; there are ${known.join(', ')}` : '';
+  return keys.map((key) => ({ path: formatPath([...path, key]), message: `is not known here${allowed}` }));
+}
+
+function valueAt(input: unknown, path: readonly unknown[]): unknown {
+  return path.reduce<unknown>((value, segment) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment as PropertyKey)) return undefined;
+    return (value as Record<PropertyKey, unknown>)[segment as PropertyKey];
+  }, input);
+}
+
+function describe(issue: SchemaIssue, value: unknown): string {
+  const isMissing = value === undefined;
+  if (!ZOD_MESSAGE.test(issue.message)) return isMissing ? `is required: it ${issue.message}` : issue.message;
+  const allowed = allowedBy(issue);
+  if (allowed === null) return isMissing ? 'is required' : 'is not acceptable';
+  return isMissing ? `is required: ${allowed}` : `must be ${allowed}`;
+}
+
+/** What may stand there, to go after "must be"; null where the issue does not say. */
+function allowedBy(issue: SchemaIssue): string | null {
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeName(String(issue.expected));
+    case 'invalid_value':
+      return oneOf(issue.values ?? []);
+    case 'too_small':
+      return `${issue.inclusive === false ? 'more than' : 'at least'} ${amount(issue.minimum, issue.origin)}`;
+    case 'too_big':
+      return `${issue.inclusive === false ? 'less than' : 'at most'} ${amount(issue.maximum, issue.origin)}`;
+    case 'invalid_union':
+      return unionOf(issue);
+    case 'invalid_format':
+      return FORMATS[issue.format ?? ''] ?? `in the form "${issue.format ?? ''}"`;
+    default:
+      return null;
+  }
+}
+
+function unionOf(issue: SchemaIssue): string | null {
+  if (issue.options !== undefined) return oneOf(issue.options);
+  const values = (issue.errors ?? []).flat().flatMap((part) => part.values ?? []);
+  return values.length > 0 ? oneOf(values) : null;
+}
+
+const FORMATS: Record<string, string | undefined> = {
+  datetime: 'a moment in ISO 8601, such as "2026-11-20T09:00:00.000Z"',
+  url: 'a URL such as "http://localhost:3000"',
+};
+
+const TYPES: Record<string, string | undefined> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+const typeName = (type: string): string => TYPES[type] ?? `of type ${type}`;
+
+const oneOf = (values: readonly unknown[]): string => {
+  const texts = values.map((value) => JSON.stringify(value));
+  return texts.length === 1 ? (texts[0] ?? '') : `one of ${texts.join(', ')}`;
+};
+
+function amount(limit: unknown, origin: string | undefined): string {
+  const count = typeof limit === 'number' ? limit.toLocaleString('en') : String(limit);
+  if (origin === 'string') return `${count} ${limit === 1 ? 'character' : 'characters'} long`;
+  if (origin === 'array') return `${count} ${limit === 1 ? 'item' : 'items'} long`;
+  return count;
+}

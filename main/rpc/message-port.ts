@@ -1,0 +1,34 @@
+import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage } from '@orpc/client/message-port';
+import type { ControlRouter } from './router.ts';
+import { createRpcHandler, createSession, type SessionMessage } from './session.ts';
+
+/** A port of Node, of the DOM or of Electron's main process. */
+type ServedPort = Parameters<typeof onMessagePortMessage>[0] & { start?: () => void; close?: () => void };
+
+/**
+ * Serves `router` on a message port, for the desktop window. Whoever holds the other end may do everything that the
+ * contract has: hand it to the app window's own page only. A port that does not keep to the protocol is closed.
+ * Returns a function that aborts everything under way and closes the port.
+ */
+export function upgradeMessagePort(router: ControlRouter, port: ServedPort): () => void {
+  const session = createSession({
+    handler: createRpcHandler(router),
+    send: (message) => postMessagePortMessage(port, message),
+    onViolation: () => close(),
+  });
+  const close = () => {
+    session.close();
+    port.close?.();
+  };
+  onMessagePortMessage(port, (message: unknown) => {
+    if (isSessionMessage(message)) void session.receive(message);
+    else close();
+  });
+  onMessagePortClose(port, () => session.close());
+  port.start?.();
+  return close;
+}
+
+function isSessionMessage(message: unknown): message is SessionMessage {
+  return typeof message === 'string' || message instanceof Uint8Array || message instanceof ArrayBuffer;
+}

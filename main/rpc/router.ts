@@ -1,0 +1,112 @@
+import { implement, ORPCError, ValidationError, type AnyProcedure, type Router } from '@orpc/server';
+import { isAsyncIteratorObject } from '@orpc/shared';
+import { z } from 'zod';
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
+import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './failure.ts';
+import { summarizeIssues, toInputIssues, type SchemaIssue } from './issues.ts';
+
+/** The contract with its services behind it; what every transport serves. Needs no context of its caller. */
+export type ControlRouter = Router<Contract, Record<never, never>>;
+
+type AnyService = (input: unknown, context: CallContext) => unknown;
+
+interface Implementable {
+  handler(run: (call: { input: unknown; signal?: AbortSignal | undefined }) => unknown): AnyProcedure;
+}
+
+/**
+ * Puts `services` behind the contract: input is validated before a service sees it, output before the caller does.
+ * Whatever goes wrong, in the call or later in its stream, leaves as an error of the catalogue; what is none of it
+ * leaves as `internal_error`, which says nothing, and goes to the log in full.
+ */
+export function createRouter(services: Services, { log }: { log: Log }): ControlRouter {
+  const implementer = implement(contract).use(async ({ next, path, procedure, signal }) => {
+    const report = (error: unknown) => reported(error, { log, path, procedure, signal });
+    try {
+      const result = await next();
+      const output: unknown = result.output;
+      return isAsyncIteratorObject(output) ? { ...result, output: reportingStream(output, report) } : result;
+    } catch (error) {
+      throw await report(error);
+    }
+  });
+  const implementable = implementer as unknown as Record<string, Record<string, Implementable>>;
+  const router = Object.fromEntries(
+    Object.entries(services as unknown as Record<string, Record<string, AnyService>>).map(([namespace, procedures]) => [
+      namespace,
+      Object.fromEntries(
+        Object.entries(procedures).flatMap(([name, service]) => {
+          const procedure = implementable[namespace]?.[name];
+          // The cast gave up what the type of `Services` promises, so it is looked at here again.
+          if (procedure === undefined) throw new Error(`The contract has no procedure ${namespace}.${name}.`);
+          return [[name, procedure.handler(({ input, signal }) => service(input, { signal }))]];
+        }),
+      ),
+    ]),
+  );
+  return router as unknown as ControlRouter;
+}
+
+interface Call {
+  log: Log;
+  path: readonly string[];
+  procedure: AnyProcedure;
+  signal: AbortSignal | undefined;
+}
+
+async function reported(error: unknown, { log, path, procedure, signal }: Call): Promise<unknown> {
+  if (isCatalogueError(error)) return error;
+  if (error instanceof VivariumError) return toTransportError(error);
+  if (isInputFault(error)) return toTransportError(await inputError(procedure, error.cause));
+  const fields = { procedure: path.join('.'), error, ...causeOf(error) };
+  // A caller that goes away takes its work with it; that is no failure.
+  if (signal?.aborted === true) log.debug('A call ended because its caller has gone', fields);
+  else log.error('A call failed', fields);
+  return toTransportError(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause: error }));
+}
+
+function isInputFault(error: unknown): error is ORPCError<'BAD_REQUEST', unknown> & { cause: ValidationError } {
+  return error instanceof ORPCError && error.code === 'BAD_REQUEST' && error.cause instanceof ValidationError;
+}
+
+async function inputError(procedure: AnyProcedure, cause: ValidationError): Promise<VivariumError> {
+  const schema = procedure['~orpc'].inputSchema;
+  // "No input" names no field; what an empty object lacks does.
+  const empty = cause.data === undefined ? await schema?.['~standard'].validate({}) : undefined;
+  const found = (empty?.issues ?? cause.issues) as readonly SchemaIssue[];
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const issues = toInputIssues(found, cause.data, known);
+  return new VivariumError('invalid_request', summarizeIssues(issues), { issues });
+}
+
+function causeOf(error: unknown): { cause?: unknown; issues?: unknown } {
+  if (!(error instanceof Error) || error.cause === undefined) return {};
+  if (error.cause instanceof ValidationError) return { issues: error.cause.issues };
+  return { cause: error.cause };
+}
+
+/** The same stream, with its errors reported; the end is passed on at once, even while a value is waited for. */
+function reportingStream(
+  stream: AsyncIterator<unknown>,
+  report: (error: unknown) => Promise<unknown>,
+): AsyncIteratorObject<unknown> {
+  const reporting: AsyncIteratorObject<unknown> = {
+    async next() {
+      try {
+        return await stream.next();
+      } catch (error) {
+        throw await report(error);
+      }
+    },
+    async return(value?: unknown) {
+      return (await stream.return?.(value)) ?? { done: true, value };
+    },
+    [Symbol.asyncIterator]: () => reporting,
+    async [Symbol.asyncDispose]() {
+      await stream.return?.();
+    },
+  };
+  return reporting;
+}

@@ -1,0 +1,203 @@
+/**
+ * The control port: everything that the contract has, for whoever holds the token.
+ *
+ * What it gives away: its caller creates and removes projects, keys and data, reads every stored record, moves the
+ * clock, and sees what is served on this machine. It does not run programs or read files, but with its token a stranger owns
+ * this Vivarium. So it is narrow on purpose:
+ *
+ * 1. It listens on 127.0.0.1 and ::1, and nowhere else.
+ * 2. It answers to its own names only (`Host`), so that no name which resolves here by a trick reaches it, and to no page
+ *    but its own (`Origin`, `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
+ * 3. Every call needs the token, which is made at each start and kept in a file that only its owner reads. Over HTTP it is
+ *    a header that a foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie.
+ *    Without the token there are the interface's own files and the description of the contract, which are no secrets.
+ * 4. Everything has an edge: header and body sizes, times, connections, tabs, calls.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { createAssets } from './assets.ts';
+import { bindLoopback } from './bind.ts';
+import { drain } from './body.ts';
+import { refusalOf } from './guard.ts';
+import { API_PREFIX, createHttpApi } from './http-api.ts';
+import { refuseConnection, sendFailure } from './responses.ts';
+import type { ControlRouter } from './router.ts';
+import { createSockets, SOCKET_PATH } from './sockets.ts';
+import { createTokenCheck } from './token.ts';
+
+/** Connections per address family: tabs, scripts and streams of one developer, and room. */
+const CONNECTIONS_MAX = 256;
+
+/** A client on this machine sends its header at once. */
+const HEADER_MS_MAX = 10_000;
+
+/** The largest import, on a machine that is busy. */
+const REQUEST_MS_MAX = 120_000;
+
+const KEEP_ALIVE_MS = 30_000;
+const CHECK_INTERVAL_MS = 5_000;
+
+export interface ControlServerOptions {
+  clock: Pick<Clock, 'realTimer'>;
+  log: Log;
+  router: ControlRouter;
+  /** What every call must show; letters, digits, `-` and `_`, so that it fits into a subprotocol. */
+  token: string;
+  /** 0 stands for any free port. */
+  port: number;
+  /** The folder of the built interface; null when there is none. */
+  assetsDir: string | null;
+  version: string;
+}
+
+export interface ControlServer {
+  /**
+   * Listens, and says where.
+   * @throws VivariumError `conflict` when the port is taken, `forbidden` when it may not be opened.
+   */
+  start(): Promise<{ port: number; url: string }>;
+  /** Takes no more calls, ends the streams, waits for what is under way at most `deadlineMs` (real time), closes. */
+  stop(deadlineMs: number): Promise<void>;
+  /** Who is watching: browser tabs, and event streams over HTTP. */
+  clients(): number;
+}
+
+export function createControlServer(options: ControlServerOptions): ControlServer {
+  const { clock, log, router, version } = options;
+  const isToken = createTokenCheck(options.token);
+  const api = createHttpApi({ router, clock, log, isToken, version });
+  const sockets = createSockets({ router, clock, log, isToken });
+  const assets = createAssets(options.assetsDir);
+  const servers = [createListener(), createListener()] as const;
+  let port = options.port;
+  let stopping = false;
+
+  function createListener(): Server {
+    const server = createServer(
+      {
+        headersTimeout: HEADER_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: CHECK_INTERVAL_MS,
+        // Other offers, such as HTTP/2's, are answered as if they had not been made (RFC 9110 §7.8).
+        shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+      },
+      receive,
+    );
+    server.maxConnections = CONNECTIONS_MAX;
+    server.on('checkContinue', receive);
+    server.on('upgrade', upgrade);
+    server.on('clientError', refuseMalformed);
+    return server;
+  }
+
+  function refusal(request: IncomingMessage): VivariumError | null {
+    if (stopping) return new VivariumError('unavailable', 'Vivarium is stopping.');
+    const reason = refusalOf(approachOf(request), port);
+    return reason === null ? null : new VivariumError('forbidden', reason);
+  }
+
+  function receive(request: IncomingMessage, response: ServerResponse): void {
+    response.once('close', () => {
+      // It may have been promised to be kept for the next request.
+      if (stopping) request.socket.destroySoon();
+    });
+    response.on('error', (error) => log.debug('An answer of the control port could not be sent', { error }));
+    const refused = refusal(request);
+    if (refused !== null) {
+      sendFailure(response, refused, { Connection: 'close' });
+      drain(request, clock);
+      return;
+    }
+    const path = pathOf(request);
+    if (path === SOCKET_PATH) {
+      const error = new VivariumError('invalid_request', 'This path takes WebSocket only; scripts POST to /api/.');
+      sendFailure(response, error, { Connection: 'close' });
+      drain(request, clock);
+    } else if (path.startsWith(API_PREFIX) || path === API_PREFIX.slice(0, -1)) {
+      void api.handle(request, response, path);
+    } else {
+      void assets.handle(request, response, path);
+    }
+  }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const refused = refusal(request);
+    if (refused !== null) return refuseConnection(socket, refused);
+    if (pathOf(request) !== SOCKET_PATH) {
+      return refuseConnection(socket, new VivariumError('not_found', `WebSocket is spoken at ${SOCKET_PATH} only.`));
+    }
+    sockets.upgrade(request, socket, head);
+  }
+
+  return {
+    async start() {
+      const bound = await bindLoopback(servers[0], servers[1], options.port, '--control-port');
+      port = bound.port;
+      // Accepting can fail while all is well otherwise, such as for want of file descriptors.
+      for (const server of servers) {
+        server.on('error', (error) => log.warn('The control port could not take a connection', { error }));
+      }
+      if (!bound.ipv6) log.warn('The control port has no IPv6: this system has no ::1', { port });
+      return { port, url: `http://127.0.0.1:${port}` };
+    },
+    async stop(deadlineMs) {
+      stopping = true;
+      api.stop();
+      const timer = clock.realTimer(deadlineMs, () => {
+        sockets.cut();
+        servers.forEach((server) => server.closeAllConnections());
+      });
+      await Promise.all([sockets.stop(), ...servers.map(closeServer)]);
+      timer.cancel();
+    },
+    clients: () => sockets.count() + api.streams(),
+  };
+}
+
+const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split(/[?#]/, 1)[0] ?? '/';
+
+function approachOf(request: IncomingMessage): Parameters<typeof refusalOf>[0] {
+  const { rawHeaders, headers } = request;
+  // `headers` keeps the first of several Host headers only.
+  const hosts = rawHeaders.filter(
+    (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host',
+  );
+  return {
+    target: request.url ?? '',
+    hosts,
+    origin: headers.origin,
+    fetchSite: headers['sec-fetch-site']?.toString(),
+    fetchMode: headers['sec-fetch-mode']?.toString(),
+  };
+}
+
+/** Resolves when the last connection has gone, upgraded ones included. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    if (server.listening) server.close(() => resolve());
+    else resolve();
+  });
+}
+
+/** Status and sentence for what is no HTTP request: RFC 9112 §2.2, RFC 6585 §5, RFC 9110 §15.5.9. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  switch (error.code) {
+    case 'ECONNRESET':
+      socket.destroy();
+      return;
+    case 'HPE_HEADER_OVERFLOW':
+      return refuseConnection(socket, new VivariumError('header_fields_too_large', 'The header is too large.'));
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return refuseConnection(
+        socket,
+        new VivariumError('invalid_request', 'The request took too long to arrive.'),
+        408,
+      );
+    default:
+      return refuseConnection(socket, new VivariumError('invalid_request', 'This is no HTTP/1.1 request.'));
+  }
+}

@@ -1,0 +1,143 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { BODY_BYTES_MAX } from './body.ts';
+import { refuseConnection } from './responses.ts';
+import type { ControlRouter } from './router.ts';
+import { createRpcHandler, createSession } from './session.ts';
+import { readProtocolToken, SOCKET_PROTOCOL } from './token.ts';
+
+export const SOCKET_PATH = '/rpc';
+
+/** Browser tabs that are open on one Vivarium; each holds a few streams. */
+export const SOCKETS_MAX = 64;
+
+/** How often a tab is asked whether it is still there. One that has not answered until the next time is cut. */
+export const PING_INTERVAL_MS = 30_000;
+
+/** Close codes of RFC 6455 §7.4.1. */
+const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+
+/** How long a tab may take to answer a close before its connection is cut. */
+const CLOSE_MS_MAX = 1_000;
+
+export interface Sockets {
+  /** Takes over a connection that asked for a WebSocket; its Host and Origin have been checked. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  count(): number;
+  /** Tells every tab that this side goes away, cuts those that do not hang up in time, resolves when all have gone. */
+  stop(): Promise<void>;
+  /** Cuts all connections at once. */
+  cut(): void;
+}
+
+export interface SocketsOptions {
+  router: ControlRouter;
+  clock: Pick<Clock, 'realTimer'>;
+  log: Log;
+  isToken: (candidate: string) => boolean;
+}
+
+/** The RPC protocol over WebSocket, for the interface in a browser. */
+export function createSockets({ router, clock, log, isToken }: SocketsOptions): Sockets {
+  const handler = createRpcHandler(router);
+  const open = new Set<WebSocket>();
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: BODY_BYTES_MAX,
+    // On loopback it costs time and memory, and saves nothing.
+    perMessageDeflate: false,
+    handleProtocols: () => SOCKET_PROTOCOL,
+  });
+
+  function refusalOf(request: IncomingMessage): VivariumError | null {
+    const token = readProtocolToken(request.headers['sec-websocket-protocol']);
+    if (token === null || !isToken(token)) {
+      return new VivariumError(
+        'unauthorized',
+        `Offer the subprotocols "${SOCKET_PROTOCOL}" and "token.<token>"; the token is in runtime.json.`,
+      );
+    }
+    if (open.size >= SOCKETS_MAX) {
+      return new VivariumError('unavailable', `${SOCKETS_MAX} browser tabs are connected; close one of them.`);
+    }
+    return null;
+  }
+
+  function serve(socket: WebSocket): void {
+    const session = createSession({
+      handler,
+      send: (message) => sendMessage(socket, message),
+      onViolation(reason) {
+        log.warn('A browser tab was disconnected, because it does not keep to the protocol', { reason });
+        closeSocket(socket, POLICY_VIOLATION, reason);
+      },
+    });
+    const stopPinging = keepAlive(socket, clock);
+    open.add(socket);
+    socket.on('message', (data, isBinary) => void session.receive(isBinary ? toBytes(data) : toBytes(data).toString()));
+    // A frame that breaks RFC 6455, or one that is too large: ws closes the connection by itself.
+    socket.on('error', (error) => log.debug('The connection of a browser tab failed', { error }));
+    socket.once('close', () => {
+      open.delete(socket);
+      stopPinging();
+      session.close();
+    });
+  }
+
+  function closeSocket(socket: WebSocket, code: number, reason: string): void {
+    socket.close(code, reason);
+    const timer = clock.realTimer(CLOSE_MS_MAX, () => socket.terminate());
+    socket.once('close', () => timer.cancel());
+  }
+
+  return {
+    upgrade(request, socket, head) {
+      const refusal = refusalOf(request);
+      if (refusal !== null) return refuseConnection(socket, refusal);
+      server.handleUpgrade(request, socket, head, serve);
+    },
+    count: () => open.size,
+    async stop() {
+      const gone = [...open].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+      for (const socket of open) closeSocket(socket, GOING_AWAY, 'Vivarium is stopping');
+      await Promise.all(gone);
+    },
+    cut() {
+      for (const socket of open) socket.terminate();
+    },
+  };
+}
+
+/** Resolves when the message has been handed to the system, which a peer that does not read delays. */
+function sendMessage(socket: WebSocket, message: string | ArrayBufferLike | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.send(message as string | Uint8Array, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function toBytes(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+function keepAlive(socket: WebSocket, clock: Pick<Clock, 'realTimer'>): () => void {
+  let answered = true;
+  socket.on('pong', () => {
+    answered = true;
+  });
+  const arm = () =>
+    clock.realTimer(PING_INTERVAL_MS, () => {
+      if (!answered) return socket.terminate();
+      answered = false;
+      socket.ping();
+      timer = arm();
+    });
+  let timer = arm();
+  return () => timer.cancel();
+}

@@ -1,0 +1,176 @@
+import { basename, dirname, resolve } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../base/clock.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { createBackups, syncFolder, type Backups } from './backups.ts';
+import { connect, type Connection } from './connection.ts';
+import { explain, type Place } from './faults.ts';
+import { APPLICATION_ID, inspectPath, probe, probeConnection } from './inspect.ts';
+import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations.ts';
+
+/** Where nothing is kept after the end. */
+export const MEMORY = ':memory:';
+
+/** Waiting for another program's lock stops everything here, because SQLite is called synchronously: not for long. */
+const BUSY_TIMEOUT_MS = 1_000;
+
+/** After a large import the log is cut back to this size at the next checkpoint, instead of staying as large as it was. */
+const LOG_BYTES_KEPT = 16 * 1024 * 1024;
+
+export interface DatabaseOptions {
+  /** Path of the file, or `:memory:`. */
+  file: string;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+  migrations?: readonly Migration[];
+}
+
+export interface OpenDatabase {
+  connection: Connection;
+  backups: Backups;
+  /** The path, absolute; null in memory. */
+  file: string | null;
+  schema: number;
+  warnings: string[];
+}
+
+/**
+ * Opens the database, makes it when there is none, and brings it to the latest schema, after a backup.
+ *
+ * @throws VivariumError `conflict`: a foreign file, a newer schema; `internal_error`: damage, a migration that fails;
+ *   `unavailable`: no permission, a full disk, another program's lock. Each says which file and what to do.
+ */
+export function openDatabase(options: DatabaseOptions): OpenDatabase {
+  const { clock, log, migrations = MIGRATIONS } = options;
+  const schema = latestVersion(migrations);
+  if (options.file === MEMORY) return openInMemory(migrations);
+
+  const file = resolve(options.file);
+  const backups = createBackups(file, clock);
+  const place = { file, backups };
+  const warnings: string[] = [];
+  let sqlite: Database | null = null;
+  try {
+    let probed = true;
+    if (inspectPath(place) === 'present') {
+      probed = probe(place, schema, BUSY_TIMEOUT_MS);
+    } else {
+      warnings.push(...missingWarning(place));
+      createFile(file, migrations);
+    }
+    sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
+    if (!probed) probeConnection(sqlite, place, schema);
+    configure(sqlite);
+    proveWritable(sqlite);
+    upgrade(sqlite, place, migrations, log);
+    return { connection: connect(sqlite, place), backups, file, schema, warnings };
+  } catch (error) {
+    sqlite?.close();
+    throw explain(error, place);
+  }
+}
+
+type WritablePlace = Place & { backups: Backups };
+
+function openInMemory(migrations: readonly Migration[]): OpenDatabase {
+  const sqlite = new Sqlite(MEMORY);
+  migrate(sqlite, migrations);
+  const backups: Backups = {
+    list: () => [],
+    begin: () => refuseBackup(),
+    takeNow: () => refuseBackup(),
+  };
+  const connection = connect(sqlite, { file: MEMORY, backups });
+  return { connection, backups, file: null, schema: latestVersion(migrations), warnings: [] };
+}
+
+function refuseBackup(): never {
+  throw new VivariumError('conflict', 'An ephemeral Vivarium keeps nothing, so it has no backups.');
+}
+
+function missingWarning(place: Place): string[] {
+  const newest = place.backups.list()[0];
+  if (newest === undefined) return [];
+  return [
+    `There was no database ${place.file}, so a new one was made, although there are backups of an earlier one; ` +
+      `the newest is ${newest.path}.`,
+  ];
+}
+
+/**
+ * Makes the database in memory and writes it in one piece, so that a file of that name is always whole and ours: our
+ * id is in the file itself, not only in its log, where `inspectPath` would not see it.
+ */
+function createFile(file: string, migrations: readonly Migration[]): void {
+  const sqlite = new Sqlite(MEMORY);
+  try {
+    sqlite.pragma(`application_id = ${APPLICATION_ID}`);
+    migrate(sqlite, migrations);
+    writeFileAtomically(file, sqlite.serialize(), OWNER_ONLY);
+  } finally {
+    sqlite.close();
+  }
+  syncFolder(dirname(file));
+}
+
+/**
+ * FULL: in WAL mode, NORMAL keeps what was committed over a killed process but not over a power failure.
+ * fullfsync: the same for macOS, whose fsync leaves data in the disk's cache.
+ */
+function configure(sqlite: Database): void {
+  const mode = String(sqlite.pragma('journal_mode = WAL', { simple: true }));
+  if (mode !== 'wal') throw new VivariumError('unavailable', `The file system of ${sqlite.name} does not allow WAL.`);
+  sqlite.pragma('synchronous = FULL');
+  sqlite.pragma('fullfsync = ON');
+  sqlite.pragma('checkpoint_fullfsync = ON');
+  sqlite.pragma('foreign_keys = ON');
+  sqlite.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
+}
+
+/** SQLite opens a file that it may only read without a word, and fails at the first change. */
+function proveWritable(sqlite: Database): void {
+  sqlite.exec('BEGIN IMMEDIATE');
+  try {
+    sqlite.pragma(`user_version = ${readVersion(sqlite)}`);
+  } finally {
+    sqlite.exec('ROLLBACK');
+  }
+}
+
+function upgrade(sqlite: Database, place: WritablePlace, migrations: readonly Migration[], log: Log): void {
+  const from = readVersion(sqlite);
+  const to = latestVersion(migrations);
+  if (from === to) return;
+  const backup = backUpBefore(sqlite, place, from, to);
+  try {
+    migrate(sqlite, migrations);
+  } catch (error) {
+    const fault = explain(error instanceof Error && error.cause !== undefined ? error.cause : error, place);
+    if (fault instanceof VivariumError) throw fault;
+    throw new VivariumError(
+      'internal_error',
+      `The database ${place.file} could not be brought from schema ${from} to ${to}; it is as it was, and ` +
+        `a backup of it is ${backup}. Use the Vivarium that you had before, and report this.`,
+      { cause: error },
+    );
+  }
+  log.info('Database migrated', { file: basename(place.file), from, to, backup });
+}
+
+function backUpBefore(sqlite: Database, place: WritablePlace, from: number, to: number): string {
+  try {
+    return place.backups.takeNow(sqlite, from);
+  } catch (error) {
+    const fault = explain(error, place);
+    const why = fault instanceof Error ? fault.message : String(fault);
+    throw new VivariumError(
+      'unavailable',
+      `The database ${place.file} has to be brought from schema ${from} to ${to}, and no backup of it could be made ` +
+        `first, so nothing was changed. ${why}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import type { Dataset } from '../base/dataset.ts';
+import type { Log } from '../base/log.ts';
+import { createSignal } from '../base/signal.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Environment } from '../contract/values.ts';
+import type { Connection } from './connection.ts';
+
+/** Datasets kept at hand; 10,000 projects have 20,000. Beyond it the longest known are looked up again. */
+const HANDLES_MAX = 20_000;
+
+const ENVIRONMENTS: readonly Environment[] = ['production', 'staging'];
+
+/** A dataset that exists: its number in the database, and how often it changed. */
+export interface DatasetHandle {
+  readonly id: number;
+  readonly dataset: Dataset;
+  /** Never the same after a change, in this run of the process. */
+  revision: number;
+}
+
+/** Which datasets there are, and which have changed. */
+export interface Datasets {
+  /** @throws VivariumError `not_found` when there is no such project. */
+  resolve(dataset: Dataset): DatasetHandle;
+  /** 0 for a dataset that does not exist. */
+  revision(dataset: Dataset): number;
+  /** To be called after the commit of every change of a dataset. */
+  changed(dataset: Dataset): void;
+  onChanged(listener: (dataset: Dataset) => void): () => void;
+  /** Makes the datasets of a new project; inside its transaction. */
+  create(projectId: string): void;
+  /** To be called after a project's removal. */
+  removed(projectId: string): void;
+}
+
+export const noSuchProject = (projectId: string): VivariumError =>
+  new VivariumError('not_found', `There is no project ${projectId}.`);
+
+export function createDatasets(connection: Connection, log: Log): Datasets {
+  const { sqlite, guarded } = connection;
+  const handles: Record<Environment, Map<string, DatasetHandle>> = { production: new Map(), staging: new Map() };
+  const signal = createSignal<Dataset>();
+  let revisions = 0;
+
+  const select = sqlite
+    .prepare<[string, string], number>('SELECT id FROM datasets WHERE project_id = ? AND environment = ?')
+    .pluck();
+  const insert = sqlite.prepare<[string, string]>('INSERT INTO datasets (project_id, environment) VALUES (?, ?)');
+  const lookUp = guarded((dataset: Dataset) => select.get(dataset.projectId, dataset.environment));
+
+  function find({ projectId, environment }: Dataset): DatasetHandle | null {
+    const known = handles[environment].get(projectId);
+    if (known !== undefined) return known;
+    const id = lookUp({ projectId, environment });
+    if (id === undefined) return null;
+    const handle: DatasetHandle = { id, dataset: { projectId, environment }, revision: ++revisions };
+    const ofEnvironment = handles[environment];
+    ofEnvironment.set(projectId, handle);
+    if (ofEnvironment.size > HANDLES_MAX / ENVIRONMENTS.length) {
+      for (const oldest of ofEnvironment.keys()) {
+        ofEnvironment.delete(oldest);
+        break;
+      }
+    }
+    return handle;
+  }
+
+  function tell(dataset: Dataset): void {
+    try {
+      signal.emit(dataset);
+    } catch (error) {
+      // The change is stored; whoever made it must not be told that it failed.
+      log.error('A listener for changed pets failed', { error });
+    }
+  }
+
+  return {
+    resolve(dataset) {
+      const handle = find(dataset);
+      if (handle === null) throw noSuchProject(dataset.projectId);
+      return handle;
+    },
+    revision: (dataset) => find(dataset)?.revision ?? 0,
+    changed(dataset) {
+      const handle = handles[dataset.environment].get(dataset.projectId);
+      if (handle !== undefined) handle.revision = ++revisions;
+      tell(dataset);
+    },
+    onChanged: (listener) => signal.subscribe(listener),
+    create(projectId) {
+      for (const environment of ENVIRONMENTS) insert.run(projectId, environment);
+    },
+    removed(projectId) {
+      for (const environment of ENVIRONMENTS) {
+        handles[environment].delete(projectId);
+        tell({ projectId, environment });
+      }
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { dirname } from 'node:path';
+import { VivariumError } from '../contract/errors.ts';
+import type { Backups } from './backups.ts';
+import { beginAnewSteps, restoreSteps } from './restore.ts';
+
+/** The database that an error is about. */
+export interface Place {
+  file: string;
+  backups: Pick<Backups, 'list'>;
+}
+
+/** The database can't be read as one: says what is wrong, which backup is the newest, and how to restore it. */
+export function damaged(place: Place, what: string, cause?: unknown): VivariumError {
+  const newest = place.backups.list()[0];
+  const steps =
+    newest === undefined
+      ? `There is no backup of it. "sqlite3 FILE .recover" may save a part. ${beginAnewSteps(place.file)}`
+      : `The newest backup is ${newest.path}, taken ${iso(newest.takenAtMs)}. ${restoreSteps(place.file, newest)}`;
+  const message = `The database ${place.file} is damaged: ${what}. Nothing was overwritten or deleted. ${steps}`;
+  return new VivariumError('internal_error', message, { cause });
+}
+
+/** What lies at the path is not ours. */
+export function foreign(file: string, what: string): VivariumError {
+  return new VivariumError(
+    'conflict',
+    `${file} is ${what}, not a Vivarium database, so it was left as it is. ` +
+      'Use another folder with --data-dir, or move the file away.',
+  );
+}
+
+/** A newer Vivarium has written the file. */
+export function newerSchema(place: Place, found: number, known: number): VivariumError {
+  const usable = place.backups.list().find((backup) => backup.schema <= known);
+  const restore =
+    usable === undefined
+      ? `(there is no backup with schema ${known} or older)`
+      : `or go back to the backup ${usable.path}, taken ${iso(usable.takenAtMs)}, without what was added since. ` +
+        restoreSteps(place.file, usable);
+  return new VivariumError(
+    'conflict',
+    `The database ${place.file} has schema ${found}, and this Vivarium knows schemas up to ${known}: a newer Vivarium ` +
+      'has written it. Nothing was changed. Start the newer Vivarium, use another folder with --data-dir, ' +
+      restore,
+  );
+}
+
+/** The file or its folder can't be written, or not even opened. */
+export function unwritable(file: string, what: string, cause?: unknown): VivariumError {
+  return new VivariumError(
+    'unavailable',
+    `The database ${file} can't be used: ${what}. Vivarium has to be able to read and write this file and the folder ` +
+      `${dirname(file)}: correct their permissions, or use another folder with --data-dir.`,
+    { cause },
+  );
+}
+
+/**
+ * What SQLite or the file system says, as an error for people: damage, a full disk, missing permissions, a lock held
+ * by another program. Anything else comes back as it is, because it is a mistake of ours.
+ */
+export function explain(error: unknown, place: Place): unknown {
+  const code = codeOf(error);
+  if (error instanceof VivariumError || code === null) return error;
+  const { file } = place;
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
+    return damaged(place, `SQLite says "${messageOf(error)}" (${code})`, error);
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) {
+    return new VivariumError(
+      'unavailable',
+      `The disk that holds ${file} is full; this change was not stored. Free some space on it, then try again.`,
+      { cause: error },
+    );
+  }
+  if (/^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM|EROFS)/.test(code)) {
+    return unwritable(file, `${messageOf(error)} (${code})`, error);
+  }
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
+    return new VivariumError(
+      'unavailable',
+      `Another program holds a lock on ${file}; this change was not stored. Close it (a database browser, a backup ` +
+        'tool, a second Vivarium), then try again.',
+      { cause: error },
+    );
+  }
+  if (/^(SQLITE_IOERR|EIO)/.test(code)) {
+    return new VivariumError(
+      'unavailable',
+      `${file} could not be read or written (${code}); this change was not stored. Check the disk it is on.`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+/** The code of an SQLite or system error (`SQLITE_FULL`, `ENOSPC`), or null when it has none. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const iso = (atMs: number): string => new Date(atMs).toISOString();

@@ -1,0 +1,110 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import { codeOf, damaged, foreign, newerSchema, unwritable, type Place } from './faults.ts';
+import { readVersion } from './migrations.ts';
+import { walksOf } from './trees.ts';
+
+/** "VIVA": what PRAGMA application_id says of every database that Vivarium has made. Never changes. */
+export const APPLICATION_ID = 0x56495641;
+
+/** Up to this size every page is checked at each start (about 1 ms per MiB); a larger file gets the probe alone. */
+const FULL_CHECK_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The database header (sqlite.org/fileformat2.html, section 1.3): its length, its first bytes, where the id stands. */
+const HEADER_BYTES = 100;
+const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
+const APPLICATION_ID_OFFSET = 68;
+
+/**
+ * Looks at what lies at the path without opening it as a database and without changing anything.
+ * @returns whether there is a database of ours, or nothing that could be lost.
+ * @throws VivariumError when it is foreign, damaged, or can't be written.
+ */
+export function inspectPath(place: Place): 'present' | 'absent' {
+  const facts = statDatabase(place.file);
+  if (facts === null || facts.size === 0) {
+    // SQLite would take the empty file for a new database and delete the log that belongs to the old one.
+    const what = facts === null ? 'it is missing' : 'it is empty';
+    if (sizeOf(`${place.file}-wal`) > 0) throw damaged(place, `${what}, but its write-ahead log (-wal) is there`);
+    if (facts !== null && place.backups.list().length > 0) throw damaged(place, `${what}, but there are backups of it`);
+    return 'absent';
+  }
+  const header = readHeader(place.file);
+  const isOurs = header.length === HEADER_BYTES && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
+  const hasMagic = header.subarray(0, MAGIC.length).equals(MAGIC);
+  if (hasMagic && isOurs) return 'present';
+  const isDatabase = hasMagic && header.length === HEADER_BYTES;
+  if (isOurs || (!isDatabase && place.backups.list().length > 0)) {
+    throw damaged(place, 'it does not begin as an SQLite database does; its first bytes were overwritten or cut off');
+  }
+  throw foreign(place.file, isDatabase ? 'an SQLite database of another program' : 'not an SQLite database');
+}
+
+function statDatabase(file: string): Stats | null {
+  const folder = dirname(file);
+  try {
+    if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
+      throw unwritable(file, `the folder ${folder} does not exist`);
+    }
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    const facts = statSync(file, { throwIfNoEntry: false });
+    if (facts === undefined) return null;
+    if (!facts.isFile()) throw foreign(file, facts.isDirectory() ? 'a folder' : 'a special file');
+    accessSync(file, constants.R_OK | constants.W_OK);
+    return facts;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EACCES' || code === 'EPERM') throw unwritable(file, `permission is denied (${code})`, error);
+    if (code === 'EROFS') throw unwritable(file, `its file system is mounted read-only (${code})`, error);
+    if (code === 'ENOTDIR') throw unwritable(file, `${folder} is not a folder`, error);
+    throw error;
+  }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+function readHeader(file: string): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const descriptor = openSync(file, 'r');
+  try {
+    return header.subarray(0, readSync(descriptor, header, 0, HEADER_BYTES, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Reads a database of ours through a connection that can't write, so that a damaged one, and its -wal, stay as they
+ * are: closing an ordinary connection would already move the log's content into the file.
+ * @returns false when only a connection that can write is able to read it: a journal has to be rolled back first.
+ * @throws VivariumError on damage, and on a schema newer than `knownVersion`.
+ */
+export function probe(place: Place, knownVersion: number, timeoutMs: number): boolean {
+  try {
+    const sqlite = new Sqlite(place.file, { readonly: true, fileMustExist: true, timeout: timeoutMs });
+    try {
+      probeConnection(sqlite, place, knownVersion);
+      return true;
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    if (codeOf(error)?.startsWith('SQLITE_READONLY') === true) return false;
+    throw error;
+  }
+}
+
+/**
+ * The schema, and the way from the root of every table and index to its first row; a small file as a whole. Damage elsewhere in
+ * a large file comes to light when it is read, at the latest by the daily backup.
+ */
+export function probeConnection(sqlite: Database, place: Place, knownVersion: number): void {
+  const version = readVersion(sqlite);
+  if (version > knownVersion) throw newerSchema(place, version, knownVersion);
+  for (const walk of walksOf(sqlite)) sqlite.prepare(`${walk} LIMIT 1`).get();
+  if (sizeOf(place.file) > FULL_CHECK_BYTES_MAX) return;
+  const finding = String(sqlite.pragma('quick_check(1)', { simple: true }));
+  if (finding !== 'ok') throw damaged(place, finding.replaceAll('\n', ' '));
+}

@@ -1,0 +1,76 @@
+import type { EpochMs } from '../base/clock.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Connection } from './connection.ts';
+import { noSuchProject } from './datasets.ts';
+import { codeOf } from './faults.ts';
+
+export interface KeyRow {
+  id: string;
+  projectId: string;
+  name: string;
+  /** The first characters of the secret, to recognise it by. */
+  prefix: string;
+  /** SHA-256 of the secret in hex; the secret itself is never stored here. */
+  hash: string;
+  createdAtMs: EpochMs;
+  revokedAtMs: EpochMs | null;
+}
+
+export type ActiveKey = Pick<KeyRow, 'id' | 'projectId' | 'hash'>;
+
+export interface Keys {
+  /** Newest first, revoked ones too. */
+  list(projectId: string): KeyRow[];
+  get(id: string): KeyRow | null;
+  /** Every key of every project that is not revoked. */
+  active(): ActiveKey[];
+  /** @throws VivariumError `not_found` without the project; `conflict` when the id or the hash is taken. */
+  insert(row: KeyRow): void;
+  /** A key that is revoked already keeps its first moment. @throws VivariumError `not_found`. */
+  revoke(id: string, atMs: EpochMs): KeyRow;
+  /** Keys that are not revoked. */
+  count(): number;
+}
+
+const COLUMNS = `id, project_id AS projectId, name, prefix, hash, created_at_ms AS createdAtMs,
+  revoked_at_ms AS revokedAtMs`;
+
+export function createKeys({ sqlite, guarded }: Connection): Keys {
+  const byProject = sqlite.prepare<[string], KeyRow>(
+    `SELECT ${COLUMNS} FROM keys WHERE project_id = ? ORDER BY created_at_ms DESC, position DESC`,
+  );
+  const byId = sqlite.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`);
+  const active = sqlite.prepare<[], ActiveKey>(
+    'SELECT id, project_id AS projectId, hash FROM keys WHERE revoked_at_ms IS NULL ORDER BY position',
+  );
+  const insert = sqlite.prepare<[KeyRow]>(
+    `INSERT INTO keys (id, project_id, name, prefix, hash, created_at_ms, revoked_at_ms)
+     VALUES (:id, :projectId, :name, :prefix, :hash, :createdAtMs, :revokedAtMs)`,
+  );
+  const revoke = sqlite.prepare<[EpochMs, string], KeyRow>(
+    `UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${COLUMNS}`,
+  );
+  const count = sqlite.prepare<[], number>('SELECT count(*) FROM keys WHERE revoked_at_ms IS NULL').pluck();
+
+  return {
+    list: guarded((projectId: string) => byProject.all(projectId)),
+    get: guarded((id: string) => byId.get(id) ?? null),
+    active: guarded(() => active.all()),
+    insert: guarded((row: KeyRow) => {
+      try {
+        insert.run(row);
+      } catch (error) {
+        const code = codeOf(error);
+        if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') throw noSuchProject(row.projectId);
+        if (code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+        throw new VivariumError('conflict', `The API key ${row.id} exists already; create another.`, { cause: error });
+      }
+    }),
+    revoke: guarded((id: string, atMs: EpochMs) => {
+      const row = revoke.get(atMs, id);
+      if (row === undefined) throw new VivariumError('not_found', `There is no API key ${id}.`);
+      return row;
+    }),
+    count: guarded(() => count.get() ?? 0),
+  };
+}

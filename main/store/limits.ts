@@ -1,0 +1,54 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { Connection } from './connection.ts';
+
+/** What one caller of one project has used; the limiter's state, as it survives a restart. */
+export interface LimitRow {
+  projectId: string;
+  /** `key:<id>` or `address:<ip>`. */
+  caller: string;
+  minuteStartedAtMs: EpochMs | null;
+  minuteUsed: number;
+  dayStartedAtMs: EpochMs | null;
+  dayUsed: number;
+  strikes: number;
+  strikesUntilMs: EpochMs | null;
+  bannedUntilMs: EpochMs | null;
+}
+
+export interface Limits {
+  load(): LimitRow[];
+  /** In one transaction; rows of a project that is gone are passed over. */
+  save(rows: readonly LimitRow[]): void;
+  remove(callers: readonly Pick<LimitRow, 'projectId' | 'caller'>[]): void;
+}
+
+export function createLimits({ sqlite, guarded, transactional }: Connection): Limits {
+  const all = sqlite.prepare<[], LimitRow>(
+    `SELECT project_id AS projectId, caller, minute_started_at_ms AS minuteStartedAtMs, minute_used AS minuteUsed,
+       day_started_at_ms AS dayStartedAtMs, day_used AS dayUsed, strikes, strikes_until_ms AS strikesUntilMs,
+       banned_until_ms AS bannedUntilMs
+     FROM rate_counters ORDER BY project_id, caller`,
+  );
+  const upsert = sqlite.prepare<[LimitRow]>(
+    `INSERT INTO rate_counters (project_id, caller, minute_started_at_ms, minute_used, day_started_at_ms, day_used,
+       strikes, strikes_until_ms, banned_until_ms)
+     SELECT id, :caller, :minuteStartedAtMs, :minuteUsed, :dayStartedAtMs, :dayUsed, :strikes, :strikesUntilMs,
+       :bannedUntilMs
+     FROM projects WHERE id = :projectId
+     ON CONFLICT (project_id, caller) DO UPDATE SET
+       minute_started_at_ms = excluded.minute_started_at_ms, minute_used = excluded.minute_used,
+       day_started_at_ms = excluded.day_started_at_ms, day_used = excluded.day_used, strikes = excluded.strikes,
+       strikes_until_ms = excluded.strikes_until_ms, banned_until_ms = excluded.banned_until_ms`,
+  );
+  const remove = sqlite.prepare<[string, string]>('DELETE FROM rate_counters WHERE project_id = ? AND caller = ?');
+
+  return {
+    load: guarded(() => all.all()),
+    save: transactional((rows: readonly LimitRow[]) => {
+      for (const row of rows) upsert.run(row);
+    }),
+    remove: transactional((callers: readonly Pick<LimitRow, 'projectId' | 'caller'>[]) => {
+      for (const { projectId, caller } of callers) remove.run(projectId, caller);
+    }),
+  };
+}

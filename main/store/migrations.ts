@@ -1,0 +1,49 @@
+import type { Database } from 'better-sqlite3';
+import { INITIAL_SCHEMA } from './migrations/001-initial.ts';
+
+/** One step from schema `version − 1` to `version`. */
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+/** Every schema change ever published, in order and without gaps. The last version is the schema that this Vivarium knows. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'initial', sql: INITIAL_SCHEMA }];
+
+/** The schema that a list of migrations leads to. */
+export const latestVersion = (migrations: readonly Migration[]): number => migrations.at(-1)?.version ?? 0;
+
+/** The schema number of an open database. */
+export const readVersion = (sqlite: Database): number => Number(sqlite.pragma('user_version', { simple: true }));
+
+/**
+ * Runs what is missing, all of it or nothing: one transaction, the schema number included.
+ *
+ * Foreign keys are off meanwhile, so that a migration may rebuild a table without its rows cascading away, and are
+ * checked as a whole before the commit (the procedure of sqlite.org/lang_altertable.html, section 7).
+ * @throws Error with the migration's name when one fails; the file is then as it was.
+ */
+export function migrate(sqlite: Database, migrations: readonly Migration[]): void {
+  const from = readVersion(sqlite);
+  sqlite.pragma('foreign_keys = OFF');
+  sqlite.exec('BEGIN IMMEDIATE');
+  try {
+    for (const migration of migrations) if (migration.version > from) apply(sqlite, migration);
+    const broken = sqlite.pragma('foreign_key_check') as unknown[];
+    if (broken.length > 0) throw new Error(`${broken.length} rows would refer to rows that do not exist.`);
+    sqlite.exec('COMMIT');
+  } finally {
+    if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
+    sqlite.pragma('foreign_keys = ON');
+  }
+}
+
+function apply(sqlite: Database, migration: Migration): void {
+  try {
+    sqlite.exec(migration.sql);
+    sqlite.pragma(`user_version = ${migration.version}`);
+  } catch (error) {
+    throw new Error(`Migration ${migration.version} (${migration.name}) failed.`, { cause: error });
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The first schema. Times are epoch milliseconds. A published migration is never edited: the next change is a new file.
+ *
+ * `position` is the order of insertion: it settles "newest first" when the app's clock stood still or went back.
+ * A dataset whose project is gone has no `project_id`; what is left in it is purged in small steps (`purge.ts`).
+ * Orders name their pet without a foreign key: an order stays when its pet is removed.
+ */
+export const INITIAL_SCHEMA = `
+CREATE TABLE projects (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  slug TEXT NOT NULL UNIQUE,
+  plan TEXT NOT NULL CHECK (plan IN ('free', 'pro', 'business', 'enterprise')),
+  limit_per_minute INTEGER,
+  limit_per_day INTEGER,
+  target TEXT NOT NULL CHECK (json_valid(target)),
+  primary_hostname TEXT,
+  redirects TEXT NOT NULL CHECK (json_valid(redirects)),
+  created_at_ms INTEGER NOT NULL,
+  CHECK ((limit_per_minute IS NULL) = (limit_per_day IS NULL))
+) STRICT;
+
+CREATE TABLE keys (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  created_at_ms INTEGER NOT NULL,
+  revoked_at_ms INTEGER
+) STRICT;
+CREATE INDEX keys_by_project ON keys (project_id, position);
+
+CREATE TABLE deploys (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  status TEXT NOT NULL CHECK (status IN ('succeeded', 'failed')),
+  reason TEXT,
+  created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX deploys_by_project ON deploys (project_id, position);
+
+CREATE TABLE datasets (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  project_id TEXT REFERENCES projects (id) ON DELETE SET NULL,
+  environment TEXT NOT NULL CHECK (environment IN ('production', 'staging')),
+  last_pet_id INTEGER NOT NULL DEFAULT 0,
+  last_order_id INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (project_id, environment)
+) STRICT;
+
+CREATE TABLE pets (
+  dataset_id INTEGER NOT NULL REFERENCES datasets (id),
+  id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  category_id INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+  folded_name TEXT NOT NULL,
+  PRIMARY KEY (dataset_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pets_by_status ON pets (dataset_id, status, id);
+
+CREATE TABLE pet_counts (
+  dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+  status TEXT NOT NULL,
+  pets INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (dataset_id, status)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER datasets_begin_counts AFTER INSERT ON datasets BEGIN
+  INSERT INTO pet_counts (dataset_id, status) VALUES (NEW.id, 'available'), (NEW.id, 'pending'), (NEW.id, 'sold');
+END;
+CREATE TRIGGER pets_count_added AFTER INSERT ON pets BEGIN
+  UPDATE pet_counts SET pets = pets + 1 WHERE dataset_id = NEW.dataset_id AND status = NEW.status;
+END;
+CREATE TRIGGER pets_count_removed AFTER DELETE ON pets BEGIN
+  UPDATE pet_counts SET pets = pets - 1 WHERE dataset_id = OLD.dataset_id AND status = OLD.status;
+END;
+CREATE TRIGGER pets_count_moved AFTER UPDATE OF status ON pets WHEN OLD.status <> NEW.status BEGIN
+  UPDATE pet_counts SET pets = pets - 1 WHERE dataset_id = OLD.dataset_id AND status = OLD.status;
+  UPDATE pet_counts SET pets = pets + 1 WHERE dataset_id = NEW.dataset_id AND status = NEW.status;
+END;
+CREATE TRIGGER datasets_end_counts AFTER UPDATE OF project_id ON datasets WHEN NEW.project_id IS NULL BEGIN
+  DELETE FROM pet_counts WHERE dataset_id = NEW.id;
+END;
+
+CREATE TABLE orders (
+  dataset_id INTEGER NOT NULL REFERENCES datasets (id),
+  id INTEGER NOT NULL,
+  pet_id INTEGER NOT NULL,
+  quantity INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status = 'placed'),
+  created_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (dataset_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE settings (
+  name TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL CHECK (json_valid(value))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE clock (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  offset_ms INTEGER NOT NULL,
+  frozen_at_ms INTEGER
+) STRICT;
+
+CREATE TABLE rate_counters (
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  caller TEXT NOT NULL,
+  minute_started_at_ms INTEGER,
+  minute_used INTEGER NOT NULL,
+  day_started_at_ms INTEGER,
+  day_used INTEGER NOT NULL,
+  strikes INTEGER NOT NULL,
+  strikes_until_ms INTEGER,
+  banned_until_ms INTEGER,
+  PRIMARY KEY (project_id, caller)
+) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,112 @@
+import { VivariumError } from '../contract/errors.ts';
+import type { PetStatus } from '../contract/values.ts';
+import type { Connection } from './connection.ts';
+import type { DatasetHandle } from './datasets.ts';
+import { codeOf } from './faults.ts';
+import { foldName, takenMessage, type NewPetRow, type PetRow } from './pet-row.ts';
+import { createPetSequence } from './pet-sequence.ts';
+
+/**
+ * Pets that one statement inserts in bulk. A statement's fixed cost is most of an insert; with twenty in one it
+ * halves, with more it hardly falls further.
+ */
+export const CHUNK_PETS = 20;
+
+type Parameter = number | bigint | string;
+
+/** Puts new pets into datasets. Both ways of inserting run inside `write` only. */
+export interface PetWriter {
+  /** One transaction: what `work` inserts is durable when this returns. */
+  write<Result>(work: () => Result): Result;
+  /** @throws VivariumError `conflict` when the id is taken or none is left; `not_found` when the project is gone. */
+  insert(handle: DatasetHandle, pet: NewPetRow): PetRow;
+  /** At most `CHUNK_PETS`; for each, in order, null when it was taken, or why not. */
+  insertChunk(handle: DatasetHandle, pets: readonly NewPetRow[]): (string | null)[];
+}
+
+export function createPetWriter(connection: Connection): PetWriter {
+  const { sqlite, transactional } = connection;
+  const sequence = createPetSequence(connection);
+  const into = 'INSERT INTO pets (dataset_id, id, name, category_id, status, folded_name) VALUES ';
+  const values = '(?, ?, ?, ?, ?, ?)';
+  const insertFree = sqlite.prepare<[number, bigint, string, bigint, PetStatus, string]>(
+    `${into}${values} ON CONFLICT (dataset_id, id) DO NOTHING`,
+  );
+  const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
+
+  /** Whether the id was free, and the pet is there now. */
+  function place(handle: DatasetHandle, id: bigint, { name, categoryId, status }: NewPetRow): boolean {
+    return insertFree.run(handle.id, id, name, categoryId, status, foldName(name)).changes === 1;
+  }
+
+  function assign(handle: DatasetHandle, pet: NewPetRow): bigint {
+    let id = sequence.next(handle);
+    if (!place(handle, id, pet)) {
+      id = sequence.freeAfter(handle, id);
+      place(handle, id, pet);
+    }
+    sequence.assigned(handle, id);
+    return id;
+  }
+
+  function insert(handle: DatasetHandle, pet: NewPetRow): PetRow {
+    const { name, categoryId, status } = pet;
+    if (pet.id === undefined) return { id: assign(handle, pet), name, categoryId, status };
+    const id = pet.id;
+    sequence.last(handle);
+    if (!place(handle, id, pet)) throw new VivariumError('conflict', takenMessage(id, handle.dataset));
+    sequence.pushed(handle, id);
+    return { id, name, categoryId, status };
+  }
+
+  /** All in one statement, which fails as a whole when one of them can't be inserted. */
+  function insertTogether(handle: DatasetHandle, pets: readonly NewPetRow[]): boolean {
+    const before = sequence.last(handle);
+    const parameters: Parameter[] = [];
+    try {
+      for (const { id: explicit, name, categoryId, status } of pets) {
+        const id = explicit ?? sequence.next(handle);
+        if (explicit === undefined) sequence.assigned(handle, id);
+        else sequence.pushed(handle, id);
+        parameters.push(handle.id, id, name, categoryId, status, foldName(name));
+      }
+      insertChunkOfAll.run(...parameters);
+      return true;
+    } catch (error) {
+      if (!isOfOnePet(error)) throw error;
+      sequence.assigned(handle, before);
+      return false;
+    }
+  }
+
+  function insertOne(handle: DatasetHandle, pet: NewPetRow): string | null {
+    try {
+      insert(handle, pet);
+      return null;
+    } catch (error) {
+      if (!isOfOnePet(error)) throw error;
+      return error instanceof VivariumError ? error.message : `The pet is not acceptable: ${error.message}.`;
+    }
+  }
+
+  return {
+    write: <Result>(work: () => Result): Result =>
+      transactional(() => {
+        sequence.begin();
+        const result = work();
+        sequence.store();
+        return result;
+      })(),
+    insert,
+    insertChunk(handle, pets) {
+      sequence.last(handle);
+      if (pets.length === CHUNK_PETS && insertTogether(handle, pets)) return pets.map(() => null);
+      return pets.map((pet) => insertOne(handle, pet));
+    },
+  };
+}
+
+/** An error that says something of one pet, while the transaction can go on. */
+function isOfOnePet(error: unknown): error is Error {
+  return error instanceof VivariumError || codeOf(error)?.startsWith('SQLITE_CONSTRAINT') === true;
+}

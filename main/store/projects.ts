@@ -1,0 +1,145 @@
+import type { EpochMs } from '../base/clock.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { Connection } from './connection.ts';
+import { codeOf } from './faults.ts';
+import { noSuchProject, type Datasets } from './datasets.ts';
+
+export interface ProjectRow {
+  id: string;
+  name: string;
+  /** Unique among all projects. */
+  slug: string;
+  plan: Plan;
+  /** Set with Enterprise only; the other plans have their own. */
+  limits: PlanLimits | null;
+  target: TargetSetting;
+  /** The hostname that base addresses are shown with; null is the platform's own. */
+  primary: string | null;
+  redirects: Project['redirects'];
+  createdAtMs: EpochMs;
+}
+
+export type ProjectPatch = Partial<Omit<ProjectRow, 'id' | 'createdAtMs'>>;
+
+export interface Projects {
+  /** Newest first. */
+  list(): ProjectRow[];
+  get(id: string): ProjectRow | null;
+  getBySlug(slug: string): ProjectRow | null;
+  /** With its two empty datasets. @throws VivariumError `conflict` when the id or the slug is taken. */
+  insert(row: ProjectRow): void;
+  /** @throws VivariumError `not_found`; `conflict` when the new slug is taken. */
+  update(id: string, patch: ProjectPatch): ProjectRow;
+  /** With its keys, deploys, pets, orders and rate counters; null when there is none. */
+  remove(id: string): ProjectRow | null;
+  count(): number;
+}
+
+interface Stored {
+  id: string;
+  name: string;
+  slug: string;
+  plan: Plan;
+  limitPerMinute: number | null;
+  limitPerDay: number | null;
+  target: string;
+  primary: string | null;
+  redirects: string;
+  createdAtMs: number;
+}
+
+const COLUMNS = `id, name, slug, plan, limit_per_minute AS limitPerMinute, limit_per_day AS limitPerDay, target,
+  primary_hostname AS "primary", redirects, created_at_ms AS createdAtMs`;
+
+/** `onRemoved` is told after the commit; what was in the datasets is still to be purged then. */
+export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void): Projects {
+  const { sqlite, guarded, transactional } = connection;
+  const all = sqlite.prepare<[], Stored>(`SELECT ${COLUMNS} FROM projects ORDER BY created_at_ms DESC, position DESC`);
+  const byId = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE id = ?`);
+  const bySlug = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE slug = ?`);
+  const insert = sqlite.prepare<[Stored]>(
+    `INSERT INTO projects (id, name, slug, plan, limit_per_minute, limit_per_day, target, primary_hostname, redirects,
+       created_at_ms)
+     VALUES (:id, :name, :slug, :plan, :limitPerMinute, :limitPerDay, :target, :primary, :redirects, :createdAtMs)`,
+  );
+  const update = sqlite.prepare<[Stored]>(
+    `UPDATE projects SET name = :name, slug = :slug, plan = :plan, limit_per_minute = :limitPerMinute,
+       limit_per_day = :limitPerDay, target = :target, primary_hostname = :primary, redirects = :redirects
+     WHERE id = :id`,
+  );
+  const remove = sqlite.prepare<[string]>('DELETE FROM projects WHERE id = ?');
+  const count = sqlite.prepare<[], number>('SELECT count(*) FROM projects').pluck();
+
+  const get = (id: string): ProjectRow | null => rowOrNull(byId.get(id));
+
+  const removeRow = transactional((id: string) => {
+    const row = get(id);
+    if (row !== null) remove.run(id);
+    return row;
+  });
+
+  return {
+    list: guarded(() => all.all().map(rowOf)),
+    get: guarded(get),
+    getBySlug: guarded((slug: string) => rowOrNull(bySlug.get(slug))),
+    insert: transactional((row: ProjectRow) => {
+      writeUnique(row, () => insert.run(storedOf(row)));
+      datasets.create(row.id);
+    }),
+    update: transactional((id: string, patch: ProjectPatch) => {
+      const row = get(id);
+      if (row === null) throw noSuchProject(id);
+      const changed: ProjectRow = { ...row, ...definedOf(patch), id, createdAtMs: row.createdAtMs };
+      writeUnique(changed, () => update.run(storedOf(changed)));
+      return changed;
+    }),
+    remove(id) {
+      const row = removeRow(id);
+      if (row === null) return null;
+      datasets.removed(id);
+      onRemoved();
+      return row;
+    },
+    count: guarded(() => count.get() ?? 0),
+  };
+}
+
+/** A property that is there but undefined stays as it was. */
+function definedOf(patch: ProjectPatch): ProjectPatch {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+}
+
+function writeUnique(row: ProjectRow, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+    const what =
+      error instanceof Error && error.message.includes('projects.slug') ? `slug ${row.slug}` : `id ${row.id}`;
+    throw new VivariumError('conflict', `There is a project with the ${what} already; choose another.`, {
+      cause: error,
+    });
+  }
+}
+
+const rowOrNull = (stored: Stored | undefined): ProjectRow | null => (stored === undefined ? null : rowOf(stored));
+
+function rowOf({ limitPerMinute, limitPerDay, target, redirects, ...rest }: Stored): ProjectRow {
+  return {
+    ...rest,
+    limits: limitPerMinute === null || limitPerDay === null ? null : { perMinute: limitPerMinute, perDay: limitPerDay },
+    target: JSON.parse(target) as TargetSetting,
+    redirects: JSON.parse(redirects) as Project['redirects'],
+  };
+}
+
+function storedOf({ limits, target, redirects, ...rest }: ProjectRow): Stored {
+  return {
+    ...rest,
+    limitPerMinute: limits?.perMinute ?? null,
+    limitPerDay: limits?.perDay ?? null,
+    target: JSON.stringify(target),
+    redirects: JSON.stringify(redirects),
+  };
+}

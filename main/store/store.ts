@@ -1,0 +1,83 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { createClockSettings, type ClockSettings } from './clock.ts';
+import { scheduleDailyBackup } from './daily-backup.ts';
+import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
+import { createDatasets } from './datasets.ts';
+import { createDeploys, type Deploys } from './deploys.ts';
+import { createKeys, type Keys } from './keys.ts';
+import { createLimits, type Limits } from './limits.ts';
+import { createOrders, type Orders } from './orders.ts';
+import { createPets, type Pets } from './pets.ts';
+import { createProjects, type Projects } from './projects.ts';
+import { createPurge } from './purge.ts';
+import { createSettings, type Settings } from './settings.ts';
+
+/** Everything that Vivarium keeps. What a method has returned, or a promise has resolved with, survives a power failure. */
+export interface Store {
+  projects: Projects;
+  deploys: Deploys;
+  keys: Keys;
+  pets: Pets;
+  orders: Orders;
+  settings: Settings;
+  limits: Limits;
+  clock: ClockSettings;
+  /** What is not as it should be, in sentences; grows while the store is open. */
+  warnings: string[];
+  /** Paths of the backups, newest first. */
+  backupFiles(): string[];
+  /** Stores what waits, moves the write-ahead log into the file, and closes it. Idempotent. */
+  close(): void;
+}
+
+export interface StoreOptions extends DatabaseOptions {
+  clock: Pick<Clock, 'now' | 'realTimer'>;
+}
+
+/**
+ * Opens the store in `file` (made when it is not there; its folder must exist), or an ephemeral one in `:memory:`.
+ * @throws VivariumError as `openDatabase`.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { clock, log } = options;
+  const database = openDatabase(options);
+  const { connection, backups, warnings } = database;
+
+  const datasets = createDatasets(connection, log);
+  const purge = createPurge(connection, log);
+  const pets = createPets(connection, datasets);
+  const projects = createProjects(connection, datasets, () => purge.begin());
+  const dailyBackup = scheduleDailyBackup(database, { clock, log });
+  purge.begin();
+
+  return {
+    projects,
+    deploys: createDeploys(connection),
+    keys: createKeys(connection),
+    pets,
+    orders: createOrders(connection, datasets),
+    settings: createSettings(connection),
+    limits: createLimits(connection),
+    clock: createClockSettings(connection),
+    warnings,
+    backupFiles: () => backups.list().map((backup) => backup.path),
+    close() {
+      if (!connection.sqlite.open) return;
+      dailyBackup.cancel();
+      purge.stop();
+      pets.close();
+      closeDatabase(database, log);
+    },
+  };
+}
+
+function closeDatabase({ connection, file }: OpenDatabase, log: Log): void {
+  try {
+    if (file !== null) connection.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    // The log stays beside the file, and the next start reads it from there.
+    log.warn('The write-ahead log could not be moved into the database', { file, error: connection.explain(error) });
+  }
+  connection.sqlite.close();
+}

@@ -1,0 +1,167 @@
+import { createORPCClient } from '@orpc/client';
+import type { ChangeEvent } from '../../main/contract/events.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { backoffMs } from './backoff.ts';
+import { watchPulse } from './pulse.ts';
+import { ConnectionLostError, SignInRefusedError, type Client, type OpenLink, type Transport } from './transport.ts';
+
+/**
+ * `connecting`: not reached yet, first attempt · `open` · `silent`: connected, yet no answer comes · `lost`: not
+ * connected, trying again · `refused`: the engine does not take the credentials; nothing is tried until there are new
+ * ones · `stopped`.
+ */
+export type ConnectionPhase = 'connecting' | 'open' | 'silent' | 'lost' | 'refused' | 'stopped';
+
+/** What changed in the engine. `everything`: this page may have missed some, so all that it shows must be read again. */
+export type Change = { type: 'everything' } | ChangeEvent;
+
+export interface ConnectionOptions {
+  transport: Transport;
+  time: RealTime;
+  /** A cheap call that shows that the engine answers. */
+  pulse: (client: Client) => Promise<void>;
+}
+
+/**
+ * The page's connection to the engine: opens it, follows `events.watch`, notices when it is gone or silent, and opens it
+ * again. Its `client` stays the same object all along; while there is no connection its calls fail with
+ * ConnectionLostError.
+ */
+export class Connection {
+  readonly client: Client;
+  #phase = $state<ConnectionPhase>('connecting');
+  #wasOpen = $state(false);
+  #current: OpenLink | null = null;
+  #following = false;
+  #attempt = 0;
+  #wake: (() => void) | null = null;
+  #listeners: readonly ((change: Change) => void)[] = [];
+  readonly #transport: Transport;
+  readonly #time: RealTime;
+  readonly #pulse: (client: Client) => Promise<void>;
+
+  constructor({ transport, time, pulse }: ConnectionOptions) {
+    this.#transport = transport;
+    this.#time = time;
+    this.#pulse = pulse;
+    this.client = createORPCClient<Client>({
+      call: async (path, input, options) => {
+        const opened = this.#current;
+        if (opened === null) throw new ConnectionLostError();
+        try {
+          return await opened.link.call(path, input, options);
+        } catch (error) {
+          // When the link breaks, calls on their way fail in ways that depend on the transport.
+          if (this.#current !== opened) throw new ConnectionLostError();
+          throw error;
+        }
+      },
+    });
+  }
+
+  get phase(): ConnectionPhase {
+    return this.#phase;
+  }
+
+  /** Whether it has ever been open, so that the page has something to show. */
+  get wasOpen(): boolean {
+    return this.#wasOpen;
+  }
+
+  /** Whether changes are being told, so that what is read now will be kept up to date. */
+  get following(): boolean {
+    return this.#following;
+  }
+
+  /** Calls `listener` with every change until the returned function is called. */
+  subscribe(listener: (change: Change) => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  start(): void {
+    void this.#run();
+  }
+
+  /** Ends the wait before the next attempt. */
+  retryNow(): void {
+    this.#wake?.();
+  }
+
+  stop(): void {
+    this.#phase = 'stopped';
+    this.#wake?.();
+    this.#current?.close();
+    this.#listeners = [];
+  }
+
+  async #run(): Promise<void> {
+    while (this.#phase !== 'stopped') {
+      try {
+        const opened = await this.#transport.open();
+        if (this.#isStopped()) return opened.close();
+        await this.#follow(opened);
+      } catch (error) {
+        if (this.#isStopped()) return;
+        if (error instanceof SignInRefusedError) {
+          this.#phase = 'refused';
+          return;
+        }
+      }
+      if (this.#isStopped()) return;
+      this.#phase = 'lost';
+      this.#attempt += 1;
+      await this.#pause(backoffMs(this.#attempt));
+    }
+  }
+
+  /** Holds the open link until it breaks. */
+  async #follow(opened: OpenLink): Promise<void> {
+    this.#current = opened;
+    const pulse = watchPulse({
+      time: this.#time,
+      beat: () => this.#pulse(this.client),
+      onChange: (alive) => {
+        if (this.#current === opened && this.#following) this.#phase = alive ? 'open' : 'silent';
+      },
+      onDead: () => opened.close(),
+    });
+    const told = this.#tellChanges().catch(() => undefined);
+    await Promise.race([opened.closed, told]);
+    pulse.stop();
+    this.#current = null;
+    this.#following = false;
+    opened.close();
+  }
+
+  async #tellChanges(): Promise<void> {
+    for await (const event of await this.client.events.watch()) {
+      if (event.type === 'ready') {
+        this.#attempt = 0;
+        this.#following = true;
+        this.#wasOpen = true;
+        this.#phase = 'open';
+      }
+      const change: Change = event.type === 'ready' || event.type === 'lagged' ? { type: 'everything' } : event;
+      for (const listener of this.#listeners) listener(change);
+    }
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.#time.realTimer(delayMs, resolve);
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    this.#wake = null;
+  }
+
+  /** A method, because the phase changes while `#run` waits. */
+  #isStopped(): boolean {
+    return this.#phase === 'stopped';
+  }
+}

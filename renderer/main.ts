@@ -1,0 +1,40 @@
+import { mount } from 'svelte';
+import App from './App.svelte';
+import { createWebSocketTransport } from './connection/web-socket.ts';
+import { Announcer } from './state/announcer.svelte.ts';
+import { Entrance } from './state/entrance.svelte.ts';
+import { Session } from './state/session.svelte.ts';
+import { openStorage } from './state/storage.ts';
+import { Theme } from './state/theme.svelte.ts';
+import { browserTime } from './time/real-time.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+
+const time = browserTime;
+const { origin } = window.location;
+const remembered = openStorage(() => window.localStorage);
+
+const theme = new Theme(remembered, (choice) => {
+  document.documentElement.dataset['theme'] = choice;
+});
+const entrance = new Entrance({
+  origin,
+  storage: openStorage(() => window.sessionStorage),
+  openSession: (token) =>
+    new Session({ transport: createWebSocketTransport({ origin, token, time }), time, storage: remembered }),
+  navigate: (href) => window.location.assign(href),
+});
+
+/** The token is a secret: it does not stay in the address bar, the history, or a copied link. */
+function enter(): void {
+  if (entrance.enter(window.location.hash)) {
+    window.history.replaceState(null, '', window.location.pathname + window.location.search);
+  }
+}
+
+enter();
+window.addEventListener('hashchange', enter);
+
+const target = document.getElementById('app');
+if (target === null) throw new Error('index.html has no element with the id "app".');
+mount(App, { target, props: { entrance, theme, announcer: new Announcer(time), time } });

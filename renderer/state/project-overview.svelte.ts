@@ -1,0 +1,109 @@
+import type { ApiKey } from '../../main/contract/keys.ts';
+import type { CallerUsage } from '../../main/contract/limits.ts';
+import type { PetRecord } from '../../main/contract/pets.ts';
+import type { Environment } from '../../main/contract/values.ts';
+import type { Change } from '../connection/connection.svelte.ts';
+import { describeFailure } from '../connection/failure.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+
+/** Enough to see that they are alive; all of them are the Pets page's matter. */
+export const FIRST_PETS = 8;
+
+/** What "add some" adds to an empty dataset. */
+export const SEED_COUNT = 30;
+
+export interface FirstPets {
+  items: PetRecord[];
+  total: number;
+}
+
+export interface ProjectOverviewOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  projectId: string;
+}
+
+/** What the Overview shows of one project. Made when the project comes into view, closed when it leaves. */
+export class ProjectOverview {
+  readonly usage: LiveQuery<CallerUsage[]>;
+  readonly keys: LiveQuery<ApiKey[]>;
+  readonly pets: Record<Environment, LiveQuery<FirstPets>>;
+  #environment = $state<Environment>('production');
+  #seeding = $state(false);
+  #seedFailure = $state<string | undefined>(undefined);
+  readonly #options: ProjectOverviewOptions;
+
+  constructor(options: ProjectOverviewOptions) {
+    this.#options = options;
+    const { client, changes, time, projectId } = options;
+    const ofProject = (change: Exclude<Change, { type: 'everything' }>): boolean =>
+      change.projectId === undefined || change.projectId === projectId;
+    this.usage = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.limits.usage({ projectId }, { signal }),
+      // A new plan has new limits; a clock that was set back begins windows anew; a revoked key calls no more.
+      concerns: (change) =>
+        change.type === 'clock.changed' ||
+        (ofProject(change) && ['limits.changed', 'keys.changed', 'projects.changed'].includes(change.type)),
+    });
+    this.keys = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.keys.list({ projectId }, { signal }),
+      concerns: (change) => change.type === 'keys.changed' && ofProject(change),
+    });
+    const petsOf = (environment: Environment): LiveQuery<FirstPets> =>
+      new LiveQuery({
+        changes,
+        time,
+        read: (signal) => client.pets.list({ projectId, environment, limit: FIRST_PETS }, { signal }),
+        concerns: (change) =>
+          change.type === 'pets.changed' &&
+          ofProject(change) &&
+          (change.environment === undefined || change.environment === environment),
+      });
+    this.pets = { production: petsOf('production'), staging: petsOf('staging') };
+  }
+
+  /** Whose pets are shown. */
+  get environment(): Environment {
+    return this.#environment;
+  }
+
+  set environment(environment: Environment) {
+    this.#environment = environment;
+    this.#seedFailure = undefined;
+  }
+
+  get seeding(): boolean {
+    return this.#seeding;
+  }
+
+  /** Why no pets could be added, when they could not. */
+  get seedFailure(): string | undefined {
+    return this.#seedFailure;
+  }
+
+  /** Adds made-up pets to the dataset that is shown. */
+  async seed(): Promise<void> {
+    if (this.#seeding) return;
+    this.#seeding = true;
+    this.#seedFailure = undefined;
+    const { client, projectId } = this.#options;
+    try {
+      await client.pets.seed({ projectId, environment: this.#environment, count: SEED_COUNT });
+    } catch (error) {
+      this.#seedFailure = describeFailure(error);
+    } finally {
+      this.#seeding = false;
+    }
+  }
+
+  close(): void {
+    for (const query of [this.usage, this.keys, this.pets.production, this.pets.staging]) query.close();
+  }
+}

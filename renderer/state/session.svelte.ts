@@ -1,0 +1,95 @@
+import type { Project } from '../../main/contract/projects.ts';
+import type { StatusReport } from '../../main/contract/status.ts';
+import { Connection } from '../connection/connection.svelte.ts';
+import { describeFailure } from '../connection/failure.ts';
+import { ConnectionLostError, type Client, type Transport } from '../connection/transport.ts';
+import { LiveQuery } from '../live/live-query.svelte.ts';
+import { AppClock } from '../time/app-clock.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { ProjectSelection } from './project-selection.svelte.ts';
+import type { KeyValueStorage } from './storage.ts';
+
+export interface SessionOptions {
+  transport: Transport;
+  time: RealTime;
+  /** Where the chosen project is remembered. */
+  storage: KeyValueStorage;
+}
+
+/** What the page holds as long as it is signed in to one engine: the connection, and what every view needs. */
+export class Session {
+  readonly time: RealTime;
+  readonly clock: AppClock;
+  readonly connection: Connection;
+  readonly status: LiveQuery<StatusReport>;
+  readonly projects: LiveQuery<Project[]>;
+  readonly selection: ProjectSelection;
+  #clockFailure = $state<string | undefined>(undefined);
+
+  constructor({ transport, time, storage }: SessionOptions) {
+    this.time = time;
+    this.clock = new AppClock(time);
+    const connection = new Connection({
+      transport,
+      time,
+      // The clock is what the engine can tell most cheaply, and what is most worth keeping true.
+      pulse: async (client) => this.clock.accept(await client.clock.get()),
+    });
+    this.connection = connection;
+    connection.subscribe((change) => {
+      if (change.type === 'everything' || change.type === 'clock.changed') void this.#readClock();
+    });
+    this.status = new LiveQuery({
+      changes: connection,
+      time,
+      read: (signal) => connection.client.status.get({}, { signal }),
+      // Counts and warnings follow from everything else.
+      concerns: () => true,
+    });
+    this.projects = new LiveQuery({
+      changes: connection,
+      time,
+      read: (signal) => connection.client.projects.list({}, { signal }),
+      concerns: ({ type }) => type === 'projects.changed',
+    });
+    this.selection = new ProjectSelection(() => this.projects.value, storage);
+  }
+
+  get client(): Client {
+    return this.connection.client;
+  }
+
+  /** Why the clock could not be set, when it could not. */
+  get clockFailure(): string | undefined {
+    return this.#clockFailure;
+  }
+
+  start(): void {
+    this.connection.start();
+  }
+
+  stop(): void {
+    this.connection.stop();
+    this.status.close();
+    this.projects.close();
+    this.clock.stop();
+  }
+
+  /** Back to the real time, running. */
+  async resetClock(): Promise<void> {
+    this.#clockFailure = undefined;
+    try {
+      this.clock.accept(await this.client.clock.reset());
+    } catch (error) {
+      this.#clockFailure = describeFailure(error);
+    }
+  }
+
+  async #readClock(): Promise<void> {
+    try {
+      this.clock.accept(await this.client.clock.get());
+    } catch (error) {
+      if (!(error instanceof ConnectionLostError)) this.#clockFailure = describeFailure(error);
+    }
+  }
+}

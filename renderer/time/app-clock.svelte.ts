@@ -1,0 +1,84 @@
+import type { ClockReading } from '../../main/contract/clock.ts';
+import type { RealTime } from './real-time.ts';
+
+/** Readings jitter by the time they travel; below this difference the running estimate is smoother than the reading. */
+const JITTER_MS_MAX = 250;
+
+/** Seconds are what is shown, so the estimate moves once a second, just after the second begins. */
+const TICK_MS = 1_000;
+const TICK_MARGIN_MS = 5;
+
+/**
+ * The app's clock as the page knows it: what the engine said last, carried on by real time in between. Everything on
+ * the page that counts down reads `nowMs`.
+ */
+export class AppClock {
+  #reading = $state.raw<ClockReading | null>(null);
+  #nowMs = $state(0);
+  #anchorMs = 0;
+  #anchoredAt = 0;
+  #timer: { cancel(): void } | null = null;
+  readonly #time: RealTime;
+
+  constructor(time: RealTime) {
+    this.#time = time;
+  }
+
+  /** Whether the engine has said what time it is. */
+  get known(): boolean {
+    return this.#reading !== null;
+  }
+
+  /** The app's time in epoch milliseconds, renewed every second. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get frozen(): boolean {
+    return this.#reading?.frozen ?? false;
+  }
+
+  /** How far the app's clock is ahead of the real time; negative when behind. */
+  get offsetMs(): number {
+    const reading = this.#reading;
+    return reading === null ? 0 : Date.parse(reading.now) - Date.parse(reading.realNow);
+  }
+
+  /** Whether the app's clock is anything but the real time, running. */
+  get moved(): boolean {
+    return this.#reading !== null && (this.#reading.frozen || this.#reading.offset !== 'PT0S');
+  }
+
+  /** Takes what the engine just said. */
+  accept(reading: ClockReading): void {
+    const saidMs = Date.parse(reading.now);
+    const jumped =
+      this.#reading === null ||
+      reading.frozen ||
+      this.#reading.frozen !== reading.frozen ||
+      Math.abs(saidMs - this.#estimateMs()) > JITTER_MS_MAX;
+    this.#reading = reading;
+    if (!jumped) return;
+    this.#anchorMs = saidMs;
+    this.#anchoredAt = this.#time.monotonic();
+    this.#tick();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  #estimateMs(): number {
+    return this.frozen ? this.#anchorMs : this.#anchorMs + (this.#time.monotonic() - this.#anchoredAt);
+  }
+
+  #tick(): void {
+    this.stop();
+    const estimateMs = Math.floor(this.#estimateMs());
+    this.#nowMs = estimateMs;
+    if (this.frozen) return;
+    const untilNextMs = TICK_MS - (((estimateMs % TICK_MS) + TICK_MS) % TICK_MS) + TICK_MARGIN_MS;
+    this.#timer = this.#time.realTimer(untilNextMs, () => this.#tick());
+  }
+}

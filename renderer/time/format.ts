@@ -1,0 +1,71 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Below this, seconds matter to someone who waits. */
+const SECONDS_SHOWN_BELOW_MS = 10 * MINUTE_MS;
+
+/**
+ * A length of time in at most two units, rounded up to the smaller: `42 s`, `3 min 5 s`, `13 h 5 min`, `2 days 4 h`.
+ * Rounded up, because a countdown that shows 0 while one still has to wait is wrong.
+ */
+export function formatSpan(milliseconds: number): string {
+  const ms = Math.max(0, milliseconds);
+  const unitMs = ms < SECONDS_SHOWN_BELOW_MS ? SECOND_MS : ms < 2 * DAY_MS ? MINUTE_MS : HOUR_MS;
+  const rounded = Math.ceil(ms / unitMs) * unitMs;
+  if (rounded < MINUTE_MS) return `${rounded / SECOND_MS} s`;
+  if (rounded < HOUR_MS) return pair(rounded, MINUTE_MS, 'min', SECOND_MS, 's');
+  if (rounded < 2 * DAY_MS) return pair(rounded, HOUR_MS, 'h', MINUTE_MS, 'min');
+  return pair(rounded, DAY_MS, 'days', HOUR_MS, 'h');
+}
+
+function pair(ms: number, largeMs: number, large: string, smallMs: number, small: string): string {
+  const larges = Math.floor(ms / largeMs);
+  const smalls = Math.floor((ms % largeMs) / smallMs);
+  return smalls === 0 ? `${larges} ${large}` : `${larges} ${large} ${smalls} ${small}`;
+}
+
+const TIME_OF_DAY = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+
+/** Making a formatter costs about 0.1 ms and clocks tick: one is kept for each form and zone (a handful). */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+function format(atMs: number, form: string, options: Intl.DateTimeFormatOptions, timeZone: string | undefined): string {
+  const key = `${form} ${timeZone ?? ''}`;
+  let formatter = formatters.get(key);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat('en-GB', { ...options, timeZone });
+    formatters.set(key, formatter);
+  }
+  return formatter.format(atMs);
+}
+
+/** `20 Nov 2026`, in the reader's time zone unless one is named. */
+export const formatDate = (atMs: number, timeZone?: string): string => format(atMs, 'date', DATE, timeZone);
+
+/** `09:00:42`. */
+export const formatTimeOfDay = (atMs: number, timeZone?: string): string => format(atMs, 'time', TIME_OF_DAY, timeZone);
+
+/** `20 Nov 2026, 09:00:42`. */
+export const formatMoment = (atMs: number, timeZone?: string): string =>
+  format(atMs, 'moment', { ...DATE, ...TIME_OF_DAY }, timeZone);
+
+/** A moment as short as it can be said at `nowMs`: `09:00:42` today, `21 Nov, 09:00:42` this year, else in full. */
+export function formatMomentNear(atMs: number, nowMs: number, timeZone?: string): string {
+  if (formatDate(atMs, timeZone) === formatDate(nowMs, timeZone)) return formatTimeOfDay(atMs, timeZone);
+  const year = { year: 'numeric' } as const;
+  if (format(atMs, 'year', year, timeZone) !== format(nowMs, 'year', year, timeZone))
+    return formatMoment(atMs, timeZone);
+  return format(atMs, 'day', { day: 'numeric', month: 'short', ...TIME_OF_DAY }, timeZone);
+}
+
+const counts = new Intl.NumberFormat('en-GB');
+
+/** `1,204`. */
+export const formatCount = (count: number): string => counts.format(count);
+
+/** `1 pet`, `30 pets`. */
+export const formatCounted = (count: number, one: string, many: string): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;

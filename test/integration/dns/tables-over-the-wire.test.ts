@@ -1,0 +1,191 @@
+import { Packet } from 'dns2';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatRecord } from '../../../main/dns/record-format.ts';
+import { typeCode, type RecordData } from '../../../main/dns/record.ts';
+import { message, opt, TcpClient, UdpClient } from '../../support/dns-client.ts';
+import { dig, run, type Shown } from '../../support/dns-dig.ts';
+import { startDns, type RunningDns } from '../../support/dns-server.ts';
+import { DNS_TABLES, linesOf, zoneOf, type DnsFact } from '../../support/dns-tables.ts';
+
+const lower = (lines: string[]) => lines.map((line) => line.replace(/^\S+/, (owner) => owner.toLowerCase()));
+
+const shown = ({ rcode, flags, answer, authority, additional }: Shown) => ({
+  rcode,
+  authoritative: flags.includes('aa'),
+  answer: lower(answer),
+  authority: lower(authority),
+  additional: lower(additional),
+});
+
+const expected = (fact: DnsFact) => ({
+  rcode: fact.rcode ?? 'NOERROR',
+  authoritative: fact.authoritative ?? true,
+  answer: linesOf(fact.answer),
+  authority: linesOf(fact.authority),
+  additional: linesOf(fact.additional),
+});
+
+describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
+  let dns: RunningDns;
+  beforeAll(async () => {
+    dns = await startDns(zones);
+  });
+  afterAll(() => dns.server.stop());
+
+  const questions = facts.map(({ question }) => question);
+
+  test.each([
+    ['dig', 'UDP, IPv4', '127.0.0.1', []],
+    ['dig', 'TCP, IPv6', '::1', ['+tcp']],
+    ['kdig', 'UDP, IPv6', '::1', []],
+    ['kdig', 'TCP, IPv4', '127.0.0.1', ['+tcp']],
+  ] as const)('%s agrees, over %s', async (tool, _how, address, options) => {
+    const replies = await dig(tool, { port: dns.port, address }, questions, [...options]);
+    expect(replies.map(shown)).toEqual(facts.map(expected));
+  });
+
+  test('dns2’s decoder agrees', async () => {
+    const client = new UdpClient(dns.port);
+    try {
+      for (const fact of facts) {
+        const [name = '', type = ''] = fact.question.split(' ');
+        const code = typeCode(type) ?? 0;
+        const reply = Packet.parse(await client.ask(message({ name, type: code, rest: opt() })));
+        expect(reply.errors).toEqual([]);
+        expect(reply.questions).toMatchObject([{ name: name.replace(/\.$/, ''), type: code, class: 1 }]);
+        const lines = [reply.answers, reply.authorities].map((section) => section.map(fromDns2));
+        expect(lines).toEqual([linesOf(fact.answer), linesOf(fact.authority)]);
+      }
+    } finally {
+      client.close();
+    }
+  });
+});
+
+/** One record as dns2 reads it; types that it does not decode are read here. */
+function fromDns2(record: Packet['answers'][number]): string {
+  const name = record.name.toLowerCase();
+  const type = Object.entries(Packet.TYPE).find(([, code]) => code === record.type)?.[0];
+  const target = record.domain ?? record.ns ?? record.target ?? '';
+  const texts = (Array.isArray(record.data) ? record.data : []) as string[];
+  const number = (value: number | undefined) => value ?? -1;
+  const data: Record<string, () => RecordData> = {
+    A: () => ({ type: 'A', address: record.address ?? '' }),
+    AAAA: () => ({ type: 'AAAA', address: record.address ?? '' }),
+    CNAME: () => ({ type: 'CNAME', target }),
+    NS: () => ({ type: 'NS', target }),
+    PTR: () => ({ type: 'PTR', target }),
+    MX: () => ({ type: 'MX', preference: number(record.priority), exchange: record.exchange ?? '' }),
+    SRV: () => ({
+      type: 'SRV',
+      priority: number(record.priority),
+      weight: number(record.weight),
+      port: number(record.port),
+      target,
+    }),
+    // dns2 decodes texts as UTF-8; an octet that is none comes back as U+FFFD, and is put back here.
+    TXT: () => ({ type: 'TXT', strings: texts.map((text) => text.replaceAll('\ufffd', '\xc8')) }),
+    CAA: () => ({ type: 'CAA', flags: number(record.flags), tag: record.tag ?? '', value: record.value ?? '' }),
+    HINFO: () => {
+      const octets = record.data as Buffer;
+      const cpuEnd = 1 + (octets[0] ?? 0);
+      return { type: 'HINFO', cpu: octets.toString('latin1', 1, cpuEnd), os: octets.toString('latin1', cpuEnd + 1) };
+    },
+    SOA: () => ({
+      type: 'SOA',
+      primary: record.primary ?? '',
+      mailbox: record.admin ?? '',
+      serial: number(record.serial),
+      refreshSeconds: number(record.refresh),
+      retrySeconds: number(record.retry),
+      expireSeconds: Number(record.expiration),
+      minimumSeconds: number(record.minimum),
+    }),
+  };
+  const read = data[type ?? ''];
+  if (read === undefined) throw new Error(`dns2 gave a record of type ${record.type}`);
+  return formatRecord({ name, ttlSeconds: record.ttl, data: read() });
+}
+
+describe('options of dig', () => {
+  let dns: RunningDns;
+  beforeAll(async () => {
+    const big = Array.from({ length: 60 }, (_, n) => `big TXT "text number ${n}"`).join('\n');
+    dns = await startDns([zoneOf('acme.test', `www A 192.0.2.1\n${big}`)]);
+  });
+  afterAll(() => dns.server.stop());
+
+  const ask = async (question: string, options: string[], tool: 'dig' | 'kdig' = 'dig') => {
+    const [reply] = await dig(tool, dns, [question], options);
+    if (reply === undefined) throw new Error('no reply');
+    return reply;
+  };
+
+  test('+edns=1 is BADVERS', async () => {
+    expect(await ask('www.acme.test A', ['+edns=1', '+noednsnegotiation'])).toMatchObject({
+      rcode: 'BADVERS',
+      answer: [],
+    });
+  });
+
+  test('+edns=1 with negotiation gets its answer by version 0', async () => {
+    expect(await ask('www.acme.test A', ['+edns=1'])).toMatchObject({ rcode: 'NOERROR', answer: [expect.any(String)] });
+  });
+
+  test('+noedns has no OPT in the reply, and +edns has', async () => {
+    expect((await ask('www.acme.test A', ['+noedns'])).edns).toEqual([]);
+    expect((await ask('www.acme.test A', ['+edns=0'])).edns).toEqual(['EDNS: version: 0, flags:; udp: 1232']);
+    expect((await ask('www.acme.test A', ['+dnssec'])).edns).toEqual(['EDNS: version: 0, flags: do; udp: 1232']);
+  });
+
+  test.each([512, 1232, 4096, 65535])('+bufsize=%i, +ignore: cut, without a record', async (size) => {
+    expect(await ask('big.acme.test TXT', [`+bufsize=${size}`, '+ignore'])).toMatchObject({
+      flags: ['qr', 'aa', 'tc'],
+      answer: [],
+    });
+  });
+
+  test.each(['dig', 'kdig'] as const)('%s asks again over TCP, and has all', async (tool) => {
+    const reply = await ask('big.acme.test TXT', [], tool);
+    expect(reply.answer).toHaveLength(60);
+    expect(reply.flags).toEqual(['qr', 'aa']);
+  });
+
+  test('+header-only and +opcode=NOTIFY are refused by their codes', async () => {
+    expect((await ask('www.acme.test A', ['+header-only'])).rcode).toBe('FORMERR');
+    expect((await ask('www.acme.test A', ['+opcode=NOTIFY'])).rcode).toBe('NOTIMP');
+  });
+
+  test('a transfer fails, and another class is REFUSED', async () => {
+    expect(await run('dig', [`@127.0.0.1`, '-p', String(dns.port), 'acme.test', 'AXFR'])).toContain('Transfer failed');
+    expect((await ask('version.bind TXT', ['-c', 'CH'])).rcode).toBe('REFUSED');
+  });
+
+  test('+ednsopt and +cookie of strangers are ignored', async () => {
+    expect((await ask('www.acme.test A', ['+ednsopt=65001:abcd', '+cookie', '+padding=128'])).rcode).toBe('NOERROR');
+  });
+
+  test('the reason of a refusal is shown', async () => {
+    expect((await ask('www.other.test A', [])).edns.join(' ')).toContain('EDE: 20 (Not Authoritative)');
+  });
+
+  test('delv resolves', async () => {
+    const text = await run('delv', ['@127.0.0.1', '-p', String(dns.port), '-i', 'www.acme.test', 'A']);
+    expect(text).toMatch(/www\.acme\.test\.\s+\d+\s+IN\s+A\s+192\.0\.2\.1/);
+  });
+
+  test('a query in mixed case comes back in the same (0x20)', async () => {
+    const [udp, tcp] = [new UdpClient(dns.port, '::1'), await TcpClient.open(dns.port)];
+    try {
+      const query = message({ name: 'wWw.aCmE.tEsT' });
+      for (const client of [udp, tcp]) {
+        const reply = await client.ask(query);
+        expect(reply.subarray(12, query.length)).toEqual(query.subarray(12));
+        expect(reply.readUInt16BE(6)).toBe(1);
+      }
+    } finally {
+      udp.close();
+      tcp.close();
+    }
+  });
+});

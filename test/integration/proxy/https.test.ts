@@ -1,0 +1,338 @@
+import { connect as http2Connect, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { connect as tlsConnect, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import { buildClientHello, extension, record, records, serverNameExtension } from '../../support/proxy-client-hello.ts';
+import { curl, runCommand } from '../../support/proxy-command.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  MOVED,
+  SHOP,
+  STAGING,
+  startProxy,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
+import { closed, openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+
+let certificates: TestCertificates;
+let running: RunningProxy;
+beforeAll(async () => {
+  // STAGING is served, and has no certificate.
+  certificates = createTestCertificates([DEMO, SHOP, MOVED, DEFAULT_LEAF]);
+  running = await startProxy({ certificates });
+});
+afterAll(async () => {
+  await running.stop();
+  certificates.remove();
+});
+
+const secureCurl = (hostname: string, ...args: string[]) =>
+  curl(
+    ...['--cacert', certificates.trustFile, '--resolve', `${hostname}:${running.httpsPort}:127.0.0.1`],
+    ...args,
+    `https://${hostname}:${running.httpsPort}/v1/pets?limit=2`,
+  );
+
+function secureSocket(servername: string, ALPNProtocols: string[] = ['http/1.1']): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = tlsConnect({
+      port: running.httpsPort,
+      host: '127.0.0.1',
+      ...(servername === '' ? {} : { servername }),
+      ALPNProtocols,
+      rejectUnauthorized: false,
+    });
+    socket.once('secureConnect', () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+const openssl = (...args: string[]) =>
+  runCommand('openssl', ['s_client', '-connect', `127.0.0.1:${running.httpsPort}`, ...args]);
+
+describe('TLS', () => {
+  test.each([
+    ['--http1.1', /^HTTP\/1\.1 200 OK/, '1.1'],
+    ['--http2', /^HTTP\/2 200/, '2.0'],
+  ])('curl %s verifies the certificate and is served', async (version, line, httpVersion) => {
+    const { stdout, stderr } = await secureCurl(DEMO, version);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(line);
+    expect(JSON.parse(stdout.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      url: '/v1/pets?limit=2',
+      hostname: DEMO,
+      scheme: 'https',
+      origin: `https://${DEMO}:${running.httpsPort}`,
+      httpVersion,
+    });
+  });
+
+  test('is served on ::1 under the same port', async () => {
+    const { stdout } = await curl(
+      ...['--cacert', certificates.trustFile, '--resolve', `${SHOP}:${running.httpsPort}:[::1]`],
+      `https://${SHOP}:${running.httpsPort}/`,
+    );
+    expect(stdout).toMatch(/^HTTP\/2 200/);
+  });
+
+  test.each([
+    ['-tls1_2', /Protocol\s*:?\s*TLSv1\.2/],
+    ['-tls1_3', /TLSv1\.3/],
+  ])('speaks %s', async (version, expected) => {
+    expect((await openssl('-servername', DEMO, version)).stdout).toMatch(expected);
+  });
+
+  test('does not speak TLS 1.1', async () => {
+    const { stdout } = await openssl('-servername', DEMO, '-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');
+    expect(stdout).not.toContain('BEGIN CERTIFICATE');
+  });
+
+  test.each([
+    ['h2,http/1.1', 'ALPN protocol: h2'],
+    ['http/1.1', 'ALPN protocol: http/1.1'],
+    ['http/1.1,h2', 'ALPN protocol: h2'],
+  ])('agrees by ALPN: of %s on %s', async (offered, agreed) => {
+    expect((await openssl('-servername', DEMO, '-alpn', offered)).stdout).toContain(agreed);
+  });
+
+  test('a client that offers no protocol of ours is told so', async () => {
+    expect((await openssl('-servername', DEMO, '-alpn', 'smtp')).stderr).toContain('no application protocol');
+  });
+
+  test('a client without ALPN is served HTTP/1.1', async () => {
+    const { stdout } = await secureCurl(DEMO, '--no-alpn');
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+
+  test('a session is resumed', async () => {
+    const first = tlsConnect({
+      port: running.httpsPort,
+      host: '127.0.0.1',
+      servername: DEMO,
+      rejectUnauthorized: false,
+    });
+    const session = await new Promise<Buffer>((resolve) => first.once('session', resolve));
+    first.destroy();
+    const second = tlsConnect({
+      port: running.httpsPort,
+      host: '127.0.0.1',
+      servername: DEMO,
+      rejectUnauthorized: false,
+      session,
+    });
+    await new Promise((resolve) => second.once('secureConnect', resolve));
+    expect(second.isSessionReused()).toBe(true);
+    second.destroy();
+  });
+});
+
+describe('the name in the handshake', () => {
+  test.each(['nope.acme.test', 'x.demo.vivarium.localhost', STAGING])(
+    'unknown, or without a certificate (%s): refused with unrecognized_name',
+    async (name) => {
+      const { stdout, stderr } = await openssl('-servername', name);
+      expect(stderr).toContain('unrecognized name');
+      expect(stdout).not.toContain('BEGIN CERTIFICATE');
+    },
+  );
+
+  test('chooses the certificate', async () => {
+    const socket = await secureSocket(SHOP);
+    expect(socket.getPeerCertificate().subjectaltname).toBe(`DNS:${SHOP}`);
+    socket.destroy();
+  });
+
+  test('absent: the platform’s own leaf is shown', async () => {
+    const { stdout } = await openssl('-noservername');
+    const text = await runCommand('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], stdout);
+    expect(text.stdout).toContain(`DNS:${DEFAULT_LEAF}`);
+  });
+
+  test('absent, and an address asked for: 404 with what is served', async () => {
+    const { stdout } = await curl('--insecure', `https://127.0.0.1:${running.httpsPort}/`);
+    expect(stdout).toMatch(/^HTTP\/2 404/);
+    expect(stdout).toContain(`https://${DEMO}:${running.httpsPort}`);
+  });
+
+  test('may come in pieces, and in records of one byte', async () => {
+    const message = buildClientHello({ extensions: [serverNameExtension('nope.test')] });
+    for (const bytes of [record(message), records(message, 1)]) {
+      const socket = await openSocket(running.httpsPort);
+      const answer = readToEnd(socket);
+      socket.setNoDelay(true);
+      for (const byte of bytes.subarray(0, 300)) socket.write(Buffer.from([byte]));
+      socket.write(bytes.subarray(300));
+      expect(Buffer.from(await answer, 'latin1')).toEqual(Buffer.from('15030300020270', 'hex'));
+    }
+  });
+
+  test.each([
+    [
+      'a hello with server_name twice',
+      record(buildClientHello({ extensions: [serverNameExtension('a.test'), serverNameExtension('a.test')] })),
+      '15030300020232',
+    ],
+    [
+      'a hello with an unusable name',
+      record(buildClientHello({ extensions: [serverNameExtension('a b')] })),
+      '15030300020270',
+    ],
+    ['a record of another version', Buffer.from('16090100050100000100', 'hex'), '15030300020232'],
+    [
+      '20,000 bytes of a hello',
+      Buffer.concat([Buffer.from('1603014000010000', 'hex'), Buffer.alloc(20_000)]),
+      '15030300020232',
+    ],
+  ])('%s is refused with an alert', async (_, bytes, alert) => {
+    const socket = await openSocket(running.httpsPort);
+    const answer = readToEnd(socket);
+    socket.write(bytes);
+    expect(Buffer.from(await answer, 'latin1').toString('hex')).toBe(alert);
+  });
+
+  test('a hello that OpenSSL refuses ends the connection, not the process', async () => {
+    const socket = await openSocket(running.httpsPort);
+    socket.write(
+      record(
+        buildClientHello({ extensions: [serverNameExtension(DEMO), extension(43, Buffer.from('020909', 'hex'))] }),
+      ),
+    );
+    await closed(socket);
+    expect((await secureCurl(DEMO)).stdout).toMatch(/^HTTP\/2 200/);
+  });
+
+  test('a client that leaves in the middle of the handshake leaves nothing behind', async () => {
+    const before = running.proxy.connections();
+    for (const bytes of ['', '16', '1603010100']) {
+      const socket = await openSocket(running.httpsPort);
+      socket.end(Buffer.from(bytes, 'hex'));
+      await closed(socket);
+    }
+    expect(running.proxy.connections()).toBeLessThanOrEqual(before);
+  });
+
+  test('garbage inside an open TLS connection ends it', async () => {
+    const raw = await openSocket(running.httpsPort);
+    const socket = tlsConnect({ socket: raw, servername: DEMO, rejectUnauthorized: false });
+    await new Promise((resolve) => socket.once('secureConnect', resolve));
+    socket.on('error', () => undefined);
+    raw.write(Buffer.from('1703030020'.padEnd(74, 'f'), 'hex'));
+    await closed(raw);
+  });
+});
+
+describe('plain HTTP on the HTTPS port', () => {
+  test('is answered with 400 and the URL to use', async () => {
+    const { stdout } = await curl(
+      '--header',
+      `Host: ${DEMO}:${running.httpsPort}`,
+      `http://127.0.0.1:${running.httpsPort}/v1/pets?x`,
+    );
+    expect(stdout).toMatch(/^HTTP\/1\.1 400 Bad Request/);
+    expect(stdout).toContain(`Use https://${DEMO}:${running.httpsPort}/v1/pets?x instead`);
+  });
+
+  test('a browser gets a page', async () => {
+    const { stdout } = await curl('--header', 'Accept: text/html', `http://127.0.0.1:${running.httpsPort}/`);
+    expect(stdout).toContain('<h1>This port speaks HTTPS</h1>');
+  });
+
+  test('what is neither TLS nor HTTP is answered like any malformed request', async () => {
+    expect((await sendRaw(running.httpsPort, '\0\0\0\0\r\n\r\n')).status).toBe(400);
+  });
+});
+
+describe('the authority inside TLS', () => {
+  const asked = async (servername: string, host: string): Promise<string> => {
+    const socket = await secureSocket(servername);
+    const text = readToEnd(socket);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    return (await text).slice(9, 12);
+  };
+
+  test.each([
+    ['the same name', DEMO, DEMO, '200'],
+    ['the same name in capitals', DEMO, DEMO.toUpperCase(), '200'],
+    ['another known name', DEMO, SHOP, '421'],
+    ['another known name, a redirect', DEMO, MOVED, '421'],
+    ['an unknown name', DEMO, 'nope.test', '404'],
+    ['a redirect under its own name', MOVED, MOVED, '301'],
+    ['a known name without a name in the handshake', '', DEMO, '421'],
+  ])('%s', async (_, servername, host, status) => {
+    expect(await asked(servername, host)).toBe(status);
+  });
+
+  test('a redirect keeps scheme and port', async () => {
+    expect((await secureCurl(MOVED)).stdout.toLowerCase()).toContain(
+      `location: https://${SHOP}:${running.httpsPort}/v1/pets?limit=2`,
+    );
+  });
+});
+
+describe('HTTP/2', () => {
+  let session: ClientHttp2Session;
+  beforeAll(() => {
+    session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+      ca: certificates.trusted,
+    });
+  });
+  afterAll(() => void session.destroy());
+
+  function ask(headers: Record<string, string | string[]>, body = ''): Promise<{ status: number; text: string }> {
+    return new Promise((resolve, reject) => {
+      const stream = session.request(headers, { endStream: false });
+      let status = 0;
+      let text = '';
+      stream.on(
+        'response',
+        (response: IncomingHttpHeaders & { ':status'?: number }) => (status = response[':status'] ?? 0),
+      );
+      stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      stream.on('close', () => resolve({ status, text }));
+      stream.on('error', reject);
+      stream.end(body);
+    });
+  }
+
+  test.each<[string, Record<string, string>, number, RegExp]>([
+    ['its own name', {}, 200, /"httpVersion":"2.0"/],
+    ['another known name', { ':authority': SHOP }, 421, /Open a connection with shop\.acme\.test/],
+    ['an unknown name', { ':authority': 'nope.test' }, 404, /Served here/],
+    ['a Host that differs from :authority', { host: SHOP }, 400, /differ/],
+    ['an unreadable :authority', { ':authority': 'a@b' }, 400, /hostname:port/],
+    ['the scheme http', { ':scheme': 'http' }, 421, /Ask over http/],
+    ['a target with a fragment', { ':path': '/a#b' }, 400, /fragment/],
+    ['a target of 9,000 characters', { ':path': `/${'a'.repeat(9000)}` }, 414, /8192/],
+    ['OPTIONS *', { ':method': 'OPTIONS', ':path': '*' }, 200, /^$/],
+  ])('%s', async (_, headers, status, text) => {
+    const answer = await ask({ ':path': '/', ...headers });
+    expect(answer.status).toBe(status);
+    expect(answer.text).toMatch(text);
+  });
+
+  test('more than 100 fields are answered with 431', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`x-${index}`, 'y']));
+    expect((await ask({ ':path': '/', ...fields })).status).toBe(431);
+  });
+
+  test('a body arrives', async () => {
+    expect((await ask({ ':method': 'POST', ':path': '/' }, 'x'.repeat(100_000))).text).toContain('"bytes":100000');
+  });
+
+  test('CONNECT is refused with words', async () => {
+    const stream = session.request({ ':method': 'CONNECT', ':authority': 'evil.test:443' });
+    const status = await new Promise((resolve) => stream.once('response', (headers) => resolve(headers[':status'])));
+    expect(status).toBe(405);
+    stream.close();
+  });
+
+  test('a stream that the client resets leaves the others alone', async () => {
+    const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
+    stream.on('error', () => undefined);
+    stream.write('abc');
+    stream.close(constants.NGHTTP2_CANCEL);
+    expect((await ask({ ':path': '/' })).status).toBe(200);
+  });
+});

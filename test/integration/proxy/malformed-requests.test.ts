@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+
+let running: RunningProxy;
+beforeAll(async () => {
+  running = await startProxy();
+});
+afterAll(() => running.stop());
+
+const HOST = `Host: ${DEMO}\r\n`;
+const request = (line: string, fields = HOST): string => `${line}\r\n${fields}\r\n`;
+const post = (fields: string, body = ''): string => request('POST / HTTP/1.1', HOST + fields) + body;
+
+/** Each is refused with one status and one line that names the fault, and the connection is closed. */
+describe.each<[string, string | Buffer, number, RegExp]>([
+  ['no request at all', 'hello\r\n\r\n', 400, /method/],
+  ['a method in lower case', request('get / HTTP/1.1'), 400, /upper case/],
+  ['a request line with a space too many', request('GET /a b HTTP/1.1'), 400, /METHOD target HTTP\/1.1/],
+  ['HTTP/0.9', 'GET /\r\n\r\n', 400, /HTTP\/0.9/],
+  ['HTTP/1.3', request('GET / HTTP/1.3'), 400, /HTTP version/],
+  ['HTTP/2.0 in a request line', request('GET / HTTP/2.0'), 400, /HTTP\/2.0 is not spoken/],
+  ['the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, /ALPN/],
+
+  ['bare LF after the request line', `GET / HTTP/1.1\nHost: ${DEMO}\n\n`, 400, /CR LF/],
+  ['bare LF after a field', `GET / HTTP/1.1\r\nHost: ${DEMO}\nX: y\r\n\r\n`, 400, /LF alone/],
+  ['bare CR in a field', request('GET / HTTP/1.1', `${HOST}X: a\rY: b\r\n`), 400, /CR that no LF follows/],
+  ['obs-fold', request('GET / HTTP/1.1', `${HOST}X: a\r\n b\r\n`), 400, /folded/],
+  ['obs-fold in Host', `GET / HTTP/1.1\r\nHost: ${DEMO}\r\n .evil.test\r\n\r\n`, 400, /folded/],
+  ['a space before the first field', `GET / HTTP/1.1\r\n ${HOST}\r\n`, 400, /begins with a space/],
+  ['a space before the colon', `GET / HTTP/1.1\r\nHost : ${DEMO}\r\n\r\n`, 400, /directly after the name/],
+  ['a NUL in a field', request('GET / HTTP/1.1', `${HOST}X: a\0b\r\n`), 400, /character/],
+
+  ['no Host', request('GET / HTTP/1.1', ''), 400, /no Host/],
+  ['no Host in HTTP/1.0', request('GET / HTTP/1.0', ''), 400, /Send Host/],
+  ['two Hosts', request('GET / HTTP/1.1', `${HOST}Host: evil.test\r\n`), 400, /more than one Host/],
+  ['an unreadable Host', request('GET / HTTP/1.1', 'Host: a@b\r\n'), 400, /hostname:port/],
+
+  ['a target with a control character', request('GET /a\x01 HTTP/1.1'), 400, /percent-encoded/],
+  ['a target in Latin-1', Buffer.from(request('GET /\xe9 HTTP/1.1'), 'latin1'), 400, /percent-encoded/],
+  ['a target with a fragment', request('GET /a#b HTTP/1.1'), 400, /fragment/],
+  ['a target with a backslash', request('GET /a\\b HTTP/1.1'), 400, /backslash/],
+  ['a target that is no path', request('GET a.test:80 HTTP/1.1'), 400, /path that begins with a slash/],
+  ['an absolute target of ftp', request('GET ftp://a.test/ HTTP/1.1'), 400, /neither http nor https/],
+  ['an absolute target without a host', request('GET http:///x HTTP/1.1'), 400, /hostname:port/],
+  ['a target of 9,000 characters', request(`GET /${'a'.repeat(9000)} HTTP/1.1`), 414, /8192 characters/],
+  ['a target of 20,000 characters', request(`GET /${'a'.repeat(20_000)} HTTP/1.1`), 414, /8192 characters/],
+  ['101 fields', request('GET / HTTP/1.1', HOST + 'X: y\r\n'.repeat(100)), 431, /more than 100/],
+  ['a field of 17,000 bytes', request('GET / HTTP/1.1', `${HOST}X: ${'a'.repeat(17_000)}\r\n`), 431, /16384 bytes/],
+  ['CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n', 405, /CONNECT is not served/],
+
+  [
+    'request smuggling: CL.TE',
+    post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\nG'),
+    400,
+    /both Content-Length and Transfer-Encoding/,
+  ],
+  [
+    'request smuggling: TE.CL',
+    post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\nG'),
+    400,
+    /both Content-Length and Transfer-Encoding/,
+  ],
+  [
+    'request smuggling: two lengths',
+    post('Content-Length: 1\r\nContent-Length: 2\r\n', 'ab'),
+    400,
+    /more than one Content-Length/,
+  ],
+  [
+    'request smuggling: one length twice',
+    post('Content-Length: 1\r\nContent-Length: 1\r\n', 'a'),
+    400,
+    /more than one Content-Length/,
+  ],
+  ['request smuggling: a list of lengths', post('Content-Length: 1, 1\r\n', 'a'), 400, /plain decimal/],
+  ['request smuggling: a signed length', post('Content-Length: +1\r\n', 'a'), 400, /plain decimal/],
+  [
+    'request smuggling: a length beyond all numbers',
+    post(`Content-Length: ${'9'.repeat(30)}\r\n`),
+    400,
+    /plain decimal/,
+  ],
+  ['request smuggling: TE unknown', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'), 400, /chunked/],
+  [
+    'request smuggling: TE before chunked',
+    post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n'),
+    400,
+    /only Transfer-Encoding that is read/,
+  ],
+  [
+    'request smuggling: TE after chunked',
+    post('Transfer-Encoding: chunked, identity\r\n', '0\r\n\r\n'),
+    400,
+    /chunked/,
+  ],
+  [
+    'request smuggling: TE twice',
+    post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+    400,
+    /chunked/,
+  ],
+  [
+    'request smuggling: TE in HTTP/1.0',
+    `POST / HTTP/1.0\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    400,
+    /HTTP\/1.0/,
+  ],
+  ['a chunk size that is no number', post('Transfer-Encoding: chunked\r\n', 'zz\r\n'), 400, /hexadecimal/],
+  [
+    'a chunk size beyond all numbers',
+    post('Transfer-Encoding: chunked\r\n', `${'f'.repeat(20)}\r\n`),
+    400,
+    /larger than can be read/,
+  ],
+  ['chunks with bare LF', post('Transfer-Encoding: chunked\r\n', '1\na\n0\n\n'), 400, /LF alone/],
+  [
+    'endless chunk extensions',
+    post('Transfer-Encoding: chunked\r\n', `1;${'a'.repeat(20_000)}\r\n`),
+    413,
+    /chunk extensions/,
+  ],
+])('%s', (_, bytes, status, message) => {
+  test(`is answered with ${status}, and the connection is closed`, async () => {
+    const answer = await sendRaw(running.httpPort, bytes);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ status, message: expect.stringMatching(message) as unknown });
+    expect(answer.text).toMatch(/^connection: close\r$/im);
+    expect(answer.text.match(/^HTTP\/1\.1 \d/gm)).toHaveLength(1);
+  });
+});
+
+test('a body that stops half-way is answered with 400 when the client closes its side', async () => {
+  const answer = await sendRaw(running.httpPort, post('Content-Length: 10\r\n', 'abc'), { halfClose: true });
+  expect(answer.body).toMatchObject({ status: 400, message: expect.stringContaining('closed before') as unknown });
+});
+
+test('TLS on the HTTP port is closed without a word', async () => {
+  const answer = await sendRaw(running.httpPort, Buffer.from('16030100c8010000c40303', 'hex'));
+  expect(answer.text).toBe('');
+});
+
+test('what a fault leaves behind on a connection is not taken for a request', async () => {
+  const answer = await sendRaw(running.httpPort, `GET / HTTP/1.1\nHost: x\n\n${request('GET /second HTTP/1.1')}`);
+  expect(answer.text.match(/^HTTP\/1\.1 \d/gm)).toHaveLength(1);
+  expect(running.summaries.map((summary) => summary.target)).not.toContain('/second');
+});
+
+test('a fault behind a good request is answered after that request', async () => {
+  const answer = await sendRaw(running.httpPort, `${request('GET /good HTTP/1.1')}nonsense\r\n\r\n`);
+  expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  expect(answer.text).toContain('"url":"/good"');
+});
+
+test('a request after Connection: close is not served', async () => {
+  const first = request('GET /first HTTP/1.1', `${HOST}Connection: close\r\n`);
+  const answer = await sendRaw(running.httpPort, first + request('GET /late HTTP/1.1'));
+  expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+  expect(answer.text).toContain('"url":"/first"');
+});
+
+test('others are served all the while', async () => {
+  const socket = await openSocket(running.httpPort);
+  socket.write('GET / HTTP/1.1\r\nX: half');
+  const answer = await sendRaw(running.httpPort, request('GET / HTTP/1.1', `${HOST}Connection: close\r\n`));
+  expect(answer.status).toBe(200);
+  socket.end();
+  expect(await readToEnd(socket)).toContain('HTTP/1.1 400');
+});

@@ -1,0 +1,251 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { curl } from '../../support/proxy-command.ts';
+import {
+  DEMO,
+  DEMO_SECRET,
+  FREE,
+  MOVED,
+  PRO,
+  SHOP,
+  SHOP_SECRET,
+  startProxy,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
+import { sendRaw } from '../../support/proxy-raw.ts';
+
+let running: RunningProxy;
+let base: string;
+beforeAll(async () => {
+  running = await startProxy();
+  base = `http://127.0.0.1:${running.httpPort}`;
+});
+afterEach(() => {
+  running.limiter.asked = [];
+  running.limiter.refusing = false;
+  running.summaries.length = 0;
+});
+afterAll(() => running.stop());
+
+const close = 'Connection: close\r\n\r\n';
+
+describe('a hostname that is served', () => {
+  test('leads to its target, which learns how it was asked for', async () => {
+    const { stdout } = await curl(
+      '--resolve',
+      `${DEMO}:${running.httpPort}:127.0.0.1`,
+      `http://${DEMO}:${running.httpPort}/v1/pets?limit=2`,
+    );
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(JSON.parse(stdout.split('\r\n\r\n')[1] ?? '')).toEqual({
+      method: 'GET',
+      url: '/v1/pets?limit=2',
+      bytes: 0,
+      hostname: DEMO,
+      keyId: null,
+      scheme: 'http',
+      origin: `http://${DEMO}:${running.httpPort}`,
+      httpVersion: '1.1',
+    });
+  });
+
+  test('is served on ::1 under the same port', async () => {
+    const { stdout } = await curl(
+      '--resolve',
+      `${DEMO}:${running.httpPort}:[::1]`,
+      `http://${DEMO}:${running.httpPort}/`,
+    );
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(running.limiter.asked[0]?.caller).toMatchObject({ kind: 'address', address: '::1' });
+  });
+
+  test('is found whatever its case, a trailing dot, and another port in Host', async () => {
+    const answer = await sendRaw(running.httpPort, `GET / HTTP/1.1\r\nHost: DEMO.Vivarium.localhost.:9\r\n${close}`);
+    expect(answer.body).toMatchObject({ hostname: DEMO, origin: 'http://DEMO.Vivarium.localhost.:9' });
+  });
+
+  test('is found by an absolute-form target, which wins over Host', async () => {
+    const answer = await sendRaw(running.httpPort, `GET http://${SHOP}:9/x?y HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
+    expect(answer.body).toMatchObject({ hostname: SHOP, url: '/x?y', origin: `http://${SHOP}:9` });
+  });
+
+  test('is found through a client that takes Vivarium for its HTTP proxy', async () => {
+    const { stdout } = await curl('--noproxy', '', '--proxy', base, `http://${SHOP}/v1/pets`);
+    expect(stdout).toContain(`"hostname":"${SHOP}"`);
+  });
+
+  test('answers HTTP/1.0 and closes', async () => {
+    const answer = await sendRaw(running.httpPort, `GET / HTTP/1.0\r\nHost: ${DEMO}\r\n\r\n`);
+    expect(answer.status).toBe(200);
+  });
+
+  test('ignores Upgrade: the request is answered as it stands, and the connection is not left hanging', async () => {
+    const upgrade = `GET /ws HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+    expect((await sendRaw(running.httpPort, upgrade)).body).toMatchObject({ url: '/ws' });
+  });
+
+  test('OPTIONS * is answered with Allow, for nobody’s account', async () => {
+    const answer = await sendRaw(running.httpPort, `OPTIONS * HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('Allow: GET, HEAD, POST');
+    expect(running.limiter.asked).toEqual([]);
+  });
+});
+
+describe('a hostname that is not served', () => {
+  test.each(['nope.acme.test', 'localhost', '127.0.0.1', '[::1]', 'x.demo.vivarium.localhost', '__proto__'])(
+    '%s is answered with 404 and what is served',
+    async (hostname) => {
+      const { stdout } = await curl('--header', `Host: ${hostname}:${running.httpPort}`, `${base}/v1/pets`);
+      expect(stdout).toMatch(/^HTTP\/1\.1 404 Not Found/);
+      expect(stdout).toContain('Content-Type: application/json');
+      expect(JSON.parse(stdout.split('\r\n\r\n')[1] ?? '')).toEqual({
+        code: 'not_found',
+        status: 404,
+        message: expect.stringContaining(
+          `Served here: http://demo-staging.vivarium.localhost:${running.httpPort}, http://${DEMO}:${running.httpPort}`,
+        ) as unknown,
+      });
+      expect(running.limiter.asked).toEqual([]);
+    },
+  );
+
+  test('is answered with a page in a browser, with links to what is served', async () => {
+    const { stdout } = await curl('--header', 'Host: nope.test', '--header', 'Accept: text/html,*/*;q=0.8', `${base}/`);
+    expect(stdout).toMatch(/^HTTP\/1\.1 404 Not Found/);
+    expect(stdout).toContain('Content-Type: text/html; charset=utf-8');
+    expect(stdout).toContain(`Content-Security-Policy: default-src 'none'; style-src 'sha256-`);
+    expect(stdout).toContain('Vary: Accept');
+    expect(stdout).toContain(`<a href="http://${DEMO}:${running.httpPort}/">${DEMO}</a>`);
+  });
+
+  test('is answered while its body still comes, and the connection goes on', async () => {
+    const post = `POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`;
+    const answer = await sendRaw(running.httpPort, `${post}GET / HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
+    expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
+  test('a body without end is cut off after a megabyte', async () => {
+    const post = `POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 9000000\r\n\r\n`;
+    await sendRaw(running.httpPort, post + 'x'.repeat(8_000_000)).catch(() => undefined);
+    expect(running.summaries).toMatchObject([{ status: 404, stage: 'route' }]);
+  });
+});
+
+describe('a redirect', () => {
+  test('keeps scheme, port, path and query', async () => {
+    const { stdout } = await curl('--header', `Host: ${MOVED}`, `${base}//v1/pets?limit=2&x=%2F`);
+    expect(stdout).toMatch(/^HTTP\/1\.1 301 Moved Permanently/);
+    expect(stdout).toContain(`Location: http://${SHOP}:${running.httpPort}//v1/pets?limit=2&x=%2F\r\n`);
+    expect(running.limiter.asked).toEqual([]);
+  });
+});
+
+describe('the caller', () => {
+  const asked = async (hostname: string, ...headers: string[]) => {
+    await curl(...['Host: ' + hostname, ...headers].flatMap((header) => ['--header', header]), `${base}/`);
+    return running.limiter.asked;
+  };
+  const address = { kind: 'address', address: '127.0.0.1', projectId: 'prj_demo' };
+
+  test.each<[string, string, string[], object]>([
+    [
+      'a key of the project',
+      DEMO,
+      [`Authorization: Bearer ${DEMO_SECRET}`],
+      { caller: { kind: 'key', keyId: 'key_demo', projectId: 'prj_demo' }, limits: PRO },
+    ],
+    [
+      'the scheme in other case',
+      DEMO,
+      [`authorization: bEARER ${DEMO_SECRET}`],
+      { caller: { kind: 'key', keyId: 'key_demo', projectId: 'prj_demo' }, limits: PRO },
+    ],
+    ['no key', DEMO, [], { caller: address, limits: FREE }],
+    ['a key of another project', DEMO, [`Authorization: Bearer ${SHOP_SECRET}`], { caller: address, limits: FREE }],
+    [
+      'a key that does not exist',
+      DEMO,
+      [`Authorization: Bearer viv_${'0'.repeat(32)}`],
+      { caller: address, limits: FREE },
+    ],
+    ['a token of another kind', DEMO, ['Authorization: Bearer secret'], { caller: address, limits: FREE }],
+    ['Basic', DEMO, ['Authorization: Basic YTpi'], { caller: address, limits: FREE }],
+    [
+      'two Authorization fields',
+      DEMO,
+      [`Authorization: Bearer ${DEMO_SECRET}`, `Authorization: Bearer ${DEMO_SECRET}`],
+      { caller: address, limits: FREE },
+    ],
+  ])('with %s', async (_, hostname, headers, expected) => {
+    expect(await asked(hostname, ...headers)).toEqual([{ method: 'take', ...expected }]);
+  });
+
+  test('one connection can carry the keys of several callers', async () => {
+    const get = (secret: string): string => `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nAuthorization: Bearer ${secret}\r\n`;
+    await sendRaw(running.httpPort, `${get(DEMO_SECRET)}\r\n${get(SHOP_SECRET)}\r\n${get(DEMO_SECRET)}${close}`);
+    expect(running.limiter.asked.map(({ caller }) => caller.kind)).toEqual(['key', 'address', 'key']);
+  });
+
+  test('a preflight is not counted, and not refused', async () => {
+    running.limiter.refusing = true;
+    const { stdout } = await curl(
+      '--request',
+      'OPTIONS',
+      '--header',
+      `Host: ${DEMO}`,
+      '--header',
+      'Access-Control-Request-Method: GET',
+      `${base}/`,
+    );
+    expect(stdout).toMatch(/^HTTP\/1\.1 200/);
+    expect(running.limiter.asked.map(({ method }) => method)).toEqual(['peek']);
+  });
+
+  test('a refusal is the target’s to render', async () => {
+    running.limiter.refusing = true;
+    const { stdout } = await curl('--header', `Host: ${DEMO}`, `${base}/`);
+    expect(stdout).toMatch(/^HTTP\/1\.1 429/);
+  });
+});
+
+describe('Expect: 100-continue', () => {
+  const post = `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 3\r\nExpect: 100-continue\r\n`;
+
+  test('a client that may go on is told to', async () => {
+    const answer = await sendRaw(running.httpPort, `${post}${close}abc`);
+    expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
+  });
+
+  test('a client that is refused keeps its body', async () => {
+    running.limiter.refusing = true;
+    const answer = await sendRaw(running.httpPort, `${post}\r\n`);
+    expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 429']);
+  });
+
+  test('so does one that asks for what is not served', async () => {
+    const answer = await sendRaw(running.httpPort, `${post.replace(DEMO, 'nope.test')}\r\n`);
+    expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+  });
+});
+
+test('every exchange is summed up, with the stage that answered it', async () => {
+  await curl('--header', `Host: ${DEMO}`, '--header', `Authorization: Bearer ${DEMO_SECRET}`, `${base}/a?b`);
+  await curl('--header', 'Host: nope.test', `${base}/c`);
+  await curl('--header', `Host: ${MOVED}`, `${base}/d`);
+  await sendRaw(running.httpPort, 'GET /e HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
+  expect(running.summaries).toMatchObject([
+    {
+      stage: 'target',
+      status: 200,
+      hostname: DEMO,
+      keyId: 'key_demo',
+      method: 'GET',
+      target: '/a?b',
+      scheme: 'http',
+      httpVersion: '1.1',
+    },
+    { stage: 'route', status: 404, hostname: 'nope.test', keyId: null, target: '/c', route: null },
+    { stage: 'redirect', status: 301, hostname: MOVED, target: '/d' },
+    { stage: 'authority', status: 400, hostname: null, target: '/e' },
+  ]);
+});

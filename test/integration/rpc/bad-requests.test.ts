@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { BODY_BYTES_MAX } from '../../../main/rpc/body.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
+import { bodyOf, exchangeRaw, openRaw, requestRaw, statusOf } from '../../support/rpc-raw.ts';
+
+const CALL = 'POST /api/projects/list';
+const call = (port: number) => [`Host: 127.0.0.1:${port}`, `Authorization: Bearer ${CONTROL_TOKEN}`];
+
+describe('a body that cannot be read', () => {
+  it.each([
+    ['{"projectId":', /^The body is not JSON: /],
+    ['projectId=1', /^The body is not JSON: /],
+    ['{"a":1} {"b":2}', /^The body is not JSON: /],
+    ['NaN', /^The body is not JSON: /],
+    ['"text"', /^the input must be an object/],
+    ['[]', /^the input must be an object/],
+    ['null', /^the input must be an object/],
+  ])('(%s) is answered 400 and says why', async (body, message) => {
+    const { post } = await startControl();
+    const response = await post('projects.get', body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'invalid_request', message: expect.stringMatching(message) });
+  });
+
+  it('is refused when it is not UTF-8', async () => {
+    const { url } = await startControl();
+    const response = await fetch(`${url}/api/projects/get`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${CONTROL_TOKEN}` },
+      body: Buffer.from([0x7b, 0xff, 0x7d]),
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { code: 'invalid_request', message: 'The body is not UTF-8.' },
+    ]);
+  });
+
+  it('is refused when it is coded', async () => {
+    const { post } = await startControl();
+    expect((await post('projects.get', 'x', { 'Content-Encoding': 'gzip' })).status).toBe(415);
+  });
+
+  it('that announces too much is refused before it is sent', async () => {
+    const { port, fake } = await startControl();
+    const head = [...call(port), `Content-Length: ${BODY_BYTES_MAX + 1}`, 'Expect: 100-continue'];
+    const socket = await openRaw(port);
+    socket.write(`${CALL} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+    const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
+    expect(statusOf(answer)).toBe(413);
+    expect(JSON.parse(bodyOf(answer))).toMatchObject({ code: 'payload_too_large' });
+    expect(fake.calls).toEqual([]);
+  });
+
+  it('that turns out too large is answered 413, which the client gets to read', async () => {
+    const { url } = await startControl();
+    const answer = await new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      const sending = request(
+        `${url}/api/projects/get`,
+        { method: 'POST', headers: { Authorization: `Bearer ${CONTROL_TOKEN}` } },
+        (response) => {
+          let body = '';
+          response.on('data', (chunk) => (body += String(chunk)));
+          response.on('end', () => resolve({ status: response.statusCode, body }));
+        },
+      );
+      sending.on('error', reject);
+      createReadStream('/dev/zero', { end: BODY_BYTES_MAX + 1_000_000 }).pipe(sending);
+    });
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: 'payload_too_large',
+      message: expect.stringContaining('134,283,264'),
+    });
+  });
+
+  it('of a client that waits to be asked is asked for', async () => {
+    const { port, fake } = await startControl();
+    fake.teach('projects', 'list', () => []);
+    const socket = await openRaw(port);
+    const answers: string[] = [];
+    socket.write(
+      `${CALL} HTTP/1.1\r\n${[...call(port), 'Content-Length: 2', 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`,
+    );
+    for await (const chunk of Readable.from(socket)) {
+      answers.push(String(chunk));
+      if (answers.length === 1) socket.write('{}');
+      else break;
+    }
+    expect(answers.map(statusOf)).toEqual([100, 200]);
+  });
+
+  it('that stops half-way harms nobody else', async () => {
+    const { port, post, fake } = await startControl();
+    fake.teach('projects', 'list', () => []);
+    const socket = await openRaw(port);
+    socket.write(`${CALL} HTTP/1.1\r\n${[...call(port), 'Content-Length: 100'].join('\r\n')}\r\n\r\n{"pro`);
+    expect((await post('projects.list')).status).toBe(200);
+    socket.destroy();
+    expect((await post('projects.list')).status).toBe(200);
+    expect(fake.calls).toHaveLength(2);
+  });
+});
+
+describe('what is no request', () => {
+  it.each([
+    ['nonsense', 'nonsense\r\n\r\n', 400],
+    ['a TLS greeting', '\u0016\u0003\u0001\u0002\u0000\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['a header without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('(%s) is answered with its status and one sentence', async (_what, text, status) => {
+    const { port } = await startControl();
+    const answer = await exchangeRaw(port, text);
+    expect(statusOf(answer)).toBe(status);
+    expect(JSON.parse(bodyOf(answer))).toMatchObject({ message: expect.stringMatching(/\.$/) });
+  });
+
+  it('an offer to upgrade to HTTP/2 is passed over', async () => {
+    const { port, fake } = await startControl();
+    fake.teach('projects', 'list', () => []);
+    const headers = [...call(port), 'Upgrade: h2c', 'Connection: Upgrade', 'Content-Length: 0'];
+    const socket = await openRaw(port);
+    socket.write(`${CALL} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
+    const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
+    expect(statusOf(answer)).toBe(200);
+  });
+
+  it('a plain request for the path of the WebSocket says so', async () => {
+    const { port } = await startControl();
+    const answer = await requestRaw(port, 'GET /rpc', [`Host: 127.0.0.1:${port}`]);
+    expect([statusOf(answer), bodyOf(answer)]).toEqual([400, expect.stringContaining('WebSocket')]);
+  });
+});

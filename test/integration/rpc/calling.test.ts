@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { VivariumError } from '../../../main/contract/errors.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
+import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+
+describe('a procedure called over HTTP', () => {
+  it('answers 200 with the JSON result, and is given the validated input', async () => {
+    const { fake, post } = await startControl();
+    fake.teach('pets', 'create', (input) => ({ ...SAMPLE_PET, name: input.name }));
+    const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3, surplus: true });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual({ ...SAMPLE_PET, name: 'Ada' });
+    expect(fake.calls).toEqual([
+      {
+        procedure: 'pets.create',
+        input: { projectId: 'prj_1', environment: 'production', name: 'Ada', categoryId: '3', status: 'available' },
+      },
+    ]);
+  });
+
+  it('takes an empty body for no input, whatever the media type says', async () => {
+    const { fake, post } = await startControl();
+    fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    expect(await (await post('projects.list')).json()).toEqual([SAMPLE_PROJECT]);
+    const response = await post('projects.list', '', { 'Content-Type': 'application/x-www-form-urlencoded' });
+    expect(response.status).toBe(200);
+    expect(fake.calls.map(({ input }) => input)).toEqual([undefined, undefined]);
+  });
+
+  it('names every wrong place of the input, and what is allowed there', async () => {
+    const { fake, post } = await startControl();
+    const response = await post('projects.create', { name: 'a', plan: 'gold', limits: { perMinute: 0, perDay: 5 } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      code: 'invalid_request',
+      message: 'plan must be one of "free", "pro", "business", "enterprise"; limits.perMinute must be at least 1.',
+      issues: [
+        { path: 'plan', message: 'must be one of "free", "pro", "business", "enterprise"' },
+        { path: 'limits.perMinute', message: 'must be at least 1' },
+      ],
+    });
+    expect(fake.calls).toEqual([]);
+  });
+
+  it('says what is missing when there is no input', async () => {
+    const { post } = await startControl();
+    expect(await (await post('projects.get')).json()).toEqual({
+      code: 'invalid_request',
+      message: 'projectId is required: a string.',
+      issues: [{ path: 'projectId', message: 'is required: a string' }],
+    });
+  });
+
+  it('lists what there is where a property is not known', async () => {
+    const { post } = await startControl();
+    const body = (await (await post('settings.update', { banafter: 3 })).json()) as { message: string };
+    expect(body.message).toBe('banafter is not known here; there are banAfter, banDuration, cors.');
+  });
+
+  it.each([
+    '9007199254740993',
+    '-9007199254740993',
+    '9007199254740992',
+    '1.5',
+    '"1e3"',
+    '"9223372036854775808"',
+    'null',
+  ])('refuses the int64 %s instead of rounding it', async (literal) => {
+    const { fake, post } = await startControl();
+    const response = await post('pets.remove', `{"projectId":"p","id":${literal}}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      issues: [{ path: 'id', message: expect.stringContaining('integer') }],
+    });
+    expect(fake.calls).toEqual([]);
+  });
+
+  it.each([
+    ['9007199254740991', '9007199254740991'],
+    ['-9007199254740991', '-9007199254740991'],
+    ['"9223372036854775807"', '9223372036854775807'],
+    ['"-9223372036854775808"', '-9223372036854775808'],
+  ])('takes the int64 %s exactly', async (literal, exact) => {
+    const { fake, post } = await startControl();
+    fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
+    expect(await (await post('pets.remove', `{"projectId":"p","id":${literal}}`)).json()).toMatchObject({ id: exact });
+  });
+
+  it('answers with the error of a service as it is, without a field more', async () => {
+    const { fake, post } = await startControl();
+    fake.teach('projects', 'get', () => {
+      throw new VivariumError('not_found', 'There is no project "prj_9".');
+    });
+    const response = await post('projects.get', { projectId: 'prj_9' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ code: 'not_found', message: 'There is no project "prj_9".' });
+  });
+
+  it('passes on the issues that a service found', async () => {
+    const { fake, post } = await startControl();
+    const issues = [{ path: 'slug', message: 'is taken' }];
+    fake.teach('projects', 'create', () =>
+      Promise.reject(new VivariumError('conflict', 'The slug is taken.', { issues })),
+    );
+    const response = await post('projects.create', { name: 'a' });
+    expect([response.status, await response.json()]).toEqual([
+      409,
+      { code: 'conflict', message: 'The slug is taken.', issues },
+    ]);
+  });
+
+  it('says nothing of an unknown error to the caller, and everything to the log', async () => {
+    const { fake, post, lines } = await startControl();
+    const cause = new Error('disk full');
+    fake.teach('projects', 'list', () => {
+      throw new Error('no such table: secrets', { cause });
+    });
+    const response = await post('projects.list');
+    const text = await response.text();
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toEqual({
+      code: 'internal_error',
+      message: 'Vivarium failed at this; its log has the reason.',
+    });
+    const errors = lines.filter(({ level }) => level === 'error');
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.fields).toMatchObject({ procedure: 'projects.list', cause });
+    expect(String((errors[0]?.fields['error'] as Error).stack)).toContain('no such table: secrets');
+  });
+
+  it('takes an output that breaks the contract for a failure of its own', async () => {
+    const { fake, post, lines } = await startControl();
+    fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, plan: 'gold' }) as unknown as typeof SAMPLE_PROJECT);
+    const response = await post('projects.get', { projectId: 'p' });
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([500, 'internal_error']);
+    expect(lines.find(({ level }) => level === 'error')?.fields['issues']).toMatchObject([{ path: ['plan'] }]);
+  });
+
+  it('tells its service when the caller has gone', async () => {
+    const { fake, url } = await startControl();
+    const started = Promise.withResolvers<AbortSignal>();
+    const finished = Promise.withResolvers<undefined>();
+    fake.teach('pets', 'seed', async (_input, { signal }) => {
+      if (signal === undefined) throw new Error('There is no signal.');
+      started.resolve(signal);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      finished.resolve(undefined);
+      throw signal.reason;
+    });
+    const caller = new AbortController();
+    const call = fetch(`${url}/api/pets/seed`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${CONTROL_TOKEN}` },
+      body: JSON.stringify({ projectId: 'p', count: 1 }),
+      signal: caller.signal,
+    });
+    await started.promise;
+    caller.abort();
+    await expect(call).rejects.toThrow();
+    await finished.promise;
+  });
+});
+
+describe('a path under /api that is no call', () => {
+  it.each([
+    ['/api/pets/lst', 'Did you mean "pets.list"?'],
+    ['/api/project/get', 'Did you mean "projects.get"?'],
+    ['/api/pets', 'There is no procedure "pets".'],
+    ['/api/', 'There is no procedure ""'],
+    ['/api/pets/list/more', 'There is no procedure "pets.list.more"'],
+    ['/api/constructor/call', 'There is no procedure'],
+    ['/api/__proto__/toString', 'There is no procedure'],
+    ['/api/pets/constructor', 'There is no procedure'],
+  ])('%s is answered 404 and names what is near', async (path, hint) => {
+    const { url } = await startControl();
+    const response = await fetch(url + path, { method: 'POST', headers: { Authorization: `Bearer ${CONTROL_TOKEN}` } });
+    const body = (await response.json()) as { code: string; message: string };
+    expect([response.status, body.code]).toEqual([404, 'not_found']);
+    expect(body.message).toContain(hint);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
+    '%s on a procedure is answered 405 with Allow',
+    async (method) => {
+      const { url } = await startControl();
+      const response = await fetch(`${url}/api/pets/list`, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    },
+  );
+});
+
+describe('without the right token', () => {
+  it.each([
+    ['no token', {}],
+    ['a wrong one', { Authorization: 'Bearer wrong' }],
+    ['a part of it', { Authorization: `Bearer ${CONTROL_TOKEN.slice(0, -1)}` }],
+    ['more than it', { Authorization: `Bearer ${CONTROL_TOKEN}x` }],
+    ['another scheme', { Authorization: `Basic ${CONTROL_TOKEN}` }],
+    ['it in a cookie', { Cookie: `token=${CONTROL_TOKEN}` }],
+  ])('(%s) a call is answered 401 and reaches no service', async (_what, headers) => {
+    const { url, fake } = await startControl();
+    const response = await fetch(`${url}/api/projects/list?token=${CONTROL_TOKEN}`, {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+    });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(await response.json()).toEqual({ code: 'unauthorized', message: expect.stringContaining('runtime.json') });
+    expect(fake.calls).toEqual([]);
+  });
+});

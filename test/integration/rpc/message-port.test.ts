@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { MessageChannel } from 'node:worker_threads';
+import { createORPCClient, safe } from '@orpc/client';
+import { RPCLink } from '@orpc/client/message-port';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../../main/base/log.ts';
+import { VivariumError } from '../../../main/contract/errors.ts';
+import { upgradeMessagePort } from '../../../main/rpc/message-port.ts';
+import { createRouter } from '../../../main/rpc/router.ts';
+import type { ContractClient } from '../../support/rpc-browser.ts';
+import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { countingStream } from '../../support/rpc-streams.ts';
+
+function connectWindow() {
+  const fake = createFakeServices();
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port2.close());
+  type Port = Parameters<typeof upgradeMessagePort>[1];
+  const close = upgradeMessagePort(createRouter(fake.services, { log: silentLog }), port1 as unknown as Port);
+  const client: ContractClient = createORPCClient(new RPCLink({ port: port2 as unknown as Port }));
+  port2.start();
+  return { fake, client, port: port2, close };
+}
+
+describe('the desktop window, over a message port', () => {
+  it('calls procedures', async () => {
+    const { fake, client } = connectWindow();
+    fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    expect(await client.projects.list()).toEqual([SAMPLE_PROJECT]);
+  });
+
+  it('gets errors as data', async () => {
+    const { fake, client } = connectWindow();
+    fake.teach('projects', 'get', () => {
+      throw new VivariumError('not_found', 'There is no such project.');
+    });
+    expect((await safe(client.projects.get({ projectId: 'p' }))).error).toMatchObject({
+      code: 'not_found',
+      message: 'There is no such project.',
+    });
+  });
+
+  it('watches a stream until it stops', async () => {
+    const { fake, client } = connectWindow();
+    const stream = countingStream();
+    fake.teach('events', 'watch', stream.open);
+    const seen: unknown[] = [];
+    for await (const event of await client.events.watch()) {
+      seen.push(event.projectId);
+      if (seen.length === 3) break;
+    }
+    expect(seen).toEqual(['1', '2', '3']);
+    await stream.ended;
+  });
+
+  it('ends its streams when the window is closed', async () => {
+    const { fake, client, port } = connectWindow();
+    const stream = countingStream({ pauseAfter: 1 });
+    fake.teach('events', 'watch', stream.open);
+    await (await client.events.watch()).next();
+    port.close();
+    await stream.ended;
+  });
+
+  it.each(['nonsense', 5, { i: '1', p: {} }, null])(
+    'is cut off when it sends %j, which is no message',
+    async (message) => {
+      const { port } = connectWindow();
+      const closed = once(port, 'close');
+      port.postMessage(message);
+      await closed;
+    },
+  );
+
+  it('can be cut off from this side', async () => {
+    const { port, close } = connectWindow();
+    const closed = once(port, 'close');
+    close();
+    await closed;
+  });
+});

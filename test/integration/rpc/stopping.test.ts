@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { startControl } from '../../support/rpc-control.ts';
+import { openRaw } from '../../support/rpc-raw.ts';
+import { connectBrowser } from '../../support/rpc-browser.ts';
+
+describe('stopping the control server', () => {
+  it('lets a call that is under way finish, and takes no other', async () => {
+    const { server, fake, post, port } = await startControl();
+    const asked = Promise.withResolvers<undefined>();
+    const answer = Promise.withResolvers<never[]>();
+    fake.teach('projects', 'list', () => {
+      asked.resolve(undefined);
+      return answer.promise;
+    });
+    const call = post('projects.list');
+    await asked.promise;
+    const stopped = server.stop(2_000);
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+    answer.resolve([]);
+    expect((await call).status).toBe(200);
+    await stopped;
+  });
+
+  it('cuts what is not done by the deadline', async () => {
+    const { server, fake, post } = await startControl();
+    const asked = Promise.withResolvers<undefined>();
+    fake.teach('projects', 'list', () => {
+      asked.resolve(undefined);
+      return new Promise<never>(() => undefined);
+    });
+    const call = post('projects.list');
+    call.catch(() => undefined);
+    await asked.promise;
+    await server.stop(20);
+    await expect(call).rejects.toThrow();
+  });
+
+  it('closes idle connections at once', async () => {
+    const { server, port } = await startControl();
+    const socket = await openRaw(port);
+    socket.write(`GET /api/openapi.json HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+    await once(socket, 'data');
+    socket.resume();
+    const closed = once(socket, 'close');
+    await Promise.all([server.stop(60_000), closed]);
+  });
+
+  it('tells browser tabs that it goes away', async () => {
+    const control = await startControl();
+    const { socket } = await connectBrowser(control);
+    const closed = once(socket, 'close');
+    await control.server.stop(2_000);
+    expect((await closed)[0]).toBe(1001);
+    expect(control.server.clients()).toBe(0);
+  });
+
+  it('can be done twice, and before a start', async () => {
+    const { server } = await startControl();
+    await server.stop(1_000);
+    await server.stop(1_000);
+  });
+});

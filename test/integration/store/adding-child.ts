@@ -1,0 +1,27 @@
+/**
+ * A process that adds pets to the database named by its argument until it is killed, and prints every id that was
+ * acknowledged, one a line. Sixteen adds are under way at any time, as under load.
+ */
+import { writeSync } from 'node:fs';
+import { createClock } from '../../../main/base/clock.ts';
+import { silentLog } from '../../../main/base/log.ts';
+import { openStore } from '../../../main/store/store.ts';
+
+const UNDER_WAY = 16;
+
+const store = openStore({ file: process.argv[2] ?? '', clock: createClock(), log: silentLog });
+const [project] = store.projects.list();
+const dataset = { projectId: project?.id ?? '', environment: 'production' } as const;
+
+async function addForEver(): Promise<never> {
+  for (;;) {
+    const { id } = await store.pets.add(dataset, {
+      name: `Pet ${'x'.repeat(200)}`,
+      categoryId: 1n,
+      status: 'available',
+    });
+    writeSync(1, `${id}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: UNDER_WAY }, addForEver));

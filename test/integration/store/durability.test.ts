@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { allPets, HERE } from '../../unit/store/parts.ts';
+import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
+
+const CHILD = join(import.meta.dirname, 'adding-child.ts');
+
+/** Acknowledged ids before the kill: early, and after checkpoints of the log have begun (1,000 pages). */
+const MOMENTS = [1, 300, 9_000];
+
+async function addUntilKilled(file: string, acknowledgedMin: number): Promise<bigint[]> {
+  const child = spawn(process.execPath, [CHILD, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = once(child, 'close');
+  let output = '';
+  let lines = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    lines += chunk.toString().split('\n').length - 1;
+    if (lines >= acknowledgedMin) child.kill('SIGKILL');
+  });
+  const [code, signal] = (await exit) as [number | null, string | null];
+  expect([code, signal]).toEqual([null, 'SIGKILL']);
+  return output
+    .slice(0, output.lastIndexOf('\n'))
+    .split('\n')
+    .map((line) => BigInt(line));
+}
+
+describe('a killed process', () => {
+  it.each(MOMENTS)('has lost nothing that it acknowledged, killed after %d pets', async (acknowledgedMin) => {
+    const file = temporaryFile();
+    await makeDatabase(file);
+    const acknowledged = await addUntilKilled(file, acknowledgedMin);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(acknowledgedMin);
+    expect(contentOf(dirname(file)).get('vivarium.db-wal')?.length).toBeGreaterThan(0);
+
+    const store = openFile(file);
+    const ids = new Set(allPets(store.pets, HERE).map(({ id }) => id));
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+    expect(store.pets.count(HERE, null)).toBe(ids.size);
+    expect(store.warnings).toEqual([]);
+    const next = store.pets.insert(HERE, { name: 'next', categoryId: 1n, status: 'available' });
+    expect(next.id).toBe(BigInt(ids.size) + 1n);
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Log } from '../../../main/base/log.ts';
+import { silentLog } from '../../../main/base/log.ts';
+import { openStore, type Store } from '../../../main/store/store.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import { HERE, projectRow } from '../../unit/store/parts.ts';
+
+/** An empty folder, removed after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-store-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The path of a database in an empty folder; a blank and a quote in it, as people have. */
+export function temporaryFile(): string {
+  const folder = join(temporaryFolder(), "Ann's data");
+  mkdirSync(folder);
+  return join(folder, 'vivarium.db');
+}
+
+export type OpenOptions = Partial<Parameters<typeof openStore>[0]> & { clock?: FakeClock };
+
+/** The store of a file, closed after the test. */
+export function openFile(file: string, options: OpenOptions = {}): Store {
+  const store = openStore({ file, clock: createFakeClock(), log: silentLog, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A closed database with the project of `HERE`, and as many pets in it. */
+export async function makeDatabase(file: string, pets = 0, name = 'Rex'): Promise<void> {
+  const store = openFile(file);
+  store.projects.insert(projectRow(HERE.projectId));
+  const rows = Array.from({ length: pets }, (_, index) => ({
+    name: `${name} ${index}`,
+    categoryId: 1n,
+    status: 'available' as const,
+  }));
+  await store.pets.insertMany(HERE, rows);
+  store.close();
+}
+
+/** Every file below a folder with its content, to see what has changed. */
+export function contentOf(folder: string): Map<string, string> {
+  const content = new Map<string, string>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name);
+    if (statSync(path).isFile()) content.set(name, readFileSync(path, 'latin1'));
+  }
+  return content;
+}
+
+/** A log that resolves `written` when a line begins with the given words. */
+export function watchedLog(words: string): { log: Log; written: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const note = (message: string) => {
+    if (message.startsWith(words)) resolve(undefined);
+  };
+  return { log: { debug: note, info: note, warn: note, error: note }, written: promise };
+}

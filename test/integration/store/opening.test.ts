@@ -1,0 +1,93 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../../main/base/log.ts';
+import { openDatabase } from '../../../main/store/database.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { allPets, faultOf, HERE, pet, projectRow } from '../../unit/store/parts.ts';
+import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
+
+describe('opening the store', () => {
+  it('makes a file of its owner alone, and finds everything in it again', async () => {
+    const file = temporaryFile();
+    const store = openFile(file);
+    store.projects.insert(projectRow(HERE.projectId));
+    const { id } = await store.pets.add(HERE, pet('a\0b'));
+    store.settings.set('banAfter', 7);
+    store.clock.set({ offsetMs: 5, frozenAtMs: null });
+    store.close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = openFile(file);
+    expect(again.projects.list()).toEqual([projectRow(HERE.projectId)]);
+    expect(allPets(again.pets, HERE)).toEqual([{ id, ...pet('a\0b') }]);
+    expect(again.pets.insert(HERE, pet('next')).id).toBe(2n);
+    expect([again.settings.get(), again.clock.get()]).toEqual([{ banAfter: 7 }, { offsetMs: 5, frozenAtMs: null }]);
+    expect(again.warnings).toEqual([]);
+  });
+
+  it('uses a write-ahead log, synced at every commit, and foreign keys', () => {
+    const { connection } = openDatabase({ file: temporaryFile(), clock: createFakeClock(), log: silentLog });
+    onTestFinished(() => void connection.sqlite.close());
+    const pragma = (name: string) => connection.sqlite.pragma(name, { simple: true });
+    expect(
+      ['journal_mode', 'synchronous', 'foreign_keys', 'user_version', 'application_id', 'busy_timeout'].map(pragma),
+    ).toEqual(['wal', 2, 1, 1, 0x56495641, 1_000]);
+  });
+
+  it('has nothing beside the file once it is closed, twice if need be', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file, 10);
+    const store = openFile(file);
+    store.pets.insert(HERE, pet('Rex'));
+    store.close();
+    store.close();
+    expect([...contentOf(dirname(file)).keys()]).toEqual(['vivarium.db']);
+    expect(faultOf(() => store.projects.list())).toEqual({
+      code: 'unavailable',
+      message: 'Vivarium is stopping; its database is closed.',
+    });
+  });
+
+  it('takes an empty file for none, and says so when there was another database once', async () => {
+    const file = temporaryFile();
+    writeFileSync(file, '');
+    await makeDatabase(file);
+    mkdirSync(join(dirname(file), 'backups'));
+    const other = join(dirname(file), 'other.db');
+    const backup = join(dirname(file), 'backups', 'other-v1-20261120T090000000Z.db');
+    writeFileSync(backup, readFileSync(file));
+    expect(openFile(file).warnings).toEqual([]);
+    expect(openFile(other).warnings).toEqual([expect.stringContaining(`the newest is ${backup}`)]);
+  });
+});
+
+describe('a foreign file', () => {
+  const foreign = {
+    'text.db': (path: string) => writeFileSync(path, 'Dear diary, today I saw a fox.\n'.repeat(10)),
+    'one-byte.db': (path: string) => writeFileSync(path, 'x'),
+    'sqlite-of-another-program.db': (path: string) => {
+      const sqlite = new Sqlite(path);
+      sqlite.exec('CREATE TABLE notes (text TEXT); INSERT INTO notes (text) VALUES (1)');
+      sqlite.close();
+    },
+    'sqlite-with-another-application-id.db': (path: string) => {
+      const sqlite = new Sqlite(path);
+      sqlite.pragma('application_id = 252006673');
+      sqlite.close();
+    },
+    'folder.db': (path: string) => mkdirSync(path),
+  };
+
+  it.each(Object.keys(foreign) as (keyof typeof foreign)[])('is refused and left as it is: %s', (name) => {
+    const path = join(dirname(temporaryFile()), name);
+    foreign[name](path);
+    const before = contentOf(dirname(path));
+    const fault = faultOf(() => openFile(path));
+    expect(fault.code).toBe('conflict');
+    expect(fault.message).toContain(`${path} is `);
+    expect(fault.message).toContain('not a Vivarium database, so it was left as it is');
+    expect(fault.message).toContain('--data-dir');
+    expect(contentOf(dirname(path))).toEqual(before);
+  });
+});

@@ -1,0 +1,154 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+} from 'node:http';
+import { connect, createServer as createHttp2Server, type Http2Server } from 'node:http2';
+import { connect as connectSocket, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createApi, type Api, type ApiRequestContext } from '../../main/api/index.ts';
+import type { LogLine } from '../../main/base/log.ts';
+import { createLog } from '../../main/base/log.ts';
+import type { Decision } from '../../main/base/decision.ts';
+import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { createMemoryStore, type MemoryStore } from './api-memory.ts';
+
+export const DATASET = { projectId: 'prj_demo', environment: 'production' } as const;
+export const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
+export const API_KEY = 'viv_0123456789abcdefghijABCDEFGHIJ01';
+export const AUTHORIZATION = { authorization: `Bearer ${API_KEY}` };
+export const RATE = { limit: 60, remaining: 41, resetSeconds: 1_795_165_260 };
+
+/** The API behind real sockets, with a plain stand-in for the proxy: one valid key, and a decision that a test sets. */
+export interface ApiServer {
+  api: Api;
+  clock: FakeClock;
+  store: MemoryStore;
+  lines: LogLine[];
+  port: number;
+  http2Port: number;
+  server: Server;
+  http2Server: Http2Server;
+  decide(decision: Decision): void;
+  cors(setting: '*' | readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export async function startApiServer(): Promise<ApiServer> {
+  const clock = createFakeClock();
+  const store = createMemoryStore();
+  const lines: LogLine[] = [];
+  const log = createLog(clock, (line) => lines.push(line), 'debug');
+  let cors: '*' | readonly string[] = '*';
+  let decision: Decision = { refusal: null, rate: RATE };
+  const api = await createApi({ clock, log, pets: store.pets, orders: store.orders, cors: () => cors });
+
+  const contextOf = (authorization: string | undefined): ApiRequestContext => ({
+    dataset: DATASET,
+    authorized: authorization === AUTHORIZATION.authorization,
+    decision,
+    baseUrl: BASE_URL,
+  });
+  const server = createServer((request, response) =>
+    api.handle(request, response, contextOf(request.headers.authorization)),
+  );
+  const http2Server = createHttp2Server((request, response) =>
+    api.handle(request, response, contextOf(request.headers.authorization)),
+  );
+  const sessions = new Set<{ destroy(): void }>();
+  http2Server.on('session', (session) => sessions.add(session));
+  await Promise.all([
+    once(server.listen(0, '127.0.0.1'), 'listening'),
+    once(http2Server.listen(0, '127.0.0.1'), 'listening'),
+  ]);
+
+  return {
+    api,
+    clock,
+    store,
+    lines,
+    server,
+    http2Server,
+    port: (server.address() as AddressInfo).port,
+    http2Port: (http2Server.address() as AddressInfo).port,
+    decide: (next) => {
+      decision = next;
+    },
+    cors: (next) => {
+      cors = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      for (const session of sessions) session.destroy();
+      await Promise.all([
+        new Promise((resolve) => server.close(resolve)),
+        new Promise((resolve) => http2Server.close(resolve)),
+        api.close(),
+      ]);
+    },
+  };
+}
+
+export interface ApiReply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface ApiCall {
+  method?: string;
+  path: string;
+  /** Added to the API key; null takes one away. */
+  headers?: Record<string, string | null>;
+  body?: string | Buffer;
+}
+
+function headersOf({ headers = {}, body }: ApiCall): Record<string, string> {
+  const merged: Record<string, string | null> = {
+    ...AUTHORIZATION,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...headers,
+  };
+  return Object.fromEntries(Object.entries(merged).filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/** One request over HTTP/1.1 with a valid API key, unless its headers say otherwise. */
+export async function call(port: number, options: ApiCall): Promise<ApiReply> {
+  const { method = 'GET', path, body } = options;
+  const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: headersOf(options), agent: false });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+/** The same over HTTP/2 without TLS, on a session of its own. */
+export async function callHttp2(port: number, options: ApiCall): Promise<ApiReply> {
+  const { method = 'GET', path, body } = options;
+  const session = connect(`http://127.0.0.1:${port}`);
+  try {
+    const stream = session.request(
+      { ':method': method, ':path': path, ...headersOf(options) },
+      { endStream: body === undefined },
+    );
+    if (body !== undefined) stream.end(body);
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & { ':status': number }];
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    return { status: headers[':status'], headers, text: Buffer.concat(chunks).toString('utf8') };
+  } finally {
+    session.close();
+  }
+}
+
+/** Sends bytes as they are and reads until the server closes. */
+export async function callRaw(port: number, text: string): Promise<string> {
+  const socket = connectSocket(port, '127.0.0.1');
+  socket.end(text);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('latin1');
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../../main/base/clock.ts';
+import { createClock } from '../../main/base/clock.ts';
+import { silentLog, type Log } from '../../main/base/log.ts';
+import type { DnsListening } from '../../main/dns/bind.ts';
+import { createDnsServer, type DnsServer } from '../../main/dns/server.ts';
+import type { Zone } from '../../main/dns/zone.ts';
+import { buildZoneSet } from '../../main/dns/zone-set.ts';
+
+export interface RunningDns extends DnsListening {
+  server: DnsServer;
+  publish(zones: Zone[]): void;
+}
+
+/** A DNS server on a free port; whoever starts it stops it. */
+export async function startDns(
+  zones: Zone[],
+  options: { port?: number; clock?: Pick<Clock, 'monotonic' | 'realTimer'>; log?: Log } = {},
+): Promise<RunningDns> {
+  let set = buildZoneSet(zones);
+  const server = createDnsServer({
+    clock: options.clock ?? createClock(),
+    log: options.log ?? silentLog,
+    port: options.port ?? 0,
+    zones: () => set,
+  });
+  const listening = await server.start();
+  return { ...listening, server, publish: (next) => void (set = buildZoneSet(next)) };
+}

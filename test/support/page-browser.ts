@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { buildPage } from './page-build.ts';
+import { startPageEngine, type PageEngine } from './page-engine.ts';
+import { demoWorld, type World } from './page-world.ts';
+
+/** One page in a browser of its own kind, before an engine of its own. */
+export interface OpenedPage {
+  page: Page;
+  engine: PageEngine;
+  /** Errors of the console and the page, and what the content security policy refused. */
+  errors: string[];
+}
+
+export interface PageOptions extends BrowserContextOptions {
+  world?: World;
+  /** Where to go, after the origin; the link that signs in when left out. */
+  path?: string;
+  /** Runs before the page is opened. */
+  prepare?: (engine: PageEngine) => Promise<void> | void;
+}
+
+const WINDOW = { width: 1440, height: 900 };
+
+/** Says in the console what the content security policy refused, also where the browser keeps it to itself. */
+const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
+
+/** For a file of tests: builds the interface and starts Chromium once; what it returns opens a page for one test. */
+export function usePages(): (options?: PageOptions) => Promise<OpenedPage> {
+  let built: Awaited<ReturnType<typeof buildPage>>;
+  let browser: Browser;
+  let home: string;
+
+  beforeAll(async () => {
+    built = await buildPage();
+    home = await mkdtemp(join(tmpdir(), 'vivarium-home-'));
+    browser = await launchChromium({ home });
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await built.remove();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  return async ({ world = demoWorld(), path, prepare, ...context } = {}) => {
+    const engine = await startPageEngine(world, built.folder);
+    onTestFinished(() => engine.stop());
+    await prepare?.(engine);
+    const opened = await browser.newContext({ viewport: WINDOW, timezoneId: 'UTC', ...context });
+    onTestFinished(() => opened.close());
+    await opened.addInitScript(TELL_VIOLATIONS);
+    const page = await opened.newPage();
+    const errors: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
+    });
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await page.goto(path === undefined ? engine.link : engine.url + path);
+    return { page, engine, errors };
+  };
+}

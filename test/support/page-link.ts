@@ -1,0 +1,111 @@
+// The runes that view state is written with are globals; this is where the tests' types learn of them.
+/// <reference types="svelte" />
+import type { ChangeEvent } from '../../main/contract/events.ts';
+import { SignInRefusedError, type OpenLink, type Transport } from '../../renderer/connection/transport.ts';
+import { FAKE_NOW_MS } from './fake-clock.ts';
+
+type Answer = (input: unknown) => unknown;
+
+/** A way to an engine that is not there: answers as taught, records what it is asked, and breaks on demand. */
+export interface FakeTransport extends Transport {
+  /** What has been asked, in order, as `namespace.procedure`. */
+  calls: { procedure: string; input: unknown }[];
+  /** How often it was opened. */
+  opened: number;
+  teach(procedure: string, answer: Answer): void;
+  /** What the next attempts to open do. */
+  becomes(state: 'reachable' | 'unreachable' | 'refusing'): void;
+  /** Tells the page that something changed. */
+  tell(event: Partial<ChangeEvent> & Pick<ChangeEvent, 'type'>): void;
+  /** Breaks the open link, as when the engine's process ends. */
+  drop(): void;
+  asked(procedure: string): number;
+}
+
+const NOW = new Date(FAKE_NOW_MS).toISOString();
+
+export function createFakeTransport(): FakeTransport {
+  const answers = new Map<string, Answer>();
+  const calls: FakeTransport['calls'] = [];
+  let state: Parameters<FakeTransport['becomes']>[0] = 'reachable';
+  let current: { close(): void; push(event: ChangeEvent): void } | null = null;
+
+  const transport: FakeTransport = {
+    calls,
+    opened: 0,
+    teach: (procedure, answer) => void answers.set(procedure, answer),
+    becomes: (next) => {
+      state = next;
+    },
+    tell: (event) => current?.push({ at: NOW, ...event }),
+    drop: () => current?.close(),
+    asked: (procedure) => calls.filter((call) => call.procedure === procedure).length,
+    async open() {
+      transport.opened += 1;
+      if (state === 'refusing') throw new SignInRefusedError();
+      if (state === 'unreachable') throw new Error('Nobody listens there.');
+      const stream = createStream();
+      const { promise: closed, resolve } = Promise.withResolvers<undefined>();
+      const link = {
+        closed,
+        close() {
+          stream.end();
+          resolve(undefined);
+        },
+        push: stream.push,
+      };
+      current = link;
+      const opened: OpenLink = {
+        closed,
+        close: link.close,
+        link: {
+          async call(path, input) {
+            const procedure = path.join('.');
+            calls.push({ procedure, input });
+            if (procedure === 'events.watch') {
+              stream.push({ type: 'ready', at: NOW });
+              return stream.events();
+            }
+            const answer = answers.get(procedure);
+            if (answer === undefined) throw new Error(`The fake transport was not taught "${procedure}".`);
+            return await Promise.race([Promise.resolve(answer(input)), closed.then(breakOff)]);
+          },
+        },
+      };
+      return opened;
+    },
+  };
+  transport.teach('clock.get', () => ({ now: NOW, realNow: NOW, offset: 'PT0S', frozen: false }));
+  return transport;
+}
+
+function breakOff(): never {
+  throw new Error('The link broke.');
+}
+
+function createStream() {
+  const waiting: ChangeEvent[] = [];
+  let wake = Promise.withResolvers<undefined>();
+  let ended = false;
+  return {
+    push(event: ChangeEvent) {
+      waiting.push(event);
+      wake.resolve(undefined);
+    },
+    end() {
+      ended = true;
+      wake.resolve(undefined);
+    },
+    async *events(): AsyncGenerator<ChangeEvent, void, void> {
+      for (;;) {
+        const event = waiting.shift();
+        if (event !== undefined) yield event;
+        else if (ended) throw new Error('The stream broke off.');
+        else {
+          await wake.promise;
+          wake = Promise.withResolvers();
+        }
+      }
+    },
+  };
+}

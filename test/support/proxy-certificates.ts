@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext, type SecureContext } from 'node:tls';
+
+/** A certificate per hostname, each signed by itself, made with the openssl command; and all of them as one trust file. */
+export interface TestCertificates {
+  contextFor(hostname: string): SecureContext | null;
+  /** PEM of everything to trust. */
+  trusted: string;
+  /** The same as a file, for `curl --cacert`. */
+  trustFile: string;
+  remove(): void;
+}
+
+export function createTestCertificates(hostnames: readonly string[]): TestCertificates {
+  const directory = mkdtempSync(join(tmpdir(), 'vivarium-proxy-test-'));
+  const contexts = new Map<string, SecureContext>();
+  const certificates: string[] = [];
+  for (const hostname of hostnames) {
+    const keyFile = join(directory, `${hostname}.key`);
+    const certificateFile = join(directory, `${hostname}.pem`);
+    execFileSync(
+      'openssl',
+      [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'],
+        ...['-subj', '/CN=vivarium test', '-addext', `subjectAltName=DNS:${hostname}`],
+        ...['-keyout', keyFile, '-out', certificateFile],
+      ],
+      { stdio: 'ignore' },
+    );
+    const certificate = readFileSync(certificateFile, 'utf8');
+    certificates.push(certificate);
+    contexts.set(hostname, createSecureContext({ key: readFileSync(keyFile), cert: certificate }));
+  }
+  const trusted = certificates.join('');
+  const trustFile = join(directory, 'trusted.pem');
+  writeFileSync(trustFile, trusted);
+  return {
+    contextFor: (hostname) => contexts.get(hostname) ?? null,
+    trusted,
+    trustFile,
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}

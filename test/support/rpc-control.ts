@@ -1,0 +1,56 @@
+import { onTestFinished } from 'vitest';
+import { createClock, type Clock } from '../../main/base/clock.ts';
+import { createLog, type LogLine } from '../../main/base/log.ts';
+import { createRouter } from '../../main/rpc/router.ts';
+import { createControlServer, type ControlServer } from '../../main/rpc/server.ts';
+import { createFakeServices, type FakeServices } from './rpc-fake-services.ts';
+
+export const CONTROL_TOKEN = 'T0ken_of-this-test';
+
+export interface Control {
+  server: ControlServer;
+  fake: FakeServices;
+  port: number;
+  url: string;
+  /** What the server logged. */
+  lines: LogLine[];
+  /** `POST /api/<procedure>` with the token; `body` goes as it is when it is text. */
+  post(procedure: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** How long a stop in a test waits for what is under way. */
+const STOP_MS = 2_000;
+
+/** A control server over fake services, on a free port, stopped after the test. */
+export async function startControl(
+  options: { clock?: Pick<Clock, 'realTimer'>; assetsDir?: string | null; port?: number } = {},
+): Promise<Control> {
+  const clock = createClock();
+  const lines: LogLine[] = [];
+  const log = createLog(clock, (line) => lines.push(line), 'debug');
+  const fake = createFakeServices();
+  const server = createControlServer({
+    clock: options.clock ?? clock,
+    log,
+    router: createRouter(fake.services, { log }),
+    token: CONTROL_TOKEN,
+    port: options.port ?? 0,
+    assetsDir: options.assetsDir ?? null,
+    version: '1.2.3',
+  });
+  const { port, url } = await server.start();
+  onTestFinished(() => server.stop(STOP_MS));
+  return {
+    server,
+    fake,
+    port,
+    url,
+    lines,
+    post: (procedure, body, headers = {}) =>
+      fetch(`${url}/api/${procedure.replace('.', '/')}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${CONTROL_TOKEN}`, ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  };
+}

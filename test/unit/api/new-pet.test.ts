@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { newPet } from '../../../main/api/schemas.ts';
+import { bodyValidator } from '../../../main/api/validation.ts';
+
+const validate = bodyValidator(newPet);
+const withName = (literal: string): string => `{"name":${literal},"categoryId":1}`;
+const withCategory = (literal: string): string => `{"name":"a","categoryId":${literal}}`;
+
+describe('categoryId', () => {
+  test.each<[string, bigint]>([
+    ['0', 0n],
+    ['-0', 0n],
+    ['1', 1n],
+    ['-1', -1n],
+    ['9007199254740991', 9007199254740991n],
+    ['9007199254740992', 9007199254740992n],
+    ['9007199254740993', 9007199254740993n],
+    ['-9007199254740993', -9007199254740993n],
+    ['9223372036854775806', 9223372036854775806n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775807', -9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['1.0', 1n],
+    ['1e3', 1000n],
+    ['1.5e1', 15n],
+    ['9223372036854775807.0', 9223372036854775807n],
+  ])('%s is %s', (literal, categoryId) => {
+    expect(validate(withCategory(literal))).toEqual({ value: { name: 'a', categoryId, status: 'available' } });
+  });
+
+  test.each([
+    '9223372036854775808',
+    '-9223372036854775809',
+    '1e19',
+    '1e400',
+    '1'.repeat(1000),
+    '1.5',
+    '0.1',
+    '1e-1',
+    '9223372036854775807.5',
+    '"1"',
+    '""',
+    'null',
+    'true',
+    '[1]',
+    '{}',
+  ])('%s is refused', (literal) => {
+    expect(validate(withCategory(literal))).toMatchObject({
+      error: {
+        code: 'invalid_request',
+        issues: [{ path: 'categoryId' }],
+        message: expect.stringContaining(
+          '"categoryId" must be an integer from -9223372036854775808 to 9223372036854775807',
+        ) as string,
+      },
+    });
+  });
+});
+
+describe('name', () => {
+  test.each<[string, string]>([
+    ['one character', 'a'],
+    ['a thousand', 'a'.repeat(1000)],
+    ['a thousand outside the basic plane', '🐈'.repeat(1000)],
+    ['blanks around', '  Rex  '],
+    ['quotes and control characters', '"\\\n\u0000'],
+    ['a right-to-left name', 'حيوان'],
+  ])('%s is kept as it is', (_title, name) => {
+    expect(validate(withName(JSON.stringify(name)))).toEqual({ value: { name, categoryId: 1n, status: 'available' } });
+  });
+
+  test.each([
+    '""',
+    '" "',
+    String.raw`"\t\n\u00a0"`,
+    JSON.stringify('a'.repeat(1001)),
+    String.raw`"\ud800"`,
+    String.raw`"a\udc00b"`,
+    '1',
+    'null',
+    '[]',
+    '{}',
+    'false',
+  ])('%s is refused', (literal) => {
+    expect(validate(withName(literal))).toMatchObject({
+      error: {
+        code: 'invalid_request',
+        message: expect.stringContaining('"name" must be a string of 1 to 1,000') as string,
+      },
+    });
+  });
+});
+
+describe('status', () => {
+  test.each(['available', 'pending', 'sold'])('%s is taken', (status) => {
+    expect(validate(`{"name":"a","categoryId":1,"status":"${status}"}`)).toMatchObject({ value: { status } });
+  });
+
+  test.each(['"SOLD"', '""', 'null', '1', '["sold"]', '"sold "'])('%s is refused', (literal) => {
+    expect(validate(`{"name":"a","categoryId":1,"status":${literal}}`)).toMatchObject({
+      error: { message: expect.stringContaining('"status" must be one of "available", "pending", "sold"') as string },
+    });
+  });
+});
+
+describe('the body as a whole', () => {
+  test('all fields that are missing are named', () => {
+    expect(validate('{}')).toMatchObject({
+      error: {
+        message: expect.stringMatching(/"name" is missing; it must .*"categoryId" is missing; it must /) as string,
+      },
+    });
+  });
+
+  test('no body at all is refused', () => {
+    expect(validate(null)).toMatchObject({ error: { code: 'invalid_request' } });
+  });
+
+  test('unknown fields are dropped, also id and those that are special in JavaScript', () => {
+    const text = '{"name":"a","categoryId":1,"id":7,"__proto__":{"status":"sold"},"constructor":1,"hasOwnProperty":2}';
+    expect(validate(text)).toEqual({ value: { name: 'a', categoryId: 1n, status: 'available' } });
+  });
+
+  test('a field given twice is refused by its name', () => {
+    expect(validate('{"name":"a","categoryId":1,"categoryId":2}')).toMatchObject({
+      error: { issues: [{ path: 'categoryId', message: 'was given more than once; send it once' }] },
+    });
+  });
+});

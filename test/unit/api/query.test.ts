@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { listQuery, petParams } from '../../../main/api/schemas.ts';
+import { paramsValidator, queryValidator } from '../../../main/api/validation.ts';
+
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+const validate = queryValidator(listQuery);
+const validateParams = paramsValidator(petParams);
+
+describe('the query of listPets', () => {
+  test.each<[string, unknown]>([
+    ['', { limit: 20 }],
+    ['limit=1', { limit: 1 }],
+    ['limit=100', { limit: 100 }],
+    ['limit=007', { limit: 7 }],
+    ['status=available', { limit: 20, status: 'available' }],
+    ['status=pending', { limit: 20, status: 'pending' }],
+    ['status=sold&limit=5', { limit: 5, status: 'sold' }],
+    ['%6Cimit=%35&stat%75s=sol%64', { limit: 5, status: 'sold' }],
+    ['after=0', { limit: 20, after: 0n }],
+    ['after=-1', { limit: 20, after: -1n }],
+    [`after=${INT64_MIN}`, { limit: 20, after: INT64_MIN }],
+    [`after=${INT64_MAX}`, { limit: 20, after: INT64_MAX }],
+    ['after=9007199254740993', { limit: 20, after: 9007199254740993n }],
+    ['&&limit=3&', { limit: 3 }],
+    ['color=red&color=blue&x', { limit: 20 }],
+    ['Limit=0&LIMIT=x', { limit: 20 }],
+    ['__proto__=1&constructor=2&toString=3', { limit: 20 }],
+  ])('%j is read', (text, value) => {
+    expect(validate({ text })).toEqual({ value });
+  });
+
+  const LIMIT = '"limit" must be a whole number from 1 to 100';
+  const STATUS = '"status" must be one of "available", "pending", "sold"';
+  const AFTER = '"after" must be an integer from -9223372036854775808 to 9223372036854775807';
+  test.each<[string, string]>([
+    ['limit=0', LIMIT],
+    ['limit=101', LIMIT],
+    ['limit=-1', LIMIT],
+    ['limit=+5', LIMIT],
+    ['limit=%2B5', LIMIT],
+    ['limit=5.0', LIMIT],
+    ['limit=1e1', LIMIT],
+    ['limit=0x10', LIMIT],
+    ['limit=', LIMIT],
+    ['limit', LIMIT],
+    ['limit= 5', LIMIT],
+    ['limit=٥', LIMIT],
+    ['limit=99999999999999999999999999', LIMIT],
+    [`limit=${'9'.repeat(400)}`, LIMIT],
+    ['limit=5&limit=5', '"limit" was given more than once'],
+    ['status=', STATUS],
+    ['status=Sold', STATUS],
+    ['status=sold&status=sold', '"status" was given more than once'],
+    ['after=', AFTER],
+    ['after=1.0', AFTER],
+    ['after=01', AFTER],
+    ['after=-0', AFTER],
+    ['after=%2B1', AFTER],
+    [`after=${INT64_MAX + 1n}`, AFTER],
+    [`after=${INT64_MIN - 1n}`, AFTER],
+    ['limit=%', 'malformed percent-encoding'],
+    ['other=%zz', 'malformed percent-encoding'],
+    ['other=%ff', 'malformed percent-encoding'],
+  ])('%j is refused', (text, words) => {
+    expect(validate({ text })).toMatchObject({
+      error: { code: 'invalid_request', message: expect.stringContaining(words) as string },
+    });
+  });
+
+  test('everything that is wrong is named at once', () => {
+    expect(validate({ text: 'limit=0&status=x&after=y' })).toMatchObject({
+      error: { issues: [{ path: 'limit' }, { path: 'status' }, { path: 'after' }] },
+    });
+  });
+
+  test('a query that was read once is remembered as the same value', () => {
+    expect(validate({ text: 'limit=33' })).toBe(validate({ text: 'limit=33' }));
+  });
+});
+
+describe('the path of getPet', () => {
+  test.each(['0', '-1', '1', '9007199254740991', '9007199254740993', String(INT64_MIN), String(INT64_MAX)])(
+    '%s is an id',
+    (petId) => {
+      expect(validateParams({ petId })).toEqual({ value: { petId: BigInt(petId) } });
+    },
+  );
+
+  test.each([
+    '',
+    'abc',
+    '+1',
+    '01',
+    '-0',
+    '1.0',
+    '1e3',
+    '0x1',
+    ' 1',
+    '1/2',
+    String(INT64_MAX + 1n),
+    String(INT64_MIN - 1n),
+  ])('%j is not', (petId) => {
+    expect(validateParams({ petId })).toMatchObject({
+      error: { code: 'invalid_request', message: expect.stringContaining('"petId" must be an integer') as string },
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { FrameReader } from '../../../main/dns/frames.ts';
+import { framed } from '../../support/dns-client.ts';
+
+const octets = (length: number, seed = 0) => Buffer.from(Array.from({ length }, (_, n) => (n + seed) & 255));
+
+function readAll(stream: Buffer, pieces: (offset: number) => number): Buffer[] {
+  const reader = new FrameReader();
+  const messages: Buffer[] = [];
+  for (let at = 0; at < stream.length;) {
+    const size = pieces(at);
+    reader.push(stream.subarray(at, at + size));
+    at += size;
+    for (let next = reader.next(); next !== null; next = reader.next()) messages.push(next);
+  }
+  expect(reader.partial).toBe(false);
+  return messages;
+}
+
+describe('messages come out of a TCP stream', () => {
+  const messages = [octets(12), octets(300, 1), octets(0), octets(4096, 2), octets(1, 3)];
+  const stream = Buffer.concat(messages.map(framed));
+
+  test.each<[string, (offset: number) => number]>([
+    ['in one piece', () => stream.length],
+    ['octet by octet', () => 1],
+    ['in pieces of 2, which cut the lengths off', () => 2],
+    ['in pieces of 3', () => 3],
+    ['in pieces that grow', (offset) => offset + 1],
+  ])('%s', (_how, pieces) => {
+    expect(readAll(stream, pieces)).toEqual(messages);
+  });
+
+  test.each([1, 7, 100_000])('of an over-long one so much as to refuse it, in pieces of %i', (size) => {
+    const stream = Buffer.concat([framed(octets(65_535)), framed(octets(20))]);
+    const [long, after] = readAll(stream, () => size);
+    expect(long).toEqual(octets(65_535).subarray(0, 4097));
+    expect(after).toEqual(octets(20));
+  });
+
+  test('and what is left unread is kept', () => {
+    const reader = new FrameReader();
+    reader.push(stream.subarray(0, 100));
+    expect(reader.next()).toEqual(messages[0]);
+    reader.push(stream.subarray(100));
+    expect([reader.next(), reader.next(), reader.next(), reader.next(), reader.next()]).toEqual([
+      ...messages.slice(1),
+      null,
+    ]);
+  });
+
+  test.each([
+    ['nothing', 0, false],
+    ['half a length', 1, true],
+    ['a length', 2, true],
+    ['half a message', 8, true],
+    ['a message', 14, false],
+    ['a message and half a length', 15, true],
+  ])('after %s, whether it stopped inside a message is %s', (_what, length, partial) => {
+    const reader = new FrameReader();
+    reader.push(stream.subarray(0, length));
+    while (reader.next() !== null);
+    expect(reader.partial).toBe(partial);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { formatRecord } from '../../../main/dns/record-format.ts';
+import { readZoneFile, writeZoneFile } from '../../../main/dns/zone-file.ts';
+import { createZone } from '../../../main/dns/zone.ts';
+import { linesOf } from '../../support/dns-tables.ts';
+
+const read = (text: string, options: Partial<Parameters<typeof readZoneFile>[1]> = {}) =>
+  readZoneFile(text, { apex: 'acme.test', ...options });
+
+describe('a zone file', () => {
+  test.each([
+    [
+      'relative and absolute names',
+      'www A 192.0.2.1\nwww.acme.test. A 192.0.2.2',
+      'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2',
+    ],
+    ['@ for the zone', '@ MX 10 mail', '@ 3600 IN MX 10 mail'],
+    ['an owner left out', 'www A 192.0.2.1\n    A 192.0.2.2', 'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2'],
+    [
+      'TTL and class in either order',
+      'a 60 IN A 192.0.2.1\nb IN 1h A 192.0.2.1',
+      'a 60 IN A 192.0.2.1\nb 3600 IN A 192.0.2.1',
+    ],
+    ['lower-case keywords', 'a in a 192.0.2.1', 'a 3600 IN A 192.0.2.1'],
+    [
+      '$TTL, then the last TTL does not count',
+      '$TTL 2h\na 60 A 192.0.2.1\nb A 192.0.2.1',
+      'a 60 IN A 192.0.2.1\nb 7200 IN A 192.0.2.1',
+    ],
+    [
+      'without $TTL, the last TTL goes on (RFC 1035 §5.1)',
+      'a 60 A 192.0.2.1\nb A 192.0.2.1',
+      'a 60 IN A 192.0.2.1\nb 60 IN A 192.0.2.1',
+    ],
+    [
+      '$ORIGIN',
+      '$ORIGIN sub\na A 192.0.2.1\n$ORIGIN deeper\nb A 192.0.2.1',
+      'a.sub 3600 IN A 192.0.2.1\nb.deeper.sub 3600 IN A 192.0.2.1',
+    ],
+    ['comments and empty lines', '; first\n\na A 192.0.2.1 ; last\n   \n', 'a 3600 IN A 192.0.2.1'],
+    [
+      'parentheses over lines',
+      'a TXT ( "one" ; a comment\n  "two"\n)\nb A 192.0.2.1',
+      'a 3600 IN TXT "one" "two"\nb 3600 IN A 192.0.2.1',
+    ],
+    [
+      'a semicolon, a blank and an escape in quotes',
+      String.raw`a TXT "x; y" \"z\" "\\ \065"`,
+      String.raw`a 3600 IN TXT "x; y" "\"z\"" "\\ A"`,
+    ],
+    [
+      'line ends of Windows, and a byte order mark',
+      '\ufeffa A 192.0.2.1\r\nb A 192.0.2.2\r\n',
+      'a 3600 IN A 192.0.2.1\nb 3600 IN A 192.0.2.2',
+    ],
+    ['a name that looks like a type', 'mx MX 10 mx\na A 192.0.2.1', 'mx 3600 IN MX 10 mx\na 3600 IN A 192.0.2.1'],
+    [
+      'ALIAS and ANAME',
+      '@ ALIAS cname.vivarium.localhost.\nb ANAME c',
+      '@ 3600 IN ALIAS cname.vivarium.localhost.\nb 3600 IN ANAME c',
+    ],
+    ['names in other scripts', 'bücher A 192.0.2.1', 'xn--bcher-kva 3600 IN A 192.0.2.1'],
+  ])('%s', (_what, text, expected) => {
+    const { records, faults } = read(text);
+    expect(faults).toEqual([]);
+    expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual(linesOf(expected));
+  });
+
+  test.each([
+    ['an unknown type', 'a WKS 1', 1, 'is not a TTL, a class or a type'],
+    ['no type', 'a 60 IN', 1, 'The type is missing'],
+    ['no owner yet', '  A 192.0.2.1', 1, 'needs a name before it'],
+    ['another class', 'a CH TXT "x"', 1, 'Class CH is not served'],
+    ['a name outside', '\nwww.other.test. A 192.0.2.1', 2, '"www.other.test." is not in the zone "acme.test."'],
+    ['a wrong value', 'a A 192.0.2.300', 1, 'is not an IPv4 address'],
+    ['a TTL that is too large', 'a 2147483648 A 192.0.2.1', 1, 'is not a TTL'],
+    ['a CNAME at the apex', '@ CNAME other', 1, 'use ALIAS'],
+    ['a CNAME beside an address', 'a A 192.0.2.1\na CNAME other', 2, 'stands alone'],
+    ['an address beside a CNAME', 'a CNAME other\na A 192.0.2.1', 2, 'which stands alone'],
+    ['two CNAMEs', 'a CNAME b\na CNAME c', 2, 'another target already'],
+    ['$INCLUDE', '$INCLUDE /etc/passwd', 1, '$INCLUDE is not read here'],
+    ['$GENERATE', '$GENERATE 1-9 a$ A 192.0.2.$', 1, '$GENERATE is not read here'],
+    ['a wrong $TTL', '$TTL soon', 1, '$TTL is a number of seconds'],
+    ['$ORIGIN without a name', '$ORIGIN', 1, 'takes one value'],
+    ['an open quotation mark', 'a TXT "x', 1, 'closing quotation mark'],
+    ['a closing parenthesis alone', 'a A ) 192.0.2.1', 1, 'has no "(" before it'],
+  ])('%s is reported with its line', (_what, text, line, message) => {
+    const { faults } = read(text);
+    expect(faults).toEqual([{ line, message: expect.stringContaining(message) as string }]);
+  });
+
+  test('an unclosed parenthesis costs its own line, not the file', () => {
+    const { records, faults } = read('a A 192.0.2.1\nb TXT ( "x"\nc A 192.0.2.3\nd TXT ( "y" )\ne A 192.0.2.5');
+    expect(faults).toEqual([{ line: 2, message: expect.stringContaining('")" is missing') as string }]);
+    expect(records.map(({ name }) => name)).toEqual(['a.acme.test', 'c.acme.test', 'd.acme.test', 'e.acme.test']);
+  });
+
+  test('10,000 records with three bad lines: the others are read', () => {
+    const lines = Array.from({ length: 10_000 }, (_, n) => `h${n} A 10.0.${n >> 8}.${n & 255}`);
+    lines[99] = 'h99 A 10.0.0.999';
+    lines[4999] = 'h4999 BOGUS x';
+    lines[9999] = 'elsewhere.example. A 10.0.0.1';
+    const { records, faults } = read(lines.join('\n'));
+    expect(records).toHaveLength(9997);
+    expect(faults.map(({ line }) => line)).toEqual([100, 5000, 10_000]);
+  });
+
+  test('a file of nothing but faults ends early, and says so', () => {
+    const { faults } = read('x BOGUS y\n'.repeat(5000));
+    expect(faults).toHaveLength(1001);
+    expect(faults.at(-1)?.message).toContain('the rest of the file was left out');
+  });
+
+  test('more records than fit, and more characters, are refused', () => {
+    const { records, faults } = read(`a 60 A 192.0.2.1\n${' A 192.0.2.1\n'.repeat(100_000)}`);
+    expect(records).toHaveLength(100_000);
+    expect(faults).toEqual([{ line: 100_001, message: expect.stringContaining('may have 100000 records') as string }]);
+    expect(read(' '.repeat(16 * 1024 * 1024 + 1)).faults).toHaveLength(1);
+  });
+
+  test('unclosed parentheses by the thousand don’t make reading slow', () => {
+    const before = process.cpuUsage();
+    read('a TXT ( "x"\n'.repeat(900) + 'b A 192.0.2.1\n'.repeat(20_000));
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
+  });
+
+  test('records that the zone has already count for the rules', () => {
+    const at = (name: string) => (name === 'www.acme.test' ? [{ type: 'A', address: '192.0.2.1' } as const] : []);
+    expect(read('www CNAME other', { at }).faults).toHaveLength(1);
+    expect(read('www A 192.0.2.2', { at }).faults).toEqual([]);
+  });
+
+  test('ALIAS in a zone whose provider has none is refused', () => {
+    expect(read('@ ALIAS x', { supportsAlias: false }).faults[0]?.message).toContain('has no ALIAS records');
+  });
+
+  test('a CAA value that is malformed is read, with a warning', () => {
+    const { records, warnings } = read('@ CAA 0 issue "%%%%%"');
+    expect(records).toHaveLength(1);
+    expect(warnings).toEqual([{ line: 1, message: expect.stringContaining('malformed') as string }]);
+  });
+});
+
+test('what is written reads back the same', () => {
+  const { records } = read(`
+www 60 CNAME cname.vivarium.localhost.
+@ ALIAS cname.vivarium.localhost.
+@ MX 10 mail
+* TXT "a \\"quoted\\" text" "\\200"
+a\\.b A 192.0.2.1
+a\\*b A 192.0.2.1
+@ CAA 128 issue "ca.example; a=b"
+_sip._tcp SRV 0 0 5060 mail
+six AAAA 2001:db8::1
+`);
+  expect(records).toHaveLength(9);
+  const zone = createZone({ apex: 'acme.test', nameServer: 'ns.vivarium.localhost', serial: 7, records });
+  const text = writeZoneFile(zone);
+  const again = read(text);
+  expect(again.faults).toEqual([]);
+  expect(again.records).toEqual(zone.records);
+  expect(linesOf(text)[0]).toBe('$ORIGIN acme.test.');
+  expect(linesOf(text)[1]).toBe('@ 3600 IN SOA ns.vivarium.localhost. hostmaster 7 7200 900 1209600 300');
+});

@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { findPortHolder, listeningInodes } from '../../../main/proxy/port-holder.ts';
+
+const TABLE = [
+  '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+  '   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0 0 10 0',
+  '   1: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0 20 4 30 10 -1',
+  '   2: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0 100 0 0 10 0',
+  '   3: 0100007F:D431 0100007F:1F90 06 00000000:00000000 03:00000000 00000000     0        0 0 3 0',
+  '',
+];
+
+test.each([
+  [8080, ['4711']],
+  [80, ['4713']],
+  [54321, []],
+])('port %i is listened to by the sockets %j', (port, inodes) => {
+  expect(listeningInodes(TABLE, port)).toEqual(inodes);
+});
+
+test('names the process whose file descriptors have the socket', () => {
+  const proc = mkdtempSync(join(tmpdir(), 'vivarium-proc-'));
+  onTestFinished(() => rmSync(proc, { recursive: true }));
+  mkdirSync(join(proc, 'net'));
+  writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
+  for (const [pid, inode] of [
+    ['17', '9'],
+    ['42', '4711'],
+  ] as const) {
+    mkdirSync(join(proc, pid, 'fd'), { recursive: true });
+    writeFileSync(join(proc, pid, 'comm'), `program-${pid}\n`);
+    symlinkSync(`socket:[${inode}]`, join(proc, pid, 'fd/3'));
+  }
+  mkdirSync(join(proc, '43'));
+  expect(findPortHolder(8080, proc)).toEqual({ pid: 42, name: 'program-42' });
+  expect(findPortHolder(80, proc)).toBeNull();
+  expect(findPortHolder(8080, join(proc, 'missing'))).toBeNull();
+});

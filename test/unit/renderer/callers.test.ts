@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { banAt, gaugeAt, nameCallers } from '../../../renderer/state/callers.ts';
+import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
+import { makeKey, makeUsage } from '../../support/page-world.ts';
+
+const limits = { perMinute: 60, perDay: 1_000 };
+const at = (offsetMs: number): string => new Date(FAKE_NOW_MS + offsetMs).toISOString();
+
+describe('a gauge', () => {
+  it.each([
+    [0, 'ok'],
+    [47, 'ok'],
+    [48, 'near'],
+    [59, 'near'],
+    [60, 'exhausted'],
+    [75, 'exhausted'],
+  ] as const)('at %d of 60 is %s', (used, level) => {
+    expect(gaugeAt({ limit: 60, used, resetsAt: at(1) }, FAKE_NOW_MS)).toMatchObject({ used, level });
+  });
+
+  it('without a window has not begun', () => {
+    expect(gaugeAt({ limit: 60, used: 0 }, FAKE_NOW_MS)).toEqual({
+      limit: 60,
+      used: 0,
+      level: 'idle',
+      resetsAtMs: undefined,
+    });
+  });
+
+  it('is empty from the moment its window ends, without being told', () => {
+    const window = { limit: 60, used: 60, resetsAt: at(0) };
+    expect(gaugeAt(window, FAKE_NOW_MS - 1)).toMatchObject({ used: 60, level: 'exhausted' });
+    expect(gaugeAt(window, FAKE_NOW_MS)).toMatchObject({ used: 0, level: 'idle' });
+  });
+});
+
+describe('a ban', () => {
+  const numbers = { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS };
+  const banned = makeUsage('key:a', { ...numbers, rest: { bannedUntil: at(5) } });
+
+  it('lasts until its end', () => {
+    expect(banAt(banned, FAKE_NOW_MS)).toBe(FAKE_NOW_MS + 5);
+    expect(banAt(banned, FAKE_NOW_MS + 5)).toBeUndefined();
+  });
+
+  it('is none where there is none', () => {
+    expect(banAt(makeUsage('key:a', numbers), FAKE_NOW_MS)).toBeUndefined();
+  });
+});
+
+describe('callers', () => {
+  const numbers = { limits, minute: 1, day: 1, nowMs: FAKE_NOW_MS };
+  const older = makeKey('older', 'Storefront');
+  const newer = makeKey('newer', 'Import', { createdAt: '2026-11-21T09:00:00.000Z' });
+
+  it('are keys in the order they were made, then addresses by name', () => {
+    const usages = ['address:::1', 'key:newer', 'address:127.0.0.1', 'key:older'].map((caller) =>
+      makeUsage(caller, numbers),
+    );
+    expect(nameCallers(usages, [newer, older], limits).map(({ name }) => name)).toEqual([
+      'Storefront',
+      'Import',
+      '::1',
+      '127.0.0.1',
+    ]);
+  });
+
+  it('include the keys that have not called, with nothing used', () => {
+    const [caller] = nameCallers([], [older], limits);
+    expect(caller).toMatchObject({
+      name: 'Storefront',
+      prefix: 'viv_3fQ9',
+      usage: { minute: { limit: 60, used: 0 }, day: { limit: 1_000, used: 0 } },
+    });
+  });
+
+  it('include a revoked key only while it has counters', () => {
+    const revoked = { ...older, revokedAt: at(0) };
+    expect(nameCallers([], [revoked], limits)).toEqual([]);
+    expect(nameCallers([makeUsage('key:older', numbers)], [revoked], limits)).toMatchObject([{ revoked: true }]);
+  });
+
+  it('keep a key that is not in the list, by its id', () => {
+    expect(nameCallers([makeUsage('key:gone', numbers)], [], limits)).toMatchObject([
+      { name: 'gone', prefix: undefined },
+    ]);
+  });
+});

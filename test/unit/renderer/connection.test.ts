@@ -1,0 +1,154 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { BACKOFF_MS_MAX, backoffMs } from '../../../renderer/connection/backoff.ts';
+import { Connection, type Change } from '../../../renderer/connection/connection.svelte.ts';
+import { SILENCE_MS_MAX } from '../../../renderer/connection/pulse.ts';
+import { ConnectionLostError } from '../../../renderer/connection/transport.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { createFakeTransport } from '../../support/page-link.ts';
+
+function setUp() {
+  const time = createFakeClock();
+  const transport = createFakeTransport();
+  const connection = new Connection({
+    transport,
+    time,
+    pulse: async (client) => void (await client.clock.get()),
+  });
+  const changes: Change['type'][] = [];
+  connection.subscribe(({ type }) => changes.push(type));
+  return { time, transport, connection, changes };
+}
+
+describe('the connection', () => {
+  it('opens, follows what changes, and has everything read', async () => {
+    const { connection, transport, changes } = setUp();
+    expect([connection.phase, connection.following]).toEqual(['connecting', false]);
+    connection.start();
+    await settle();
+    expect([connection.phase, connection.following, connection.wasOpen]).toEqual(['open', true, true]);
+    transport.tell({ type: 'pets.changed' });
+    await settle();
+    expect(changes).toEqual(['everything', 'pets.changed']);
+  });
+
+  it('has everything read again after it lagged', async () => {
+    const { connection, transport, changes } = setUp();
+    connection.start();
+    await settle();
+    transport.tell({ type: 'lagged' });
+    await settle();
+    expect(changes).toEqual(['everything', 'everything']);
+  });
+
+  it('shows at once that it is lost, and heals by itself', async () => {
+    const { time, connection, transport, changes } = setUp();
+    connection.start();
+    await settle();
+    transport.drop();
+    await settle();
+    expect([connection.phase, connection.following]).toEqual(['lost', false]);
+    await time.pass(backoffMs(1));
+    expect(connection.phase).toBe('open');
+    expect(changes).toEqual(['everything', 'everything']);
+  });
+
+  it('goes on trying at longer and longer intervals, up to a bound', async () => {
+    const { time, connection, transport } = setUp();
+    transport.becomes('unreachable');
+    connection.start();
+    await settle();
+    expect(connection.phase).toBe('lost');
+    await time.pass(60_000);
+    const before = transport.opened;
+    await time.pass(10 * BACKOFF_MS_MAX);
+    expect(transport.opened - before).toBe(10);
+    transport.becomes('reachable');
+    await time.pass(BACKOFF_MS_MAX);
+    expect(connection.phase).toBe('open');
+  });
+
+  it('tries at once when asked to', async () => {
+    const { time, connection, transport } = setUp();
+    transport.becomes('unreachable');
+    connection.start();
+    await time.pass(60_000);
+    transport.becomes('reachable');
+    connection.retryNow();
+    await settle();
+    expect(connection.phase).toBe('open');
+  });
+
+  it('stops trying when the token is refused', async () => {
+    const { time, connection, transport } = setUp();
+    transport.becomes('refusing');
+    connection.start();
+    await time.pass(60_000);
+    expect([connection.phase, transport.opened]).toEqual(['refused', 1]);
+  });
+
+  it('shows within two seconds that no answer comes, and that they come again', async () => {
+    const { time, connection, transport } = setUp();
+    connection.start();
+    await settle();
+    const silence = Promise.withResolvers<unknown>();
+    transport.teach('clock.get', () => silence.promise);
+    await time.pass(1_999);
+    expect(connection.phase).toBe('silent');
+    silence.resolve({});
+    await settle();
+    expect(connection.phase).toBe('open');
+  });
+
+  it('gives a silent engine up after a while, and connects anew', async () => {
+    const { time, connection, transport } = setUp();
+    connection.start();
+    await settle();
+    transport.teach('clock.get', () => new Promise(() => undefined));
+    await time.pass(SILENCE_MS_MAX + 2_000);
+    expect(transport.opened).toBe(2);
+    connection.stop();
+  });
+
+  it('takes an error for a sign of life', async () => {
+    const { time, connection, transport } = setUp();
+    transport.teach('clock.get', () => Promise.reject(new Error('broken')));
+    connection.start();
+    await time.pass(10_000);
+    expect(connection.phase).toBe('open');
+  });
+
+  it('fails calls without a connection, and those that it breaks, in one known way', async () => {
+    const { connection, transport } = setUp();
+    await expect(connection.client.status.get()).rejects.toBeInstanceOf(ConnectionLostError);
+    connection.start();
+    await settle();
+    transport.teach('status.get', () => new Promise(() => undefined));
+    const broken = expect(connection.client.status.get()).rejects.toBeInstanceOf(ConnectionLostError);
+    transport.drop();
+    await broken;
+  });
+
+  it('is quiet once stopped', async () => {
+    const { time, connection, transport, changes } = setUp();
+    connection.start();
+    await settle();
+    connection.stop();
+    await time.pass(60_000);
+    expect([connection.phase, transport.opened, changes.length]).toEqual(['stopped', 1, 1]);
+  });
+});
+
+describe('the wait before another attempt', () => {
+  it.each([
+    [0, 250],
+    [1, 250],
+    [2, 500],
+    [4, 2_000],
+    [5, BACKOFF_MS_MAX],
+    [7, BACKOFF_MS_MAX],
+    [1_000, BACKOFF_MS_MAX],
+  ])('after %d failures is %d ms', (attempt, ms) => {
+    expect(backoffMs(attempt)).toBe(ms);
+  });
+});

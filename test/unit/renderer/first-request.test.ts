@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { callCommand, firstRequest } from '../../../renderer/state/first-request.ts';
+import { makeProject } from '../../support/page-world.ts';
+
+const project = makeProject('Demo');
+
+/** The words that a POSIX shell makes of `command`. */
+const words = (command: string): string[] =>
+  execFileSync('sh', ['-c', `set -- ${command}\nprintf '%s\\n' "$@"`], { env: { VIVARIUM_KEY: 'viv_secret' } })
+    .toString()
+    .trimEnd()
+    .split('\n');
+
+describe('the first request', () => {
+  it('is a curl line with the key from the environment', () => {
+    const command = firstRequest({ project, environment: 'production', secure: false, dataDir: '/data' });
+    expect(words(command)).toEqual([
+      'curl',
+      '-H',
+      'Authorization: Bearer viv_secret',
+      'http://demo.vivarium.localhost:8080/v1/pets?limit=5',
+    ]);
+  });
+
+  it('over HTTPS trusts the root in the data folder, whatever its name', () => {
+    const command = firstRequest({ project, environment: 'staging', secure: true, dataDir: "/home/ada's data/" });
+    expect(words(command)).toEqual([
+      'curl',
+      '--cacert',
+      "/home/ada's data/ca/root.pem",
+      '-H',
+      'Authorization: Bearer viv_secret',
+      'https://demo-staging.vivarium.localhost:8443/v1/pets?limit=5',
+    ]);
+  });
+
+  it('keeps the separators of a Windows path', () => {
+    const command = firstRequest({ project, environment: 'production', secure: true, dataDir: 'C:\\Users\\ada' });
+    expect(command).toContain("--cacert 'C:\\Users\\ada\\ca\\root.pem'");
+  });
+});
+
+describe('a command for scripts', () => {
+  it('carries its JSON through the shell', () => {
+    const command = callCommand('projects.create', { name: "Ada's $HOME" });
+    expect(words(command)).toEqual([
+      ...'npm run -s vivarium -- call projects.create'.split(' '),
+      '{"name":"Ada\'s $HOME"}',
+    ]);
+  });
+});

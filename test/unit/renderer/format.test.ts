@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import {
+  formatCount,
+  formatCounted,
+  formatMoment,
+  formatMomentNear,
+  formatSpan,
+  formatTimeOfDay,
+} from '../../../renderer/time/format.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe('a span', () => {
+  it.each([
+    [-5, '0 s'],
+    [0, '0 s'],
+    [1, '1 s'],
+    [42 * SECOND, '42 s'],
+    [59_001, '1 min'],
+    [3 * MINUTE + 5 * SECOND, '3 min 5 s'],
+    [10 * MINUTE, '10 min'],
+    [10 * MINUTE + 1, '11 min'],
+    [59 * MINUTE + 1, '1 h'],
+    [13 * HOUR + 5 * MINUTE, '13 h 5 min'],
+    [2 * DAY - 1, '2 days'],
+    [2 * DAY + 3 * HOUR + 1, '2 days 4 h'],
+    [400 * DAY, '400 days'],
+  ])('of %d ms reads "%s", never shorter than it is', (ms, text) => {
+    expect(formatSpan(ms)).toBe(text);
+  });
+});
+
+describe('a moment', () => {
+  const at = Date.UTC(2026, 10, 20, 23, 30, 5);
+
+  it('is shown in the zone asked for', () => {
+    expect(formatMoment(at, 'UTC')).toBe('20 Nov 2026, 23:30:05');
+    expect(formatMoment(at, 'Europe/Berlin')).toBe('21 Nov 2026, 00:30:05');
+  });
+
+  it('at midnight is 00, not 24', () => {
+    expect(formatTimeOfDay(Date.UTC(2026, 0, 1), 'UTC')).toBe('00:00:00');
+  });
+
+  it.each([
+    ['today', Date.UTC(2026, 10, 20, 1), '23:30:05'],
+    ['on another day of the year', Date.UTC(2026, 10, 19, 1), '20 Nov, 23:30:05'],
+    ['in another year', Date.UTC(2025, 10, 20, 1), '20 Nov 2026, 23:30:05'],
+  ])('%s is as short as it can be', (_when, nowMs, text) => {
+    expect(formatMomentNear(at, nowMs, 'UTC')).toBe(text);
+  });
+});
+
+describe('a count', () => {
+  it('has its thousands apart', () => {
+    expect(formatCount(1_204_000)).toBe('1,204,000');
+  });
+
+  it.each([
+    [0, '0 pets'],
+    [1, '1 pet'],
+    [1_000, '1,000 pets'],
+  ])('of %d agrees with its noun', (count, text) => {
+    expect(formatCounted(count, 'pet', 'pets')).toBe(text);
+  });
+});

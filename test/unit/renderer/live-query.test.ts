@@ -1,0 +1,130 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../../../renderer/connection/connection.svelte.ts';
+import { ConnectionLostError } from '../../../renderer/connection/transport.ts';
+import { LiveQuery, READ_GAP_MS_MAX, READ_GAP_MS_MIN } from '../../../renderer/live/live-query.svelte.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+
+const PETS: Change = { type: 'pets.changed', at: '2026-11-20T09:00:00.000Z' };
+const KEYS: Change = { type: 'keys.changed', at: '2026-11-20T09:00:00.000Z' };
+
+function setUp(options: { following?: boolean; read?: () => Promise<number> } = {}) {
+  const time = createFakeClock();
+  const listeners = new Set<(change: Change) => void>();
+  let reads = 0;
+  const query = new LiveQuery({
+    changes: {
+      following: options.following ?? true,
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    time,
+    read: () => {
+      reads += 1;
+      return options.read?.() ?? Promise.resolve(reads);
+    },
+    concerns: ({ type }) => type === 'pets.changed',
+  });
+  const tell = (change: Change) => listeners.forEach((listener) => listener(change));
+  return { time, query, tell, listeners, reads: () => reads };
+}
+
+describe('a live query', () => {
+  it('waits for the connection, then reads', async () => {
+    const { query, tell, reads } = setUp({ following: false });
+    await settle();
+    expect([reads(), query.state]).toEqual([0, 'loading']);
+    tell({ type: 'everything' });
+    await settle();
+    expect([reads(), query.state, query.value]).toEqual([1, 'ready', 1]);
+  });
+
+  it('reads at once when the connection is there', async () => {
+    const { query } = setUp();
+    await settle();
+    expect(query.value).toBe(1);
+  });
+
+  it('reads again at once after a change that concerns it, and only then', async () => {
+    const { time, query, tell } = setUp();
+    await settle();
+    await time.pass(READ_GAP_MS_MIN);
+    tell(KEYS);
+    await settle();
+    expect(query.value).toBe(1);
+    tell(PETS);
+    await settle();
+    expect(query.value).toBe(2);
+  });
+
+  it('answers a burst of changes with one read, after the gap', async () => {
+    const { time, reads, tell } = setUp();
+    await settle();
+    for (let change = 0; change < 100; change++) tell(PETS);
+    await settle();
+    expect(reads()).toBe(1);
+    await time.pass(READ_GAP_MS_MIN);
+    expect(reads()).toBe(2);
+    await time.pass(10 * READ_GAP_MS_MIN);
+    expect(reads()).toBe(2);
+  });
+
+  it('reads a slow engine less often', async () => {
+    const slow = Promise.withResolvers<number>();
+    const { time, reads, tell } = setUp({ read: () => slow.promise });
+    await time.pass(1_000);
+    slow.resolve(1);
+    await settle();
+    tell(PETS);
+    await time.pass(3_900);
+    expect(reads()).toBe(1);
+    await time.pass(200);
+    expect(reads()).toBe(2);
+    expect(READ_GAP_MS_MAX).toBe(5_000);
+  });
+
+  it('keeps the last good answer beside a failure, and drops the failure after the next', async () => {
+    let failing = false;
+    const { time, query } = setUp({
+      read: () =>
+        failing
+          ? Promise.reject(new ORPCError('not_found', { message: 'There is no such project.' }))
+          : Promise.resolve(7),
+    });
+    await settle();
+    failing = true;
+    await time.pass(READ_GAP_MS_MIN);
+    query.reread();
+    await settle();
+    expect([query.state, query.value, query.failure]).toEqual(['ready', 7, 'There is no such project.']);
+    failing = false;
+    await time.pass(READ_GAP_MS_MIN);
+    query.reread();
+    await settle();
+    expect(query.failure).toBeUndefined();
+  });
+
+  it('has failed when its first read did', async () => {
+    const { query } = setUp({ read: () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })) });
+    await settle();
+    expect([query.state, query.failure]).toEqual(['failed', 'Broken.']);
+  });
+
+  it('says nothing of a lost connection, which the page says already', async () => {
+    const { query } = setUp({ read: () => Promise.reject(new ConnectionLostError()) });
+    await settle();
+    expect([query.state, query.failure]).toEqual(['loading', undefined]);
+  });
+
+  it('takes no answer and hears no change once closed', async () => {
+    const late = Promise.withResolvers<number>();
+    const { query, listeners } = setUp({ read: () => late.promise });
+    query.close();
+    late.resolve(1);
+    await settle();
+    expect([query.value, listeners.size]).toEqual([undefined, 0]);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { readSignInLink, tokenOfFragment } from '../../../renderer/connection/sign-in-link.ts';
+
+const ORIGIN = 'http://127.0.0.1:4780';
+
+describe('the fragment', () => {
+  it.each([
+    ['#token=abc-DEF_1.2~', 'abc-DEF_1.2~'],
+    ['token=abc', 'abc'],
+    ['#token=abc&more=1', 'abc'],
+    ['', null],
+    ['#', null],
+    ['#/pets', null],
+    ['#token=', null],
+    ['#token=two words', null],
+    ['#token=a,b', null],
+    [`#token=${'x'.repeat(201)}`, null],
+  ])('"%s" holds the token %j', (fragment, token) => {
+    expect(tokenOfFragment(fragment)).toBe(token);
+  });
+});
+
+describe('what is pasted', () => {
+  it.each([
+    `${ORIGIN}/#token=abc`,
+    `  ${ORIGIN}/#token=abc\n`,
+    'http://localhost:4780/#token=abc',
+    'http://[::1]:4780/#token=abc',
+    '#token=abc',
+    'token=abc',
+    'abc',
+  ])('"%s" is a token of this Vivarium', (text) => {
+    expect(readSignInLink(text, ORIGIN)).toEqual({ kind: 'token', token: 'abc' });
+  });
+
+  it('leads to the Vivarium on another port', () => {
+    const href = 'http://127.0.0.1:4790/#token=abc';
+    expect(readSignInLink(href, ORIGIN)).toEqual({ kind: 'elsewhere', href });
+  });
+
+  it.each([
+    ['', 'Paste the link'],
+    ['two words', 'neither a link nor a token'],
+    [`${ORIGIN}/`, 'after #token= is missing'],
+    [`${ORIGIN}/#token=`, 'after #token= is missing'],
+    ['javascript://127.0.0.1/%0aalert(1)#token=abc', 'not a link'],
+    ['http://example.org/#token=abc', 'leads to example.org'],
+    ['http://localhost.example.org:4780/#token=abc', 'leads to localhost.example.org'],
+    ['http://', 'not a link'],
+  ])('"%s" is refused, and says why', (text, message) => {
+    const result = readSignInLink(text, ORIGIN);
+    expect(result).toMatchObject({ kind: 'fault', message: expect.stringContaining(message) as string });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { controlAuthorities, refusalOf, type Approach } from '../../../main/rpc/guard.ts';
+
+const PORT = 4780;
+
+const approach = (changes: Partial<Approach>): Approach => ({
+  target: '/',
+  hosts: ['127.0.0.1:4780'],
+  origin: undefined,
+  fetchSite: undefined,
+  fetchMode: undefined,
+  ...changes,
+});
+
+describe('who may speak to the control port', () => {
+  it.each<[string, Partial<Approach>]>([
+    ['a script, which sends Host only', {}],
+    ['localhost', { hosts: ['localhost:4780'] }],
+    ['a name in upper case', { hosts: ['LocalHost:4780'] }],
+    ['the IPv6 address', { hosts: ['[::1]:4780'] }],
+    ['the platform’s name', { hosts: ['vivarium.localhost:4780'] }],
+    ['the interface itself', { origin: 'http://127.0.0.1:4780', fetchSite: 'same-origin', fetchMode: 'cors' }],
+    [
+      'the interface’s WebSocket',
+      { origin: 'http://localhost:4780', fetchSite: 'same-origin', fetchMode: 'websocket' },
+    ],
+    ['a typed address', { fetchSite: 'none', fetchMode: 'navigate' }],
+    ['a link on a project’s own page', { fetchSite: 'same-site', fetchMode: 'navigate' }],
+  ])('admits %s', (_who, changes) => {
+    expect(refusalOf(approach(changes), PORT)).toBeNull();
+  });
+
+  it.each<[string, Partial<Approach>, RegExp]>([
+    ['a rebound name', { hosts: ['evil.example:4780'] }, /Host "evil\.example:4780" is none of/],
+    ['a name that ends like ours', { hosts: ['x.vivarium.localhost:4780'] }, /none of/],
+    ['a name that begins like ours', { hosts: ['127.0.0.1.evil.example:4780'] }, /none of/],
+    ['a trailing dot', { hosts: ['localhost.:4780'] }, /none of/],
+    ['another port', { hosts: ['127.0.0.1:4781'] }, /none of/],
+    ['no port', { hosts: ['127.0.0.1'] }, /none of/],
+    ['user information', { hosts: ['a@127.0.0.1:4780'] }, /none of/],
+    ['another loopback address', { hosts: ['127.0.0.2:4780'] }, /none of/],
+    ['an empty Host', { hosts: [''] }, /none of/],
+    ['no Host', { hosts: [] }, /exactly one/],
+    ['two Hosts', { hosts: ['127.0.0.1:4780', 'evil.example'] }, /exactly one/],
+    ['an absolute target', { target: 'http://127.0.0.1:4780/' }, /must be a path/],
+    ['a foreign page', { origin: 'http://evil.example' }, /Origin "http:\/\/evil\.example"/],
+    ['a page without an origin', { origin: 'null' }, /Origin "null"/],
+    ['our names over https', { origin: 'https://127.0.0.1:4780' }, /Origin/],
+    ['a page on another port of this machine', { origin: 'http://localhost:3000' }, /Origin/],
+    ['an origin with a path', { origin: 'http://127.0.0.1:4780/' }, /Origin/],
+    ['an empty origin', { origin: '' }, /Origin/],
+    ['a foreign page’s image', { fetchSite: 'cross-site', fetchMode: 'no-cors' }, /cross-site/],
+    ['a foreign page’s link', { fetchSite: 'cross-site', fetchMode: 'navigate' }, /cross-site/],
+    ['a project page’s script tag', { fetchSite: 'same-site', fetchMode: 'no-cors' }, /same-site/],
+    ['a value nobody knows', { fetchSite: 'elsewhere' }, /elsewhere/],
+  ])('refuses %s', (_who, changes, reason) => {
+    expect(refusalOf(approach(changes), PORT)).toMatch(reason);
+  });
+
+  it('takes its names without a port on port 80 only', () => {
+    expect(controlAuthorities(80)).toContain('localhost');
+    expect(controlAuthorities(81)).not.toContain('localhost');
+  });
+
+  it('cuts what it quotes', () => {
+    expect(refusalOf(approach({ hosts: ['x'.repeat(10_000)] }), PORT)?.length).toBeLessThan(300);
+  });
+});

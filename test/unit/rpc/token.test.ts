@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { createTokenCheck, readBearerToken, readProtocolToken } from '../../../main/rpc/token.ts';
+
+describe('the token', () => {
+  it.each([
+    ['abc', true],
+    ['abd', false],
+    ['ab', false],
+    ['abcd', false],
+    ['', false],
+    ['ABC', false],
+  ])('compared with %j is right: %s', (candidate, right) => {
+    expect(createTokenCheck('abc')(candidate)).toBe(right);
+  });
+
+  it('may not be empty', () => {
+    expect(() => createTokenCheck('')).toThrow(RangeError);
+  });
+
+  it.each([
+    ['Bearer abc', 'abc'],
+    ['bearer   abc ', 'abc'],
+    ['Basic abc', null],
+    ['Bearer', null],
+    ['Bearer a b', null],
+    ['abc', null],
+    [undefined, null],
+  ])('is read from Authorization %j as %j', (header, token) => {
+    expect(readBearerToken(header)).toBe(token);
+  });
+
+  it.each([
+    ['vivarium, token.abc', 'abc'],
+    ['token.abc,vivarium', 'abc'],
+    ['token.abc', null],
+    ['vivarium', null],
+    ['vivarium, abc', null],
+    ['vivarium, token.', ''],
+    [undefined, null],
+  ])('is read from Sec-WebSocket-Protocol %j as %j', (header, token) => {
+    expect(readProtocolToken(header)).toBe(token);
+  });
+});

@@ -1,0 +1,80 @@
+import { onTestFinished } from 'vitest';
+import type { Dataset } from '../../../main/base/dataset.ts';
+import { silentLog } from '../../../main/base/log.ts';
+import type { Log } from '../../../main/base/log.ts';
+import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';
+import { openDatabase } from '../../../main/store/database.ts';
+import { createDatasets } from '../../../main/store/datasets.ts';
+import { createPets, type Pets } from '../../../main/store/pets.ts';
+import { createProjects, type ProjectRow } from '../../../main/store/projects.ts';
+import { createPurge } from '../../../main/store/purge.ts';
+import { openStore, type Store } from '../../../main/store/store.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+export const HERE: Dataset = { projectId: 'prj_here', environment: 'production' };
+export const STAGING: Dataset = { projectId: 'prj_here', environment: 'staging' };
+
+export function projectRow(id: string, more: Partial<ProjectRow> = {}): ProjectRow {
+  return {
+    id,
+    name: `Project ${id}`,
+    slug: id.replaceAll('_', '-'),
+    plan: 'free',
+    limits: null,
+    target: { kind: 'api' },
+    primary: null,
+    redirects: [],
+    createdAtMs: 1_000,
+    ...more,
+  };
+}
+
+/** An ephemeral store with the project of `HERE` and `STAGING`; closed after the test. */
+export function memoryStore(): Store {
+  const store = openStore({ file: ':memory:', clock: createFakeClock(), log: silentLog });
+  onTestFinished(() => store.close());
+  store.projects.insert(projectRow(HERE.projectId));
+  return store;
+}
+
+/** The same in parts, for tests that have to reach the tables: to place a sequence, or to see what is left in them. */
+export function memoryParts(log: Log = silentLog) {
+  const { connection } = openDatabase({ file: ':memory:', clock: createFakeClock(), log });
+  const datasets = createDatasets(connection, log);
+  const purge = createPurge(connection, log);
+  const projects = createProjects(connection, datasets, () => purge.begin());
+  const pets = createPets(connection, datasets);
+  onTestFinished(() => {
+    purge.stop();
+    pets.close();
+    connection.sqlite.close();
+  });
+  projects.insert(projectRow(HERE.projectId));
+  return { connection, sqlite: connection.sqlite, datasets, projects, pets, purge };
+}
+
+export const pet = (name: string, status: 'available' | 'pending' | 'sold' = 'available') => ({
+  name,
+  categoryId: 1n,
+  status,
+});
+
+/** All pets of a dataset, by id. */
+export const allPets = (pets: Pets, dataset: Dataset) =>
+  pets.page(dataset, { status: null, limit: 100_000, after: null }).pets;
+
+/** What `work` throws; fails when it throws nothing, or nothing for people. */
+export function faultOf(work: () => unknown): { code: ErrorCode; message: string } {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof VivariumError) return { code: error.code, message: error.message };
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+/** Lets the event loop turn until `done`; the test's own time-out is the limit. */
+export async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,113 @@
+import type { Statement } from 'better-sqlite3';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { INT64_MAX, INT64_MIN } from '../../../main/contract/values.ts';
+import { allPets, faultOf, HERE, memoryParts, pet, STAGING } from './parts.ts';
+
+const SAFE = 2n ** 53n;
+
+/** Parts whose sequence in `HERE` stands at `last`. */
+function partsAt(last: bigint) {
+  const parts = memoryParts();
+  parts.sqlite.prepare("UPDATE datasets SET last_pet_id = ? WHERE environment = 'production'").run(last);
+  return parts;
+}
+
+describe('assigned ids', () => {
+  it('begin at 1 in each dataset and only grow, removed ones included', async () => {
+    const { pets } = memoryParts();
+    expect((await pets.add(HERE, pet('a'))).id).toBe(1n);
+    expect(pets.insert(HERE, pet('b')).id).toBe(2n);
+    pets.remove(HERE, 2n);
+    pets.remove(HERE, 1n);
+    expect(pets.insert(HERE, pet('c')).id).toBe(3n);
+    expect(pets.insert(STAGING, pet('d')).id).toBe(1n);
+  });
+
+  it.each([
+    { explicit: 10n, next: 11n },
+    { explicit: 0n, next: 1n },
+    { explicit: -1n, next: 1n },
+    { explicit: INT64_MIN, next: 1n },
+    { explicit: -SAFE - 1n, next: 1n },
+    { explicit: SAFE - 1n, next: SAFE },
+    { explicit: SAFE, next: SAFE + 1n },
+    { explicit: SAFE + 1n, next: 1n },
+    { explicit: INT64_MAX, next: 1n },
+  ])('go on at $next after an explicit $explicit, inserted or imported', async ({ explicit, next }) => {
+    const one = memoryParts();
+    one.pets.insert(HERE, { ...pet('a'), id: explicit });
+    expect(one.pets.insert(HERE, pet('b')).id).toBe(next);
+    const many = memoryParts();
+    const filler = Array.from({ length: 19 }, (_, index) => ({ ...pet('filler'), id: -100n - BigInt(index) }));
+    await many.pets.insertMany(HERE, [...filler, { ...pet('a'), id: explicit }]);
+    expect(many.pets.insert(HERE, pet('b')).id).toBe(next);
+  });
+
+  it('do not come from the id of a pet that was refused', async () => {
+    const { pets } = memoryParts();
+    pets.insert(HERE, { ...pet('a'), id: 5n });
+    pets.remove(HERE, 5n);
+    pets.insert(HERE, { ...pet('a'), id: 3n });
+    faultOf(() => pets.insert(HERE, { ...pet('a'), id: 3n }));
+    expect(pets.insert(HERE, pet('b')).id).toBe(6n);
+  });
+
+  it.each([
+    { taken: [1n], next: 2n },
+    { taken: [1n, 2n, 3n], next: 4n },
+    { taken: [1n, 2n, 3n, 5n, 6n], next: 4n },
+    { taken: [1n, 3n], next: 2n },
+  ])('skip taken ones above 2^53: offsets $taken lead to $next', ({ taken, next }) => {
+    const { pets } = partsAt(SAFE);
+    for (const offset of taken) pets.insert(HERE, { ...pet('a'), id: SAFE + offset });
+    expect(pets.insert(HERE, pet('b')).id).toBe(SAFE + next);
+  });
+
+  it('skip a long row of taken ids in few probes', async () => {
+    const { pets, sqlite } = partsAt(SAFE);
+    const row = Array.from({ length: 50_000 }, (_, index) => ({ ...pet('a'), id: SAFE + 1n + BigInt(index) }));
+    await pets.insertMany(HERE, row);
+    const probes = vi.spyOn(Object.getPrototypeOf(sqlite.prepare('SELECT 1')) as Statement, 'get');
+    onTestFinished(() => probes.mockRestore());
+    expect(pets.insert(HERE, pet('b')).id).toBe(SAFE + 50_001n);
+    expect(probes.mock.calls.length).toBeLessThan(50);
+    expect(pets.insert(HERE, pet('c')).id).toBe(SAFE + 50_002n);
+  });
+
+  it('reach the highest int64 and end there with a clear conflict', async () => {
+    const { pets } = partsAt(INT64_MAX - 2n);
+    expect(pets.insert(HERE, pet('a')).id).toBe(INT64_MAX - 1n);
+    expect((await pets.add(HERE, pet('b'))).id).toBe(INT64_MAX);
+    const fault = faultOf(() => pets.insert(HERE, pet('c')));
+    expect(fault.code).toBe('conflict');
+    expect(fault.message).toContain('No id is left to assign in production of project prj_here');
+    await expect(pets.add(HERE, pet('c'))).rejects.toMatchObject({ code: 'conflict' });
+    expect(await pets.insertMany(HERE, [pet('c'), { ...pet('d'), id: 1n }])).toEqual([fault.message, null]);
+    expect(pets.insert(HERE, { ...pet('e'), id: 2n }).id).toBe(2n);
+  });
+
+  it.each([
+    { taken: [2n, 1n, 0n], next: null },
+    { taken: [2n, 0n], next: 1n },
+    { taken: [2n, 1n], next: 0n },
+    { taken: [9n, 8n, 7n, 6n, 5n, 3n, 2n, 1n, 0n], next: 4n },
+  ])('find what is free below the highest: taken $taken from the top lead to $next', ({ taken, next }) => {
+    const { pets } = partsAt(INT64_MAX - (taken[0] ?? 0n) - 1n);
+    for (const below of taken) pets.insert(HERE, { ...pet('a'), id: INT64_MAX - below });
+    if (next === null) expect(faultOf(() => pets.insert(HERE, pet('b'))).code).toBe('conflict');
+    else expect(pets.insert(HERE, pet('b')).id).toBe(INT64_MAX - next);
+  });
+});
+
+describe('an explicit id', () => {
+  it('that is taken is a conflict that names it, and changes nothing', () => {
+    const { pets } = memoryParts();
+    pets.insert(HERE, { ...pet('Rex'), id: 5n });
+    expect(faultOf(() => pets.insert(HERE, { ...pet('Tom'), id: 5n }))).toEqual({
+      code: 'conflict',
+      message:
+        'There is a pet 5 in production of project prj_here already; choose another id, or leave it out to get the next one.',
+    });
+    expect(allPets(pets, HERE)).toEqual([{ id: 5n, ...pet('Rex') }]);
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { CHUNK_PETS } from '../../../main/store/pet-writer.ts';
+import type { NewPetRow } from '../../../main/store/pet-row.ts';
+import { allPets, HERE, memoryParts, memoryStore, pet } from './parts.ts';
+
+describe('the import of many pets', () => {
+  it('has one result per pet, in order, and takes the good ones', async () => {
+    const { pets } = memoryStore();
+    pets.insert(HERE, { ...pet('There'), id: 5n });
+    const rows: NewPetRow[] = [
+      pet('a'),
+      { ...pet('taken'), id: 5n },
+      { ...pet('b'), id: 7n },
+      { ...pet('twice'), id: 7n },
+      pet('c'),
+    ];
+    const results = await pets.insertMany(HERE, rows);
+    expect(results).toEqual([
+      null,
+      expect.stringContaining('There is a pet 5 in production') as string,
+      null,
+      expect.stringContaining('There is a pet 7 in production') as string,
+      null,
+    ]);
+    expect(allPets(pets, HERE).map(({ id, name }) => `${id} ${name}`)).toEqual(['5 There', '6 a', '7 b', '8 c']);
+  });
+
+  it('gives the same results and ids in bulk as one by one, wherever a conflict lies', async () => {
+    const bulk = memoryStore().pets;
+    const single = memoryStore().pets;
+    const rows: NewPetRow[] = Array.from({ length: CHUNK_PETS * 7 + 3 }, (_, index) => ({
+      ...pet(`Pet ${index}`),
+      ...(index % 11 === 3 ? { id: BigInt((index * 7) % 60) } : {}),
+    }));
+    const expected = rows.map((row) => {
+      try {
+        single.insert(HERE, row);
+        return null;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+    expect(expected.filter((result) => result !== null).length).toBeGreaterThan(2);
+    expect(await bulk.insertMany(HERE, rows)).toEqual(expected);
+    expect(allPets(bulk, HERE)).toEqual(allPets(single, HERE));
+    expect(bulk.count(HERE, null)).toBe(allPets(single, HERE).length);
+  });
+
+  it('says of a pet that the database refuses why, and takes the others', async () => {
+    const { pets } = memoryStore();
+    const odd = { ...pet('odd'), status: 'lost' } as unknown as NewPetRow;
+    const results = await pets.insertMany(HERE, [...Array<NewPetRow>(CHUNK_PETS - 1).fill(pet('good')), odd]);
+    expect(results.filter((result) => result === null)).toHaveLength(CHUNK_PETS - 1);
+    expect(results.at(-1)).toContain('CHECK constraint failed');
+  });
+
+  it('lets others have their turn between its transactions', async () => {
+    const { pets } = memoryStore();
+    let turns = 0;
+    let running = true;
+    const tick = () => {
+      turns++;
+      if (running) setImmediate(tick);
+    };
+    setImmediate(tick);
+    await pets.insertMany(HERE, Array<NewPetRow>(20_000).fill(pet('Rex')));
+    running = false;
+    expect(turns).toBeGreaterThan(5);
+    expect(pets.total()).toBe(20_000);
+  });
+
+  it('of nothing is nothing', async () => {
+    expect(await memoryStore().pets.insertMany(HERE, [])).toEqual([]);
+  });
+
+  it('ends with the removal of its project, and says how many had been stored', async () => {
+    const { pets, projects } = memoryParts();
+    function* rows(): Generator<NewPetRow> {
+      for (let number = 0; number < 10_000; number++) {
+        if (number === 5_000) projects.remove(HERE.projectId);
+        yield pet('Rex');
+      }
+    }
+    await expect(pets.insertMany(HERE, rows())).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'There is no project prj_here. 4000 pets had been stored before.',
+    });
+    expect(pets.total()).toBe(0);
+  });
+});
