@@ -272,7 +272,7 @@ async function compose(
   writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
 
-  const standingWarnings = [...store.warnings, ...listeners.warnings, ...dnsListener.warnings];
+  const listenerWarnings = [...listeners.warnings, ...dnsListener.warnings];
   function statusReport() {
     const { offsetMs, frozen } = clock.state();
     return {
@@ -292,7 +292,7 @@ async function compose(
         ...traffic,
         connections: proxy.connections(),
       },
-      warnings: [...standingWarnings, ...clockWarnings(offsetMs, frozen)],
+      warnings: [...store.warnings, ...listenerWarnings, ...clockWarnings(offsetMs, frozen)],
     };
   }
 
