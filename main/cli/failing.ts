@@ -11,4 +11,5 @@ export function failureOf(error: unknown): Failure {
   return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
 }
 
-export const exitCodeOf = (error: unknown): number => (error instanceof NotRunningError ? EXIT_NOT_RUNNING : EXIT_FAILED);
+export const exitCodeOf = (error: unknown): number =>
+  error instanceof NotRunningError ? EXIT_NOT_RUNNING : EXIT_FAILED;

@@ -22,9 +22,7 @@ const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
 const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', 'vite.main.config.ts', 'vite.renderer.config.ts'];
 
-main();
-
-async function main() {
+function main() {
   const [command = 'start', ...rest] = process.argv.slice(2);
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     fail(
@@ -174,3 +172,5 @@ function fail(text) {
   say(text);
   process.exit(1);
 }
+
+main();

@@ -136,16 +136,6 @@ export const connectRefused = (): Problem =>
     },
   );
 
-export const requestTimeout = (seconds: number): Problem =>
-  describe(
-    'request_timeout',
-    'The request did not arrive in time',
-    `The request was not complete after ${seconds} s. Send it again, as a whole.`,
-    {
-      close: true,
-    },
-  );
-
 export const tooManyPipelined = (max: number): Problem =>
   describe(
     'unavailable',

@@ -163,19 +163,13 @@ export function createProxy(options: ProxyOptions): Proxy {
     write(exchange, { kind: 'problem', problem: problem.failed() });
   }
 
-  /** Over HTTP/2; Node does it for HTTP/1.x. */
-  function refuseLate(exchange: Exchange): void {
-    if (exchange.response.headersSent) cutExchange(exchange);
-    else write(exchange, { kind: 'problem', problem: problem.requestTimeout(limits.requestTimeoutMs / 1000) });
-  }
-
   function finish(exchange: Exchange): void {
     if (connections.end(exchange)) onExchange?.(summarize(exchange, clock.monotonic()));
   }
 
   function sweep(): void {
     const nowMs = clock.monotonic();
-    const services = { limits, log, farewell, onLate: refuseLate };
+    const services = { limits, log, farewell };
     for (const connection of connections.all()) sweepConnection(connection, nowMs, services);
     sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
   }

@@ -75,6 +75,7 @@ export async function startEngine(options: Partial<Config> = {}): Promise<Engine
     stateDir: dataDir,
     resourcesDir: join(import.meta.dirname, '..', '..', 'resources'),
     assetsDir: null,
+    logLevel: 'debug',
     writeLog: (line) => log.push(line),
   });
   track(() => app.stop());
