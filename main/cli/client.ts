@@ -1,24 +1,8 @@
 import { request, type IncomingMessage } from 'node:http';
-import { VivariumError, type InputIssue } from '../contract/errors.ts';
+import { VivariumError } from '../contract/errors.ts';
 import { readEvents } from './event-reader.ts';
+import { RemoteFailure, type Failure } from './failing.ts';
 import { NotRunningError, type Running } from './running.ts';
-
-/** An error as the control port reports it. */
-export interface Failure {
-  code: string;
-  message: string;
-  issues?: InputIssue[];
-}
-
-/** A failure that came from the other side, in its own words. */
-export class RemoteFailure extends Error {
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
 
 /** What a call came to: one JSON text, or JSON texts as they happen. */
 export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };

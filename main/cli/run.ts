@@ -1,17 +1,16 @@
 import { VERSION } from '../base/version.ts';
-import { call, CALL_HELP } from './call.ts';
 import { failureOf } from './failing.ts';
 import { usageError } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
-import { serve, serveHelp, type ServeEngine } from './serve.ts';
+import type { ServeEngine } from './serve.ts';
 
 /** Options that may also stand before the command. */
 const LEADING_VALUE = '--data-dir';
 const LEADING_SWITCH = '--json';
 
 /**
- * One run of `vivarium`; resolves with the exit code. Commands that need the contract, or the engine, load it
- * themselves, so that `call` and `--version` start quickly.
+ * One run of `vivarium`; resolves with the exit code. Each command is loaded when it is the one to run: `call` needs no
+ * contract, and `--version` nothing.
  */
 export async function run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
   const { command, rest } = splitCommand(args);
@@ -27,9 +26,9 @@ export async function run(args: readonly string[], io: Io, loadEngine: () => Pro
       io.stdout.write(`${VERSION}\n`);
       return EXIT_OK;
     case 'serve':
-      return serve(rest, io, loadEngine);
+      return (await import('./serve.ts')).serve(rest, io, loadEngine);
     case 'call':
-      return call(rest, io);
+      return (await import('./call.ts')).call(rest, io);
     default:
       return command.startsWith('-') ? unknownOption(command, io) : (await import('./ask.ts')).ask(command, rest, io);
   }
@@ -63,8 +62,8 @@ async function help(topic: readonly string[], io: Io): Promise<number> {
 }
 
 async function helpOn(command: string | undefined, procedure: string | undefined, io: Io): Promise<string> {
-  if (command === 'serve') return serveHelp(io);
-  if (command === 'call') return CALL_HELP;
+  if (command === 'serve') return (await import('./serve.ts')).serveHelp(io);
+  if (command === 'call') return (await import('./call.ts')).CALL_HELP;
   const { generalHelp, namespaceHelp, procedureHelp } = await import('./help.ts');
   if (command === undefined || command === 'help') return generalHelp();
   return procedure === undefined ? namespaceHelp(command) : procedureHelp(command, procedure);

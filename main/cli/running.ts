@@ -52,7 +52,7 @@ function parse(text: string): Pick<RuntimeFile, 'pid' | 'control'> | null {
   try {
     const { pid, control } = JSON.parse(text) as Partial<RuntimeFile>;
     if (!Number.isSafeInteger(pid) || typeof pid !== 'number' || pid <= 0) return null;
-    if (typeof control?.token !== 'string' || false) return null;
+    if (typeof control?.token !== 'string' || !LOOPBACK_URL.test(control.url)) return null;
     return { pid, control: { url: control.url, token: control.token } };
   } catch {
     return null;

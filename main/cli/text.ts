@@ -6,7 +6,13 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when the first text needs it: the tables behind it take longer to load than most commands to run. */
+let segmenter: Intl.Segmenter | null = null;
+
+function segmentsOf(text: string): Iterable<{ segment: string }> {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 /** Scripts and pictures that terminals show two cells wide (Unicode TR11, the wide blocks that names are written in). */
 const WIDE =
@@ -17,7 +23,7 @@ const PLAIN = /^[\u0020-\u007e]*$/;
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of segmentsOf(text)) width += WIDE.test(segment) ? 2 : 1;
   return width;
 }
 
@@ -26,7 +32,7 @@ export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let cut = '';
   let used = 1;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     used += widthOf(segment);
     if (used > width) break;
     cut += segment;

@@ -1,3 +1,4 @@
+import { ipv4Octets, ipv6Groups } from './address.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
 import { labelOctets, parentOf, ROOT, type DomainName } from './name.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordData, type RRset, type WireType } from './record.ts';
@@ -149,9 +150,11 @@ export class MessageWriter {
   #data(data: RecordData): void {
     switch (data.type) {
       case 'A':
-        return this.#ipv4(data.address);
+        for (const octet of ipv4Octets(data.address)) this.#octet(octet);
+        return;
       case 'AAAA':
-        return this.#ipv6(data.address);
+        for (const group of ipv6Groups(data.address)) this.#uint16(group);
+        return;
       case 'CNAME':
       case 'NS':
       case 'PTR':
@@ -214,27 +217,6 @@ export class MessageWriter {
     }
   }
 
-  #ipv4(address: string): void {
-    let part = 0;
-    for (let index = 0; index < address.length; index++) {
-      const code = address.charCodeAt(index);
-      if (code === 0x2e) {
-        this.#octet(part);
-        part = 0;
-      } else part = part * 10 + code - 0x30;
-    }
-    this.#octet(part);
-  }
-
-  #ipv6(address: string): void {
-    const [head = '', tail] = address.split('::');
-    const before = ipv6Groups(head);
-    const after = tail === undefined ? [] : ipv6Groups(tail);
-    for (const group of before) this.#uint16(group);
-    for (let missing = 8 - before.length - after.length; missing > 0; missing--) this.#uint16(0);
-    for (const group of after) this.#uint16(group);
-  }
-
   #text(octets: string): void {
     for (let index = 0; index < octets.length; index++) this.#octet(octets.charCodeAt(index));
   }
@@ -260,18 +242,4 @@ export interface OptFields {
   extendedRcode: number;
   dnssecOk: boolean;
   detail?: { code: number; text: string };
-}
-
-/** The 16-bit groups of one side of `::`; the last two may be written as an IPv4 address (RFC 4291 §2.2). */
-function ipv6Groups(text: string): number[] {
-  if (text === '') return [];
-  const groups: number[] = [];
-  for (const group of text.split(':')) {
-    if (!group.includes('.')) groups.push(parseInt(group, 16));
-    else {
-      const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
-      groups.push(a * 256 + b, c * 256 + d);
-    }
-  }
-  return groups;
 }

@@ -32,7 +32,8 @@ const ALERT_UNRECOGNIZED_NAME = alert(112);
  * hostname is wanted, so that an unknown one is refused in TLS's own words before any handshake.
  */
 export function createTlsServer(options: TlsListenerOptions): Server {
-  return createServer({ noDelay: true, allowHalfOpen: true }, (raw) => {
+  // Half-open sockets would stay, unseen, when a client ends TCP without a word of TLS.
+  return createServer({ noDelay: true, allowHalfOpen: false }, (raw) => {
     const connection = options.connections.open(raw, options.listener);
     if (connection === null) return;
     raw.on('error', (error) => options.log.debug('A client connection failed', { error }));

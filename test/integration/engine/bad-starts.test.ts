@@ -63,9 +63,9 @@ describe('a start that can’t be says why in one line and exits 1', () => {
   });
 
   it('when the folder can’t be made or written', async () => {
-    // Permissions do not hold back root, on whom /proc makes an impression.
+    // Permissions do not hold back root, who has to be shown /sys.
     const isRoot = process.getuid?.() === 0;
-    const dataDir = isRoot ? '/proc/vivarium' : join(temporaryFolder(), 'locked');
+    const dataDir = isRoot ? '/sys/vivarium' : join(temporaryFolder(), 'locked');
     if (!isRoot) mkdirSync(dataDir, { mode: 0o500 });
     const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);
     expect(line).toContain(`${dataDir} can't be written`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Log } from '../../../main/base/log.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { DEMO, startProxy, type Handler, type RunningProxy } from '../../support/proxy-harness.ts';
+import { DEMO, startProxy, untilConnections, type Handler, type RunningProxy } from '../../support/proxy-harness.ts';
 import { openSocket, sendRaw } from '../../support/proxy-raw.ts';
 
 const handlers: Record<string, Handler> = {
@@ -73,6 +73,6 @@ test('a client that leaves before its answer leaves nothing behind', async () =>
   socket.write(`GET /never HTTP/1.1\r\nHost: ${DEMO}\r\n\r\nGET /never HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
   while (running.limiter.asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
   socket.resetAndDestroy();
-  while (running.proxy.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+  await untilConnections(running, 0);
   expect(running.summaries.map(({ status }) => status)).toEqual([null, null]);
 });

@@ -11,6 +11,7 @@ import {
   SHOP,
   STAGING,
   startProxy,
+  untilConnections,
   type RunningProxy,
 } from '../../support/proxy-harness.ts';
 import { closed, openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
@@ -202,14 +203,30 @@ describe('the name in the handshake', () => {
     expect((await secureCurl(DEMO)).stdout).toMatch(/^HTTP\/2 200/);
   });
 
-  test('a client that leaves in the middle of the handshake leaves nothing behind', async () => {
-    const before = running.proxy.connections();
-    for (const bytes of ['', '16', '1603010100']) {
-      const socket = await openSocket(running.httpsPort);
-      socket.end(Buffer.from(bytes, 'hex'));
-      await closed(socket);
-    }
-    expect(running.proxy.connections()).toBeLessThanOrEqual(before);
+  test.each(['', '16', '1603010100'])('a client that leaves after "%s" leaves nothing behind', async (bytes) => {
+    const own = await startProxy({ certificates });
+    const socket = await openSocket(own.httpsPort);
+    socket.end(Buffer.from(bytes, 'hex'));
+    await closed(socket);
+    await untilConnections(own, 0);
+    await own.stop();
+  });
+
+  test.each([
+    ['http/1.1', 'closes TLS'],
+    ['http/1.1', 'closes TCP'],
+    ['h2', 'closes TLS'],
+    ['h2', 'closes TCP'],
+  ])('a client of %s that %s after the handshake leaves nothing behind', async (protocol, how) => {
+    const own = await startProxy({ certificates });
+    const raw = await openSocket(own.httpsPort);
+    const socket = tlsConnect({ socket: raw, servername: DEMO, ALPNProtocols: [protocol], rejectUnauthorized: false });
+    await new Promise((resolve) => socket.once('secureConnect', resolve));
+    expect(own.proxy.connections()).toBe(1);
+    if (how === 'closes TLS') socket.end();
+    else raw.destroy();
+    await untilConnections(own, 0);
+    await own.stop();
   });
 
   test('garbage inside an open TLS connection ends it', async () => {

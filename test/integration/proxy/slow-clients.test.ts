@@ -1,7 +1,14 @@
 import { connect as http2Connect, constants } from 'node:http2';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type Handler, type RunningProxy } from '../../support/proxy-harness.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  startProxy,
+  untilConnections,
+  type Handler,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
 
 /** Real time-outs, short enough to wait for. */
@@ -72,7 +79,7 @@ describe('over HTTP/1.1', () => {
     const socket = await openSocket(running.httpPort);
     socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
     await new Promise((resolve) => socket.once('readable', resolve));
-    await untilConnections(0);
+    await untilConnections(running, 0);
     socket.destroy();
   });
 
@@ -81,7 +88,7 @@ describe('over HTTP/1.1', () => {
     const socket = await openSocket(running.httpPort);
     socket.write('nonsense\r\n\r\n');
     await readUntil(socket, /400/);
-    await untilConnections(0);
+    await untilConnections(running, 0);
     socket.destroy();
   });
 });
@@ -103,7 +110,7 @@ describe('over TLS', () => {
     const code = await new Promise((resolve) => session.once('goaway', resolve));
     expect(code).toBe(0);
     await new Promise((resolve) => session.once('close', resolve));
-    await untilConnections(0);
+    await untilConnections(running, 0);
   });
 
   test('a stream whose body does not come is reset, and its session goes on', async () => {
@@ -130,8 +137,3 @@ describe('over TLS', () => {
     session.destroy();
   });
 });
-
-/** Waits, turn by turn of the event loop, until the proxy has that many connections. */
-async function untilConnections(count: number): Promise<void> {
-  while (running.proxy.connections() !== count) await new Promise((resolve) => setImmediate(resolve));
-}
