@@ -46,7 +46,7 @@ export function createConnections(options: {
     let found: Connection | null = null;
     for (const connection of open) {
       if (connection.exchanges.length > 0 || connection.phase === 'closing') continue;
-      if (found === null || connection.lastUse > found.lastUse) found = connection;
+      if (found === null || connection.lastUse < found.lastUse) found = connection;
     }
     return found;
   }

@@ -110,7 +110,7 @@ function findRoute(exchange: Exchange): Answer | null {
   const { host } = authorityOf(exchange);
   exchange.route = exchange.table.route(host) ?? null;
   if (exchange.route === null && exchange.table.redirect(host) === undefined) {
-    return refuse(problem.notServed(exchange.authorityText));
+    return refuse(problem.notServed(exchange.authorityText, host));
   }
   return null;
 }

@@ -1,4 +1,5 @@
 import { connect as http2Connect, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { Duplex } from 'node:stream';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
@@ -231,9 +232,16 @@ describe('the name in the handshake', () => {
 
   test('garbage inside an open TLS connection ends it', async () => {
     const raw = await openSocket(running.httpsPort);
-    const socket = tlsConnect({ socket: raw, servername: DEMO, rejectUnauthorized: false });
+    // A client that never learns of the alert, so that it is not the one who closes.
+    const client = new Duplex({
+      read: () => undefined,
+      write: (chunk, _encoding, done) => void raw.write(chunk, done),
+    });
+    const forward = (chunk: Buffer): void => void client.push(chunk);
+    raw.on('data', forward);
+    const socket = tlsConnect({ socket: client, servername: DEMO, rejectUnauthorized: false });
     await new Promise((resolve) => socket.once('secureConnect', resolve));
-    socket.on('error', () => undefined);
+    raw.removeListener('data', forward);
     raw.write(Buffer.from('1703030020'.padEnd(74, 'f'), 'hex'));
     await closed(raw);
   });
