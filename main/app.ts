@@ -13,8 +13,7 @@ import { createLeafContexts, loadOrCreateRoot, ROOT_CERTIFICATE_FILE } from './c
 import type { Services } from './contract/index.ts';
 import { buildZoneSet, createDnsServer, platformZone, type ZoneSet } from './dns/index.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
-import { loadErrorPages } from './proxy/error-pages.ts';
-import { createProxy } from './proxy/proxy.ts';
+import { createProxy, loadErrorPages } from './proxy/index.ts';
 import { createLimiter } from './ratelimit/limiter.ts';
 import { FREE_LIMITS, limitsOf } from './ratelimit/plans.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
@@ -273,7 +272,7 @@ async function compose(
   writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
 
-  const listenerWarnings = [...listeners.warnings, ...dnsListener.warnings];
+  const listenerWarnings = [...listeners.warnings, ...dnsListener.warnings, ...controlListener.warnings];
   function statusReport() {
     const { offsetMs, frozen } = clock.state();
     return {

@@ -1,12 +1,10 @@
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
+import { ADDRESS_MISSING_CODES, portRefusal } from '../base/port-refusal.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Listening } from './sockets.ts';
 
 /** Ports tried for "any free one": each must be free four times over, and the system knows only the first. */
 const FREE_PORT_ATTEMPTS_MAX = 32;
-
-/** What the system says where there is no IPv6, or it is switched off. */
-const ADDRESS_MISSING = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPROTONOSUPPORT', 'ENOTSUP']);
 
 export interface DnsListening {
   /** The one port of all sockets. */
@@ -63,37 +61,20 @@ async function bindAddress(open: Opener, address: string, bound: Bound): Promise
       bound.port = socket.port;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-      if (address.includes(':') && transport === 'tcp' && ADDRESS_MISSING.has(code)) {
+      if (address.includes(':') && transport === 'tcp' && ADDRESS_MISSING_CODES.has(code)) {
         bound.warnings.push(
           `DNS is served on ${bound.addresses.join(', ')} only: this machine has no ${address} (${code}).`,
         );
         return;
       }
-      throw bindError(code, `${transport.toUpperCase()} on ${address}`, bound.port, error);
+      throw portRefusal(error, {
+        port: bound.port,
+        where: `${transport.toUpperCase()} on ${address}`,
+        option: '--dns-port',
+      });
     }
   }
   bound.addresses.push(address);
-}
-
-function bindError(code: string, where: string, port: number, cause: unknown): VivariumError {
-  switch (code) {
-    case 'EADDRINUSE':
-      return new VivariumError('conflict', `DNS port ${port} is taken (${where}); choose another with --dns-port.`, {
-        cause,
-      });
-    case 'EACCES':
-      return new VivariumError(
-        'forbidden',
-        `DNS port ${port} is not allowed to this user (${where}); choose one above 1023 with --dns-port.`,
-        { cause },
-      );
-    default:
-      return new VivariumError(
-        'unavailable',
-        `DNS port ${port} can't be opened (${where}: ${code}); choose another with --dns-port.`,
-        { cause },
-      );
-  }
 }
 
 export async function closeAll(sockets: readonly Listening[]): Promise<void> {

@@ -8,18 +8,19 @@
  * 1. It listens on 127.0.0.1 and ::1, and nowhere else.
  * 2. It answers to its own names only (`Host`), so that no name which resolves here by a trick reaches it, and to no page
  *    but its own (`Origin`, `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
- * 3. Every call needs the token, which is made at each start and kept in a file that only its owner reads. Over HTTP it is
+ * 3. Every call needs the token, which is kept in a file that only its owner reads. Over HTTP it is
  *    a header that a foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie.
  *    Without the token there are the interface's own files and the description of the contract, which are no secrets.
  * 4. Everything has an edge: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { bindPort } from '../base/bind-port.ts';
 import type { Clock } from '../base/clock.ts';
+import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createAssets } from './assets.ts';
-import { bindLoopback } from './bind.ts';
 import { drain } from './body.ts';
 import { refusalOf } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
@@ -56,9 +57,9 @@ export interface ControlServerOptions {
 export interface ControlServer {
   /**
    * Listens, and says where.
-   * @throws VivariumError `conflict` when the port is taken, `forbidden` when it may not be opened.
+   * @throws VivariumError `conflict` when the port cannot be had.
    */
-  start(): Promise<{ port: number; url: string }>;
+  start(): Promise<{ port: number; url: string; warnings: string[] }>;
   /** Takes no more calls, ends the streams, waits for what is under way at most `deadlineMs` (real time), closes. */
   stop(deadlineMs: number): Promise<void>;
   /** Who is watching: browser tabs, and event streams over HTTP. */
@@ -71,7 +72,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   const api = createHttpApi({ router, clock, log, isToken, version });
   const sockets = createSockets({ router, clock, log, isToken });
   const assets = createAssets(options.assetsDir);
-  const servers = [createListener(), createListener()] as const;
+  let servers: Server[] = [];
   let port = options.port;
   let stopping = false;
 
@@ -135,14 +136,18 @@ export function createControlServer(options: ControlServerOptions): ControlServe
 
   return {
     async start() {
-      const bound = await bindLoopback(servers[0], servers[1], options.port, '--control-port');
-      port = bound.port;
+      const bound = await bindPort({
+        port: options.port,
+        addresses: LOOPBACK_ADDRESSES,
+        option: '--control-port',
+        createServer: createListener,
+      });
+      ({ port, servers } = bound);
       // Accepting can fail while all is well otherwise, such as for want of file descriptors.
       for (const server of servers) {
         server.on('error', (error) => log.warn('The control port could not take a connection', { error }));
       }
-      if (!bound.ipv6) log.warn('The control port has no IPv6: this system has no ::1', { port });
-      return { port, url: `http://127.0.0.1:${port}` };
+      return { port, url: `http://127.0.0.1:${port}`, warnings: bound.warnings };
     },
     async stop(deadlineMs) {
       stopping = true;

@@ -44,7 +44,7 @@ describe('the server’s sockets', () => {
     await expect(startDns(ZONES, { port })).rejects.toMatchObject({
       name: 'VivariumError',
       code: 'conflict',
-      message: `DNS port ${port} is taken (${transport} on ${address}); choose another with --dns-port.`,
+      message: expect.stringContaining(`Port ${port} (${transport} on ${address}) is taken`) as string,
     });
   });
 

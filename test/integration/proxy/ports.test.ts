@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { bindPort } from '../../../main/proxy/bind.ts';
+import { bindPort } from '../../../main/base/bind-port.ts';
 
 const opened: Server[] = [];
 const make = (): Server => {
@@ -37,7 +37,7 @@ test.each(BOTH)('a port that is taken on %s is refused in one line: who holds it
   expect(failure).toBeInstanceOf(VivariumError);
   expect(failure).toMatchObject({ code: 'conflict' });
   const { message } = failure as VivariumError;
-  expect(message).toContain(`Port ${port} on ${host} is taken`);
+  expect(message).toContain(`Port ${port} (${host}) is taken`);
   expect(message).toContain('--http-port');
   expect(message).not.toContain('\n');
   if (process.platform === 'linux') expect(message).toContain(`(pid ${process.pid})`);

@@ -39,6 +39,24 @@ describe('parseExactJson', () => {
     });
   });
 
+  it.each([
+    ['[1,{"a":[-2]},"3",null,true]', [1n, { a: [-2n] }, '3', null, true]],
+    ['-0', 0n],
+    ['[999999999999999,1234567890123456,0.5,1e2]', [999999999999999n, 1234567890123456n, 0.5, 100n]],
+    ['["v1.5",7]', ['v1.5', 7n]],
+    ['[999999999999999.99999]', [1e15]],
+  ])('%s', (text, value) => {
+    expect(parseExactJson(text)).toEqual(value);
+  });
+
+  it('takes a number called __proto__ as an ordinary member too', () => {
+    const value = parseExactJson('{"__proto__":7,"a":1}') as object;
+    expect(Object.entries(value)).toEqual([
+      ['__proto__', 7n],
+      ['a', 1n],
+    ]);
+  });
+
   it('takes __proto__ as an ordinary name', () => {
     const value = parseExactJson('{"__proto__":{"admin":true}}') as object;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);

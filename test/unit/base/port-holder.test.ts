@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findPortHolder, listeningInodes } from '../../../main/proxy/port-holder.ts';
+import { findPortHolder, listeningInodes } from '../../../main/base/port-holder.ts';
 
 const TABLE = [
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',

@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 import { VivariumError } from '../contract/errors.ts';
-import { describePortHolder } from './port-holder.ts';
+import { ADDRESS_MISSING_CODES, portRefusal } from './port-refusal.ts';
 
 /** How often a free port is drawn that turns out to be taken on the other address. */
 const FREE_PORT_ATTEMPTS_MAX = 20;
@@ -58,7 +58,7 @@ async function tryBind<AnyServer extends Server>(
       bound.addresses.push(address);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? '';
-      if (bound.servers.length > 0 && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) {
+      if (bound.servers.length > 0 && ADDRESS_MISSING_CODES.has(code)) {
         bound.warnings.push(
           `${address} is not available on this machine; port ${bound.port} is served on ${bound.addresses.join(', ')} only.`,
         );
@@ -66,7 +66,7 @@ async function tryBind<AnyServer extends Server>(
       }
       for (const other of bound.servers) other.close();
       if (code === 'EADDRINUSE' && options.port === 0) return null;
-      throw explain(error, code, bound.port, address, options.option);
+      throw portRefusal(error, { port: bound.port, where: address, option: options.option });
     }
   }
   return bound;
@@ -80,28 +80,4 @@ function listen(server: Server, port: number, host: string): Promise<number> {
       resolve((server.address() as AddressInfo).port);
     });
   });
-}
-
-function explain(error: unknown, code: string, port: number, address: string, option: string): unknown {
-  const change = `choose another port with ${option}`;
-  switch (code) {
-    case 'EADDRINUSE':
-      return new VivariumError(
-        'conflict',
-        `Port ${port} on ${address} is taken${describePortHolder(port)}. Stop it there, or ${change}.`,
-        { cause: error },
-      );
-    case 'EACCES':
-      return new VivariumError(
-        'conflict',
-        `Port ${port} needs administrator rights on this system, as ports below 1024 do on many; ${change}, 1024 or above.`,
-        { cause: error },
-      );
-    default:
-      return new VivariumError(
-        'conflict',
-        `Port ${port} on ${address} cannot be listened to (${code || String(error)}); ${change}.`,
-        { cause: error },
-      );
-  }
 }
