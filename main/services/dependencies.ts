@@ -1,4 +1,4 @@
-import type { ClockSetting, EpochMs } from '../base/clock.ts';
+import type { EpochMs } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
 import type { ChangeScope, ChangeType } from '../base/events.ts';
 import type { PlanLimits, Plan, Project, TargetSetting } from '../contract/projects.ts';
@@ -98,11 +98,6 @@ export interface OrderRows {
 export interface SettingRows {
   get(): Record<string, unknown>;
   set(name: string, value: unknown): void;
-}
-
-export interface ClockRows {
-  get(): ClockSetting | null;
-  set(setting: ClockSetting): void;
 }
 
 /** Tells views what changed, and puts it into effect on the data plane. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
@@ -59,4 +60,23 @@ describe('the page before a real engine', () => {
       .waitFor();
     expect(errors).toEqual([]);
   });
+
+  it.each(['light', 'dark'] as const)(
+    'has no accessibility violations that axe finds, in the %s theme',
+    async (colorScheme) => {
+      const engine = await startEngine({}, { assetsDir: built.folder });
+      const { page } = await open(engine);
+      await page.emulateMedia({ colorScheme });
+      await page.getByText('Biscuit the Border Collie').first().waitFor();
+      // Through the debugger: the page's own policy lets no foreign script in.
+      await page.evaluate(axe.source);
+      const violations = await page.evaluate(async () => {
+        const { axe: tester } = globalThis as unknown as { axe: typeof axe };
+        return (await tester.run()).violations.map(
+          ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+        );
+      });
+      expect(violations).toEqual([]);
+    },
+  );
 });

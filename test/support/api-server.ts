@@ -143,12 +143,3 @@ export async function callHttp2(port: number, options: ApiCall): Promise<ApiRepl
     session.close();
   }
 }
-
-/** Sends bytes as they are and reads until the server closes. */
-export async function callRaw(port: number, text: string): Promise<string> {
-  const socket = connectSocket(port, '127.0.0.1');
-  socket.end(text);
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('latin1');
-}
