@@ -6,7 +6,7 @@ import {
   type Server,
 } from 'node:http';
 import { connect, createServer as createHttp2Server, type Http2Server } from 'node:http2';
-import { connect as connectSocket, type AddressInfo } from 'node:net';
+import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createApi, type Api, type ApiRequestContext } from '../../main/api/index.ts';
 import type { LogLine } from '../../main/base/log.ts';
