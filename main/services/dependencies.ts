@@ -1,104 +1,13 @@
-import type { EpochMs } from '../base/clock.ts';
-import type { Dataset } from '../base/dataset.ts';
 import type { ChangeScope, ChangeType } from '../base/events.ts';
-import type { PlanLimits, Plan, Project, TargetSetting } from '../contract/projects.ts';
-import type { PetStatus } from '../contract/values.ts';
 
-/** What the services need of the store; times are milliseconds since the epoch, int64 values are bigints. */
-
-export interface ProjectRow {
-  id: string;
-  name: string;
-  slug: string;
-  plan: Plan;
-  /** Set with Enterprise only; the other plans' limits are the plan's. */
-  limits: PlanLimits | null;
-  target: TargetSetting;
-  primary: string | null;
-  redirects: Project['redirects'];
-  createdAtMs: EpochMs;
-}
-
-export interface ProjectRows {
-  list(): ProjectRow[];
-  get(id: string): ProjectRow | null;
-  getBySlug(slug: string): ProjectRow | null;
-  insert(row: ProjectRow): void;
-  update(id: string, patch: Partial<Omit<ProjectRow, 'id' | 'createdAtMs'>>): void;
-  remove(id: string): ProjectRow | null;
-  count(): number;
-}
-
-export interface KeyRow {
-  id: string;
-  projectId: string;
-  name: string;
-  prefix: string;
-  hash: string;
-  createdAtMs: EpochMs;
-  revokedAtMs: EpochMs | null;
-}
-
-export interface KeyRows {
-  list(projectId: string): KeyRow[];
-  get(id: string): KeyRow | null;
-  insert(row: KeyRow): void;
-  revoke(id: string, atMs: EpochMs): void;
-  count(): number;
-}
-
-export interface DeployRow {
-  id: string;
-  projectId: string;
-  status: 'succeeded' | 'failed';
-  reason: string | null;
-  createdAtMs: EpochMs;
-}
-
-export interface DeployRows {
-  list(projectId: string): DeployRow[];
-  insert(row: DeployRow): void;
-}
-
-export interface PetRow {
-  id: bigint;
-  name: string;
-  categoryId: bigint;
-  status: PetStatus;
-}
-
-export type NewPetRow = Omit<PetRow, 'id'> & { id?: bigint };
-
-export interface PetRows {
-  search(
-    dataset: Dataset,
-    query: { status: PetStatus | null; search: string | null; limit: number; after: bigint | null },
-  ): { items: PetRow[]; total: number; next: bigint | null };
-  insert(dataset: Dataset, pet: NewPetRow): PetRow;
-  update(dataset: Dataset, id: bigint, patch: Partial<Omit<PetRow, 'id'>>): PetRow;
-  remove(dataset: Dataset, id: bigint): PetRow;
-  /** One result per pet, in order: null when it was taken, or why not. */
-  insertMany(dataset: Dataset, pets: Iterable<NewPetRow>): Promise<(string | null)[]>;
-  total(): number;
-}
-
-export interface OrderRow {
-  id: bigint;
-  petId: bigint;
-  quantity: number;
-  status: 'placed';
-  createdAtMs: EpochMs;
-}
-
-export interface OrderRows {
-  list(dataset: Dataset): OrderRow[];
-  insert(dataset: Dataset, order: { petId: bigint; quantity: number; createdAtMs: EpochMs }): OrderRow;
-}
-
-export interface SettingRows {
-  get(): Record<string, unknown>;
-  set(name: string, value: unknown): void;
-}
+/** What the services need of the store: its rows and how to reach them. Times are milliseconds since the epoch, int64 values bigints. */
+export type { DeployRow, Deploys as DeployRows } from '../store/deploys.ts';
+export type { KeyRow, Keys as KeyRows } from '../store/keys.ts';
+export type { OrderRow, Orders as OrderRows } from '../store/orders.ts';
+export type { NewPetRow, PetRow } from '../store/pet-row.ts';
+export type { Pets as PetRows } from '../store/pets.ts';
+export type { ProjectRow, Projects as ProjectRows } from '../store/projects.ts';
+export type { Settings as SettingRows } from '../store/settings.ts';
 
 /** Tells views what changed, and puts it into effect on the data plane. */
 export interface Effects {
