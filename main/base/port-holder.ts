@@ -24,10 +24,16 @@ export function findPortHolder(port: number, proc: string = '/proc'): PortHolder
     if (!/^\d+$/.test(pid)) continue;
     const files = entries(`${proc}/${pid}/fd`);
     if (files.some((file) => sockets.has(link(`${proc}/${pid}/fd/${file}`)))) {
-      return { pid: Number(pid), name: lines(`${proc}/${pid}/comm`)[0] ?? 'a process' };
+      return { pid: Number(pid), name: programName(lines(`${proc}/${pid}/cmdline`)[0] ?? '') };
     }
   }
   return null;
+}
+
+/** The first word of a command line without its folder. `comm` would be the name of a thread: Node calls its own `MainThread`. */
+function programName(commandLine: string): string {
+  const [program = ''] = commandLine.split('\0');
+  return program.slice(program.lastIndexOf('/') + 1) || 'a process';
 }
 
 /** The inodes of the sockets that listen on `port`, from the lines of one of the tables (proc(5), /proc/net/tcp). */

@@ -15,6 +15,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const isWindows = process.platform === 'win32';
 
 const NODE_MAJOR_MIN = 20;
+/**
+ * Twice the young generation that V8 begins with. Left alone it grows to 64 MB under load, for the sake of throughput
+ * that a server of short-lived small objects does not gain.
+ */
+const PROGRAM_FLAGS = ['--max-semi-space-size=8'];
+
 const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
@@ -35,10 +41,10 @@ function main() {
   switch (command) {
     case 'start':
       build(node);
-      return handOver(node, [PROGRAM, 'serve', ...rest], callersFolder());
+      return handOver(node, [...PROGRAM_FLAGS, PROGRAM, 'serve', ...rest], callersFolder());
     case 'vivarium':
       build(node);
-      return handOver(node, [PROGRAM, ...rest], callersFolder());
+      return handOver(node, [...PROGRAM_FLAGS, PROGRAM, ...rest], callersFolder());
     case 'test':
       build(node);
       return handOver(node, [join(root, 'test', 'support', 'run-tests.ts'), ...rest], root);
@@ -70,7 +76,7 @@ function install() {
     npm !== undefined && /\.[cm]?js$/.test(npm)
       ? spawnSync(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'], options)
       : spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { ...options, shell: isWindows });
-  if (done.status !== 0) fail('npm ci failed; its messages are above. Vivarium needs the network for this first step.');
+  if (done.status !== 0) fail('npm ci failed; its messages are above. This first step needs the network.');
   writeFileSync(INSTALL_STAMP, wanted);
 }
 

@@ -45,6 +45,8 @@ function splitCommand(args: readonly string[]): { command: string | undefined; r
     else break;
   }
   const command = rest.shift();
+  // Help is the same whatever folder is asked about.
+  if (command === undefined || command === 'help') return { command, rest };
   const isOwn = command === 'call' || command === 'serve' || rest.length === 0;
   // A namespace is followed by its procedure; options come after that.
   return { command, rest: isOwn ? [...leading, ...rest] : [...rest.slice(0, 1), ...leading, ...rest.slice(1)] };

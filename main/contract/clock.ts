@@ -11,17 +11,17 @@ const clockState = z.object({
 });
 export type ClockReading = z.infer<typeof clockState>;
 
-const nothing = z.object({}).optional();
+const nothing = z.strictObject({}).optional();
 
 export const clock = {
   get: base.route({ summary: 'The app’s clock and the real time' }).input(nothing).output(clockState),
   advance: base
     .route({ summary: 'Move the clock forward; what falls due on the way has run when this returns' })
-    .input(z.object({ by: duration }))
+    .input(z.strictObject({ by: duration }))
     .output(clockState),
   set: base
     .route({ summary: 'Set the clock; what falls due on the way forward has run when this returns' })
-    .input(z.object({ to: timestamp }))
+    .input(z.strictObject({ to: timestamp }))
     .output(clockState),
   freeze: base.route({ summary: 'Stop the clock where it is' }).input(nothing).output(clockState),
   resume: base.route({ summary: 'Let a frozen clock run on from where it is' }).input(nothing).output(clockState),

@@ -10,7 +10,7 @@ export const deploy = z.object({
 });
 export type Deploy = z.infer<typeof deploy>;
 
-const input = z.object({ projectId: identifier });
+const input = z.strictObject({ projectId: identifier });
 
 export const deploys = {
   create: base.route({ summary: 'Deploy: check that the project’s target answers' }).input(input).output(deploy),

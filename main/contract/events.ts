@@ -30,6 +30,6 @@ export type ChangeEvent = z.infer<typeof changeEvent>;
 export const events = {
   watch: base
     .route({ summary: 'A stream of everything that changes' })
-    .input(z.object({}).optional())
+    .input(z.strictObject({}).optional())
     .output(eventIterator(changeEvent)),
 };

@@ -17,14 +17,14 @@ export const apiKeyWithSecret = apiKey.extend({ secret: z.string() });
 export const keys = {
   create: base
     .route({ summary: 'Create an API key; its secret is in this answer and never again' })
-    .input(z.object({ projectId: identifier, name: z.string().trim().min(1).max(100).optional() }))
+    .input(z.strictObject({ projectId: identifier, name: z.string().trim().min(1).max(100).optional() }))
     .output(apiKeyWithSecret),
   list: base
     .route({ summary: 'A project’s API keys, newest first' })
-    .input(z.object({ projectId: identifier }))
+    .input(z.strictObject({ projectId: identifier }))
     .output(z.array(apiKey)),
   revoke: base
     .route({ summary: 'Revoke an API key; requests with it are unauthorized at once' })
-    .input(z.object({ keyId: identifier }))
+    .input(z.strictObject({ keyId: identifier }))
     .output(apiKey),
 };

@@ -24,14 +24,14 @@ export type CallerUsage = z.infer<typeof callerUsage>;
 export const limits = {
   usage: base
     .route({ summary: 'Who has called a project, and how much of the limits is used' })
-    .input(z.object({ projectId: identifier }))
+    .input(z.strictObject({ projectId: identifier }))
     .output(z.array(callerUsage)),
   reset: base
     .route({ summary: 'Set counters to zero, of one caller or of all; bans stay' })
-    .input(z.object({ projectId: identifier, caller: z.string().min(1).max(200).optional() }))
+    .input(z.strictObject({ projectId: identifier, caller: z.string().min(1).max(200).optional() }))
     .output(z.array(callerUsage)),
   unban: base
     .route({ summary: 'Lift the ban of an API key' })
-    .input(z.object({ keyId: identifier }))
+    .input(z.strictObject({ keyId: identifier }))
     .output(z.object({ keyId: identifier, lifted: z.boolean() })),
 };

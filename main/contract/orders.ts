@@ -11,7 +11,7 @@ export const order = z.object({
 });
 export type OrderRecord = z.infer<typeof order>;
 
-const dataset = z.object({ projectId: identifier, environment: environment.default('production') });
+const dataset = z.strictObject({ projectId: identifier, environment: environment.default('production') });
 
 export const orders = {
   list: base.route({ summary: 'A dataset’s orders, by id' }).input(dataset).output(z.array(order)),

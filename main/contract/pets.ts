@@ -8,7 +8,7 @@ export type PetRecord = z.infer<typeof pet>;
 export const IMPORT_TEXT_MAX = 64 * 1024 * 1024;
 export const SEED_COUNT_MAX = 1_000_000;
 
-const dataset = z.object({ projectId: identifier, environment: environment.default('production') });
+const dataset = z.strictObject({ projectId: identifier, environment: environment.default('production') });
 
 const importReport = z.object({
   created: z.int(),

@@ -60,15 +60,18 @@ const slug = z
   );
 
 export const projects = {
-  list: base.route({ summary: 'All projects, newest first' }).input(z.object({}).optional()).output(z.array(project)),
+  list: base
+    .route({ summary: 'All projects, newest first' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(project)),
   get: base
     .route({ summary: 'One project' })
-    .input(z.object({ projectId: identifier }))
+    .input(z.strictObject({ projectId: identifier }))
     .output(project),
   create: base
     .route({ summary: 'Create a project; its hostnames are served at once' })
     .input(
-      z.object({
+      z.strictObject({
         name: projectName,
         slug: slug.optional(),
         plan: plan.default('free'),
@@ -80,7 +83,7 @@ export const projects = {
   update: base
     .route({ summary: 'Change a project; a change of plan applies at once, used counts and bans stay' })
     .input(
-      z.object({
+      z.strictObject({
         projectId: identifier,
         name: projectName.optional(),
         slug: slug.optional(),
@@ -92,6 +95,6 @@ export const projects = {
     .output(project),
   remove: base
     .route({ summary: 'Remove a project with its keys, pets and orders; its hostnames stop being served at once' })
-    .input(z.object({ projectId: identifier }))
+    .input(z.strictObject({ projectId: identifier }))
     .output(project),
 };

@@ -22,7 +22,7 @@ export type Settings = z.infer<typeof settingsValues>;
 export const DEFAULT_SETTINGS: Settings = { banAfter: 20, banDuration: 'PT10M', cors: '*' };
 
 export const settings = {
-  get: base.route({ summary: 'The settings' }).input(z.object({}).optional()).output(settingsValues),
+  get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),
   update: base
     .route({ summary: 'Change settings; those not named stay' })
     .input(z.strictObject(settingsValues.partial().shape))

@@ -27,6 +27,6 @@ export type StatusReport = z.infer<typeof statusReport>;
 export const status = {
   get: base
     .route({ summary: 'Version, addresses, counts, warnings' })
-    .input(z.object({}).optional())
+    .input(z.strictObject({}).optional())
     .output(statusReport),
 };

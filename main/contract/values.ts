@@ -54,16 +54,24 @@ export type Environment = z.infer<typeof environment>;
 export const petStatus = z.enum(['available', 'pending', 'sold']);
 export type PetStatus = z.infer<typeof petStatus>;
 
-const PET_NAME_MESSAGE = 'must be a string of 1 to 1,000 characters, at least one of them not blank';
+const PET_NAME_LENGTH_MAX = 1000;
 
-/**
- * An animal's name. Characters are Unicode code points; an unpaired surrogate is refused, because UTF-8 has no form
- * for it and the name would come back changed.
- */
+/** An animal's name. Characters are Unicode code points. */
 export const petName = z
-  .string({ error: PET_NAME_MESSAGE })
-  .refine((name) => name.trim() !== '' && name.isWellFormed() && codePointCount(name) <= 1000, PET_NAME_MESSAGE)
-  .meta({ minLength: 1, maxLength: 1000, pattern: '\\S' });
+  .string({ error: 'must be a string of 1 to 1,000 characters' })
+  .superRefine((name, context) => {
+    const fault = petNameFault(name);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  })
+  .meta({ minLength: 1, maxLength: PET_NAME_LENGTH_MAX, pattern: '\\S' });
+
+function petNameFault(name: string): string | null {
+  if (name.trim() === '') return 'must have at least one character that is not blank';
+  // UTF-8 has no form for it, and the name would come back changed.
+  if (!name.isWellFormed()) return 'must be well-formed Unicode: it has half of a surrogate pair';
+  const length = codePointCount(name);
+  return length > PET_NAME_LENGTH_MAX ? `must have at most 1,000 characters; it has ${length}` : null;
+}
 
 function codePointCount(text: string): number {
   let count = text.length;

@@ -47,6 +47,8 @@ export function createHttp1Server(options: Http1Options): Server {
   });
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
+  // Other expectations may be ignored (RFC 9110 §10.1.1); Node's own answer would be a bare 417.
+  server.on('checkExpectation', (request, response) => onRequest(request, response, false));
   server.on('clientError', (error: ParserError, stream) => {
     const connection = connections.of(stream);
     if (connection !== undefined) answerFault(connection, error, options);

@@ -39,6 +39,9 @@ export function createHttp2Acceptor({ connections, log, limits, onRequest }: Htt
   server.on('sessionError', (error) => log.debug('An HTTP/2 session failed', { error }));
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
+  server.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) =>
+    onRequest(request, response, false),
+  );
   onConnect(server, (request, response) => onRequest(request, response, false));
 
   function adopt(connection: Connection, session: ServerHttp2Session): void {

@@ -1,3 +1,4 @@
+import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
 import type { PlanLimits } from '../contract/projects.ts';
@@ -35,7 +36,13 @@ export function createLimitServices(options: {
   return {
     usage: ({ projectId }) => usage(projectId),
     reset({ projectId, caller }) {
-      existingProject(projects, projectId);
+      const callers = usage(projectId);
+      if (caller !== undefined && !callers.some((known) => known.caller === caller)) {
+        throw new VivariumError(
+          'not_found',
+          `The project has no caller "${caller}"; limits.usage lists those there are.`,
+        );
+      }
       limiter.reset(projectId, caller);
       effects.emit('limits.changed', { projectId });
       return usage(projectId);

@@ -56,7 +56,7 @@ export function createPetServices(options: {
     remove: (input) => presentPet(pets.remove(datasetOf(input), BigInt(input.id))),
     async import(input) {
       const dataset = datasetOf(input);
-      return importRows(pets, dataset, readImport(input.format, input.text));
+      return importRows(pets, dataset, await readImport(input.format, input.text));
     },
     async seed(input) {
       const dataset = datasetOf(input);

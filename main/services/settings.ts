@@ -45,8 +45,17 @@ export function createSettingsServices(holder: SettingsHolder, effects: Pick<Eff
 }
 
 function checkBanDuration(text: string): void {
-  const durationMs = parseDuration(text);
-  if (durationMs < 1_000 || durationMs > BAN_DURATION_MS_MAX) {
+  if (!isWithin(text, 1_000, BAN_DURATION_MS_MAX)) {
     throw inputError('banDuration', 'must be from one second ("PT1S") to 366 days ("P366D").');
+  }
+}
+
+function isWithin(duration: string, leastMs: number, mostMs: number): boolean {
+  try {
+    const durationMs = parseDuration(duration);
+    return durationMs >= leastMs && durationMs <= mostMs;
+  } catch {
+    // Longer than milliseconds can be counted.
+    return false;
   }
 }

@@ -69,7 +69,6 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
     ),
     insert(dataset, order) {
       const row = insertRow(dataset, order);
-      datasets.changed(dataset);
       return row;
     },
   };

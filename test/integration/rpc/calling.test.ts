@@ -7,7 +7,7 @@ describe('a procedure called over HTTP', () => {
   it('answers 200 with the JSON result, and is given the validated input', async () => {
     const { fake, post } = await startControl();
     fake.teach('pets', 'create', (input) => ({ ...SAMPLE_PET, name: input.name }));
-    const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3, surplus: true });
+    const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3 });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -18,6 +18,14 @@ describe('a procedure called over HTTP', () => {
         input: { projectId: 'prj_1', environment: 'production', name: 'Ada', categoryId: '3', status: 'available' },
       },
     ]);
+  });
+
+  it('refuses a field that the contract does not know, by its name', async () => {
+    const { fake, post } = await startControl();
+    const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3, catgoryId: 4 });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'invalid_request', issues: [{ path: 'catgoryId' }] });
+    expect(fake.calls).toEqual([]);
   });
 
   it('takes an empty body for no input, whatever the media type says', async () => {

@@ -31,7 +31,7 @@ test('names the process whose file descriptors have the socket', () => {
     ['42', '4711'],
   ] as const) {
     mkdirSync(join(proc, pid, 'fd'), { recursive: true });
-    writeFileSync(join(proc, pid, 'comm'), `program-${pid}\n`);
+    writeFileSync(join(proc, pid, 'cmdline'), `/usr/bin/program-${pid}\0--flag\0`);
     symlinkSync(`socket:[${inode}]`, join(proc, pid, 'fd/3'));
   }
   mkdirSync(join(proc, '43'));

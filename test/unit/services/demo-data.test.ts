@@ -5,8 +5,8 @@ import { readImport } from '../../../main/services/pet-import.ts';
 
 const resource = (name: string) => readFileSync(new URL(`../../../resources/demo/${name}`, import.meta.url), 'utf8');
 
-describe('the demo pets', () => {
-  const rows = readImport('json', resource('pets.json'));
+describe('the demo pets', async () => {
+  const rows = await readImport('json', resource('pets.json'));
 
   it('are 30, all acceptable, no two of a name', () => {
     expect(rows).toHaveLength(30);
