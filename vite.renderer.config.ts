@@ -10,7 +10,7 @@ export default defineConfig({
   // The same files are served from http://127.0.0.1 and from app://, always at the root.
   base: '/',
   publicDir: false,
-  plugins: [svelte()],
+  plugins: [svelte({ configFile: false })],
   build: {
     outDir: `${import.meta.dirname}/out/renderer`,
     emptyOutDir: true,

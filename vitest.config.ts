@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   // View state is written with runes, which must be compiled.
-  plugins: [svelte()],
+  plugins: [svelte({ configFile: false })],
   test: {
     include: ['test/unit/**/*.test.ts', 'test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts'],
     environment: 'node',

@@ -6,7 +6,7 @@ import { CNAME_TARGET, type Config, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFil
 import { formatDuration, parseDuration } from './base/duration.ts';
 import { createEventBus } from './base/events.ts';
 import { OWNER_ONLY, writeFileAtomically } from './base/files.ts';
-import { createLog, type LogLine } from './base/log.ts';
+import { createLog, type LogLevel, type LogLine } from './base/log.ts';
 import { loadControlToken } from './base/secret.ts';
 import { VERSION } from './base/version.ts';
 import { createLeafContexts, loadOrCreateRoot, ROOT_CERTIFICATE_FILE } from './ca/index.ts';
@@ -52,6 +52,7 @@ export interface AppOptions {
   /** The folder of the built interface; null when it is not built. */
   assetsDir: string | null;
   writeLog: (line: LogLine) => void;
+  logLevel: LogLevel;
 }
 
 export interface App {
@@ -84,7 +85,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function compose(
-  { config, stateDir, resourcesDir, assetsDir, writeLog }: AppOptions,
+  { config, stateDir, resourcesDir, assetsDir, writeLog, logLevel }: AppOptions,
   onStop: (closer: () => void | Promise<void>) => void,
 ): Promise<Omit<App, 'stop'>> {
   const { dataDir } = config;
@@ -97,7 +98,7 @@ async function compose(
 
   const clock = createClock({ onError: (error) => log.error('A timer failed', { error }) });
   onStop(() => clock.stop());
-  const log = createLog(clock, writeLog);
+  const log = createLog(clock, writeLog, logLevel);
 
   const store = openStore({ file: config.ephemeral ? ':memory:' : inFolder(DATABASE_FILE), clock, log });
   onStop(() => store.close());
@@ -272,7 +273,7 @@ async function compose(
   writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
 
-  const standingWarnings = [...store.warnings, ...listeners.warnings, ...dnsListener.warnings];
+  const listenerWarnings = [...listeners.warnings, ...dnsListener.warnings];
   function statusReport() {
     const { offsetMs, frozen } = clock.state();
     return {
@@ -292,7 +293,7 @@ async function compose(
         ...traffic,
         connections: proxy.connections(),
       },
-      warnings: [...standingWarnings, ...clockWarnings(offsetMs, frozen)],
+      warnings: [...store.warnings, ...listenerWarnings, ...clockWarnings(offsetMs, frozen)],
     };
   }
 

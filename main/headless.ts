@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type App, startApp } from './app.ts';
 import type { Config } from './base/config.ts';
-import { formatLogLine } from './base/log.ts';
+import { formatLogLine, LOG_LEVELS, type LogLevel } from './base/log.ts';
 import { formatWelcome } from './cli/welcome.ts';
 import { VivariumError } from './contract/errors.ts';
 
@@ -38,6 +38,7 @@ export async function serve(config: HeadlessConfig, io: HeadlessIo): Promise<num
       stateDir: temporaryDir ?? dataDir,
       resourcesDir: findFolder('resources'),
       assetsDir: findAssets(),
+      logLevel: readLogLevel(io.env),
       writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
     });
     io.stdout.write(await welcome(app, io));
@@ -90,6 +91,18 @@ async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Pro
       warnings: status.warnings,
     },
     wantsColour(io),
+  );
+}
+
+/** `VIVARIUM_LOG=debug|info|warn|error`; by default only what needs attention is printed. */
+function readLogLevel(env: HeadlessIo['env']): LogLevel {
+  const wanted = env.VIVARIUM_LOG;
+  if (wanted === undefined || wanted === '') return 'warn';
+  const level = LOG_LEVELS.find((candidate) => candidate === wanted.toLowerCase());
+  if (level !== undefined) return level;
+  throw new VivariumError(
+    'invalid_request',
+    `VIVARIUM_LOG is "${wanted}"; it must be one of ${LOG_LEVELS.join(', ')}.`,
   );
 }
 

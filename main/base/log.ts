@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Record<string, unknown>;
 
 /** Structured log: a constant sentence, and the values of the moment as fields. Secrets are never logged. */

@@ -34,7 +34,8 @@ export async function call(args: readonly string[], io: Io): Promise<number> {
       return EXIT_OK;
     }
     const [name, input = '', surplus] = read.positionals;
-    if (name === undefined) throw usageError('Name a procedure, such as "vivarium call pets.list \'{"projectId":"…"}\'".');
+    if (name === undefined)
+      throw usageError('Name a procedure, such as "vivarium call pets.list \'{"projectId":"…"}\'".');
     if (surplus !== undefined) {
       throw usageError(`The input is one argument, and ${JSON.stringify(surplus)} is another: put the JSON in quotes.`);
     }

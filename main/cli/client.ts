@@ -1,24 +1,8 @@
 import { request, type IncomingMessage } from 'node:http';
-import { VivariumError, type InputIssue } from '../contract/errors.ts';
+import { VivariumError } from '../contract/errors.ts';
 import { readEvents } from './event-reader.ts';
+import { RemoteFailure, type Failure } from './failing.ts';
 import { NotRunningError, type Running } from './running.ts';
-
-/** An error as the control port reports it. */
-export interface Failure {
-  code: string;
-  message: string;
-  issues?: InputIssue[];
-}
-
-/** A failure that came from the other side, in its own words. */
-export class RemoteFailure extends Error {
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
 
 /** What a call came to: one JSON text, or JSON texts as they happen. */
 export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };
@@ -29,14 +13,23 @@ const CALL_NAME = /^[a-z][A-Za-z0-9]*\.[a-z][A-Za-z0-9]*$/;
  * Calls `namespace.procedure` with `json` as its input; an empty text is no input.
  * @throws RemoteFailure with what the other side answered, NotRunningError when there is no other side.
  */
-export async function callProcedure(running: Running, name: string, json: string, signal?: AbortSignal): Promise<Reply> {
+export async function callProcedure(
+  running: Running,
+  name: string,
+  json: string,
+  signal?: AbortSignal,
+): Promise<Reply> {
   if (!CALL_NAME.test(name)) {
-    throw new VivariumError('invalid_request', `${JSON.stringify(name)} is no procedure; one is called like "pets.list".`);
+    throw new VivariumError(
+      'invalid_request',
+      `${JSON.stringify(name)} is no procedure; one is called like "pets.list".`,
+    );
   }
   const response = await post(running, `/api/${name.replace('.', '/')}`, json, signal);
   response.setEncoding('utf8');
   const chunks = response as AsyncIterable<string>;
-  if (response.headers['content-type'] === 'text/event-stream') return { kind: 'stream', values: readValues(chunks, signal) };
+  if (response.headers['content-type'] === 'text/event-stream')
+    return { kind: 'stream', values: readValues(chunks, signal) };
   const text = await readAll(chunks);
   if (response.statusCode !== 200) throw new RemoteFailure(readFailure(text, response.statusCode ?? 0));
   return { kind: 'result', json: text };
@@ -90,7 +83,10 @@ function readFailure(text: string, status: number): Failure {
 }
 
 /** The values of a stream, until it ends or `signal` aborts. */
-async function* readValues(chunks: AsyncIterable<string>, signal: AbortSignal | undefined): AsyncGenerator<string, void, void> {
+async function* readValues(
+  chunks: AsyncIterable<string>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, void> {
   try {
     for await (const { event, data } of readEvents(chunks)) {
       if (event === 'done') return;

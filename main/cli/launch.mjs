@@ -16,15 +16,14 @@ const isWindows = process.platform === 'win32';
 
 const NODE_MAJOR_MIN = 20;
 const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
+const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
 /** What the build reads. */
 const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
 const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', 'vite.main.config.ts', 'vite.renderer.config.ts'];
 
-main();
-
-async function main() {
+function main() {
   const [command = 'start', ...rest] = process.argv.slice(2);
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     fail(
@@ -36,16 +35,16 @@ async function main() {
   switch (command) {
     case 'start':
       build(node);
-      return handOver(node, [join('out', 'main', 'vivarium.js'), 'serve', ...rest]);
+      return handOver(node, [PROGRAM, 'serve', ...rest], callersFolder());
     case 'vivarium':
       build(node);
-      return handOver(node, [join('out', 'main', 'vivarium.js'), ...rest]);
+      return handOver(node, [PROGRAM, ...rest], callersFolder());
     case 'test':
       build(node);
-      return handOver(node, [join('test', 'support', 'run-tests.ts'), ...rest]);
+      return handOver(node, [join(root, 'test', 'support', 'run-tests.ts'), ...rest], root);
     case 'bench':
       build(node);
-      return handOver(node, [join('test', 'bench', 'main.ts'), ...rest]);
+      return handOver(node, [join(root, 'test', 'bench', 'main.ts'), ...rest], root);
     case 'build':
       rmSync(BUILD_STAMP, { force: true });
       return build(node);
@@ -77,14 +76,9 @@ function install() {
 
 /** npm tells its scripts their parent's options through the environment; a nested npm must not take them for its own. */
 function cleanNpmEnvironment() {
-  const environment = { ...process.env };
-  for (const name of Object.keys(environment)) {
-    if (/^npm_(lifecycle|package|config_(global|prefix|omit|include|production|only))/i.test(name))
-      delete environment[name];
-  }
   // `NODE_ENV=production` would leave out the build tools.
-  delete environment.NODE_ENV;
-  return environment;
+  const parents = /^(npm_(lifecycle|package|config_(global|prefix|omit|include|production|only)).*|NODE_ENV)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !parents.test(name)));
 }
 
 /** The pinned Node, the release line that Electron embeds; fetched again if its install script was not allowed to run. */
@@ -151,11 +145,14 @@ const hashFile = (path) => createHash('sha256').update(readFileSync(path)).diges
 
 const readStamp = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null);
 
+/** Where the user is: npm runs scripts in the project, and relative paths are meant from elsewhere. */
+const callersFolder = () => process.env.INIT_CWD ?? process.cwd();
+
 /** Runs the rest in Node 24 and ends as it ends. Signals sent to this process alone are passed on. */
-function handOver(node, args) {
+function handOver(node, args, cwd) {
   const bin = join(root, 'node_modules', '.bin');
   const child = spawn(node, args, {
-    cwd: root,
+    cwd,
     stdio: 'inherit',
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
   });
@@ -174,3 +171,5 @@ function fail(text) {
   say(text);
   process.exit(1);
 }
+
+main();

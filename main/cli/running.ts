@@ -39,7 +39,9 @@ function readRuntimeFile(dataDir: string): Pick<RuntimeFile, 'pid' | 'control'> 
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw new NotRunningError(dataDir, `no ${RUNTIME_FILE}`, cause);
-    throw new VivariumError('forbidden', `${path} cannot be read (${code ?? 'unknown'}): it is for its owner only.`, { cause });
+    throw new VivariumError('forbidden', `${path} cannot be read (${code ?? 'unknown'}): it is for its owner only.`, {
+      cause,
+    });
   }
   const file = parse(text);
   if (file === null) throw new NotRunningError(dataDir, `${RUNTIME_FILE} is damaged`);

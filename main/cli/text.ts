@@ -6,17 +6,24 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when the first text needs it: the tables behind it take longer to load than most commands to run. */
+let segmenter: Intl.Segmenter | null = null;
+
+function segmentsOf(text: string): Iterable<{ segment: string }> {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 /** Scripts and pictures that terminals show two cells wide (Unicode TR11, the wide blocks that names are written in). */
-const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
 
 /** The cells that a terminal needs for `text`. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of segmentsOf(text)) width += WIDE.test(segment) ? 2 : 1;
   return width;
 }
 
@@ -25,7 +32,7 @@ export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let cut = '';
   let used = 1;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     used += widthOf(segment);
     if (used > width) break;
     cut += segment;
@@ -68,10 +75,11 @@ const YELLOW = 33;
 const WORD_COLOURS: Record<string, number | undefined> = {
   ...Object.fromEntries(['available', 'succeeded', 'placed', 'verified', 'issued', 'ok'].map((word) => [word, GREEN])),
   ...Object.fromEntries(['pending', 'suspended', 'unknown', 'warning'].map((word) => [word, YELLOW])),
-  ...Object.fromEntries(['failed', 'misconfigured', 'expired', 'forbidden', 'lookup_failed'].map((word) => [word, RED])),
+  ...Object.fromEntries(
+    ['failed', 'misconfigured', 'expired', 'forbidden', 'lookup_failed'].map((word) => [word, RED]),
+  ),
 };
 
-/** Colours for a terminal that has them, unless `NO_COLOR` (no-color.org) asks for none. */
 export function createStyle(colour: boolean): Style {
   if (!colour) return { heading: plain, faint: plain, word: plain };
   return {
@@ -84,6 +92,12 @@ export function createStyle(colour: boolean): Style {
   };
 }
 
-export function wantsColour(stdout: { isTTY?: boolean | undefined }, env: Readonly<Record<string, string | undefined>>): boolean {
-  return stdout.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+/** Colour where the terminal has it, unless `NO_COLOR` (no-color.org) says otherwise; `FORCE_COLOR` for pipes. */
+export function wantsColour(
+  stdout: { isTTY?: boolean | undefined },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (env['NO_COLOR']) return false;
+  if (env['FORCE_COLOR'] && env['FORCE_COLOR'] !== '0') return true;
+  return stdout.isTTY === true && env['TERM'] !== 'dumb';
 }

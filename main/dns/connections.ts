@@ -145,8 +145,7 @@ class Conversation {
     if (!this.#peerEnded) {
       if (this.#socket.writableLength > UNREAD_OCTETS_MAX) this.#wait();
       else this.#socket.resume();
-    } else if (this.#frames.partial) this.#socket.destroy();
-    else this.#socket.end();
+    } else this.#socket.end();
   }
 
   /** Leaves the rest for later: the next turn of the event loop, or when the client has read its replies. */

@@ -3,8 +3,6 @@ import type { Log } from '../base/log.ts';
 import { DETAIL_CODES, emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
 import { guard, HEADER_OCTETS } from './message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter, OPT_OCTETS } from './message-writer.ts';
-import type { DomainName } from './name.ts';
-import type { RRset } from './record.ts';
 import { answer } from './responder.ts';
 import type { ZoneSet } from './zone-set.ts';
 
@@ -49,7 +47,7 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
       const guarded = guard(message);
       if (guarded.kind === 'drop') return null;
       if (guarded.kind === 'refuse') return bareReply(message, guarded.rcode);
-      const query = decode(message, guarded.name, guarded.questionEnd);
+      const query = decode(message, guarded.question, guarded.questionEnd);
       if (query === null) return bareReply(message, 'FORMERR');
       return encode(writer, query, respond(options.zones(), query), transport);
     } catch (error) {
@@ -62,28 +60,26 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
 /** A reply that can be made of any message with a header: its id and opcode, and what is wrong. */
 function bareReply(message: Buffer, rcode: Rcode): Buffer | null {
   if (message.length < HEADER_OCTETS) return null;
-  return header(message, { rcode, authoritative: false, truncated: false, questions: 0 });
+  const reply = Buffer.alloc(HEADER_OCTETS);
+  message.copy(reply, 0, 0, 2);
+  reply.writeUInt16BE(flagsOf(message, rcode, false, false), 2);
+  return reply;
 }
 
-function header(
-  query: Buffer,
-  fields: { rcode: Rcode; authoritative: boolean; truncated: boolean; questions: 0 | 1 },
-): Buffer {
-  const octets = Buffer.alloc(HEADER_OCTETS);
-  query.copy(octets, 0, 0, 2);
-  const asked = query.readUInt16BE(2);
-  // Opcode and RD are the query's; QR is set; RA, Z, AD and CD stay clear.
-  const flags = 0x8000 | (asked & 0x7900) | (fields.authoritative ? 0x0400 : 0) | (fields.truncated ? 0x0200 : 0);
-  octets.writeUInt16BE(flags | (RCODES[fields.rcode] & 0xf), 2);
-  octets.writeUInt16BE(fields.questions, 4);
-  return octets;
+/** Opcode and RD are the query's, QR is set, and RA, Z, AD and CD stay clear. */
+function flagsOf(query: Buffer, rcode: Rcode, authoritative: boolean, truncated: boolean): number {
+  const asked = query.readUInt16BE(2) & 0x7900;
+  return 0x8000 | asked | (authoritative ? 0x0400 : 0) | (truncated ? 0x0200 : 0) | (RCODES[rcode] & 0xf);
 }
 
-/** Null when a record in it can't be decoded, or EDNS is not as it must be. */
-function decode(message: Buffer, name: DomainName, questionEnd: number): Query | null {
+/**
+ * Null when a record after the question can't be decoded, or EDNS is not as it must be. The question itself is the
+ * guard's: dns2 can't tell a dot inside a label from one between labels.
+ */
+function decode(message: Buffer, question: Question, questionEnd: number): Query | null {
+  if (questionEnd === message.length) return { message, questionEnd, question, edns: null };
   const packet = Packet.parse(message);
-  const [asked] = packet.questions;
-  if (packet.errors.length > 0 || asked === undefined) return null;
+  if (packet.errors.length > 0) return null;
   const opts = packet.additionals.filter((record) => record.type === Packet.TYPE.EDNS);
   const [opt] = opts;
   // RFC 6891 §6.1.1: more than one OPT, or one that is not at the root, is a format error.
@@ -91,8 +87,7 @@ function decode(message: Buffer, name: DomainName, questionEnd: number): Query |
   return {
     message,
     questionEnd,
-    // The name is the guard's: dns2 can't tell a dot inside a label from one between labels.
-    question: { name, type: asked.type, class: asked.class },
+    question,
     edns: opt === undefined ? null : { version: opt.version ?? 0, udpOctets: opt.class, dnssecOk: opt.doFlag ?? false },
   };
 }
@@ -122,36 +117,33 @@ const udpLimit = (edns: Edns | null): number =>
 /** Null when the sections don't fit. */
 function write(writer: MessageWriter, query: Query, result: DnsAnswer, limit: number): Buffer | null {
   begin(writer, query, result, limit, false);
-  const reserved = query.edns === null ? 0 : OPT_OCTETS;
-  writer.reserve(reserved);
-  const sections = [result.answer, result.authority, result.additional];
-  for (const section of sections) for (const rrset of section) if (!writer.rrset(rrset)) return null;
-  writer.release(reserved);
-  return finish(writer, query, result, sections.map(countRecords));
+  const fits =
+    writer.section('answer', result.answer) &&
+    writer.section('authority', result.authority) &&
+    writer.section('additional', result.additional);
+  return fits ? finish(writer, query, result) : null;
 }
 
 function writeEmpty(writer: MessageWriter, query: Query, result: DnsAnswer, limit: number, truncated: boolean): Buffer {
   begin(writer, query, result, limit, truncated);
-  return finish(writer, query, result, [0, 0, 0]);
+  return finish(writer, query, result);
 }
 
 function begin(writer: MessageWriter, query: Query, result: DnsAnswer, limit: number, truncated: boolean): void {
-  const { rcode, authoritative } = result;
-  const start = header(query.message, { rcode, authoritative, truncated, questions: 1 });
-  writer.begin(limit, start, query.message.subarray(HEADER_OCTETS, query.questionEnd), query.question.name);
-}
-
-function finish(writer: MessageWriter, query: Query, result: DnsAnswer, counts: number[]): Buffer {
-  const [answers = 0, authorities = 0, additionals = 0] = counts;
-  if (query.edns === null) return writer.finish(answers, authorities, additionals);
-  writer.opt({
-    udpOctetsMax: UDP_OCTETS_MAX,
-    extendedRcode: RCODES[result.rcode] >>> 4,
-    dnssecOk: query.edns.dnssecOk,
-    detail: result.detail,
+  writer.begin({
+    query: query.message,
+    questionEnd: query.questionEnd,
+    name: query.question.name,
+    flags: flagsOf(query.message, result.rcode, result.authoritative, truncated),
+    limit,
+    reserved: query.edns === null ? 0 : OPT_OCTETS,
   });
-  return writer.finish(answers, authorities, additionals + 1);
 }
 
-const countRecords = (section: readonly RRset[]): number =>
-  section.reduce((count, rrset) => count + rrset.data.length, 0);
+function finish(writer: MessageWriter, { edns }: Query, { rcode, detail }: DnsAnswer): Buffer {
+  if (edns !== null) {
+    const extendedRcode = RCODES[rcode] >>> 4;
+    writer.opt({ udpOctetsMax: UDP_OCTETS_MAX, extendedRcode, dnssecOk: edns.dnssecOk, detail });
+  }
+  return writer.finish();
+}

@@ -44,11 +44,6 @@ export class FrameReader {
     return body;
   }
 
-  /** Whether the stream has stopped inside a message. */
-  get partial(): boolean {
-    return this.#lengthHave > 0 || this.#at < this.#chunk.length;
-  }
-
   #readLength(): boolean {
     this.#lengthHave += this.#take(this.#length, this.#lengthHave);
     if (this.#lengthHave < LENGTH_OCTETS) return false;

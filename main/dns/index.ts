@@ -1,10 +1,11 @@
 /** What the composition root and the services take from here; everything else is for this folder and its tests. */
+export { canonicalAddress } from './address.ts';
 export { emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
 export { caaWarnings } from './caa-value.ts';
 export { absoluteText, isAtOrBelow, parseName, relativeText, type DomainName } from './name.ts';
 export { NAME_SERVER, platformZone } from './platform-zone.ts';
 export { formatRecord, formatValue } from './record-format.ts';
-export { canonicalAddress, parseTtl, parseValue, type DataResult } from './record-text.ts';
+export { parseTtl, parseValue, type DataResult } from './record-text.ts';
 export {
   CLASS_IN,
   isRecordType,

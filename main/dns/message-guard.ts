@@ -1,4 +1,5 @@
-import { LABEL_OCTETS_MAX, readWireName, type DomainName } from './name.ts';
+import type { Question } from './answer.ts';
+import { LABEL_OCTETS_MAX, readWireName } from './name.ts';
 import { QUESTION_TYPES } from './record.ts';
 
 export const HEADER_OCTETS = 12;
@@ -9,8 +10,13 @@ export const HEADER_OCTETS = 12;
  */
 export const QUERY_OCTETS_MAX = 4096;
 
-/** A query's additional records: OPT, TSIG (RFC 8945), SIG(0) (RFC 2931), and one to spare. */
-const ADDITIONAL_RECORDS_MAX = 4;
+/** A query's further records: OPT, TSIG (RFC 8945), SIG(0) (RFC 2931), IXFR's SOA (RFC 1995 §3). */
+const FURTHER_RECORDS_MAX = 4;
+
+/** Types of additional records that say something about a query. Data has no place there, and dns2 would decode it. */
+const TYPE_SOA = 6;
+const TYPE_SIG = 24;
+const ADDITIONAL_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.OPT, QUESTION_TYPES.TSIG, TYPE_SIG]);
 
 const OPCODE_QUERY = 0;
 const POINTER_BITS = 0xc0;
@@ -22,16 +28,17 @@ export type Guarded =
   /** Answered with a bare header. */
   | { kind: 'refuse'; rcode: 'FORMERR' | 'NOTIMP' }
   /** A query with one well-formed question, and nothing in it that is costly to decode. */
-  | { kind: 'query'; name: DomainName; questionEnd: number };
+  | { kind: 'query'; question: Question; questionEnd: number };
 
 const DROP: Guarded = { kind: 'drop' };
 const FORMERR: Guarded = { kind: 'refuse', rcode: 'FORMERR' };
 const NOTIMP: Guarded = { kind: 'refuse', rcode: 'NOTIMP' };
 
 /**
- * Looks at a message's frame, in one pass without following a pointer: what is let through holds one question whose
- * name is spelled out (a first name has nothing to point at), at most four further records, and ends where they end.
- * dns2 decodes only that, because names that chain pointers cost it seconds.
+ * Looks at a message's frame, in one pass without following a pointer. What is let through holds one question whose name
+ * is spelled out (a first name has nothing to point at), at most four further records of the types that belong into a
+ * query, names in them that point into the question at most, and ends where they end. dns2 decodes only that, because
+ * names that chain pointers cost it seconds.
  */
 export function guard(message: Buffer): Guarded {
   if (message.length < HEADER_OCTETS) return DROP;
@@ -40,38 +47,57 @@ export function guard(message: Buffer): Guarded {
   if (((flags >>> 11) & 0xf) !== OPCODE_QUERY) return NOTIMP;
   if (message.length > QUERY_OCTETS_MAX || message.readUInt16BE(4) !== 1) return FORMERR;
 
-  const question = readWireName(message, HEADER_OCTETS);
-  if (question === null || question.end + 4 > message.length) return FORMERR;
-  const questionEnd = question.end + 4;
-  const transfer = message.readUInt16BE(question.end) === QUESTION_TYPES.IXFR;
+  const asked = readWireName(message, HEADER_OCTETS);
+  if (asked === null || asked.end + 4 > message.length) return FORMERR;
+  const question = {
+    name: asked.name,
+    type: message.readUInt16BE(asked.end),
+    class: message.readUInt16BE(asked.end + 2),
+  };
+  const questionEnd = asked.end + 4;
 
   const answers = message.readUInt16BE(6);
   const authorities = message.readUInt16BE(8);
   const additionals = message.readUInt16BE(10);
-  // IXFR alone brings a record along: the SOA that its sender has (RFC 1995 §3).
-  if (answers !== 0 || authorities > (transfer ? 1 : 0) || additionals > ADDITIONAL_RECORDS_MAX) return FORMERR;
-
-  let offset: number | null = questionEnd;
-  for (let records = authorities + additionals; records > 0 && offset !== null; records--) {
-    offset = skipRecord(message, offset);
+  if (
+    answers !== 0 ||
+    authorities > (question.type === QUESTION_TYPES.IXFR ? 1 : 0) ||
+    authorities + additionals > FURTHER_RECORDS_MAX
+  ) {
+    return FORMERR;
   }
-  return offset === message.length ? { kind: 'query', name: question.name, questionEnd } : FORMERR;
+  let offset: number | null = questionEnd;
+  for (let record = 0; record < authorities + additionals && offset !== null; record++) {
+    offset = skipRecord(message, offset, asked.end, record < authorities);
+  }
+  return offset === message.length ? { kind: 'query', question, questionEnd } : FORMERR;
 }
 
-/** The offset after the record at `offset`; null when it does not fit into the message. */
-function skipRecord(message: Buffer, offset: number): number | null {
-  const afterName = skipName(message, offset);
+/** The offset after the record at `offset`; null when it does not fit into the message, or should not be there. */
+function skipRecord(message: Buffer, offset: number, nameEnd: number, authority: boolean): number | null {
+  const afterName = skipName(message, offset, nameEnd);
   if (afterName === null || afterName + 10 > message.length) return null;
-  const end = afterName + 10 + message.readUInt16BE(afterName + 8);
-  return end <= message.length ? end : null;
+  const type = message.readUInt16BE(afterName);
+  const data = afterName + 10;
+  const end = data + message.readUInt16BE(afterName + 8);
+  if (end > message.length) return null;
+  if (!authority) return ADDITIONAL_TYPES.has(type) ? end : null;
+  // The SOA that comes with IXFR, the only type here with names in its data.
+  const afterPrimary = type === TYPE_SOA ? skipName(message, data, nameEnd) : null;
+  const afterMailbox = afterPrimary === null ? null : skipName(message, afterPrimary, nameEnd);
+  return afterMailbox === null || afterMailbox > end ? null : end;
 }
 
-function skipName(message: Buffer, start: number): number | null {
+/** The offset after the name at `start`; null when it does not end, or points elsewhere than into the question's name. */
+function skipName(message: Buffer, start: number, nameEnd: number): number | null {
   for (let offset = start; ;) {
     const length = message[offset];
     if (length === undefined) return null;
     if (length === 0) return offset + 1;
-    if ((length & POINTER_BITS) === POINTER_BITS) return offset + 2;
+    if ((length & POINTER_BITS) === POINTER_BITS) {
+      const target = ((length & ~POINTER_BITS) << 8) | (message[offset + 1] ?? 0);
+      return target >= HEADER_OCTETS && target < nameEnd ? offset + 2 : null;
+    }
     if (length > LABEL_OCTETS_MAX) return null;
     offset += 1 + length;
   }

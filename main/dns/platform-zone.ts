@@ -1,6 +1,6 @@
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { canonicalAddress } from './address.ts';
 import type { DomainName } from './name.ts';
-import { canonicalAddress } from './record-text.ts';
 import type { ResourceRecord } from './record.ts';
 import { createZone, DEFAULT_TTL_SECONDS, type Zone } from './zone.ts';
 

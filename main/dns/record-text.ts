@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { canonicalAddress } from './address.ts';
 import { caaFault, caaWarnings } from './caa-value.ts';
 import { parseName, ROOT, unescape, utf8Octets, type DomainName } from './name.ts';
 import { TTL_SECONDS_MAX, type RecordData, type RecordType } from './record.ts';
@@ -200,11 +201,6 @@ function splitText(octets: string): string[] {
   const strings: string[] = [];
   for (let at = 0; at < octets.length; at += STRING_OCTETS_MAX) strings.push(octets.slice(at, at + STRING_OCTETS_MAX));
   return strings;
-}
-
-/** The one spelling of an address: lower case, zeros shortened (RFC 5952; IPv4-mapped ones stay hexadecimal). */
-export function canonicalAddress(address: string): string {
-  return isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 }
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };

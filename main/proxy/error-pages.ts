@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What one error page shows. All of it is plain text; the page escapes it. */
-export interface ErrorPage {
+interface ErrorPage {
   status: number;
   heading: string;
   message: string;
@@ -63,6 +63,6 @@ function renderServed(served: ErrorPage['served']): string {
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** Makes `text` safe as an element's content and as a quoted attribute value. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

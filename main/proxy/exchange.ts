@@ -9,8 +9,7 @@ import type { Route } from './snapshot.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
 
 /** The stages that a request passes, in this order; see `pipeline.ts`. */
-export const STAGE_NAMES = ['listener', 'authority', 'route', 'redirect', 'identify', 'limit', 'target'] as const;
-export type StageName = (typeof STAGE_NAMES)[number];
+export type StageName = 'listener' | 'authority' | 'route' | 'redirect' | 'identify' | 'limit' | 'target';
 
 /** One request and its response on their way through the stages. Each stage fills in what it found out. */
 export interface Exchange {

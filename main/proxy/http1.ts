@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { endHttp1, type Connection } from './connection.ts';
+import { endHttp1, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { explainParserError, looksLikeTls, rawResponse, type ParserError } from './parser-fault.ts';
 import { connectRefused } from './problem.ts';
@@ -10,6 +10,8 @@ import type { ProxyLimits } from './proxy-limits.ts';
 
 export interface Http1Options {
   connections: Connections;
+  /** Where connections come from that this server accepts itself. */
+  listener: Listener;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
@@ -18,7 +20,7 @@ export interface Http1Options {
 }
 
 /**
- * An HTTP/1.x server for connections that `connections` knows. Upgrades are ignored: nothing here speaks another
+ * An HTTP/1.x server, for plain connections and for those that `serveHttp1` hands to it. Upgrades are ignored: nothing here speaks another
  * protocol, so the request is answered as the plain request that it also is (RFC 9110 §7.8).
  */
 export function createHttp1Server(options: Http1Options): Server {
@@ -35,6 +37,14 @@ export function createHttp1Server(options: Http1Options): Server {
   });
   // With a limit, Node drops what is beyond it without a word; the authority stage counts.
   server.maxHeadersCount = 0;
+  // Before Node's own listener, so that a connection is known when its first request comes.
+  server.prependListener('connection', (socket) => {
+    if (connections.of(socket) !== undefined) return;
+    const connection = connections.open(socket, options.listener);
+    if (connection === null) return;
+    connection.http1 = socket;
+    connection.phase = 'open';
+  });
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   server.on('clientError', (error: ParserError, stream) => {

@@ -48,7 +48,7 @@ export function createHttp2Acceptor({ connections, log, limits, onRequest }: Htt
     const count = (): void => {
       if (++connection.controlFrames !== limits.controlFramesMax) return;
       log.debug('A client floods its HTTP/2 session with control frames', { address: connection.address });
-      session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      session.destroy(new Error('Too many control frames'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
     };
     session.on('ping', count);
     session.on('remoteSettings', count);

@@ -33,7 +33,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
   const { limits, limiter, freeLimits } = services;
 
   const stages: readonly Stage[] = [
-    { name: 'listener', run: (exchange) => checkListener(exchange, limits) }, //                 400, 503
+    { name: 'listener', run: (exchange) => checkListener(exchange, limits) }, //                 400, 405, 503
     { name: 'authority', run: (exchange) => checkAuthority(exchange, limits) }, //               400, 414, 421, 431
     { name: 'route', run: findRoute }, //                                                        404
     { name: 'redirect', run: redirect }, //                                                      301, 302, 307, 308
@@ -65,6 +65,8 @@ function checkListener({ connection, request, headers }: Exchange, limits: Proxy
     const url = known ? `https://${headers.host}${request.url}` : 'https://';
     return refuse(problem.plainHttpOnTls(url.slice(0, SHOWN_URL_LENGTH_MAX)));
   }
+  // Of HTTP/2 only: the HTTP/1.x server never lets one in.
+  if (request.method === 'CONNECT') return refuse(problem.connectRefused());
   return connection.exchanges.length > limits.pipelinedMax
     ? refuse(problem.tooManyPipelined(limits.pipelinedMax))
     : null;
@@ -108,7 +110,7 @@ function findRoute(exchange: Exchange): Answer | null {
   const { host } = authorityOf(exchange);
   exchange.route = exchange.table.route(host) ?? null;
   if (exchange.route === null && exchange.table.redirect(host) === undefined) {
-    return refuse(problem.notServed(exchange.authorityText));
+    return refuse(problem.notServed(exchange.authorityText, host));
   }
   return null;
 }

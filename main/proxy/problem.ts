@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
 import type { RequestTargetFault } from './request-target.ts';
 import type { Scheme } from './target.ts';
@@ -115,14 +116,17 @@ export const tooManyFields = (max: number): Problem =>
     { close: true },
   );
 
-export const notServed = (asked: string): Problem =>
+/** What never is a project's hostname, whatever is attached: addresses, and the machine's own name. */
+const isMachineName = (host: string): boolean => host === 'localhost' || host.startsWith('[') || isIP(host) !== 0;
+
+export const notServed = (asked: string, host: string): Problem =>
   describe(
     'not_found',
     `Nothing is served at ${asked}`,
-    `No project has the hostname ${asked}. Attach it to a project, or use one that is served.`,
-    {
-      listServed: true,
-    },
+    isMachineName(host)
+      ? `Projects are found by their hostname, and ${host} is nobody’s. Use a hostname that is served.`
+      : `No project has the hostname ${host}. Attach it to a project, or use one that is served.`,
+    { listServed: true },
   );
 
 export const connectRefused = (): Problem =>
@@ -133,16 +137,6 @@ export const connectRefused = (): Problem =>
     {
       close: true,
       headers: { Allow: ALLOWED_METHODS },
-    },
-  );
-
-export const requestTimeout = (seconds: number): Problem =>
-  describe(
-    'request_timeout',
-    'The request did not arrive in time',
-    `The request was not complete after ${seconds} s. Send it again, as a whole.`,
-    {
-      close: true,
     },
   );
 

@@ -33,7 +33,7 @@ export interface ProxyLimits {
 }
 
 export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
-  // An idle TLS connection costs some 60 kB, so these are about 120 MB at worst; 1,000 WebSockets still fit twice.
+  // An idle TLS connection costs some 70 kB, so these are about 150 MB at worst; 1,000 WebSockets still fit twice.
   connectionsMax: 2048,
   // What browsers, nginx and Node agree on within a factor of two.
   headerBytesMax: 16 * 1024,

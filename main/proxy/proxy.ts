@@ -1,24 +1,21 @@
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Clock, Timer } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { PlanLimits } from '../contract/projects.ts';
-import { writeAnswer, type Answer } from './answer.ts';
 import { bindPort, type BoundPort } from './bind.ts';
 import type { Limiter } from './caller.ts';
-import { cutExchange, type Listener } from './connection.ts';
+import type { Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
-import { summarize, type Exchange, type ExchangeSummary } from './exchange.ts';
-import { surveyHeaders } from './header-section.ts';
+import type { ExchangeSummary } from './exchange.ts';
+import { createExchanges } from './exchanges.ts';
 import { createHttp1Server, serveHttp1 } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, rawResponse } from './parser-fault.ts';
-import { createPipeline } from './pipeline.ts';
-import * as problem from './problem.ts';
+import { boundConnections, readOpenFilesMax } from './open-files.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { buildRouteTable } from './route-table.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
@@ -73,131 +70,67 @@ const ROOM_CONNECTIONS = 64;
 
 /** The data plane: listeners and stages; `README.md` has the picture. */
 export function createProxy(options: ProxyOptions): Proxy {
-  const { clock, log, pages, onExchange } = options;
-  const limits: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
+  const { clock, log } = options;
+  const wanted: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
+  const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
   const httpListener: Listener = { scheme: 'http', port: 0 };
   const httpsListener: Listener = { scheme: 'https', port: 0 };
   const farewell = rawResponse(explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits));
-  const connections = createConnections({ clock, log, limits, farewell, onLost: finish });
   let table = buildRouteTable(EMPTY_SNAPSHOT);
-  let bound: BoundPort[] = [];
-  let stopping = false;
+  const bound: BoundPort[] = [];
   let sweepTimer: Timer | null = null;
+  let stopped: Promise<void> | null = null;
 
-  const pipeline = createPipeline({
+  const connections = createConnections({
+    clock,
+    log,
+    limits,
+    farewell,
+    onLost: (exchange) => exchanges.finish(exchange),
+  });
+  const exchanges = createExchanges({
+    clock,
+    log,
+    connections,
+    limits,
     limiter: options.limiter,
     targets: options.targets,
     freeLimits: options.freeLimits,
-    limits,
-    onTargetError: fail,
+    pages: options.pages,
+    onExchange: options.onExchange,
+    table: () => table,
+    stopping: () => stopped !== null,
   });
-
   const serveHttp2 = createHttp2Acceptor({
     connections,
     log,
     limits,
-    onRequest(request, response, awaitsContinue) {
-      serve(request, response, request.stream, awaitsContinue);
-    },
+    onRequest: (request, response, awaitsContinue) =>
+      exchanges.serve(request, response, request.stream, awaitsContinue),
   });
 
-  function serve(
-    request: IncomingMessage | Http2ServerRequest,
-    response: ServerResponse | Http2ServerResponse,
-    stream: Exchange['stream'],
-    awaitsContinue: boolean,
-  ): void {
-    const connection = connections.of(stream === null ? request.socket : (stream.session ?? stream));
-    if (connection === undefined) {
-      request.destroy();
-      return;
-    }
-    const exchange: Exchange = {
-      connection,
-      request,
-      response,
-      stream,
-      table,
-      startedMs: clock.monotonic(),
-      endedMs: null,
-      awaitsContinue,
-      headers: surveyHeaders(request.rawHeaders),
-      stage: 'listener',
-      answered: false,
-      authority: null,
-      authorityText: '',
-      route: null,
-      keyId: null,
-      caller: null,
-      decision: null,
-    };
-    connections.begin(exchange);
-    response.on('close', () => finish(exchange));
-    response.on('error', logClientGone);
-    if (stream !== null) request.on('error', logClientGone);
-    if (stopping && stream === null) response.setHeader('Connection', 'close');
-    try {
-      const answer = pipeline(exchange);
-      if (answer !== null) write(exchange, answer);
-    } catch (error) {
-      fail(exchange, error);
-    }
-  }
-
-  const logClientGone = (error: Error): void => log.debug('A client went away during its request', { error });
-
-  function write(exchange: Exchange, answer: Answer): void {
-    writeAnswer(exchange, answer, pages, limits.drainBytesMax);
-  }
-
-  /** What went wrong behind the stages costs this one request only. */
-  function fail(exchange: Exchange, error: unknown): void {
-    log.error('A request failed', { hostname: exchange.authority?.host, stage: exchange.stage, error });
-    const { response } = exchange;
-    if (response.destroyed || response.writableEnded) return;
-    if (response.headersSent) {
-      cutExchange(exchange);
-      return;
-    }
-    for (const name of response.getHeaderNames()) response.removeHeader(name);
-    write(exchange, { kind: 'problem', problem: problem.failed() });
-  }
-
-  /** Over HTTP/2; Node does it for HTTP/1.x. */
-  function refuseLate(exchange: Exchange): void {
-    if (exchange.response.headersSent) cutExchange(exchange);
-    else write(exchange, { kind: 'problem', problem: problem.requestTimeout(limits.requestTimeoutMs / 1000) });
-  }
-
-  function finish(exchange: Exchange): void {
-    if (connections.end(exchange)) onExchange?.(summarize(exchange, clock.monotonic()));
-  }
-
-  function sweep(): void {
-    const nowMs = clock.monotonic();
-    const services = { limits, log, farewell, onLate: refuseLate };
-    for (const connection of connections.all()) sweepConnection(connection, nowMs, services);
-    sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
-  }
-
-  function createPlainServer(): HttpServer {
-    const server = createHttp1Server({
+  const createPlainServer = (): HttpServer =>
+    createHttp1Server({
       connections,
+      listener: httpListener,
       clock,
       log,
       limits,
-      onRequest: (request, response, awaitsContinue) => serve(request, response, null, awaitsContinue),
+      onRequest: (request, response, awaitsContinue) => exchanges.serve(request, response, null, awaitsContinue),
     });
-    // Before Node's own listener, so that a connection is known when its first request comes.
-    server.prependListener('connection', (socket) => {
-      if (connections.of(socket) !== undefined) return;
-      const connection = connections.open(socket, httpListener);
-      if (connection === null) return;
-      connection.http1 = socket;
-      connection.phase = 'open';
+
+  /** HTTP/1.x inside TLS is served by the same kind of server as outside. */
+  const createSecureServer = (plainServer: HttpServer): Server =>
+    createTlsServer({
+      connections,
+      listener: httpsListener,
+      log,
+      contextFor: options.contextFor,
+      defaultHostname: options.defaultHostname,
+      knows: (hostname) => table.knows(hostname),
+      serveHttp1: (connection, socket) => serveHttp1(plainServer, connection, socket, connections),
+      serveHttp2,
     });
-    return server;
-  }
 
   /** Accepting can fail later, too: a process without file descriptors goes on serving those whom it has. */
   function survive(server: Server): void {
@@ -207,45 +140,44 @@ export function createProxy(options: ProxyOptions): Proxy {
     });
   }
 
-  async function bindBoth(ports: { httpPort: number; httpsPort: number }): Promise<[BoundPort, BoundPort]> {
-    const http = await bindPort({
-      port: ports.httpPort,
-      addresses: LOOPBACK_ADDRESSES,
-      option: '--http-port',
-      createServer: createPlainServer,
-    });
-    bound = [http];
-    // HTTP/1.x inside TLS is served by the same kind of server as outside; any one that listens will do.
+  async function bind<AnyServer extends Server>(listener: Listener, port: number, createServer: () => AnyServer) {
+    const option = `--${listener.scheme}-port`;
+    const ready = await bindPort({ port, addresses: LOOPBACK_ADDRESSES, option, createServer });
+    listener.port = ready.port;
+    ready.servers.forEach(survive);
+    bound.push(ready);
+    return ready;
+  }
+
+  const closeServers = () => bound.flatMap(({ servers }) => servers).map(close);
+
+  async function listen(ports: { httpPort: number; httpsPort: number }) {
+    const http = await bind(httpListener, ports.httpPort, createPlainServer);
     const [plainServer] = http.servers;
-    if (plainServer === undefined) throw new Error('No listener was bound.');
-    const createServer = (): Server =>
-      createTlsServer({
-        connections,
-        listener: httpsListener,
-        log,
-        contextFor: options.contextFor,
-        defaultHostname: options.defaultHostname,
-        knows: (hostname) => table.knows(hostname),
-        serveHttp1: (connection, socket) => serveHttp1(plainServer, connection, socket, connections),
-        serveHttp2,
-      });
-    const https = await bindPort({
-      port: ports.httpsPort,
-      addresses: LOOPBACK_ADDRESSES,
-      option: '--https-port',
-      createServer,
-    });
-    bound = [http, https];
-    return bound as [BoundPort, BoundPort];
+    if (plainServer === undefined) throw new Error('No address to listen on.');
+    const https = await bind(httpsListener, ports.httpsPort, () => createSecureServer(plainServer));
+    return { http, https };
+  }
+
+  function sweep(): void {
+    const nowMs = clock.monotonic();
+    for (const connection of connections.all()) sweepConnection(connection, nowMs, { limits, log, farewell });
+    sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
+  }
+
+  async function drain(deadlineMs: number): Promise<void> {
+    const closed = closeServers();
+    const deadline = clock.realTimer(deadlineMs, () => connections.destroyAll());
+    await connections.drain();
+    deadline.cancel();
+    sweepTimer?.cancel();
+    await Promise.all(closed);
   }
 
   return {
     async start(ports) {
       try {
-        const [http, https] = await bindBoth(ports);
-        httpListener.port = http.port;
-        httpsListener.port = https.port;
-        for (const { servers } of bound) servers.forEach(survive);
+        const { http, https } = await listen(ports);
         sweep();
         return {
           http: { port: http.port, addresses: http.addresses },
@@ -253,7 +185,7 @@ export function createProxy(options: ProxyOptions): Proxy {
           warnings: [...http.warnings, ...https.warnings],
         };
       } catch (error) {
-        for (const { servers } of bound) for (const server of servers) server.close();
+        await Promise.all(closeServers());
         throw error;
       }
     },
@@ -264,16 +196,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       if (lost.size > 0) connections.drop(lost);
     },
     connections: () => connections.size(),
-    async stop(deadlineMs) {
-      if (stopping) return;
-      stopping = true;
-      const closed = bound.flatMap(({ servers }) => servers.map(close));
-      const deadline = clock.realTimer(deadlineMs, () => connections.destroyAll());
-      await connections.drain();
-      deadline.cancel();
-      sweepTimer?.cancel();
-      await Promise.all(closed);
-    },
+    stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
 }
 

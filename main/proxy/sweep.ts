@@ -6,45 +6,39 @@ import type { ProxyLimits } from './proxy-limits.ts';
 /**
  * The time-outs that Node has no option for. (Those of HTTP/1.x requests, and of its idle connections, are Node's:
  * `headersTimeout`, `requestTimeout`, `keepAliveTimeout`.) Looks at one connection and ends what is overdue at
- * `nowMs`, on the monotonic clock; `onLate` answers a request whose body did not come.
+ * `nowMs`, on the monotonic clock.
  */
 export function sweepConnection(
   connection: Connection,
   nowMs: number,
-  services: { limits: ProxyLimits; log: Log; farewell: string; onLate: (exchange: Exchange) => void },
+  services: { limits: ProxyLimits; log: Log; farewell: string },
 ): void {
-  const { limits, log, farewell, onLate } = services;
+  const { limits, log, farewell } = services;
   const silentMs = nowMs - connection.sinceMs;
-  if (connection.phase === 'opening') {
-    if (silentMs >= limits.handshakeTimeoutMs) {
-      log.debug('A client did not finish its TLS handshake in time', { address: connection.address });
-      destroyConnection(connection);
-    }
-    return;
-  }
-  if (connection.phase === 'closing' && connection.exchanges.length === 0) {
-    if (silentMs >= limits.lingerMs) destroyConnection(connection);
-    return;
-  }
+  const idle = connection.exchanges.length === 0;
   connection.controlFrames = 0;
-  if (connection.session !== null && connection.exchanges.length === 0 && silentMs >= limits.keepAliveTimeoutMs) {
-    closeIdle(connection, farewell, nowMs);
-    return;
+  if (connection.phase === 'opening') {
+    if (silentMs < limits.handshakeTimeoutMs) return;
+    log.debug('A client did not finish its TLS handshake in time', { address: connection.address });
+    destroyConnection(connection);
+  } else if (connection.phase === 'closing' && idle) {
+    if (silentMs >= limits.lingerMs) destroyConnection(connection);
+  } else if (connection.session !== null && idle) {
+    if (silentMs >= limits.keepAliveTimeoutMs) closeIdle(connection, farewell, nowMs);
+  } else {
+    for (const exchange of [...connection.exchanges]) if (isOverdue(exchange, nowMs, limits)) cutExchange(exchange);
   }
-  for (const exchange of [...connection.exchanges]) sweepExchange(exchange, nowMs, limits, onLate);
 }
 
-function sweepExchange(
-  exchange: Exchange,
-  nowMs: number,
-  limits: ProxyLimits,
-  onLate: (exchange: Exchange) => void,
-): void {
+/**
+ * A response that the client does not take; over HTTP/2, a request that does not come. That stream is reset: its
+ * target may still answer, and two answers on one stream would be an error of ours.
+ */
+function isOverdue(exchange: Exchange, nowMs: number, limits: ProxyLimits): boolean {
   const { request, response, stream } = exchange;
   if (response.writableEnded) {
     exchange.endedMs ??= nowMs;
-    if (nowMs - exchange.endedMs >= limits.responseStallMs) cutExchange(exchange);
-  } else if (stream !== null && !request.complete && nowMs - exchange.startedMs >= limits.requestTimeoutMs) {
-    onLate(exchange);
+    return nowMs - exchange.endedMs >= limits.responseStallMs;
   }
+  return stream !== null && !request.complete && nowMs - exchange.startedMs >= limits.requestTimeoutMs;
 }

@@ -32,7 +32,8 @@ const ALERT_UNRECOGNIZED_NAME = alert(112);
  * hostname is wanted, so that an unknown one is refused in TLS's own words before any handshake.
  */
 export function createTlsServer(options: TlsListenerOptions): Server {
-  return createServer({ noDelay: true, allowHalfOpen: true }, (raw) => {
+  // Half-open sockets would stay, unseen, when a client ends TCP without a word of TLS.
+  return createServer({ noDelay: true, allowHalfOpen: false }, (raw) => {
     const connection = options.connections.open(raw, options.listener);
     if (connection === null) return;
     raw.on('error', (error) => options.log.debug('A client connection failed', { error }));
@@ -55,6 +56,7 @@ function readFirstBytes(connection: Connection, options: TlsListenerOptions): vo
       raw.unshift(received);
       connection.misdialled = true;
       options.serveHttp1(connection, raw);
+      raw.resume();
     } else if (hello.kind === 'hello') {
       raw.unshift(received);
       secure(connection, hello.serverName, options);
@@ -92,24 +94,24 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
 }
 
 /**
- * Gives the socket to OpenSSL, with the certificate already chosen. `secure` and `_tlsError` are what `tls.Server`
- * itself listens to; it cannot be used, because it never asks for the context of a client that names no server.
+ * Gives the socket to OpenSSL, with the certificate already chosen. `tls.Server` cannot be used, because it never asks
+ * for the context of a client that names no server, and does not say which raw socket became which secure one. What it
+ * does around a `TLSSocket` is done here: it listens to `secure` and `_tlsError`, and clears `secureConnecting`.
  */
 function handshake(connection: Connection, secureContext: SecureContext, options: TlsListenerOptions): void {
   const { log } = options;
-  const socket = new TLSSocket(connection.raw, {
+  const socket: TLSSocket & { secureConnecting?: boolean } = new TLSSocket(connection.raw, {
     isServer: true,
     secureContext,
     ALPNProtocols: ['h2', 'http/1.1'],
   });
-  const onFailure = (error: Error): void => {
-    log.debug('A TLS connection failed', { hostname: connection.serverName, error });
-    socket.destroy();
-  };
-  socket.on('error', onFailure);
-  socket.on('_tlsError', onFailure);
+  socket.on('error', (error) => log.debug('A TLS connection failed', { hostname: connection.serverName, error }));
+  // After the handshake, an error of TLS itself shows up here alone.
+  socket.on('_tlsError', () => socket.destroy());
   socket.on('close', () => connection.raw.destroy());
   socket.once('secure', () => {
+    // An HTTP/2 session waits for as long as this is true.
+    socket.secureConnecting = false;
     if (socket.alpnProtocol === 'h2') options.serveHttp2(connection, socket);
     else options.serveHttp1(connection, socket);
   });

@@ -1,2 +1,2 @@
-export { claimDataFolder, DATABASE_FILE, type FolderLock } from './data-folder.ts';
-export { openStore, type Store, type StoreOptions } from './store.ts';
+export { claimDataFolder, DATABASE_FILE } from './data-folder.ts';
+export { openStore } from './store.ts';

@@ -9,8 +9,8 @@ import { walksOf } from './trees.ts';
 /** "VIVA": what PRAGMA application_id says of every database that Vivarium has made. Never changes. */
 export const APPLICATION_ID = 0x56495641;
 
-/** Up to this size every page is checked at each start (about 1 ms per MiB); a larger file gets the probe alone. */
-const FULL_CHECK_BYTES_MAX = 4 * 1024 * 1024;
+/** Up to this size every page is checked at each start (5 ms per MiB); a larger file gets the probe alone. */
+const FULL_CHECK_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The database header (sqlite.org/fileformat2.html, section 1.3): its length, its first bytes, where the id stands. */
 const HEADER_BYTES = 100;

@@ -2,8 +2,8 @@ import { RPCLink } from '@orpc/client/websocket';
 import type { RealTime } from '../time/real-time.ts';
 import { SignInRefusedError, type OpenLink, type Transport } from './transport.ts';
 
-/** The engine is on this machine: an upgrade that takes this long is one that a stopped process will never answer. */
-const UPGRADE_MS_MAX = 5_000;
+/** The engine is on this machine: what takes this long is what a stopped process will never answer. */
+const ANSWER_MS_MAX = 5_000;
 
 export interface WebSocketTransportOptions {
   /** The control port's origin, such as `http://127.0.0.1:4780`. */
@@ -12,21 +12,33 @@ export interface WebSocketTransportOptions {
   time: RealTime;
 }
 
-/** Reaches the engine through `/rpc` of the control port. The token travels as a subprotocol, never in the URL. */
+/**
+ * Reaches the engine through `/rpc` of the control port. The token travels as a subprotocol, never in the URL.
+ *
+ * After a failure it asks over HTTP first whether anybody is there. A browser does not tell why an upgrade failed, and
+ * one that has seen several fail delays every further attempt by seconds; a plain request tells, and is not delayed.
+ */
 export function createWebSocketTransport({ origin, token, time }: WebSocketTransportOptions): Transport {
   const address = new URL('/rpc', origin);
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+  let failedBefore = false;
 
   return {
     async open() {
+      if (failedBefore) await probe(origin, token);
       const socket = new WebSocket(address, ['vivarium', `token.${token}`]);
       const closed = new Promise<void>((resolve) => {
         socket.addEventListener('close', () => resolve(), { once: true });
       });
-      if (!(await isOpened(socket, closed, time))) {
-        if (await isRefused(origin, token)) throw new SignInRefusedError();
-        throw new Error('The control port could not be reached.');
+      failedBefore = !(await isOpened(socket, closed, time));
+      if (failedBefore) {
+        await probe(origin, token);
+        throw new Error('The control port answers, but does not upgrade to WebSocket.');
       }
+      // Whatever ends it, the engine may be gone when it is opened again.
+      void closed.then(() => {
+        failedBefore = true;
+      });
       const opened: OpenLink = { link: new RPCLink({ websocket: socket }), closed, close: () => socket.close() };
       return opened;
     },
@@ -34,7 +46,7 @@ export function createWebSocketTransport({ origin, token, time }: WebSocketTrans
 }
 
 async function isOpened(socket: WebSocket, closed: Promise<void>, time: RealTime): Promise<boolean> {
-  const timer = time.realTimer(UPGRADE_MS_MAX, () => socket.close());
+  const timer = time.realTimer(ANSWER_MS_MAX, () => socket.close());
   const opened = new Promise<boolean>((resolve) => {
     socket.addEventListener('open', () => resolve(true), { once: true });
   });
@@ -43,17 +55,18 @@ async function isOpened(socket: WebSocket, closed: Promise<void>, time: RealTime
   return result;
 }
 
-/** A browser does not tell why an upgrade failed, so the same token is shown to a procedure over HTTP. */
-async function isRefused(origin: string, token: string): Promise<boolean> {
-  try {
-    const response = await fetch(new URL('/api/status/get', origin), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{}',
-      signal: AbortSignal.timeout(UPGRADE_MS_MAX),
-    });
-    return response.status === 401;
-  } catch {
-    return false;
-  }
+/**
+ * Shows the token to a procedure over HTTP; resolves when it is answered.
+ * @throws SignInRefusedError when the token is not taken, another error when nobody answers in time.
+ */
+async function probe(origin: string, token: string): Promise<void> {
+  const response = await fetch(new URL('/api/status/get', origin), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{}',
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+  });
+  if (response.status === 401) throw new SignInRefusedError();
+  // Any other answer, a failure of that one procedure too, shows that somebody is there to connect to.
+  if (response.status === 503) throw new Error('Vivarium is stopping, or not ready yet.');
 }

@@ -33,6 +33,11 @@ const pin = (core: string, command: string, args: readonly string[]): [string, s
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 
+// Whatever ends the bench, nothing that it started stays behind.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-bench-'));
   folders.add(folder);
@@ -215,8 +220,9 @@ export interface Sample {
 
 /** One answer, with its headers as they were written, so that a peer can write the same bytes. */
 export function sample(url: string, headers: Record<string, string>): Promise<Sample> {
+  const agent = new Agent({ keepAlive: true });
   return new Promise((resolve, reject) => {
-    get(url, { headers, agent: new Agent({ keepAlive: true }) }, (response) => {
+    get(url, { headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
@@ -226,7 +232,7 @@ export function sample(url: string, headers: Record<string, string>): Promise<Sa
           // These three every Node server adds by itself.
           if (!/^(date|connection|keep-alive)$/i.test(name)) written[name] = response.rawHeaders[index + 1] ?? '';
         }
-        response.socket.destroy();
+        agent.destroy();
         resolve({ status: response.statusCode ?? 0, headers: written, body: Buffer.concat(chunks).toString() });
       });
     }).on('error', reject);

@@ -58,7 +58,10 @@ export interface Engine {
 }
 
 /** Starts an engine, with the demo project unless told otherwise, and stops it after the test. */
-export async function startEngine(options: Partial<Config> = {}): Promise<Engine> {
+export async function startEngine(
+  options: Partial<Config> = {},
+  { assetsDir = null }: { assetsDir?: string | null } = {},
+): Promise<Engine> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const log: LogLine[] = [];
   const app = await startApp({
@@ -74,7 +77,8 @@ export async function startEngine(options: Partial<Config> = {}): Promise<Engine
     },
     stateDir: dataDir,
     resourcesDir: join(import.meta.dirname, '..', '..', 'resources'),
-    assetsDir: null,
+    assetsDir,
+    logLevel: 'debug',
     writeLog: (line) => log.push(line),
   });
   track(() => app.stop());

@@ -164,3 +164,8 @@ export async function startProxy(
     stop: () => proxy.stop(0),
   };
 }
+
+/** Waits, turn by turn of the event loop, until the proxy has that many connections. */
+export async function untilConnections({ proxy }: RunningProxy, count: number): Promise<void> {
+  while (proxy.connections() !== count) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -15,7 +15,7 @@ describe('stopping the control server', () => {
     });
     const call = post('projects.list');
     await asked.promise;
-    const stopped = server.stop(2_000);
+    const stopped = server.stop(60_000);
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
     answer.resolve([]);
     expect((await call).status).toBe(200);

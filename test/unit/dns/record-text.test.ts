@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { canonicalAddress, ipv4Octets, ipv6Groups } from '../../../main/dns/address.ts';
 import { formatRecord, formatValue, formatZoneValue } from '../../../main/dns/record-format.ts';
-import { canonicalAddress, parseTtl, parseValue } from '../../../main/dns/record-text.ts';
+import { parseTtl, parseValue } from '../../../main/dns/record-text.ts';
 import { typeCode, typeName, type RecordType } from '../../../main/dns/record.ts';
 
 /** A value that is wrong must throw, so that a table of right ones can be short. */
@@ -134,6 +135,18 @@ test('an address has one spelling', () => {
     '1:0:0:2::3',
     '192.0.2.1',
   ]);
+});
+
+test.each([
+  ['::', [0, 0, 0, 0, 0, 0, 0, 0]],
+  ['::1', [0, 0, 0, 0, 0, 0, 0, 1]],
+  ['2001:db8::', [0x2001, 0xdb8, 0, 0, 0, 0, 0, 0]],
+  ['1:2:3:4:5:6:7:8', [1, 2, 3, 4, 5, 6, 7, 8]],
+  ['fe80::a:b', [0xfe80, 0, 0, 0, 0, 0, 0xa, 0xb]],
+  ['::ffff:192.0.2.255', [0, 0, 0, 0, 0, 0xffff, 0xc000, 0x02ff]],
+])('%s on the wire', (address, groups) => {
+  expect(ipv6Groups(address)).toEqual(groups);
+  expect(ipv4Octets('192.0.2.255')).toEqual([192, 0, 2, 255]);
 });
 
 test('types and their codes', () => {

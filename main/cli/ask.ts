@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { VivariumError } from '../contract/errors.ts';
+import { callProcedure } from './client.ts';
+import { resolveDataDir } from './data-dir.ts';
+import { exitCodeOf, failureOf } from './failing.ts';
+import { flagsOf, listFields } from './fields.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, type Arguments } from './flags.ts';
+import { namespaceHelp, procedureHelp } from './help.ts';
+import { buildInput } from './input.ts';
+import { interruptible } from './interrupt.ts';
+import { EXIT_OK, readStdin, type Io } from './io.ts';
+import { findProcedure, kebab } from './procedures.ts';
+import { renderEvent, renderResult, type Paper } from './render.ts';
+import { findRunning } from './running.ts';
+import { createStyle, printable, wantsColour } from './text.ts';
+
+/** The width of a terminal that does not say. */
+const TERMINAL_WIDTH = 80;
+
+/** `<namespace> <procedure> [options]`: one procedure of a running Vivarium, for people. */
+export async function ask(namespace: string, args: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = args;
+  try {
+    if (name === undefined || name === '--help' || name === '-h') {
+      io.stdout.write(namespaceHelp(namespace));
+      return EXIT_OK;
+    }
+    return await askProcedure(namespace, name, rest, io);
+  } catch (error) {
+    const failure = failureOf(error);
+    // Whatever is wrong with the options, somebody who asked for JSON reads JSON.
+    if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
+    else io.stderr.write(`vivarium: ${printable(failure.message)}${hintOf(error, namespace, name)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+async function askProcedure(namespace: string, name: string, args: readonly string[], io: Io): Promise<number> {
+  const procedure = findProcedure(namespace, name);
+  const fields = listFields(procedure.input);
+  const read = readArguments(args, [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
+  if (isOn(read, 'help')) {
+    io.stdout.write(procedureHelp(namespace, name));
+    return EXIT_OK;
+  }
+  const json = await buildInput(procedure, fields, read, (path) => readNamed(path, io));
+  const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+  await interruptible(io, async (signal, onStream) => {
+    const reply = await callProcedure(running, `${procedure.namespace}.${procedure.name}`, json, signal);
+    if (reply.kind === 'result') {
+      io.stdout.write(formatWith(renderResult, reply.json, read, io));
+      return;
+    }
+    onStream();
+    for await (const value of reply.values) io.stdout.write(formatWith(renderEvent, value, read, io));
+  });
+  return EXIT_OK;
+}
+
+function formatWith(render: (value: unknown, paper: Paper) => string, json: string, read: Arguments, io: Io): string {
+  if (isOn(read, 'json')) return `${json}\n`;
+  const { stdout, env } = io;
+  const width = stdout.isTTY === true ? (stdout.columns ?? TERMINAL_WIDTH) : null;
+  return render(JSON.parse(json), { style: createStyle(wantsColour(stdout, env)), width });
+}
+
+async function readNamed(path: string, io: Io): Promise<string> {
+  if (path === '-') return readStdin(io);
+  try {
+    return await readFile(resolve(io.workingDir, path), 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new VivariumError('invalid_request', `The file ${path} cannot be read (${code ?? 'unknown'}).`, { cause });
+  }
+}
+
+/** Where to read on, when it is the command itself that is wrong. */
+function hintOf(error: unknown, namespace: string, name: string | undefined): string {
+  if (!(error instanceof VivariumError) || error.code !== 'invalid_request' || name === undefined) return '';
+  try {
+    return ` See "vivarium ${namespace} ${kebab(findProcedure(namespace, name).name)} --help".`;
+  } catch {
+    return '';
+  }
+}

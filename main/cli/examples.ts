@@ -1,0 +1,51 @@
+import { positionalOf, type Field } from './fields.ts';
+import { sampleInput } from './samples.ts';
+import { kebab, type CliProcedure } from './procedures.ts';
+
+/** Command lines that work as they are, but for the ids in them: the shortest, the fullest, and the one for scripts. */
+export function examplesOf(procedure: CliProcedure, fields: readonly Field[]): string[] {
+  const { namespace, name, input } = procedure;
+  const all = sampleInput(namespace, input, 'all');
+  // To change nothing is allowed, and shows nothing.
+  const required = name === 'update' ? all : sampleInput(namespace, input, 'required');
+  const command = `vivarium ${namespace} ${kebab(name)}`;
+  const json = Object.keys(required).length === 0 ? '' : ` ${quote(JSON.stringify(required))}`;
+  const lines = [
+    [command, ...wordsOf(required, fields)].join(' '),
+    [command, ...wordsOf(all, fields)].join(' '),
+    `vivarium call ${namespace}.${name}${json}`,
+  ];
+  return [...new Set(lines)];
+}
+
+function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): string[] {
+  const positional = positionalOf(fields);
+  return fields
+    .filter((field) => field.path.length === 1 && field.path[0] in input)
+    .flatMap((field) => {
+      const value = input[field.path[0]];
+      if (field === positional) return [quote(textOf(value))];
+      if (typeof value === 'boolean') return [value ? `--${field.flag}` : `--no-${field.flag}`];
+      if (isPlainObject(value)) return partsOf(value, field, fields);
+      return [`--${field.flag} ${quote(textOf(value))}`];
+    });
+}
+
+/** An object by the flags of its parts, which read better than JSON. */
+function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly Field[]): string[] {
+  return fields
+    .filter(({ path }) => path.length === 2 && path[0] === whole.path[0])
+    .flatMap(({ path, flag }) => {
+      const part = value[path[1] ?? ''];
+      return part === undefined ? [] : [`--${flag} ${quote(textOf(part))}`];
+    });
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** For a POSIX shell. */
+export const quote = (text: string): string =>
+  /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,53 @@
+import type { Flag } from './flags.ts';
+import { accepts, propertiesOf, type JsonSchema } from './json-schema.ts';
+import { kebab } from './procedures.ts';
+
+/** A text that may be longer than this is given in a file rather than on the command line. */
+const LONG_TEXT_LENGTH = 10_000;
+
+/** One place of an input that has a flag of its own. */
+export interface Field {
+  /** `['limits', 'perMinute']` */
+  path: readonly [string, ...string[]];
+  /** `limits.per-minute` */
+  flag: string;
+  schema: JsonSchema;
+  required: boolean;
+  /** For a long text: `text-file`, which names a file that has it. */
+  fileFlag: string | null;
+}
+
+/** The fields of an input in the order of the contract; those inside an object follow it. */
+export function listFields(input: JsonSchema): Field[] {
+  return Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
+    const field = fieldOf([name], schema, input.required?.includes(name) ?? false);
+    const inner = Object.entries(propertiesOf(schema)).map(([innerName, innerSchema]) =>
+      fieldOf([name, innerName], innerSchema, false),
+    );
+    return [field, ...inner];
+  });
+}
+
+/** The field that may be given without its flag: the only one that is required, when it is a plain value. */
+export function positionalOf(fields: readonly Field[]): Field | null {
+  const required = fields.filter((field) => field.required);
+  const [only] = required;
+  if (only === undefined || required.length > 1) return null;
+  return accepts(only.schema, 'object') || accepts(only.schema, 'array') ? null : only;
+}
+
+/** The flags that the fields of an input make. */
+export function flagsOf(fields: readonly Field[]): Flag[] {
+  return fields.flatMap(({ flag, schema, fileFlag }): Flag[] => [
+    { name: flag, kind: isSwitch(schema) ? 'switch' : 'value' },
+    ...(fileFlag === null ? [] : [{ name: fileFlag, kind: 'value' } as const]),
+  ]);
+}
+
+const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolean') && !accepts(schema, 'string');
+
+function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {
+  const flag = path.map(kebab).join('.');
+  const isLong = accepts(schema, 'string') && (schema.maxLength ?? 0) > LONG_TEXT_LENGTH;
+  return { path, flag, schema, required, fileFlag: isLong ? `${flag}-file` : null };
+}

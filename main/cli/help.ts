@@ -1,0 +1,140 @@
+import { examplesOf } from './examples.ts';
+import { listFields, positionalOf, type Field } from './fields.ts';
+import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
+import { findProcedure, kebab, listNamespaces, listProcedures } from './procedures.ts';
+import { columns } from './text.ts';
+
+const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
+
+const CLIENT_OPTIONS = columns([
+  ['--json', 'The result as JSON'],
+  ['--data-dir DIR', 'The data folder of the Vivarium to ask'],
+  ['--help', 'This text'],
+]);
+
+/** What `vivarium help` says. */
+export function generalHelp(): string {
+  const namespaces = listNamespaces().map((namespace) => [
+    namespace,
+    listProcedures(namespace)
+      .map(({ name }) => kebab(name))
+      .join(', '),
+  ]);
+  return `vivarium: the Animal Store API on this machine
+
+Usage
+  vivarium serve [options]                      Start it
+  vivarium <namespace> <procedure> [options]    Ask a running one, for people
+  vivarium call <namespace.procedure> '<json>'  Ask a running one, for scripts
+  vivarium help [command]                       More on any of them
+  vivarium --version
+
+Namespaces
+${indent(columns(namespaces))}
+
+Options of all but serve and call
+${indent(CLIENT_OPTIONS)}
+
+Exit codes
+  0  done
+  1  the command was wrong, or what it asked for failed
+  2  no Vivarium is running on the data folder
+
+Examples
+  vivarium serve --data-dir ./vivarium-data
+  vivarium status get
+  vivarium projects create Aquarium --plan pro
+  vivarium call projects.list
+`;
+}
+
+/** What `vivarium pets` says. */
+export function namespaceHelp(namespace: string): string {
+  const procedures = listProcedures(namespace);
+  const first = procedures[0];
+  return `vivarium ${namespace}
+
+Usage
+  vivarium ${namespace} <procedure> [options]
+
+Procedures
+${indent(columns(procedures.map(({ name, summary }) => [kebab(name), summary])))}
+
+Examples
+${indent(procedures.flatMap((procedure) => examplesOf(procedure, listFields(procedure.input)).slice(0, 1)))}
+  vivarium ${namespace} ${kebab(first?.name ?? '')} --help
+`;
+}
+
+/** What `vivarium pets create --help` says. */
+export function procedureHelp(namespace: string, name: string): string {
+  const procedure = findProcedure(namespace, name);
+  const fields = listFields(procedure.input);
+  const input =
+    fields.length === 0 ? '' : `Input\n${indent(columns(fields.flatMap((field) => fieldRows(field, fields))))}\n\n`;
+  return `vivarium ${namespace} ${kebab(procedure.name)}: ${procedure.summary}
+
+Usage
+  vivarium ${namespace} ${kebab(procedure.name)}${usageOf(fields)}
+
+${input}Options
+${indent(CLIENT_OPTIONS)}
+
+Examples
+${indent(examplesOf(procedure, fields))}
+`;
+}
+
+function usageOf(fields: readonly Field[]): string {
+  const positional = positionalOf(fields);
+  const required = fields
+    .filter((field) => field.required)
+    .map((field) => (field === positional ? ` <${field.flag}>` : ` --${field.flag} ${placeholder(field.schema)}`));
+  return required.join('') + (fields.length > required.length ? ' [options]' : '');
+}
+
+function fieldRows(field: Field, fields: readonly Field[]): string[][] {
+  const isSwitch = accepts(field.schema, 'boolean') && !accepts(field.schema, 'string');
+  const value = isSwitch ? '' : ` ${placeholder(field.schema)}`;
+  const name = `${'  '.repeat(field.path.length - 1)}--${field.flag}${value}`;
+  const allowed = [describeSchema(field.schema), field === positionalOf(fields) ? 'may stand without its option' : ''];
+  const rows = [[name, field.required ? 'required' : '', allowed.filter((text) => text !== '').join('; ')]];
+  if (field.fileFlag !== null) rows.push([`--${field.fileFlag} FILE`, '', 'The same from a file; - is standard input']);
+  return rows;
+}
+
+function placeholder(schema: JsonSchema): string {
+  if (choicesOf(schema) !== null) return 'WORD';
+  if (accepts(schema, 'object')) return 'JSON';
+  if (accepts(schema, 'array')) return 'VALUE';
+  if (schema.format === 'int64') return 'INTEGER';
+  if (accepts(schema, 'string')) return 'TEXT';
+  return 'NUMBER';
+}
+
+/** What may stand there, in words: the choices, or the bounds; and what stands there when nothing is said. */
+export function describeSchema(schema: JsonSchema): string {
+  const choices = choicesOf(schema);
+  const fixed = alternativesOf(schema).flatMap((alternative) => choicesOf(alternative) ?? []);
+  const parts = [
+    fixed.map(String).join(', '),
+    choices === null ? boundsOf(schema) : '',
+    choices === null && schema.examples !== undefined ? `such as ${String(schema.examples[0])}` : '',
+    accepts(schema, 'array') ? `${fixed.length > 0 ? 'or values, ' : ''}may be given more than once` : '',
+    schema.properties !== undefined || schema.oneOf !== undefined ? 'the whole, instead of its parts' : '',
+    schema.default === undefined ? '' : `default ${String(schema.default)}`,
+  ];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+function boundsOf(schema: JsonSchema): string {
+  const { minimum, maximum, minLength, maxLength, format } = schema;
+  const count = (value: number) => value.toLocaleString('en');
+  if (format === 'int64') return 'an integer of 64 bits';
+  if (format === 'uri') return 'a URL';
+  if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
+  if (minLength !== undefined && maxLength !== undefined)
+    return `${count(minLength)} to ${count(maxLength)} characters`;
+  if (maxLength !== undefined) return `at most ${count(maxLength)} characters`;
+  return '';
+}

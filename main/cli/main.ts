@@ -1,0 +1,37 @@
+/** The command `vivarium`: what a process is to `run.ts`, and nothing else. */
+import { homedir } from 'node:os';
+import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { run } from './run.ts';
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+const io: Io = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+  env: process.env,
+  platform: process.platform,
+  homeDir: homedir(),
+  workingDir: process.cwd(),
+  onStopSignal(callback) {
+    for (const signal of STOP_SIGNALS) process.on(signal, callback);
+    return () => {
+      for (const signal of STOP_SIGNALS) process.off(signal, callback);
+    };
+  },
+};
+
+let isServing = false;
+
+// Whoever read along has heard enough (`| head`). A Vivarium that serves goes on without them.
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (isServing) return;
+    process.exit(error.code === 'EPIPE' ? EXIT_OK : EXIT_FAILED);
+  });
+}
+
+process.exitCode = await run(process.argv.slice(2), io, async () => {
+  isServing = true;
+  return (await import('../headless.ts')).serve;
+});

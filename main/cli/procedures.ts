@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { didYouMean } from '../base/nearest.ts';
+import type { VivariumError } from '../contract/errors.ts';
+import { contract } from '../contract/index.ts';
+import { usageError } from './flags.ts';
+import { toJsonSchema, type JsonSchema } from './json-schema.ts';
+
+/** One procedure of the contract, as the command line sees it. */
+export interface CliProcedure {
+  namespace: string;
+  /** As in the contract: `setPrimary`. */
+  name: string;
+  summary: string;
+  inputType: z.ZodType;
+  /** What the input may be, in JSON Schema. */
+  input: JsonSchema;
+}
+
+type Definition = { '~orpc': { route: { summary?: string }; inputSchema?: unknown } };
+
+const definitions = contract as unknown as Record<string, Record<string, Definition>>;
+
+export const listNamespaces = (): string[] => Object.keys(definitions);
+
+export function listProcedures(namespace: string): CliProcedure[] {
+  return Object.entries(definitionsOf(namespace)).map(([name, definition]) => read(namespace, name, definition));
+}
+
+/** The procedure of that name, also when it is written with hyphens: `set-primary`. */
+export function findProcedure(namespace: string, name: string): CliProcedure {
+  const procedures = definitionsOf(namespace);
+  const found = Object.keys(procedures).find((candidate) => candidate === name || kebab(candidate) === name);
+  const definition = found === undefined ? undefined : procedures[found];
+  if (found === undefined || definition === undefined) throw unknownProcedure(namespace, name, Object.keys(procedures));
+  return read(namespace, found, definition);
+}
+
+/** `perMinute` is `per-minute` on the command line. */
+export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+function definitionsOf(namespace: string): Record<string, Definition> {
+  const procedures = Object.hasOwn(definitions, namespace) ? definitions[namespace] : undefined;
+  if (procedures !== undefined) return procedures;
+  const commands = [...listNamespaces(), 'serve', 'call', 'help'];
+  throw usageError(
+    `There is no command ${JSON.stringify(namespace)}.${didYouMean(namespace, commands)} "vivarium help" lists them all.`,
+  );
+}
+
+function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {
+  return usageError(
+    `${namespace} has no procedure ${JSON.stringify(name)}.${didYouMean(name, names)} There are ${names.join(', ')}.`,
+  );
+}
+
+function read(namespace: string, name: string, definition: Definition): CliProcedure {
+  const { route, inputSchema } = definition['~orpc'];
+  const inputType = inputSchema instanceof z.ZodType ? inputSchema : z.undefined();
+  return { namespace, name, summary: route.summary ?? '', inputType, input: toJsonSchema(inputType) };
+}

@@ -1,0 +1,115 @@
+import { columns, fit, printable, widthOf, type Style } from './text.ts';
+
+/** What a result is shown on: colours, and how wide it is; null where width does not matter. */
+export interface Paper {
+  style: Style;
+  width: number | null;
+}
+
+type Row = Map<string, string>;
+
+const NOTHING = '–';
+
+/** A result for people: a table of a list, lines of names and values of anything else. Ends with a line break. */
+export function renderResult(value: unknown, paper: Paper): string {
+  if (Array.isArray(value)) return renderList(value, paper);
+  if (!isObject(value)) return `${textOf(value)}\n`;
+  const items = value['items'];
+  if (!Array.isArray(items)) return renderObject(value, paper);
+  const { items: _items, ...rest } = value;
+  return renderList(items, paper) + (Object.keys(rest).length > 0 ? `\n${renderObject(rest, paper)}` : '');
+}
+
+/** One value of a stream, in one line. */
+export function renderEvent(value: unknown, { style }: Paper): string {
+  if (!isObject(value)) return `${textOf(value)}\n`;
+  const { at, type, ...rest } = value;
+  const fields = [...flatten(rest)].map(([name, text]) => `${style.faint(`${name}=`)}${text}`);
+  const head = [at === undefined ? '' : style.faint(textOf(at)), type === undefined ? '' : style.heading(textOf(type))];
+  return `${[...head, ...fields].filter((part) => part !== '').join('  ')}\n`;
+}
+
+function renderList(list: readonly unknown[], paper: Paper): string {
+  if (list.length === 0) return `${paper.style.faint('Nothing here.')}\n`;
+  if (!list.every(isObject)) return list.map((value) => `${textOf(value)}\n`).join('');
+  return renderTable(
+    list.map((row) => flatten(row)),
+    paper,
+  );
+}
+
+function renderTable(rows: readonly Row[], { style, width }: Paper): string {
+  const names = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const cells = (chosen: readonly string[]) => [
+    [...chosen],
+    ...rows.map((row) => chosen.map((name) => row.get(name) ?? NOTHING)),
+  ];
+  const shown = [...names];
+  while (width !== null && shown.length > 1 && widthOfTable(cells(shown)) > width) shown.pop();
+  const left = names.slice(shown.length);
+  const table = cells(shown);
+  const [head = '', ...lines] =
+    width === null || shown.length > 1 ? columns(table) : columns(table).map((line) => fit(line, width));
+  const colouredLines = lines.map((line, index) => colourWords(line, table[index + 1] ?? [], style));
+  const note = left.length === 0 ? [] : [style.faint(`Not shown: ${left.join(', ')}. --json has everything.`)];
+  return [style.heading(head), ...colouredLines, ...note].map((line) => `${line}\n`).join('');
+}
+
+const widthOfTable = (cells: readonly (readonly string[])[]): number =>
+  columns(cells).reduce((widest, line) => Math.max(widest, widthOf(line)), 0);
+
+/** Colours the cells that are words of a state, after the line has been laid out, because colours have no width. */
+function colourWords(line: string, cells: readonly string[], style: Style): string {
+  let position = 0;
+  let coloured = '';
+  for (const cell of cells) {
+    const start = line.indexOf(cell, position);
+    if (start < 0) break;
+    coloured += line.slice(position, start) + style.word(cell);
+    position = start + cell.length;
+  }
+  return coloured + line.slice(position);
+}
+
+function renderObject(value: Record<string, unknown>, { style }: Paper): string {
+  const row = flatten(value, 'block');
+  const widest = Math.max(0, ...[...row.keys()].map((name) => name.length));
+  const margin = ' '.repeat(widest + 2);
+  return [...row]
+    .map(([name, text]) => `${style.faint(name.padEnd(widest))}  ${style.word(text).replaceAll('\n', `\n${margin}`)}\n`)
+    .join('');
+}
+
+/** An object as names and texts; what is inside objects is named `limits.perMinute`. */
+function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix = ''): Row {
+  const row: Row = new Map();
+  for (const [name, inner] of Object.entries(value)) {
+    if (isObject(inner)) for (const [path, text] of flatten(inner, layout, `${prefix}${name}.`)) row.set(path, text);
+    else row.set(prefix + name, textOf(inner, layout));
+  }
+  return row;
+}
+
+/** Whether there is room for one line, as in a table, or for several, such as those of a PEM text. */
+type Layout = 'line' | 'block';
+
+function textOf(value: unknown, layout: Layout = 'line'): string {
+  if (value === null || value === undefined) return NOTHING;
+  if (Array.isArray(value)) return listText(value, layout);
+  if (layout === 'line' || typeof value !== 'string') return printable(String(value));
+  return value.trimEnd().split('\n').map(printable).join('\n');
+}
+
+function listText(list: readonly unknown[], layout: Layout): string {
+  if (list.length === 0) return NOTHING;
+  const texts = list.map((item) =>
+    isObject(item) ? [...flatten(item)].map(([name, text]) => `${name}: ${text}`).join(', ') : textOf(item),
+  );
+  const areLong = list.some(isObject) || texts.some((text) => text.includes(' '));
+  return texts.join(areLong ? SEPARATORS[layout] : ', ');
+}
+
+const SEPARATORS: Record<Layout, string> = { line: '; ', block: '\n' };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,72 @@
+import { alternativesOf, choicesOf, propertiesOf, type JsonSchema } from './json-schema.ts';
+
+/**
+ * What the examples of the help say where the schema alone would give something that tells nothing, by the name of the
+ * property, or by namespace and name.
+ */
+const SAMPLES: Record<string, unknown> = {
+  projectId: 'prj_4fWq0ZkTn3aBcD1e',
+  keyId: 'key_7Hs2LmPq9RtUv5Xy',
+  name: 'Aquarium',
+  'pets.name': 'Otter',
+  slug: 'aquarium',
+  // The one plan that takes limits.
+  plan: 'enterprise',
+  search: 'otter',
+  caller: 'address:127.0.0.1',
+  text: '[{"name":"Otter","categoryId":3}]',
+  count: 100,
+  hostname: 'shop.example.test',
+  zone: 'example.test',
+  value: '127.0.0.1',
+  suffix: 'example.test',
+  issuer: 'letsencrypt.org',
+  accountUri: 'https://vivarium.localhost/acct/1',
+  store: 'system',
+  resolver: 'local',
+};
+
+/** An input that the contract accepts: with what is required only, or with everything. */
+export function sampleInput(namespace: string, input: JsonSchema, extent: 'required' | 'all'): Record<string, unknown> {
+  const names = Object.keys(propertiesOf(input));
+  const chosen = extent === 'all' ? names : names.filter((name) => input.required?.includes(name));
+  return Object.fromEntries(chosen.map((name) => [name, sample(propertiesOf(input)[name] ?? {}, name, namespace)]));
+}
+
+function sample(schema: JsonSchema, name: string, namespace: string): unknown {
+  const parts = alternativesOf(schema);
+  const example = [schema, ...parts].find((part) => part.examples !== undefined)?.examples?.[0];
+  if (example !== undefined) return example;
+  const known = [`${namespace}.${name}`, name].find((key) => Object.hasOwn(SAMPLES, key));
+  if (known !== undefined) return SAMPLES[known];
+  if (schema.format === 'int64') return '42';
+  const choices = choicesOf(schema);
+  // The default needs no saying; another choice shows that there is one.
+  if (choices !== null) return choices.find((choice) => choice !== schema.default) ?? choices[0];
+  // The part with the most to fill in shows the most.
+  const richest = parts.reduce((best, part) => (sizeOf(part) > sizeOf(best) ? part : best));
+  return sampleOfType(richest, name, namespace);
+}
+
+const sizeOf = (schema: JsonSchema): number => Object.keys(schema.properties ?? {}).length;
+
+function sampleOfType(schema: JsonSchema, name: string, namespace: string): unknown {
+  if (schema.properties !== undefined) {
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([inner, part]) => [inner, sample(part, inner, namespace)]),
+    );
+  }
+  if ('const' in schema) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  switch ([schema.type].flat()[0]) {
+    case 'integer':
+    case 'number':
+      return schema.default ?? Math.max(schema.minimum ?? 0, Math.min(schema.maximum ?? 100, 100));
+    case 'boolean':
+      return schema.default !== true;
+    case 'array':
+      return [sample(schema.items ?? {}, name, namespace)];
+    default:
+      return schema.format === 'uri' ? 'http://localhost:3000' : name;
+  }
+}

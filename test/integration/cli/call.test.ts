@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { VivariumError } from '../../../main/contract/errors.ts';
+import { finished, runCli, startAsked, startCli, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { countingStream } from '../../support/rpc-streams.ts';
+
+describe('vivarium call', () => {
+  it('prints the JSON result, and nothing else, and exits 0', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
+    const { code, stdout, stderr } = await runCli([
+      'call',
+      'projects.get',
+      '{"projectId":"prj_2"}',
+      '--data-dir',
+      dataDir,
+    ]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({ ...SAMPLE_PROJECT, id: 'prj_2' });
+    expect(stdout.endsWith('\n')).toBe(true);
+  });
+
+  it('needs no input where the procedure needs none, and finds the folder in the environment', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'list', () => []);
+    expect(await runCli(['call', 'projects.list'], { env: { VIVARIUM_DATA_DIR: dataDir } })).toEqual({
+      code: 0,
+      stdout: '[]\n',
+      stderr: '',
+    });
+  });
+
+  it('reads the input from standard input', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('pets', 'import', ({ text }) => ({ created: text.length, rejected: [], rejectedTotal: 0 }));
+    const text = 'ä'.repeat(300_000);
+    const { stdout } = await runCli(['call', 'pets.import', '-', '--data-dir', dataDir], {
+      stdin: JSON.stringify({ projectId: 'p', format: 'csv', text }),
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ created: 300_000 });
+  });
+
+  it('takes the data folder before the command too', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'list', () => []);
+    expect((await runCli(['--data-dir', dataDir, 'call', 'projects.list'])).stdout).toBe('[]\n');
+  });
+
+  it('passes numbers on as they are written', async () => {
+    const { dataDir, fake } = await startAsked();
+    fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
+    const exact = await runCli([
+      'call',
+      'pets.remove',
+      '{"projectId":"p","id":"9223372036854775807"}',
+      '--data-dir',
+      dataDir,
+    ]);
+    expect(JSON.parse(exact.stdout)).toMatchObject({ id: '9223372036854775807' });
+    const rounded = await runCli([
+      'call',
+      'pets.remove',
+      '{"projectId":"p","id":9007199254740993}',
+      '--data-dir',
+      dataDir,
+    ]);
+    expect([rounded.code, JSON.parse(rounded.stderr)]).toMatchObject([1, { code: 'invalid_request' }]);
+  });
+
+  it.each([
+    [['call', 'projects.get', '{"projectId":"p"}'], { code: 'not_found', message: 'There is no such project.' }],
+    [
+      ['call', 'projects.get', '{}'],
+      {
+        code: 'invalid_request',
+        message: 'projectId is required: a string.',
+        issues: [{ path: 'projectId', message: 'is required: a string' }],
+      },
+    ],
+    [
+      ['call', 'projects.get', '{"projectId":'],
+      { code: 'invalid_request', message: expect.stringMatching(/^The body is not JSON: /) },
+    ],
+    [
+      ['call', 'project.get', '{}'],
+      { code: 'not_found', message: expect.stringContaining('Did you mean "projects.get"?') },
+    ],
+    [
+      ['call', 'projects'],
+      { code: 'invalid_request', message: '"projects" is no procedure; one is called like "pets.list".' },
+    ],
+    [['call', '../x.y'], { code: 'invalid_request', message: expect.stringContaining('is no procedure') }],
+    [['call'], { code: 'invalid_request', message: expect.stringMatching(/^Name a procedure/) }],
+    [
+      ['call', 'projects.get', '{', '}'],
+      { code: 'invalid_request', message: expect.stringContaining('put the JSON in quotes') },
+    ],
+    [
+      ['call', 'projects.get', '--jsn'],
+      { code: 'invalid_request', message: expect.stringContaining('There is no option --jsn') },
+    ],
+  ])('%j fails with JSON on standard error and exit code 1', async (args, failure) => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'get', () => {
+      throw new VivariumError('not_found', 'There is no such project.');
+    });
+    const { code, stdout, stderr } = await runCli([...args, '--data-dir', dataDir]);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(JSON.parse(stderr)).toEqual(failure);
+  });
+
+  it('has help of its own', async () => {
+    expect((await runCli(['call', '--help'])).stdout).toContain("vivarium call projects.create '{");
+  });
+});
+
+describe('when no Vivarium is running, vivarium call exits 2', () => {
+  const notRunning = async (dataDir: string) => {
+    const { code, stdout, stderr } = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
+    expect([code, stdout]).toEqual([2, '']);
+    return JSON.parse(stderr) as { code: string; message: string };
+  };
+
+  it('and says on which folder', async () => {
+    const dataDir = temporaryFolder();
+    expect(await notRunning(dataDir)).toEqual({
+      code: 'unavailable',
+      message: `No Vivarium is running on ${dataDir} (no runtime.json). Start one with "vivarium serve", or name its folder with --data-dir.`,
+    });
+  });
+
+  it('also where one ended without removing its file', async () => {
+    const child = startCli(['--version']);
+    await finished(child);
+    const dataDir = temporaryFolder();
+    writeRuntime(dataDir, { url: 'http://127.0.0.1:9', pid: child.pid ?? 0 });
+    expect((await notRunning(dataDir)).message).toContain('ended without removing');
+  });
+
+  it('also where its process number belongs to another by now', async () => {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const dataDir = temporaryFolder();
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${port}` });
+    expect((await notRunning(dataDir)).message).toContain(`nothing answers at http://127.0.0.1:${port}`);
+  });
+});
+
+describe('vivarium call, when what answers is', () => {
+  it('a Vivarium with another token, says unauthorized', async () => {
+    const { url, dataDir } = await startAsked();
+    writeRuntime(dataDir, { url, token: 'old' });
+    const { code, stderr } = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
+    expect([code, JSON.parse(stderr)]).toMatchObject([1, { code: 'unauthorized' }]);
+  });
+
+  it.each([
+    [
+      'no Vivarium',
+      (response: ServerResponse) => response.writeHead(502).end('<h1>Bad gateway</h1>'),
+      /is no Vivarium/,
+    ],
+    ['gone before its answer', (response: ServerResponse) => response.destroy(), /connection to Vivarium broke/],
+    [
+      'gone during its answer',
+      (response: ServerResponse) =>
+        response.writeHead(200, { 'Content-Length': 9 }).write('[', () => response.destroy()),
+      /connection to Vivarium broke/,
+    ],
+    [
+      'gone during its stream',
+      (response: ServerResponse) =>
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('event: message\ndata: 1\n\n'),
+      /connection to Vivarium broke/,
+    ],
+  ])('%s, says so', async (_what, answer, message) => {
+    const server = createServer((_request, response) => void answer(response));
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const dataDir = temporaryFolder();
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const { code, stderr } = await runCli(['call', 'events.watch', '--data-dir', dataDir]);
+    expect([code, JSON.parse(stderr)]).toMatchObject([
+      1,
+      { code: 'unavailable', message: expect.stringMatching(message) },
+    ]);
+  });
+});
+
+describe('vivarium call of a stream', () => {
+  it('prints one JSON value a line, and ends well when it is interrupted', async () => {
+    const { fake, dataDir } = await startAsked();
+    const stream = countingStream({ pauseAfter: 3 });
+    fake.teach('events', 'watch', stream.open);
+    const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
+    const result = finished(child);
+    let seen = '';
+    await new Promise<void>((resolve) => {
+      child.stdout?.on('data', (chunk: string) => {
+        seen += chunk;
+        if (seen.includes('"3"')) resolve();
+      });
+    });
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await result;
+    expect([code, stderr]).toEqual([0, '']);
+    const values = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { projectId: string });
+    expect(values.map(({ projectId }) => projectId)).toEqual(['1', '2', '3']);
+    await stream.ended;
+  });
+
+  it('ends when the stream does', async () => {
+    const { fake, dataDir, server } = await startAsked();
+    fake.teach('events', 'watch', countingStream({ pauseAfter: 1 }).open);
+    const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
+    const result = finished(child);
+    if (child.stdout !== null) await once(child.stdout, 'data');
+    await server.stop(2_000);
+    expect((await result).code).toBe(0);
+  });
+
+  it('reports its error', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('events', 'watch', async function* () {
+      yield { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
+      throw new VivariumError('unavailable', 'Not now.');
+    });
+    const { code, stdout, stderr } = await runCli(['call', 'events.watch', '--data-dir', dataDir]);
+    expect([code, stdout.split('\n')[0], JSON.parse(stderr)]).toEqual([
+      1,
+      '{"type":"ready","at":"2026-11-20T09:00:00.000Z"}',
+      { code: 'unavailable', message: 'Not now.' },
+    ]);
+  });
+});

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const run = promisify(execFile);
+
+/** The status and the short answers of one question to the engine's DNS server. */
+async function dig(engine: Engine, ...question: string[]): Promise<{ status: string; answers: string[] }> {
+  const { stdout } = await run(requireTool('dig'), [
+    ...['@127.0.0.1', '-p', String(engine.app.runtime.dns.port), '+noall', '+comments', '+answer', '+tries=1'],
+    ...question,
+  ]);
+  const answers = stdout.split('\n').filter((line) => line !== '' && !line.startsWith(';'));
+  return {
+    status: /status: (\w+)/.exec(stdout)?.[1] ?? '',
+    answers: answers.map((line) => line.split(/\s+/).slice(3).join(' ')),
+  };
+}
+
+describe('the platform zone', () => {
+  it.each([
+    ['demo.vivarium.localhost', 'A', 'NOERROR', ['A 127.0.0.1']],
+    ['demo-staging.vivarium.localhost', 'AAAA', 'NOERROR', ['AAAA ::1']],
+    ['cname.vivarium.localhost', 'A', 'NOERROR', ['A 127.0.0.1']],
+    ['demo.vivarium.localhost', 'TXT', 'NOERROR', []],
+    ['nobody.vivarium.localhost', 'A', 'NXDOMAIN', []],
+    ['example.com', 'A', 'REFUSED', []],
+  ])('%s %s: %s %j', async (name, type, status, answers) => {
+    expect(await dig(await startEngine(), name, type)).toEqual({ status, answers });
+  });
+
+  it('follows the projects', async () => {
+    const engine = await startEngine();
+    const project = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
+    expect((await dig(engine, 'shop.vivarium.localhost', '+tcp')).answers).toEqual(['A 127.0.0.1']);
+    await engine.call('projects.remove', { projectId: project.id });
+    expect((await dig(engine, 'shop.vivarium.localhost')).status).toBe('NXDOMAIN');
+  });
+});

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { connect } from 'node:tls';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const run = promisify(execFile);
+
+async function curl(engine: Engine, hostname: string, ...args: string[]): Promise<string> {
+  const { https } = engine.app.runtime;
+  const { stdout } = await run(requireTool('curl'), [
+    ...['-sS', '--cacert', engine.app.runtime.caFile, '--resolve', `${hostname}:${https.port}:127.0.0.1`],
+    ...['-H', `Authorization: Bearer ${engine.app.demoKey()?.secret}`],
+    ...args,
+    `https://${hostname}:${https.port}/v1/pets?limit=1`,
+  ]);
+  return stdout;
+}
+
+describe('HTTPS at the platform hostnames', () => {
+  it.each([
+    ['--http1.1', '1.1'],
+    ['--http2', '2'],
+  ])('%s is verified by curl against the root', async (option, version) => {
+    const engine = await startEngine();
+    const facts = await curl(
+      engine,
+      'demo.vivarium.localhost',
+      option,
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code} %{http_version} %{ssl_verify_result}',
+    );
+    expect(facts).toBe(`200 ${version} 0`);
+  });
+
+  it('pages are continued over HTTPS too', async () => {
+    const engine = await startEngine();
+    const headers = await curl(engine, 'demo.vivarium.localhost', '-D', '-', '-o', '/dev/null');
+    const { port } = engine.app.runtime.https;
+    expect(headers).toContain(`<https://demo.vivarium.localhost:${port}/v1/pets?limit=1&after=1>; rel="next"`);
+  });
+
+  it('a hostname is served as soon as its project is made, and refused as soon as it is removed', async () => {
+    const engine = await startEngine();
+    await expect(curl(engine, 'new.vivarium.localhost')).rejects.toThrow(/unrecognized name/i);
+    const project = (await engine.call('projects.create', { name: 'New' })) as { id: string };
+    expect(await curl(engine, 'new.vivarium.localhost')).toContain('"code":"unauthorized"');
+    await engine.call('projects.remove', { projectId: project.id });
+    await expect(curl(engine, 'new.vivarium.localhost')).rejects.toThrow(/unrecognized name/i);
+  });
+
+  it('a client that names no host is shown the platform’s leaf, for the address it asked', async () => {
+    const engine = await startEngine();
+    const subject = await new Promise((resolve, reject) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: engine.app.runtime.https.port,
+        ca: readFileSync(engine.app.runtime.caFile),
+      });
+      socket.once('error', reject);
+      socket.once('secureConnect', () => {
+        resolve(socket.getPeerX509Certificate()?.subjectAltName);
+        socket.destroy();
+      });
+    });
+    expect(subject).toContain('DNS:vivarium.localhost');
+  });
+
+  it('the app’s clock may be years ahead: certificates stay valid for real clients', async () => {
+    const engine = await startEngine();
+    await engine.call('clock.advance', { by: 'P2000D' });
+    expect(await curl(engine, 'demo.vivarium.localhost', '-o', '/dev/null', '-w', '%{http_code}')).toBe('200');
+  });
+});

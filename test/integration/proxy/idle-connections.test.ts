@@ -1,0 +1,100 @@
+import { connect as http2Connect } from 'node:http2';
+import type { Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+
+let running: RunningProxy;
+let sockets: Socket[] = [];
+const open = async (port = running.httpPort): Promise<Socket> => {
+  const socket = await openSocket(port);
+  sockets.push(socket);
+  return socket;
+};
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await running.stop();
+});
+
+const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n${fields}\r\n`;
+const CLOSE = 'Connection: close\r\n';
+
+test('2,000 idle connections do not keep anybody from being served, and no more than the limit stay open', async () => {
+  running = await startProxy({ limits: { connectionsMax: 100 } });
+  for (let batch = 0; batch < 20; batch++) {
+    await Promise.all(Array.from({ length: 100 }, () => open()));
+    const answer = await sendRaw(running.httpPort, get(`/${batch}`, CLOSE));
+    expect(answer.status).toBe(200);
+    expect(running.proxy.connections()).toBeLessThanOrEqual(200);
+  }
+  expect(sockets).toHaveLength(2000);
+  await Promise.all(sockets.slice(0, 1800).map(closed));
+  expect(running.proxy.connections()).toBeLessThanOrEqual(101);
+});
+
+test('the longest idle goes first, with 408 when it has never been answered', async () => {
+  running = await startProxy({ limits: { connectionsMax: 3 } });
+  const [first, second, third] = [await open(), await open(), await open()];
+  first.write(get('/'));
+  await readUntil(first, /"url"/);
+  const farewell = readToEnd(second);
+  await open();
+  expect(await farewell).toMatch(/^HTTP\/1\.1 408 [\s\S]*Connection: close/);
+  const next = readToEnd(third);
+  await open();
+  expect(await next).toMatch(/^HTTP\/1\.1 408/);
+  // It has been answered, so that more bytes could be taken for the answer to what it asks next.
+  const last = readToEnd(first);
+  await open();
+  expect(await last).toBe('');
+});
+
+test('a connection with a request in progress is never the one that goes', async () => {
+  const waiting: (() => void)[] = [];
+  running = await startProxy({
+    limits: { connectionsMax: 3 },
+    handle: (request, response) =>
+      void (request.url === '/wait' ? waiting.push(() => response.end('late')) : response.end()),
+  });
+  const busy = await open();
+  busy.write(get('/wait', CLOSE));
+  while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < 10; count++) await open();
+  const answer = readToEnd(busy);
+  waiting[0]?.();
+  expect(await answer).toContain('late');
+});
+
+test('when all are busy, a new client is turned away and the others are served', async () => {
+  const waiting: (() => void)[] = [];
+  running = await startProxy({
+    limits: { connectionsMax: 2 },
+    handle: (_, response) => void waiting.push(() => response.end('ok')),
+  });
+  const busy = [await open(), await open()];
+  const answers = busy.map(readToEnd);
+  for (const socket of busy) socket.write(get('/', CLOSE));
+  while (waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await closed(await open());
+  for (const answer of waiting) answer();
+  for (const answer of await Promise.all(answers)) expect(answer).toContain('ok');
+});
+
+test('connections before and after their TLS handshake make room, too', async () => {
+  const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+  running = await startProxy({ certificates, limits: { connectionsMax: 2 } });
+  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    ca: certificates.trusted,
+  });
+  await new Promise((resolve) => session.once('remoteSettings', resolve));
+  const ended = new Promise((resolve) => session.once('close', resolve));
+  const silent = await open(running.httpsPort);
+  await open();
+  await ended;
+  await open();
+  await closed(silent);
+  certificates.remove();
+});

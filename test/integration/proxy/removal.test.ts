@@ -1,0 +1,97 @@
+import { connect as http2Connect } from 'node:http2';
+import { connect as tlsConnect } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  routeFor,
+  SHOP,
+  STAGING,
+  startProxy,
+  testSnapshot,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
+import { closed, openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+
+let certificates: TestCertificates;
+let running: RunningProxy;
+beforeEach(async () => {
+  certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+  // Answers the head at once, and the body never.
+  running = await startProxy({
+    certificates,
+    handle: (_request, response) => void response.writeHead(200).flushHeaders(),
+  });
+});
+afterEach(async () => {
+  await running.stop();
+  certificates.remove();
+});
+
+const withoutDemo = () => testSnapshot({ routes: [routeFor(STAGING, 'prj_demo'), routeFor(SHOP, 'prj_shop')] });
+const streamOf = async (hostname: string) => {
+  const socket = await openSocket(running.httpPort);
+  socket.write(`GET /events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  await readUntil(socket, /200 OK/);
+  return socket;
+};
+
+describe('when a hostname is removed', () => {
+  test('its open responses are cut, and those of others go on', async () => {
+    const gone = await streamOf(DEMO);
+    const stays = await streamOf(SHOP);
+    running.proxy.publish(withoutDemo());
+    await closed(gone);
+    expect(stays.destroyed).toBe(false);
+    expect(running.proxy.connections()).toBe(1);
+    stays.destroy();
+  });
+
+  test('the next request for it is answered with 404', async () => {
+    running.proxy.publish(withoutDemo());
+    const answer = await sendRaw(running.httpPort, `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`);
+    expect(answer.status).toBe(404);
+  });
+
+  test('its TLS connections are closed, idle ones included, and the next handshake is refused', async () => {
+    const options = { port: running.httpsPort, host: '127.0.0.1', servername: DEMO, ca: certificates.trusted };
+    const idle = tlsConnect(options);
+    await new Promise((resolve) => idle.once('secureConnect', resolve));
+    running.proxy.publish(withoutDemo());
+    await closed(idle);
+    const refused = tlsConnect(options);
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) => refused.once('error', resolve));
+    expect(error.code).toBe('ERR_SSL_TLSV1_UNRECOGNIZED_NAME');
+  });
+
+  test('its HTTP/2 streams are reset before the call returns', async () => {
+    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+      ca: certificates.trusted,
+    });
+    session.on('error', () => undefined);
+    const stream = session.request({ ':path': '/' });
+    stream.on('error', () => undefined);
+    await new Promise((resolve) => stream.once('response', resolve));
+    const ended = new Promise((resolve) => stream.once('close', resolve));
+    running.proxy.publish(withoutDemo());
+    await ended;
+    await new Promise<void>((resolve) => (session.closed ? resolve() : session.once('close', () => resolve())));
+  });
+
+  test('a hostname that goes to another project loses its connections, too', async () => {
+    const gone = await streamOf(SHOP);
+    running.proxy.publish(testSnapshot({ routes: [routeFor(DEMO, 'prj_demo'), routeFor(SHOP, 'prj_demo')] }));
+    await closed(gone);
+  });
+});
+
+test('a publish that removes nothing leaves every connection alone', async () => {
+  const stays = await streamOf(DEMO);
+  running.proxy.publish(testSnapshot({ routes: [...testSnapshot().routes, routeFor('new.test', 'prj_new')] }));
+  const answer = await sendRaw(running.httpPort, `GET / HTTP/1.0\r\nHost: nope.test\r\n\r\n`);
+  expect(answer.status).toBe(404);
+  expect(stays.destroyed).toBe(false);
+  stays.destroy();
+});

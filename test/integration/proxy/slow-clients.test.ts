@@ -1,0 +1,139 @@
+import { connect as http2Connect, constants } from 'node:http2';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  startProxy,
+  untilConnections,
+  type Handler,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
+import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+
+/** Real time-outs, short enough to wait for. */
+const SHORT = {
+  sweepIntervalMs: 20,
+  headersTimeoutMs: 150,
+  requestTimeoutMs: 300,
+  keepAliveTimeoutMs: 150,
+  handshakeTimeoutMs: 150,
+  responseStallMs: 150,
+  lingerMs: 150,
+};
+
+let running: RunningProxy;
+let certificates: TestCertificates | null = null;
+afterEach(async () => {
+  await running.stop();
+  certificates?.remove();
+  certificates = null;
+});
+
+async function startSecure(handle?: Handler): Promise<RunningProxy> {
+  certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+  return startProxy({ certificates, limits: SHORT, ...(handle === undefined ? {} : { handle }) });
+}
+
+const openSession = () =>
+  http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    rejectUnauthorized: false,
+  });
+
+describe('over HTTP/1.1', () => {
+  test.each([
+    ['says nothing', ''],
+    ['does not finish its header section (slowloris)', `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nX: `],
+    ['does not finish its body', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 10\r\n\r\nabc`],
+    ['does not finish its chunks', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
+  ])('a client that %s is answered with 408', async (_, bytes) => {
+    running = await startProxy({ limits: SHORT });
+    const answer = await sendRaw(running.httpPort, bytes);
+    expect(answer.body).toMatchObject({ code: 'request_timeout', status: 408 });
+    expect(answer.text).toMatch(/^connection: close\r$/im);
+  });
+
+  test('a client that was answered already gets no second answer for the rest it owes', async () => {
+    running = await startProxy({ limits: SHORT });
+    const answer = await sendRaw(
+      running.httpPort,
+      'POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 10\r\n\r\nabc',
+    );
+    expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+  });
+
+  test('a connection that is kept alive is closed when it stays silent', async () => {
+    running = await startProxy({ limits: SHORT });
+    const socket = await openSocket(running.httpPort);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
+    const text = await readToEnd(socket);
+    expect(parseRaw(text).status).toBe(200);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1);
+  });
+
+  test('a client that does not take its response is cut off', async () => {
+    // More than the kernel's socket buffers hold.
+    const large = Buffer.alloc(64 * 1024 * 1024);
+    running = await startProxy({ limits: SHORT, handle: (_request, response) => void response.end(large) });
+    const socket = await openSocket(running.httpPort);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
+    await new Promise((resolve) => socket.once('readable', resolve));
+    await untilConnections(running, 0);
+    socket.destroy();
+  });
+
+  test('a client that does not close after its farewell is cut off', async () => {
+    running = await startProxy({ limits: SHORT });
+    const socket = await openSocket(running.httpPort);
+    socket.write('nonsense\r\n\r\n');
+    await readUntil(socket, /400/);
+    await untilConnections(running, 0);
+    socket.destroy();
+  });
+});
+
+describe('over TLS', () => {
+  test.each([
+    ['says nothing', ''],
+    ['does not finish its ClientHello', '160301'],
+  ])('a client that %s is cut off', async (_, bytes) => {
+    running = await startSecure();
+    const socket = await openSocket(running.httpsPort);
+    socket.write(Buffer.from(bytes, 'hex'));
+    await closed(socket);
+  });
+
+  test('a session that stays silent is ended with GOAWAY', async () => {
+    running = await startSecure();
+    const session = openSession();
+    const code = await new Promise((resolve) => session.once('goaway', resolve));
+    expect(code).toBe(0);
+    await new Promise((resolve) => session.once('close', resolve));
+    await untilConnections(running, 0);
+  });
+
+  test('a stream whose body does not come is reset, and its session goes on', async () => {
+    running = await startSecure();
+    const session = openSession();
+    const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
+    stream.on('error', () => undefined);
+    stream.resume();
+    stream.write('abc');
+    await new Promise((resolve) => stream.once('close', resolve));
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    const second = session.request({ ':path': '/' });
+    expect(await new Promise((resolve) => second.once('response', (headers) => resolve(headers[':status'])))).toBe(200);
+    session.destroy();
+  });
+
+  test('a stream whose response is not taken is reset', async () => {
+    running = await startSecure((_request, response) => void response.end(Buffer.alloc(1024 * 1024)));
+    const session = openSession();
+    const stream = session.request({ ':path': '/' });
+    stream.pause();
+    while (running.summaries.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(session.destroyed).toBe(false);
+    session.destroy();
+  });
+});

@@ -1,0 +1,91 @@
+import { connect as http2Connect } from 'node:http2';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { closed, openSocket, readToEnd, readUntil } from '../../support/proxy-raw.ts';
+
+let certificates: TestCertificates;
+let running: RunningProxy;
+let waiting: ServerResponse[];
+beforeEach(async () => {
+  waiting = [];
+  certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+  running = await startProxy({
+    certificates,
+    handle: (request, response) => void (request.url === '/wait' ? waiting.push(response) : response.end('ok')),
+  });
+});
+afterEach(async () => {
+  await running.stop();
+  certificates.remove();
+});
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`;
+async function untilWaiting(count: number): Promise<void> {
+  while (waiting.length < count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a request in progress is answered, with Connection: close, and nobody new is let in', async () => {
+  const socket = await openSocket(running.httpPort);
+  socket.write(get('/wait'));
+  await untilWaiting(1);
+  const stopped = running.proxy.stop(10_000);
+  await expect(openSocket(running.httpPort)).rejects.toThrow('ECONNREFUSED');
+  const answer = readToEnd(socket);
+  waiting[0]?.end('late');
+  expect(await answer).toMatch(/Connection: close[\s\S]*late/);
+  await stopped;
+  expect(running.proxy.connections()).toBe(0);
+});
+
+test('idle connections are closed at once', async () => {
+  const silent = await openSocket(running.httpPort);
+  const keptAlive = await openSocket(running.httpPort);
+  keptAlive.write(get('/'));
+  await readUntil(keptAlive, /ok/);
+  const handshaking = await openSocket(running.httpsPort);
+  await running.proxy.stop(10_000);
+  await Promise.all([silent, keptAlive, handshaking].map(closed));
+});
+
+test('a response whose head was sent before is finished, and its connection closed', async () => {
+  const socket = await openSocket(running.httpPort);
+  socket.write(get('/wait'));
+  await untilWaiting(1);
+  waiting[0]?.writeHead(200).write('early ');
+  await readUntil(socket, /early/);
+  const stopped = running.proxy.stop(10_000);
+  const answer = readToEnd(socket);
+  waiting[0]?.end('late');
+  expect(await answer).toContain('late');
+  await stopped;
+});
+
+test('an HTTP/2 session is told with GOAWAY, and its streams are finished', async () => {
+  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    ca: certificates.trusted,
+  });
+  const told = new Promise((resolve) => session.once('goaway', resolve));
+  const stream = session.request({ ':path': '/wait' });
+  let text = '';
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = new Promise((resolve) => stream.once('close', resolve));
+  await untilWaiting(1);
+  const stopped = running.proxy.stop(10_000);
+  expect(await told).toBe(0);
+  waiting[0]?.end('late');
+  await ended;
+  expect(text).toBe('late');
+  await stopped;
+});
+
+test('what is not answered by the deadline is cut', async () => {
+  const socket = await openSocket(running.httpPort);
+  socket.write(get('/wait'));
+  await untilWaiting(1);
+  await running.proxy.stop(50);
+  await closed(socket);
+  expect(running.summaries).toMatchObject([{ status: null, target: '/wait' }]);
+});

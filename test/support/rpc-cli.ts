@@ -1,0 +1,64 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { CONTROL_TOKEN, startControl, type Control } from './rpc-control.ts';
+
+export const CLI_MAIN = fileURLToPath(new URL('../../main/cli/main.ts', import.meta.url));
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The command line as a process of its own; ended after the test. */
+export function startCli(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [CLI_MAIN, ...args], { env: { PATH, HOME, ...env }, stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+/** Runs it to its end, with `stdin` to read. */
+export async function runCli(
+  args: readonly string[],
+  { env, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {},
+): Promise<Finished> {
+  const child = startCli(args, env);
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(stdin);
+  return finished(child);
+}
+
+export function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+}
+
+/** A folder of its own, removed after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A control server over fake services, and the data folder in which the command line finds it. */
+export async function startAsked(): Promise<Control & { dataDir: string }> {
+  const control = await startControl();
+  const dataDir = temporaryFolder();
+  writeRuntime(dataDir, { url: control.url });
+  return { ...control, dataDir };
+}
+
+export function writeRuntime(
+  dataDir: string,
+  { url, token = CONTROL_TOKEN, pid = process.pid }: { url: string; token?: string; pid?: number },
+): void {
+  writeFileSync(join(dataDir, 'runtime.json'), JSON.stringify({ pid, version: '1.2.3', control: { url, token } }));
+}

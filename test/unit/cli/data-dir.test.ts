@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { defaultDataDir, resolveDataDir } from '../../../main/cli/data-dir.ts';
+
+describe('the data folder of a platform', () => {
+  it.each<[NodeJS.Platform, Record<string, string>, string, string]>([
+    ['linux', {}, '/home/ada', '/home/ada/.local/share/vivarium'],
+    ['linux', { XDG_DATA_HOME: '/data' }, '/home/ada', '/data/vivarium'],
+    ['linux', { XDG_DATA_HOME: '' }, '/home/ada', '/home/ada/.local/share/vivarium'],
+    ['linux', { XDG_DATA_HOME: 'relative' }, '/home/ada', '/home/ada/.local/share/vivarium'],
+    ['freebsd', {}, '/home/ada', '/home/ada/.local/share/vivarium'],
+    ['darwin', { XDG_DATA_HOME: '/data' }, '/Users/ada', '/Users/ada/Library/Application Support/Vivarium'],
+    [
+      'win32',
+      { APPDATA: 'C:\\Users\\ada\\AppData\\Roaming' },
+      'C:\\Users\\ada',
+      'C:\\Users\\ada\\AppData\\Roaming\\Vivarium',
+    ],
+    ['win32', {}, 'C:\\Users\\ada', 'C:\\Users\\ada\\AppData\\Roaming\\Vivarium'],
+  ])('%s with %j', (platform, env, homeDir, expected) => {
+    expect(defaultDataDir({ platform, env, homeDir })).toBe(expected);
+  });
+});
+
+describe('the data folder that a command means', () => {
+  it.each<[string | undefined, Record<string, string>, string]>([
+    [undefined, {}, '/home/ada/.local/share/vivarium'],
+    ['/x', { VIVARIUM_DATA_DIR: '/y' }, '/x'],
+    [undefined, { VIVARIUM_DATA_DIR: '/y' }, '/y'],
+    [undefined, { VIVARIUM_DATA_DIR: '' }, '/home/ada/.local/share/vivarium'],
+    ['x', {}, '/work/x'],
+    ['../x', {}, '/x'],
+    [undefined, { VIVARIUM_DATA_DIR: 'y' }, '/work/y'],
+  ])('with --data-dir %j and %j is %s', (flag, env, expected) => {
+    expect(resolveDataDir(flag, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/work' })).toBe(expected);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { CALL_HELP } from '../../../main/cli/call.ts';
+import { flagsOf, listFields } from '../../../main/cli/fields.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../main/cli/flags.ts';
+import { generalHelp, namespaceHelp, procedureHelp } from '../../../main/cli/help.ts';
+import { buildInput } from '../../../main/cli/input.ts';
+import { findProcedure, kebab, listNamespaces, listProcedures } from '../../../main/cli/procedures.ts';
+import { serveHelp } from '../../../main/cli/serve.ts';
+import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../main/cli/serve-options.ts';
+import { splitShellLine } from '../../support/rpc-shell.ts';
+
+const procedures = listNamespaces().flatMap(listProcedures);
+const place = { platform: 'linux', env: {}, homeDir: '/home/ada', workingDir: '/work' } as const;
+
+const helps = [
+  ['vivarium', generalHelp()],
+  ['vivarium call', CALL_HELP],
+  ['vivarium serve', serveHelp(place)],
+  ...listNamespaces().map((namespace) => [`vivarium ${namespace}`, namespaceHelp(namespace)]),
+  ...procedures.map(({ namespace, name }) => [`vivarium ${namespace} ${name}`, procedureHelp(namespace, name)]),
+] as [string, string][];
+
+/** Runs an example up to the point at which it would be sent; throws when it would be refused before. */
+async function check(line: string): Promise<void> {
+  const words = splitShellLine(line);
+  const env = words[0]?.includes('=') === true ? Object.fromEntries([(words.shift() ?? '').split('=')]) : {};
+  const [program, command = '', ...rest] = words;
+  expect(program).toBe('vivarium');
+  if (command === 'serve') {
+    readServeConfig(rest, { ...place, env: env as Record<string, string> });
+  } else if (command === 'call') {
+    const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
+    const { inputType } = findProcedure(namespace, name);
+    inputType.parse(rest[1] === undefined ? undefined : JSON.parse(rest[1]));
+  } else if (rest.at(-1) !== '--help') {
+    const procedure = findProcedure(command, rest[0] ?? '');
+    const fields = listFields(procedure.input);
+    const read = readArguments(rest.slice(1), [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
+    await buildInput(procedure, fields, read, () => Promise.reject(new Error('An example names a file.')));
+  }
+}
+
+describe('every example', () => {
+  it.each(helps)('of %s works', async (_of, text) => {
+    const lines = text
+      .slice(text.indexOf('\nExamples\n'))
+      .split('\n')
+      .filter((line) => line.includes('vivarium '));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) await check(line.trim());
+  });
+});
+
+describe('the help', () => {
+  it('of a namespace has all its procedures, with what they do', () => {
+    for (const { namespace, name, summary } of procedures) {
+      const line = namespaceHelp(namespace)
+        .split('\n')
+        .find((text) => text.startsWith(`  ${kebab(name)} `));
+      expect(line?.endsWith(` ${summary}`)).toBe(true);
+      expect(summary).not.toBe('');
+    }
+  });
+
+  it('of Vivarium has all namespaces', () => {
+    for (const namespace of listNamespaces()) expect(generalHelp()).toMatch(new RegExp(`^  ${namespace} `, 'm'));
+  });
+
+  it('of serve has all options with their variables and defaults', () => {
+    const text = serveHelp(place);
+    for (const { name } of SERVE_FLAGS) expect(text).toContain(`--${name}`);
+    for (const { name } of SERVE_FLAGS) if (name !== 'help') expect(text).toContain(variableOf(name));
+    for (const port of [8080, 8443, 5380, 4780]) expect(text).toContain(`default ${port}`);
+  });
+
+  it.each([
+    ['pets create', /--category-id INTEGER +required +an integer of 64 bits$/m],
+    ['pets create', /--environment WORD +production, staging; default production$/m],
+    ['pets list', /--limit NUMBER +1 to 1,000; default 50$/m],
+    ['pets list', /^ {2}vivarium pets list <project-id> \[options\]$/m],
+    ['pets import', /--text-file FILE/],
+    ['projects create', /--limits\.per-minute NUMBER/],
+    ['projects create', /--target\.kind WORD +api, upstream$/m],
+    ['clock advance', /such as PT10M/],
+    ['settings update', /--cors VALUE +\*; or values, may be given more than once$/m],
+    ['status get', /^ {2}vivarium status get$/m],
+  ])('of %s says %s', (command, pattern) => {
+    const [namespace = '', name = ''] = command.split(' ');
+    expect(procedureHelp(namespace, name)).toMatch(pattern);
+  });
+
+  it('fits no option of a procedure over one of the command line', () => {
+    const own = [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG].map(({ name }) => name);
+    for (const { namespace, name, input } of procedures) {
+      const names = flagsOf(listFields(input)).map((flag) => flag.name);
+      expect([`${namespace}.${name}`, names.filter((flag) => own.includes(flag) || flag.startsWith('no-'))]).toEqual([
+        `${namespace}.${name}`,
+        [],
+      ]);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+});
+
+it.each([
+  ['pet', 'list', /^There is no command "pet"\. Did you mean "pets"\? "vivarium help" lists them all\.$/],
+  ['constructor', 'list', /^There is no command "constructor"/],
+  ['srve', 'x', /Did you mean "serve"\?/],
+  ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, create, /],
+  ['pets', 'constructor', /^pets has no procedure "constructor"/],
+])('%s %s is unknown, and what is near is named', (namespace, name, message) => {
+  expect(() => findProcedure(namespace, name)).toThrow(message);
+});

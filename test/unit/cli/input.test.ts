@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { flagsOf, listFields } from '../../../main/cli/fields.ts';
+import { readArguments } from '../../../main/cli/flags.ts';
+import { buildInput } from '../../../main/cli/input.ts';
+import { toJsonSchema } from '../../../main/cli/json-schema.ts';
+import { findProcedure, type CliProcedure } from '../../../main/cli/procedures.ts';
+import { splitShellLine } from '../../support/rpc-shell.ts';
+
+async function inputOf(procedure: CliProcedure, words: string[]): Promise<unknown> {
+  const fields = listFields(procedure.input);
+  const read = readArguments(words, flagsOf(fields));
+  return JSON.parse(await buildInput(procedure, fields, read, (path) => Promise.resolve(`content of ${path}`)));
+}
+
+function build(line: string): Promise<unknown> {
+  const [namespace = '', name = '', ...words] = splitShellLine(line);
+  return inputOf(findProcedure(namespace, name), words);
+}
+
+describe('the input that a command line makes', () => {
+  it.each<[string, object]>([
+    ['status get', {}],
+    ['projects get prj_1', { projectId: 'prj_1' }],
+    ['projects get --project-id prj_1', { projectId: 'prj_1' }],
+    ['projects create Aquarium --plan pro', { name: 'Aquarium', plan: 'pro' }],
+    ["projects create 'My shop'", { name: 'My shop' }],
+    ['projects create 5', { name: '5' }],
+    ['projects create true', { name: 'true' }],
+    [
+      'projects create a --limits.per-minute 5 --limits.per-day 50',
+      { name: 'a', limits: { perMinute: 5, perDay: 50 } },
+    ],
+    ['projects create a --limits \'{"perMinute":5,"perDay":50}\'', { name: 'a', limits: { perMinute: 5, perDay: 50 } }],
+    [
+      'projects create a --limits.per-day 60 --limits \'{"perMinute":5,"perDay":50}\'',
+      { name: 'a', limits: { perMinute: 5, perDay: 60 } },
+    ],
+    [
+      'projects create a --target.kind upstream --target.url http://localhost:3000',
+      { name: 'a', target: { kind: 'upstream', url: 'http://localhost:3000' } },
+    ],
+    ['projects create a --target.kind api', { name: 'a', target: { kind: 'api' } }],
+    ['pets list prj_1 --limit 5 --after -3', { projectId: 'prj_1', limit: 5, after: '-3' }],
+    ['pets remove --project-id prj_1 --id 9223372036854775807', { projectId: 'prj_1', id: '9223372036854775807' }],
+    ['pets remove --project-id prj_1 --id -9223372036854775808', { projectId: 'prj_1', id: '-9223372036854775808' }],
+    [
+      'pets import --project-id prj_1 --format csv --text-file pets.csv',
+      { projectId: 'prj_1', format: 'csv', text: 'content of pets.csv' },
+    ],
+    ["pets import --project-id prj_1 --format json --text '[1]'", { projectId: 'prj_1', format: 'json', text: '[1]' }],
+    ['clock advance PT48H', { by: 'PT48H' }],
+    ["settings update --cors '*'", { cors: '*' }],
+    ['settings update --cors http://a', { cors: ['http://a'] }],
+    ['settings update --cors http://a --cors http://b', { cors: ['http://a', 'http://b'] }],
+    ["settings update --cors '[]'", { cors: [] }],
+    ['settings update --cors \'["http://a"]\'', { cors: ['http://a'] }],
+    ['settings update --ban-after 3', { banAfter: 3 }],
+  ])('%s', async (line, input) => {
+    expect(await build(line)).toEqual(input);
+  });
+
+  it.each([
+    ['projects get', /^--project-id is required: a string\.$/],
+    ['projects get a b', /^"b" is one word too many/],
+    ['pets remove prj_1', /^"prj_1" is one word too many: give it with its option/],
+    ['status get now', /^"now" is one word too many/],
+    ['projects get prj_1 --project-id prj_2', /^--project-id is given 2 times, and takes one value\.$/],
+    ['pets list prj_1 --limit many', /^--limit must be a number|^--limit must be an integer/],
+    ['pets list prj_1 --limit 1001', /^--limit must be at most 1,000\.$/],
+    ['pets list prj_1 --limit 1.5', /^--limit must be an integer\.$/],
+    ['pets list prj_1 --status gone', /^--status must be one of "available", "pending", "sold"\.$/],
+    [
+      'projects create a --limits.per-minute 0',
+      /^--limits\.per-minute must be at least 1; --limits\.per-day is required/,
+    ],
+    ["projects create a --limits '{'", /^The value of --limits is not JSON: /],
+    ['projects create a --limits 5', /^--limits must be an object\.$/],
+    ['projects create a --target.url http://x', /^--target\.kind is required: one of "api", "upstream"\.$/],
+    ['settings update --cors nonsense', /^--cors must be an origin such as/],
+    ['pets remove --project-id p --id 9223372036854775808', /^--id must be an integer from -9223372036854775808/],
+    ['clock set tomorrow', /^--to must be a moment in ISO 8601/],
+  ])('%s is refused in its own words', async (line, message) => {
+    await expect(build(line)).rejects.toThrow(message);
+  });
+});
+
+describe('kinds of input that the contract may get', () => {
+  const procedure = (inputType: z.ZodType): CliProcedure => ({
+    namespace: 'n',
+    name: 'p',
+    summary: '',
+    inputType,
+    input: toJsonSchema(inputType),
+  });
+
+  it.each<[string, z.ZodType, string[], object]>([
+    ['a switch', z.object({ force: z.boolean().default(false) }), ['--force'], { force: true }],
+    ['a switch turned off', z.object({ force: z.boolean().default(true) }), ['--no-force'], { force: false }],
+    ['a value or null', z.object({ hostname: z.string().nullable() }), ['--hostname', 'null'], { hostname: null }],
+    [
+      'a list of objects',
+      z.object({ items: z.array(z.object({ from: z.string() })) }),
+      ['--items', '[{"from":"a"}]'],
+      { items: [{ from: 'a' }] },
+    ],
+    [
+      'objects one by one',
+      z.object({ items: z.array(z.object({ from: z.string() })) }),
+      ['--items', '{"from":"a"}', '--items', '{"from":"b"}'],
+      { items: [{ from: 'a' }, { from: 'b' }] },
+    ],
+    ['numbers one by one', z.object({ ports: z.array(z.int()) }), ['--ports', '1', '--ports', '2'], { ports: [1, 2] }],
+    [
+      'a number of a few',
+      z.object({ status: z.union([z.literal(301), z.literal(302)]) }),
+      ['--status', '301'],
+      { status: 301 },
+    ],
+  ])('%s', async (_what, type, words, input) => {
+    expect(await inputOf(procedure(type), words)).toEqual(input);
+  });
+});

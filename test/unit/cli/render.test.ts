@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { renderEvent, renderResult } from '../../../main/cli/render.ts';
+import { createStyle, fit, printable, wantsColour, widthOf } from '../../../main/cli/text.ts';
+
+const plain = { style: createStyle(false), width: null };
+const lines = (...text: string[]) => `${text.join('\n')}\n`;
+
+describe('a result for people', () => {
+  it.each<[string, unknown, string]>([
+    [
+      'a list',
+      [
+        { id: '1', name: 'Ada' },
+        { id: '10', name: 'Bo' },
+      ],
+      lines('id  name', '1   Ada', '10  Bo'),
+    ],
+    ['a list with gaps', [{ id: '1' }, { id: '2', note: 'x' }], lines('id  note', '1   –', '2   x')],
+    ['an empty list', [], lines('Nothing here.')],
+    ['a list of words', ['a', 'b'], lines('a', 'b')],
+    [
+      'an object',
+      { id: '1', limits: { perMinute: 5 }, primary: null },
+      lines('id                1', 'limits.perMinute  5', 'primary           –'),
+    ],
+    ['a page', { items: [{ id: '1' }], total: 9, next: '1' }, lines('id', '1', '', 'total  9', 'next   1')],
+    [
+      'a list inside',
+      {
+        warnings: [],
+        cors: ['a', 'b'],
+        rejected: [
+          { row: 1, message: 'no' },
+          { row: 2, message: 'no' },
+        ],
+      },
+      lines('warnings  –', 'cors      a, b', 'rejected  row: 1, message: no', '          row: 2, message: no'),
+    ],
+    ['a text of several lines', { pem: '-----BEGIN\nabc\n' }, lines('pem  -----BEGIN', '     abc')],
+    [
+      'names of two cells a character',
+      [
+        { name: '猫', id: 1 },
+        { name: 'Ada', id: 2 },
+      ],
+      lines('name  id', '猫    1', 'Ada   2'),
+    ],
+    ['what would drive the terminal', [{ name: 'a\u001b[31mb\u202e' }], lines('name', 'a\\u{1b}[31mb\\u{202e}')],
+    ['a number', 5, lines('5')],
+    ['nothing', null, lines('–')],
+  ])('%s', (_what, value, text) => {
+    expect(renderResult(value, plain)).toBe(text);
+  });
+
+  it('leaves out what does not fit the terminal, and says so', () => {
+    const rows = [{ id: 'prj_1', name: 'Aquarium', baseUrl: 'http://aquarium.vivarium.localhost' }];
+    expect(renderResult(rows, { ...plain, width: 20 })).toBe(
+      lines('id     name', 'prj_1  Aquarium', 'Not shown: baseUrl. --json has everything.'),
+    );
+    expect(renderResult([{ text: 'x'.repeat(30) }], { ...plain, width: 10 })).toBe(lines('text', `${'x'.repeat(9)}…`));
+  });
+
+  it('is coloured by what it says', () => {
+    const style = createStyle(true);
+    expect(renderResult([{ status: 'failed', name: 'failed' }], { style, width: null })).toContain(
+      '\u001b[31mfailed\u001b[0m',
+    );
+    expect(renderResult({ status: 'available' }, { style, width: null })).toContain('\u001b[32mavailable\u001b[0m');
+    expect(renderResult([{ id: 1, status: 'pending' }], { style, width: null })).toBe(
+      lines('\u001b[1mid  status\u001b[0m', '1   \u001b[33mpending\u001b[0m'),
+    );
+  });
+});
+
+it('an event is one line', () => {
+  expect(renderEvent({ type: 'pets.changed', projectId: 'p', at: '2026-11-20T09:00:00.000Z' }, plain)).toBe(
+    '2026-11-20T09:00:00.000Z  pets.changed  projectId=p\n',
+  );
+  expect(renderEvent({ text: 'a\nb' }, plain).split('\n')).toHaveLength(2);
+});
+
+it.each([
+  [true, {}, true],
+  [false, {}, false],
+  [undefined, {}, false],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { NO_COLOR: '' }, true],
+  [true, { TERM: 'dumb' }, false],
+  [false, { FORCE_COLOR: '1' }, true],
+  [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+  [false, { FORCE_COLOR: '0' }, false],
+])('with a terminal %j and %j there is colour: %s', (isTTY, env, colour) => {
+  expect(wantsColour({ isTTY }, env)).toBe(colour);
+});
+
+it.each([
+  ['abc', 3],
+  ['猫', 2],
+  ['é', 1],
+  ['e\u0301', 1],
+  ['🦦', 2],
+  ['', 0],
+])('%j takes %i cells', (text, width) => {
+  expect(widthOf(text)).toBe(width);
+});
+
+it('what is cut ends in an ellipsis and fits', () => {
+  expect(fit('Aquarium', 4)).toBe('Aqu…');
+  expect(fit('猫猫猫', 4)).toBe('猫…');
+  expect(fit('abc', 3)).toBe('abc');
+});
+
+it.each([
+  ['a\u0007b', 'a\\u{7}b'],
+  ['\u009b31m', '\\u{9b}31m'],
+  ['\u2066x', '\\u{2066}x'],
+  ['Ünï 猫 👩‍👩‍👧', 'Ünï 猫 👩‍👩‍👧'],
+])('%j is shown as %j', (text, shown) => {
+  expect(printable(text)).toBe(shown);
+});

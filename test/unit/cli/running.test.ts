@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { findRunning, NotRunningError } from '../../../main/cli/running.ts';
+
+function folderWith(content: string | null): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-running-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  if (content !== null) writeFileSync(join(folder, 'runtime.json'), content);
+  return folder;
+}
+
+const runtime = (changes: object) =>
+  JSON.stringify({ pid: process.pid, control: { url: 'http://127.0.0.1:4780', token: 't' }, ...changes });
+
+it('finds the one that is alive', () => {
+  const dataDir = folderWith(runtime({}));
+  expect(findRunning(dataDir)).toEqual({ url: 'http://127.0.0.1:4780', token: 't', dataDir });
+});
+
+it.each([
+  ['no file', null, /no runtime\.json/],
+  ['an empty file', '', /damaged/],
+  ['half a file', '{"pid":1,', /damaged/],
+  ['no object', 'null', /damaged/],
+  ['no token', runtime({ control: { url: 'http://127.0.0.1:4780' } }), /damaged/],
+  ['a url of somewhere else', runtime({ control: { url: 'http://evil.example:80', token: 't' } }), /damaged/],
+  [
+    'a url that hides somewhere else',
+    runtime({ control: { url: 'http://127.0.0.1:80@evil.example:80', token: 't' } }),
+    /damaged/,
+  ],
+  ['a group of processes', runtime({ pid: -1 }), /damaged/],
+  ['this group of processes', runtime({ pid: 0 }), /damaged/],
+  ['a process that ended', runtime({ pid: spawnSync(process.execPath, ['--version']).pid }), /process \d+ ended/],
+])('%s counts as not running', (_what, content, reason) => {
+  const dataDir = folderWith(content);
+  expect(() => findRunning(dataDir)).toThrow(NotRunningError);
+  expect(() => findRunning(dataDir)).toThrow(reason);
+  expect(() => findRunning(dataDir)).toThrow(`No Vivarium is running on ${dataDir} (`);
+});
+
+it('a data folder that is a file counts as not running', () => {
+  expect(() => findRunning(join(folderWith('x'), 'runtime.json'))).toThrow(NotRunningError);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { readServeConfig, SERVE_FLAGS, variableOf, type ServeConfig } from '../../../main/cli/serve-options.ts';
+
+const DEFAULTS: ServeConfig = {
+  dataDir: '/home/ada/.local/share/vivarium',
+  httpPort: 8080,
+  httpsPort: 8443,
+  dnsPort: 5380,
+  controlPort: 4780,
+  ephemeral: false,
+  empty: false,
+};
+
+const read = (args: string[], env: Record<string, string> = {}) =>
+  readServeConfig(args, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/work' });
+
+describe('the options of serve', () => {
+  it.each<[string[], Record<string, string>, Partial<ServeConfig>]>([
+    [[], {}, {}],
+    [['--data-dir', '/d'], {}, { dataDir: '/d' }],
+    [['--data-dir', 'd'], {}, { dataDir: '/work/d' }],
+    [['--http-port', '9080'], {}, { httpPort: 9080 }],
+    [['--https-port=0'], {}, { httpsPort: 0 }],
+    [['--dns-port', '65535'], {}, { dnsPort: 65535 }],
+    [['--control-port', '1'], {}, { controlPort: 1 }],
+    [['--http-port', '1', '--http-port', '2'], {}, { httpPort: 2 }],
+    [['--empty'], {}, { empty: true }],
+    [['--ephemeral'], {}, { ephemeral: true, dataDir: null }],
+    [['--ephemeral', '--data-dir', '/d'], {}, { ephemeral: true, dataDir: '/d' }],
+    [[], { VIVARIUM_DATA_DIR: '/e' }, { dataDir: '/e' }],
+    [['--data-dir', '/d'], { VIVARIUM_DATA_DIR: '/e' }, { dataDir: '/d' }],
+    [[], { VIVARIUM_HTTP_PORT: '9080', VIVARIUM_DNS_PORT: '0' }, { httpPort: 9080, dnsPort: 0 }],
+    [['--http-port', '1'], { VIVARIUM_HTTP_PORT: 'bad' }, { httpPort: 1 }],
+    [[], { VIVARIUM_HTTP_PORT: '' }, {}],
+    [[], { VIVARIUM_EPHEMERAL: '1' }, { ephemeral: true, dataDir: null }],
+    [['--no-ephemeral'], { VIVARIUM_EPHEMERAL: '1' }, {}],
+    [[], { VIVARIUM_EMPTY: 'TRUE' }, { empty: true }],
+    [[], { VIVARIUM_EMPTY: '0', VIVARIUM_EPHEMERAL: '' }, {}],
+    [['--http-port', '0', '--https-port', '0'], {}, { httpPort: 0, httpsPort: 0 }],
+  ])('%j with %j', (args, env, expected) => {
+    expect(read(args, env)).toEqual({ ...DEFAULTS, ...expected });
+  });
+
+  it.each<[string[], Record<string, string>, RegExp]>([
+    [['--http-prot', '1'], {}, /^There is no option --http-prot\. Did you mean "--http-port"/],
+    [['--http-port'], {}, /^--http-port needs a value\.$/],
+    [
+      ['--http-port', '65536'],
+      {},
+      /^--http-port must be a port from 1 to 65535, or 0 for any free one, not "65536"\.$/,
+    ],
+    [['--http-port', '-1'], {}, /not "-1"\.$/],
+    [['--http-port', '80a'], {}, /not "80a"\.$/],
+    [['--http-port', '1e3'], {}, /not "1e3"\.$/],
+    [['--http-port='], {}, /not ""\.$/],
+    [['http-port', '80'], {}, /^serve takes options only, not "http-port"\. Did you mean --http-port/],
+    [['8080'], {}, /^serve takes options only, not "8080"\.$/],
+    [['--data-dir='], {}, /^--data-dir needs the path of a folder\.$/],
+    [['--http-port', '8443'], {}, /^--http-port and --https-port are both 8443; each needs a port of its own\.$/],
+    [['--control-port', '5380'], {}, /^--dns-port and --control-port are both 5380/],
+    [['--ephemeral=maybe'], {}, /^--ephemeral takes no value but true and false, not "maybe"\.$/],
+    [[], { VIVARIUM_HTTP_PORT: 'x' }, /^VIVARIUM_HTTP_PORT must be a port .* not "x"\.$/],
+    [[], { VIVARIUM_EMPTY: 'maybe' }, /^VIVARIUM_EMPTY must be 1 or 0, not "maybe"\.$/],
+  ])('%j with %j are refused with one sentence', (args, env, message) => {
+    expect(() => read(args, env)).toThrow(message);
+  });
+
+  it('each have an environment variable', () => {
+    const names = SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== 'help');
+    expect(names.map(variableOf)).toEqual([
+      'VIVARIUM_DATA_DIR',
+      'VIVARIUM_HTTP_PORT',
+      'VIVARIUM_HTTPS_PORT',
+      'VIVARIUM_DNS_PORT',
+      'VIVARIUM_CONTROL_PORT',
+      'VIVARIUM_EPHEMERAL',
+      'VIVARIUM_EMPTY',
+    ]);
+  });
+});

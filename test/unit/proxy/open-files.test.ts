@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { boundConnections, readOpenFilesMax } from '../../../main/proxy/open-files.ts';
+
+test.each([
+  ['Max open files            1024                 524288               files     ', 1024],
+  ['Max open files            unlimited            unlimited            files     ', null],
+  ['Max processes             1024                 1024                 processes ', null],
+])('%s', (line, expected) => {
+  const directory = mkdtempSync(join(tmpdir(), 'vivarium-limits-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'limits');
+  writeFileSync(file, `Limit                     Soft Limit           Hard Limit           Units     \n${line}\n`);
+  expect(readOpenFilesMax(file)).toBe(expected);
+});
+
+test('where the system does not say, there is no limit', () => {
+  expect(readOpenFilesMax('/no/such/file')).toBeNull();
+});
+
+test.each([
+  [2048, null, 2048],
+  [2048, 524_288, 2048],
+  [2048, 1024, 512],
+  [2048, 1, 1],
+])('of %i wanted connections with %s descriptors, %i are kept', (wanted, files, kept) => {
+  expect(boundConnections(wanted, files)).toBe(kept);
+});
