@@ -16,6 +16,12 @@ export const caaVerdict = z.object({
   verdict: z.enum(['allowed', 'forbidden', 'lookup_failed']),
   /** Where the relevant record set was found; absent when there is none up to the root. */
   foundAt: z.string().optional(),
+  /** The verdict and its reason, in sentences. */
+  message: z.string(),
+  /** The smallest change to the DNS that would turn the verdict around. */
+  change: z.string(),
+  /** The records that the verdict rests on, in zone-file notation. */
+  decisive: z.array(z.string()),
   trace: z.array(caaStep),
   warnings: z.array(z.string()),
 });
