@@ -70,7 +70,8 @@ function follow(
     if (seen.size > CNAME_HOPS_MAX) return seen.has(target) ? { kind: 'loop' } : { kind: 'too_long' };
     onTarget(target);
     if (target === until) return { kind: 'reached' };
-        seen.add(target);
+    if (seen.has(target)) return { kind: 'loop' };
+    seen.add(target);
     at = target;
   }
 }
