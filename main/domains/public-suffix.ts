@@ -21,7 +21,4 @@ export function apexOf(hostname: string): string {
 export const kindOf = (hostname: string): DomainKind => (apexOf(hostname) === hostname ? 'apex' : 'subdomain');
 
 /** Whether a registry, not a customer, is what the name stands for: `co.uk`. Private suffixes are not meant. */
-export function isPublicSuffix(hostname: string): boolean {
-  const { publicSuffix, isIcann } = parse(hostname, PLAIN);
-  return isIcann === true && publicSuffix === hostname;
-}
+export const isPublicSuffix = (hostname: string): boolean => parse(hostname, PLAIN).publicSuffix === hostname;

@@ -533,6 +533,7 @@ const tables: Table[] = [
         gap-method    CAA 0 issue "letsencrypt.org; validationmethods=http-01,,dns-01"
         upper-method  CAA 0 issue "letsencrypt.org; validationmethods=HTTP-01"
         ca-method     CAA 0 issue "letsencrypt.org; validationmethods=ca-custom"
+        near-method   CAA 0 issue "letsencrypt.org; validationmethods=http-011,xhttp-01"
         no-account    CAA 0 issue "letsencrypt.org; accounturi="
         upper-tag     CAA 0 issue "letsencrypt.org; AccountURI=https://letsencrypt.org/acct/reg/321"
         upper-tag-ok  CAA 0 issue "letsencrypt.org; ValidationMethods=http-01"
@@ -607,6 +608,7 @@ const tables: Table[] = [
       },
       { fact: '§4: a malformed label', request: 'bad-method.com', verdict: 'forbidden', says: ['malformed at "d_ns"'] },
       { fact: '§4: a missing label', request: 'gap-method.com', verdict: 'forbidden', says: ['malformed at ""'] },
+      { fact: 'a label that only contains the method', request: 'near-method.com', verdict: 'forbidden' },
       {
         fact: 'labels have their case',
         request: 'upper-method.com',
