@@ -11,7 +11,18 @@ import { loadControlToken } from './base/secret.ts';
 import { VERSION } from './base/version.ts';
 import { createLeafContexts, loadOrCreateRoot, ROOT_CERTIFICATE_FILE } from './ca/index.ts';
 import type { Services } from './contract/index.ts';
-import { buildZoneSet, createDnsServer, platformZone, type ZoneSet } from './dns/index.ts';
+import * as dnsRules from './dns/index.ts';
+import {
+  buildZoneSet,
+  createDnsClient,
+  createDnsServer,
+  createZonePublisher,
+  NAME_SERVER,
+  platformZone,
+  type Resolver,
+  type Zone,
+  type ZoneSet,
+} from './dns/index.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
 import { loadErrorPages } from './proxy/error-pages.ts';
 import { createProxy } from './proxy/proxy.ts';
@@ -23,6 +34,7 @@ import {
   createClockServices,
   createDemo,
   createDeployServices,
+  createDnsServices,
   createEventServices,
   createKeyServices,
   createLimitServices,
@@ -30,11 +42,15 @@ import {
   createPetSeeds,
   createPetServices,
   createProjectServices,
+  createRecordServices,
+  createRecordWriter,
   createSettingsServices,
   createStatusServices,
+  createZoneServices,
   type DemoKey,
   holdSettings,
   type ListenerPorts,
+  parseResolver,
   presentProject,
   type ProjectRow,
 } from './services/index.ts';
@@ -171,21 +187,58 @@ async function compose(
   const ports: ListenerPorts = { http: listeners.http.port, https: listeners.https.port };
 
   let snapshot = buildSnapshot([], [], limitsOf);
-  /** Made from the snapshot when the first question after a publish comes in: few publishes are followed by one. */
-  let zones: ZoneSet | null = null;
-  const currentZones = () =>
-    (zones ??= buildZoneSet([platformZone({ hostnames: snapshot.routes.map((route) => route.hostname) })]));
+  /** Made when the first question after a change comes in: few changes are followed by one. */
+  let ownZone: Zone | null = null;
+  let zoneSet: ZoneSet | null = null;
+  const currentZones = () => {
+    ownZone ??= platformZone({ hostnames: snapshot.routes.map((route) => route.hostname) });
+    return (zoneSet ??= buildZoneSet([ownZone, ...zonePublisher.zones()]));
+  };
+  const recordsChanged = () => {
+    zoneSet = null;
+    events.emit('records.changed');
+  };
+  const zonePublisher = createZonePublisher({
+    clock,
+    stored: { ...store.records, zones: () => store.zones.list() },
+    onPublished: recordsChanged,
+  });
+  onStop(() => zonePublisher.stop());
+  clock.onAdjusted(() => {
+    zonePublisher.clockAdjusted();
+    recordsChanged();
+  });
   const dns = createDnsServer({ clock, log, port: config.dnsPort, zones: currentZones });
   onStop(() => dns.stop());
   const dnsListener = await dns.start();
+  const dnsClient = createDnsClient(clock);
+  onStop(() => dnsClient.close());
+  const resolver = (): Resolver => {
+    const foreign = parseResolver(settings.current().resolver);
+    return foreign === null
+      ? { address: '127.0.0.1', port: dnsListener.port, local: true }
+      : { ...foreign, local: false };
+  };
 
   const present = (row: ProjectRow) => presentProject(row, limitsOf(row), ports);
   const publish = () => {
     snapshot = buildSnapshot(store.projects.list(), store.keys.active(), limitsOf);
-    zones = null;
+    ownZone = zoneSet = null;
     proxy.publish(snapshot);
   };
   const effects = { emit: events.emit, publish };
+
+  const recordWriter = createRecordWriter({
+    clock,
+    records: store.records,
+    rules: dnsRules,
+    propagationMs: () => parseDuration(settings.current().propagation),
+    onChanged(zone) {
+      zonePublisher.changed(zone);
+      recordsChanged();
+    },
+  });
+  const zoneParts = { zones: store.zones, records: store.records, rules: dnsRules, writer: recordWriter };
 
   const services: Services = {
     status: createStatusServices(() => statusReport()),
@@ -230,6 +283,18 @@ async function compose(
       seeds: () => createPetSeeds(resource('demo/seed.json')),
     }),
     orders: createOrderServices({ clock, projects: store.projects, orders: store.orders, effects }),
+    zones: createZoneServices({
+      ...zoneParts,
+      clock,
+      nameServer: NAME_SERVER,
+      emit: events.emit,
+      publish() {
+        zonePublisher.changed();
+        zoneSet = null;
+      },
+    }),
+    records: createRecordServices(zoneParts),
+    dns: createDnsServices({ client: dnsClient, resolver, rules: dnsRules }),
     clock: createClockServices(clock),
     settings: createSettingsServices(settings, effects),
     events: createEventServices(events),

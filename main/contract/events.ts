@@ -17,6 +17,8 @@ export const changeEvent = z.object({
     'limits.changed',
     'pets.changed',
     'orders.changed',
+    'zones.changed',
+    'records.changed',
     'clock.changed',
     'settings.changed',
     'status.changed',

@@ -10,9 +10,24 @@ import { pets } from './pets.ts';
 import { projects } from './projects.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
+import { dns, records, zones } from './zones.ts';
 
 /** Everything that may be asked of a Vivarium. The window, the browser, scripts and the command line derive from it. */
-export const contract = { status, projects, deploys, keys, limits, pets, orders, clock, settings, events };
+export const contract = {
+  status,
+  projects,
+  deploys,
+  keys,
+  limits,
+  pets,
+  orders,
+  zones,
+  records,
+  dns,
+  clock,
+  settings,
+  events,
+};
 export type Contract = typeof contract;
 
 /** What a service is given besides its input. `signal` aborts when the caller has gone. */

@@ -11,15 +11,33 @@ const cors = z.union(
   { error: 'must be "*" or a list of origins such as ["http://localhost:5173"]' },
 );
 
+const RESOLVER_MESSAGE = 'must be "local", or an address and a port such as "192.0.2.53:53" or "[2001:db8::53]:53"';
+
+/** The server that verification and CAA ask: Vivarium's own, or another one. Names are not looked up for it. */
+const resolver = z
+  .string()
+  .max(64)
+  .regex(/^(?:local|[0-9.]+:[0-9]{1,5}|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5})$/, RESOLVER_MESSAGE)
+  .meta({ examples: ['local'] });
+
 export const settingsValues = z.object({
   /** How many refusals in one exhausted rate window ban an API key. */
   banAfter: z.int().min(1).max(1_000_000),
   banDuration: duration,
   cors,
+  /** How long the DNS server goes on answering with what was there before a change: none by default, 48 hours at most. */
+  propagation: duration,
+  resolver,
 });
 export type Settings = z.infer<typeof settingsValues>;
 
-export const DEFAULT_SETTINGS: Settings = { banAfter: 20, banDuration: 'PT10M', cors: '*' };
+export const DEFAULT_SETTINGS: Settings = {
+  banAfter: 20,
+  banDuration: 'PT10M',
+  cors: '*',
+  propagation: 'PT0S',
+  resolver: 'local',
+};
 
 export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.object({}).optional()).output(settingsValues),

@@ -95,6 +95,51 @@ export interface OrderRows {
   insert(dataset: Dataset, order: { petId: bigint; quantity: number; createdAtMs: EpochMs }): OrderRow;
 }
 
+export interface ZoneRow {
+  /** Lower case, A-labels, no trailing dot, as all names of zones and records here. */
+  name: string;
+  supportsAlias: boolean;
+  createdAtMs: EpochMs;
+}
+
+export interface ZoneRows {
+  list(): (ZoneRow & { records: number })[];
+  get(name: string): (ZoneRow & { records: number }) | null;
+  insert(row: ZoneRow): void;
+  remove(name: string): (ZoneRow & { records: number }) | null;
+  count(): number;
+}
+
+/** One version of a record; the current one, which the owner last wanted, has no end. */
+export interface VersionRow {
+  key: number;
+  id: string;
+  zone: string;
+  name: string;
+  type: string;
+  ttlSeconds: number;
+  /** As in a zone file, names absolute. */
+  value: string;
+  visibleAtMs: EpochMs;
+  visibleFromMs: EpochMs | null;
+  visibleUntilMs: EpochMs | null;
+}
+
+export interface VersionChanges {
+  begun: readonly Omit<VersionRow, 'key'>[];
+  moved: readonly Pick<VersionRow, 'key' | 'visibleAtMs' | 'visibleFromMs' | 'visibleUntilMs'>[];
+  ended: readonly number[];
+}
+
+export interface RecordRows {
+  list(zone: string): VersionRow[];
+  get(id: string): VersionRow | null;
+  typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
+  rrset(zone: string, name: string, type: string): VersionRow[];
+  apply(changes: VersionChanges): void;
+  count(): { current: number; versions: number };
+}
+
 export interface SettingRows {
   get(): Record<string, unknown>;
   set(name: string, value: unknown): void;

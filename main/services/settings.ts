@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Services } from '../contract/index.ts';
 import { DEFAULT_SETTINGS, type Settings, settingsValues } from '../contract/settings.ts';
 import type { Effects, SettingRows } from './dependencies.ts';
@@ -11,6 +12,7 @@ export interface SettingsHolder {
 }
 
 const BAN_DURATION_MS_MAX = 366 * 86_400_000;
+const PROPAGATION_MS_MAX = 48 * 3_600_000;
 
 /** Stored values that are no longer acceptable (from another version) fall back to their defaults, each by itself. */
 export function holdSettings(rows: SettingRows): SettingsHolder {
@@ -37,6 +39,8 @@ export function createSettingsServices(holder: SettingsHolder, effects: Pick<Eff
     get: () => holder.current(),
     update(patch) {
       if (patch.banDuration !== undefined) checkBanDuration(patch.banDuration);
+      if (patch.propagation !== undefined) checkPropagation(patch.propagation);
+      if (patch.resolver !== undefined) parseResolver(patch.resolver);
       const settings = holder.update(patch);
       effects.emit('settings.changed');
       return settings;
@@ -49,4 +53,29 @@ function checkBanDuration(text: string): void {
   if (durationMs < 1_000 || durationMs > BAN_DURATION_MS_MAX) {
     throw inputError('banDuration', 'must be from one second ("PT1S") to 366 days ("P366D").');
   }
+}
+
+function checkPropagation(text: string): void {
+  if (parseDuration(text) > PROPAGATION_MS_MAX) {
+    throw inputError('propagation', 'must be 48 hours ("PT48H") at most; "PT0S" is none.');
+  }
+}
+
+/**
+ * The server that the setting `resolver` names; null is Vivarium's own.
+ * @throws VivariumError invalid_request
+ */
+export function parseResolver(text: string): { address: string; port: number } | null {
+  if (text === 'local') return null;
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]+)$/.exec(text);
+  const [, inBrackets, plain, digits] = match ?? [];
+  const address = inBrackets ?? plain ?? '';
+  const port = Number(digits);
+  if (!(inBrackets === undefined ? isIPv4(address) : isIPv6(address)) || !(port >= 1 && port <= 65_535)) {
+    throw inputError(
+      'resolver',
+      'must be "local", or an address and a port such as "192.0.2.53:53" or "[2001:db8::53]:53".',
+    );
+  }
+  return { address, port };
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { INITIAL_SCHEMA } from './migrations/001-initial.ts';
+import { ZONES_SCHEMA } from './migrations/002-zones.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -9,7 +10,10 @@ export interface Migration {
 }
 
 /** Every schema change ever published, in order and without gaps. The last version is the schema that this Vivarium knows. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'initial', sql: INITIAL_SCHEMA }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'initial', sql: INITIAL_SCHEMA },
+  { version: 2, name: 'zones', sql: ZONES_SCHEMA },
+];
 
 /** The schema that a list of migrations leads to. */
 export const latestVersion = (migrations: readonly Migration[]): number => migrations.at(-1)?.version ?? 0;

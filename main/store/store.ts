@@ -11,7 +11,9 @@ import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
+import { createRecords, type Records } from './records.ts';
 import { createSettings, type Settings } from './settings.ts';
+import { createZones, type Zones } from './zones.ts';
 
 /** Everything that Vivarium keeps. What a method has returned, or a promise has resolved with, survives a power failure. */
 export interface Store {
@@ -20,6 +22,8 @@ export interface Store {
   keys: Keys;
   pets: Pets;
   orders: Orders;
+  zones: Zones;
+  records: Records;
   settings: Settings;
   limits: Limits;
   clock: ClockSettings;
@@ -57,6 +61,8 @@ export function openStore(options: StoreOptions): Store {
     keys: createKeys(connection),
     pets,
     orders: createOrders(connection, datasets),
+    zones: createZones(connection),
+    records: createRecords(connection),
     settings: createSettings(connection),
     limits: createLimits(connection),
     clock: createClockSettings(connection),
