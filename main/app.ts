@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createApi } from './api/index.ts';
 import { createClock } from './base/clock.ts';
@@ -9,7 +10,14 @@ import { OWNER_ONLY, writeFileAtomically } from './base/files.ts';
 import { createLog, type LogLevel, type LogLine } from './base/log.ts';
 import { loadControlToken } from './base/secret.ts';
 import { VERSION } from './base/version.ts';
-import { createLeafContexts, loadOrCreateRoot, ROOT_CERTIFICATE_FILE } from './ca/index.ts';
+import {
+  createLeafContexts,
+  createRunCommand,
+  createTrustStores,
+  describeRoot,
+  machineStores,
+  openAuthority,
+} from './ca/index.ts';
 import type { Services } from './contract/index.ts';
 import * as dnsRules from './dns/index.ts';
 import {
@@ -31,6 +39,7 @@ import { FREE_LIMITS, limitsOf } from './ratelimit/plans.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import { createControlServer } from './rpc/server.ts';
 import {
+  createCaServices,
   createClockServices,
   createDemo,
   createDeployServices,
@@ -130,8 +139,17 @@ async function compose(
   store.pets.onChanged((dataset) => events.emit('pets.changed', dataset));
 
   const settings = holdSettings(store.settings);
-  const root = loadOrCreateRoot({ directory: caDir, clock, log });
-  const leaves = createLeafContexts({ root, clock });
+  const authority = openAuthority({ directory: caDir, clock, log });
+  const leaves = createLeafContexts({ root: authority.root, clock });
+  const { env: environment, platform } = process;
+  const run = createRunCommand({ clock, environment });
+  const privileged = process.getuid?.() === 0;
+  const trustStores = createTrustStores({
+    stores: () => machineStores({ platform, home: homedir(), environment, run, privileged }),
+    own: () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
+    run,
+    platform,
+  });
 
   const limiter = createLimiter({
     clock,
@@ -295,6 +313,17 @@ async function compose(
     }),
     records: createRecordServices(zoneParts),
     dns: createDnsServices({ client: dnsClient, resolver, rules: dnsRules }),
+    ca: createCaServices({
+      root: {
+        describe: () => describeRoot(authority.root()),
+        extend(suffix) {
+          authority.extend(suffix);
+          leaves.dropAll();
+        },
+      },
+      stores: trustStores,
+      effects,
+    }),
     clock: createClockServices(clock),
     settings: createSettingsServices(settings, effects),
     events: createEventServices(events),
@@ -333,7 +362,7 @@ async function compose(
     control: { url: controlListener.url, token },
     platformZone: PLATFORM_ZONE,
     cnameTarget: CNAME_TARGET,
-    caFile: join(caDir, ROOT_CERTIFICATE_FILE),
+    caFile: authority.certificateFile,
   };
   writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));

@@ -21,7 +21,7 @@ export const certificate = z.object({
 export type Certificate = z.infer<typeof certificate>;
 
 export const storeTrust = z.object({
-  /** `system`, `nss:user`, `nss:firefox:<profile>`. */
+  /** `system`, `nss:user`, `nss:snap-chromium`, `nss:firefox:<profile>`; `ca.trustStatus` lists those of this machine. */
   store: z.string(),
   title: z.string(),
   state: z.enum(['trusted', 'untrusted', 'other_root', 'unavailable']),
@@ -67,7 +67,12 @@ export const ca = {
     .output(z.array(storeTrust)),
   trust: base.route({ summary: 'Put the root into a trust store' }).input(inStore).output(storeTrust),
   untrust: base
-    .route({ summary: 'Take the root out of a trust store, by fingerprint' })
-    .input(inStore)
+    .route({ summary: 'Take the root and its older certificates out of a trust store' })
+    .input(
+      inStore.extend({
+        /** The one Vivarium root with this fingerprint instead, as another Vivarium or a deleted data folder left it. */
+        fingerprint: z.string().min(1).max(200).optional(),
+      }),
+    )
     .output(storeTrust),
 };

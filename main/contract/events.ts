@@ -19,6 +19,7 @@ export const changeEvent = z.object({
     'orders.changed',
     'zones.changed',
     'records.changed',
+    'ca.changed',
     'clock.changed',
     'settings.changed',
     'status.changed',

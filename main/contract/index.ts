@@ -1,5 +1,6 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
+import { ca } from './certificates.ts';
 import { clock } from './clock.ts';
 import { deploys } from './deploys.ts';
 import { events } from './events.ts';
@@ -24,6 +25,7 @@ export const contract = {
   zones,
   records,
   dns,
+  ca,
   clock,
   settings,
   events,

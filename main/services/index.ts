@@ -1,4 +1,5 @@
 export { type ListenerPorts, presentProject } from './addresses.ts';
+export { createCaServices } from './ca.ts';
 export { createClockServices } from './clock.ts';
 export { createDemo, type DemoKey } from './demo.ts';
 export type { ProjectRow } from './dependencies.ts';
