@@ -43,8 +43,8 @@ class MessageFault extends Error {}
 
 /**
  * Reads a response (RFC 1035 §4.1); null when it is none, or is broken. dns2 is not used for it: it follows chains of
- * pointers for seconds, and can't tell a dot inside a label from one between labels. Here a name is read in at most
- * twice as many steps as it can have labels.
+ * pointers for seconds, and can't tell a dot inside a label from one between labels. Here every
+ * place that names point at is read once.
  */
 export function readResponse(message: Buffer): Response | null {
   if (message.length < HEADER_OCTETS || (message.readUInt16BE(2) & 0x8000) === 0) return null;
@@ -65,6 +65,7 @@ class ResponseReader {
   readonly #message: Buffer;
   #offset = HEADER_OCTETS;
   #opt: Opt | null = null;
+  readonly #pointedAt = new Map<number, { labels: readonly string[]; octets: number }>();
 
   constructor(message: Buffer) {
     this.#message = message;
@@ -182,29 +183,33 @@ class ResponseReader {
 
   /** A name, compressed or not (RFC 1035 §4.1.4). */
   #name(): DomainName {
+    const name = this.#labels(this.#offset, 0);
+    this.#offset = name.end;
+    return name.labels.join('.');
+  }
+
+  /** The labels from `start` on, with those that a pointer at their end leads to; each place pointed at is read once. */
+  #labels(start: number, pointers: number): { labels: readonly string[]; octets: number; end: number } {
     const labels: string[] = [];
     let octets = 1;
-    let offset = this.#offset;
-    let end: number | null = null;
-    let pointers = 0;
-    for (;;) {
+    for (let offset = start; ;) {
       const length = this.#message.readUInt8(offset);
       if ((length & POINTER_BITS) === POINTER_BITS) {
         const target = this.#message.readUInt16BE(offset) & 0x3fff;
-        end ??= offset + 2;
-        if (target >= offset || target < HEADER_OCTETS || ++pointers > POINTERS_MAX) throw new MessageFault();
-        offset = target;
-        continue;
+        if (target >= offset || target < HEADER_OCTETS || pointers >= POINTERS_MAX) throw new MessageFault();
+        let rest = this.#pointedAt.get(target);
+        if (rest === undefined) this.#pointedAt.set(target, (rest = this.#labels(target, pointers + 1)));
+        octets += rest.octets - 1;
+        if (octets > NAME_OCTETS_MAX) throw new MessageFault();
+        return { labels: [...labels, ...rest.labels], octets, end: offset + 2 };
       }
       if (length > LABEL_OCTETS_MAX) throw new MessageFault();
       offset += 1 + length;
-      if (length === 0) break;
+      if (length === 0) return { labels, octets, end: offset };
       octets += 1 + length;
       if (octets > NAME_OCTETS_MAX || offset > this.#message.length) throw new MessageFault();
       labels.push(labelFromOctets(this.#message.toString('latin1', offset - length, offset)));
     }
-    this.#offset = end ?? offset;
-    return labels.join('.');
   }
 
   #string(): string {
