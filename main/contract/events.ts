@@ -19,6 +19,8 @@ export const changeEvent = z.object({
     'orders.changed',
     'zones.changed',
     'records.changed',
+    'domains.changed',
+    'certificates.changed',
     'ca.changed',
     'clock.changed',
     'settings.changed',

@@ -13,6 +13,7 @@ export interface SettingsHolder {
 
 const BAN_DURATION_MS_MAX = 366 * 86_400_000;
 const PROPAGATION_MS_MAX = 48 * 3_600_000;
+const ISSUANCE_DELAY_MS_MAX = 48 * 3_600_000;
 
 /** Stored values that are no longer acceptable (from another version) fall back to their defaults, each by itself. */
 export function holdSettings(rows: SettingRows): SettingsHolder {
@@ -40,6 +41,7 @@ export function createSettingsServices(holder: SettingsHolder, effects: Pick<Eff
     update(patch) {
       if (patch.banDuration !== undefined) checkBanDuration(patch.banDuration);
       if (patch.propagation !== undefined) checkPropagation(patch.propagation);
+      if (patch.issuanceDelay !== undefined) checkIssuanceDelay(patch.issuanceDelay);
       if (patch.resolver !== undefined) parseResolver(patch.resolver);
       const settings = holder.update(patch);
       effects.emit('settings.changed');
@@ -58,6 +60,12 @@ function checkBanDuration(text: string): void {
 function checkPropagation(text: string): void {
   if (parseDuration(text) > PROPAGATION_MS_MAX) {
     throw inputError('propagation', 'must be 48 hours ("PT48H") at most; "PT0S" is none.');
+  }
+}
+
+function checkIssuanceDelay(text: string): void {
+  if (parseDuration(text) > ISSUANCE_DELAY_MS_MAX) {
+    throw inputError('issuanceDelay', 'must be 48 hours ("PT48H") at most; "PT0S" is none.');
   }
 }
 

@@ -5,6 +5,7 @@ import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
+import { createDomains, type Domains } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits, type Limits } from './limits.ts';
 import { createOrders, type Orders } from './orders.ts';
@@ -24,6 +25,7 @@ export interface Store {
   orders: Orders;
   zones: Zones;
   records: Records;
+  domains: Domains;
   settings: Settings;
   limits: Limits;
   clock: ClockSettings;
@@ -63,6 +65,7 @@ export function openStore(options: StoreOptions): Store {
     orders: createOrders(connection, datasets),
     zones: createZones(connection),
     records: createRecords(connection),
+    domains: createDomains(connection),
     settings: createSettings(connection),
     limits: createLimits(connection),
     clock: createClockSettings(connection),
