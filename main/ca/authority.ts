@@ -41,11 +41,12 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
   const { directory, clock, log = silentLog } = options;
   const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
   let root = loadOrCreateRoot(options);
+  let older = readOlder(options);
 
   return {
     root: () => root,
     certificateFile,
-    older: () => readOlder(options).filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
+    older: () => older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
     extend(suffix) {
       const extended = extendRoot(root, suffix, clock.state().realNow);
       keepOlder(options, root);
@@ -63,6 +64,7 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
         fingerprint: extended.fingerprint,
         suffixes: extended.constraints.suffixes,
       });
+      older = readOlder(options);
       root = extended;
       return root;
     },

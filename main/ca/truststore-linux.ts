@@ -73,15 +73,15 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
     return {
       ...base,
       read: () => Promise.resolve(reading),
-      trust: () => ({ commands: [] }),
-      untrust: () => ({ commands: [] }),
+      trust: () => [],
+      untrust: () => [],
     };
   }
   return {
     ...base,
     read: (own) => Promise.resolve(readLayout(layout, own)),
-    trust: (own, superseded) => ({ commands: linuxTrustCommands(layout, own, superseded, privileged) }),
-    untrust: (targets) => ({ commands: linuxUntrustCommands(layout, targets, privileged) }),
+    trust: (own, superseded) => linuxTrustCommands(layout, own, superseded, privileged),
+    untrust: (targets) => linuxUntrustCommands(layout, targets, privileged),
     afterwards: 'Programs that are running read it when they start.',
   };
 }

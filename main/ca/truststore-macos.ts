@@ -40,13 +40,11 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
     id: 'system',
     title: 'Login keychain: Safari, Chrome, and Firefox as it comes',
     read,
-    trust: ({ file }, superseded) => ({
-      commands: [
-        ...superseded.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
-        macosTrustCommand(keychain, file),
-      ],
-    }),
-    untrust: (targets) => ({ commands: targets.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')) }),
+    trust: ({ file }, superseded) => [
+      ...superseded.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
+      macosTrustCommand(keychain, file),
+    ],
+    untrust: (targets) => targets.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
   };
 }
 

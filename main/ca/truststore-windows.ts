@@ -23,10 +23,11 @@ export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; ru
     id: 'system',
     title: 'Windows, current user: Edge, Chrome, and Firefox as it comes',
     read,
-    trust: ({ file }, superseded) => ({
-      commands: [windowsTrustCommand(tool, file), ...superseded.map((root) => windowsUntrustCommand(tool, root))],
-    }),
-    untrust: (targets) => ({ commands: targets.map((root) => windowsUntrustCommand(tool, root)) }),
+    trust: ({ file }, superseded) => [
+      windowsTrustCommand(tool, file),
+      ...superseded.map((root) => windowsUntrustCommand(tool, root)),
+    ],
+    untrust: (targets) => targets.map((root) => windowsUntrustCommand(tool, root)),
   };
 }
 

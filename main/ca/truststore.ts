@@ -19,12 +19,6 @@ export interface Unavailable {
 
 export type StoreReading = { available: true; roots: FoundRoot[] } | Unavailable;
 
-/** What changes a store: in order, and what to run when one of them fails. */
-export interface ChangePlan {
-  commands: readonly Command[];
-  undo?: readonly Command[];
-}
-
 /**
  * One trust store. It reads and it says what would change it; whether that is run, shown or refused, and whether it
  * has worked, is decided for all of them in truststores.ts.
@@ -36,9 +30,9 @@ export interface TrustStore {
   /** Reads the store itself, never a note of what was done. Never throws for a store that is missing or damaged. */
   read(own: OwnRoots): Promise<StoreReading>;
   /** Puts the current root in, and takes `superseded` out. */
-  trust(own: OwnRoots, superseded: readonly FoundRoot[]): ChangePlan;
+  trust(own: OwnRoots, superseded: readonly FoundRoot[]): Command[];
   /** Takes `targets`, which all have a handle, out. */
-  untrust(targets: readonly FoundRoot[]): ChangePlan;
+  untrust(targets: readonly FoundRoot[]): Command[];
   /** What an own failure of a command means here, where the store knows better than the command's text. */
   explainFailure?(output: string): string | null;
   /** What a client must do to notice a change: "Restart the browser". */

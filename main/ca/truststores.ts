@@ -1,17 +1,18 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { pasteable, type Command, type CommandResult, type RunCommand } from './command.ts';
-import type { ChangePlan, FoundRoot, StoreReading, TrustStore } from './truststore.ts';
+import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 
 /** Reading a store starts one or a few small programs; more at once than this would only fight for the disk. */
 const READ_AT_ONCE_MAX = 4;
 
 /**
- * NSS lists certificates of one subject together, so that the wrong one of two can be taken out where they were imported
- * by hand; the next round sees that and mends it. Two suffice; the third shows that it does not converge.
+ * A store is read, changed, and read again. NSS shows certificates of one subject together, so that the wrong one of
+ * two can be taken out where both were imported by hand; the next round sees that and mends it. One change suffices
+ * otherwise; a store that is not as it should be after four does not converge.
  */
-const ROUNDS_MAX = 3;
+const ROUNDS_MAX = 5;
 
 /** A command's own words in an error: enough for the reason, not a page. */
 const REASON_LENGTH_MAX = 500;
@@ -75,9 +76,14 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
       if (isTrusted(reading.roots) && superseded.length === 0) {
         return withAdvice(describe(store, reading, own(), platform), round > 0 ? store.afterwards : undefined);
       }
-      const plan = store.trust(own(), superseded);
-      if (needsPassword(plan)) return describe(store, reading, own(), platform);
-      await execute(store, plan);
+      const commands = store.trust(own(), superseded);
+      if (needPassword(commands)) return describe(store, reading, own(), platform);
+      try {
+        await execute(store, commands);
+      } catch (error) {
+        await tidy(store, reading.roots);
+        throw error;
+      }
     }
     throw unchanged(store, 'the root is not in there as it should be');
   }
@@ -96,50 +102,58 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
       if (fixed !== undefined) {
         throw unchanged(store, `${fixed.name} (${fixed.fingerprint}) was put there in a way that Vivarium cannot undo`);
       }
-      const plan = store.untrust(targets);
-      if (needsPassword(plan)) return removalToPaste(store, reading.roots, plan);
-      await execute(store, plan);
+      const commands = store.untrust(targets);
+      if (needPassword(commands)) return removalToPaste(store, reading.roots, commands);
+      await execute(store, commands);
       asked = true;
     }
     throw unchanged(store, 'the root is still in there');
   }
 
-  async function execute(store: TrustStore, { commands, undo = [] }: ChangePlan): Promise<void> {
+  async function execute(store: TrustStore, commands: readonly Command[]): Promise<void> {
     for (const command of commands) {
       const result = await run(command);
-      if (result.exitCode === 0) continue;
-      for (const step of undo) await run(step);
-      throw failed(store, command, result);
+      if (result.exitCode !== 0) throw failed(store, command, result);
     }
   }
 
-  function removalToPaste(store: TrustStore, roots: readonly FoundRoot[], plan: ChangePlan): StoreTrust {
+  /** A database with a password takes a certificate, and then refuses to trust it: what was not there before goes. */
+  async function tidy(store: TrustStore, before: readonly FoundRoot[]): Promise<void> {
+    if (before.some((root) => root.identity === 'current')) return;
+    const reading = await store.read(own());
+    if (!reading.available) return;
+    const left = reading.roots.filter((root) => root.identity === 'current' && !root.trusted && root.handle !== null);
+    if (left.length === 0) return;
+    for (const command of store.untrust(left)) await run(command);
+  }
+
+  function removalToPaste(store: TrustStore, roots: readonly FoundRoot[], commands: readonly Command[]): StoreTrust {
     return {
       store: store.id,
       title: store.title,
       state: stateOf(roots),
       needs: passwordNote(platform),
-      command: pasteable(plan.commands, platform),
+      command: pasteable(commands, platform),
       message: 'Nothing was changed: this takes a password. Paste the command; then ask for the status again.',
     };
   }
 
   return {
     list: () => inSlices(stores(), READ_AT_ONCE_MAX, statusOf),
-    trust(id) {
+    async trust(id) {
       const store = storeOf(id);
-      return alone(store, () => trust(store));
+      return await alone(store, () => trust(store));
     },
-    untrust(id, fingerprint) {
+    async untrust(id, fingerprint) {
       const store = storeOf(id);
-      return alone(store, () => untrust(store, fingerprint));
+      return await alone(store, () => untrust(store, fingerprint));
     },
   };
 }
 
 const isTrusted = (roots: readonly FoundRoot[]): boolean =>
   roots.some((root) => root.identity === 'current' && root.trusted);
-const needsPassword = ({ commands }: ChangePlan): boolean => commands.some((command) => command.needsPassword);
+const needPassword = (commands: readonly Command[]): boolean => commands.some((command) => command.needsPassword);
 const isTarget = (root: FoundRoot, fingerprint: string | undefined): boolean =>
   fingerprint === undefined ? root.identity !== 'other' : normal(root.fingerprint) === normal(fingerprint);
 const normal = (fingerprint: string): string => fingerprint.replace(/[^0-9a-f]/gi, '').toLowerCase();
@@ -159,12 +173,12 @@ function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platf
   const { roots } = reading;
   const superseded = roots.filter((root) => root.identity === 'older' && root.handle !== null);
   const state = stateOf(roots);
-  const plan = state === 'trusted' && superseded.length === 0 ? { commands: [] } : store.trust(own, superseded);
+  const commands = state === 'trusted' && superseded.length === 0 ? [] : store.trust(own, superseded);
   return {
     store: id,
     title,
     state,
-    ...(needsPassword(plan) && { needs: passwordNote(platform), command: pasteable(plan.commands, platform) }),
+    ...(needPassword(commands) && { needs: passwordNote(platform), command: pasteable(commands, platform) }),
     message: messageOf(roots, own),
   };
 }
