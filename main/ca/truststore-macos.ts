@@ -48,7 +48,7 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
   };
 }
 
-export const macosListCommand = (keychain: string): Command => ({
+const macosListCommand = (keychain: string): Command => ({
   command: SECURITY,
   args: ['find-certificate', '-a', '-p', keychain],
   needsPassword: false,
@@ -56,7 +56,7 @@ export const macosListCommand = (keychain: string): Command => ({
 });
 
 /** `-l`: the certificate is an authority's; `-L`: look at this machine only. Ends with 0 when macOS trusts it. */
-export const macosVerifyCommand = (file: string): Command => ({
+const macosVerifyCommand = (file: string): Command => ({
   command: SECURITY,
   args: ['verify-cert', '-c', file, '-p', 'basic', '-l', '-L'],
   needsPassword: false,
@@ -64,7 +64,7 @@ export const macosVerifyCommand = (file: string): Command => ({
 });
 
 /** The user's own trust settings, not the administrator's (`-d`): macOS asks for the user's password in a window. */
-export const macosTrustCommand = (keychain: string, file: string): Command => ({
+const macosTrustCommand = (keychain: string, file: string): Command => ({
   command: SECURITY,
   args: ['add-trusted-cert', '-r', 'trustRoot', '-p', 'ssl', '-p', 'basic', '-k', keychain, file],
   needsPassword: true,
@@ -72,7 +72,7 @@ export const macosTrustCommand = (keychain: string, file: string): Command => ({
 });
 
 /** `-t` deletes the user's trust settings of the certificate as well. */
-export const macosUntrustCommand = (keychain: string, sha1: string): Command => ({
+const macosUntrustCommand = (keychain: string, sha1: string): Command => ({
   command: SECURITY,
   args: ['delete-certificate', '-Z', sha1, '-t', keychain],
   needsPassword: true,

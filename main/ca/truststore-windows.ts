@@ -35,7 +35,7 @@ export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; ru
 export const windowsCertutil = (environment: NodeJS.ProcessEnv): string =>
   win32.join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'certutil.exe');
 
-export const windowsListCommand = (tool: string): Command => ({
+const windowsListCommand = (tool: string): Command => ({
   command: tool,
   args: ['-user', '-store', 'Root'],
   needsPassword: false,
@@ -43,7 +43,7 @@ export const windowsListCommand = (tool: string): Command => ({
 });
 
 /** Windows shows the root and asks for a yes. */
-export const windowsTrustCommand = (tool: string, file: string): Command => ({
+const windowsTrustCommand = (tool: string, file: string): Command => ({
   command: tool,
   args: ['-user', '-addstore', 'Root', file],
   needsPassword: false,
@@ -51,7 +51,7 @@ export const windowsTrustCommand = (tool: string, file: string): Command => ({
   asks: true,
 });
 
-export const windowsUntrustCommand = (tool: string, root: Pick<FoundRoot, 'handle'>): Command => ({
+const windowsUntrustCommand = (tool: string, root: Pick<FoundRoot, 'handle'>): Command => ({
   command: tool,
   args: ['-user', '-delstore', 'Root', root.handle ?? ''],
   needsPassword: false,
@@ -68,7 +68,7 @@ const SHA1 = /(?<![0-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{2}(?: [0-9a-f]{2}){19})(?![0
  * The roots of a Vivarium in what `certutil -store` prints. Its words are translated and certificates are not in it, so
  * this goes by common name and SHA-1, which is what Windows calls certificates by.
  */
-export function readWindowsStore(
+function readWindowsStore(
   text: string,
   own: Pick<OwnRoots, 'older'> & { current: { certificate: { raw: Uint8Array } } },
 ): FoundRoot[] {
