@@ -71,7 +71,16 @@ export const ca = {
     .input(
       inStore.extend({
         /** The one Vivarium root with this fingerprint instead, as another Vivarium or a deleted data folder left it. */
-        fingerprint: z.string().min(1).max(200).optional(),
+        fingerprint: z
+          .string()
+          .min(1)
+          .max(200)
+          .optional()
+          .meta({
+            examples: [
+              'D5:DB:5B:F2:19:72:73:83:5D:80:A4:F6:FA:80:54:93:D2:F5:85:B8:D9:53:57:77:50:AB:E1:27:A4:46:1A:70',
+            ],
+          }),
       }),
     )
     .output(storeTrust),
