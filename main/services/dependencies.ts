@@ -136,6 +136,8 @@ export interface RecordRows {
   get(id: string): VersionRow | null;
   typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
   rrset(zone: string, name: string, type: string): VersionRow[];
+  /** All versions in a zone. */
+  versions(zone: string): VersionRow[];
   apply(changes: VersionChanges): void;
   count(): { current: number; versions: number };
 }

@@ -55,17 +55,23 @@ export function createRecordServices(options: {
 }
 
 /** Data of the records at a name, one of each type, for the rules on what may stand together. */
-export function dataAt(
+function dataAt(
   rules: Pick<RecordRules, 'parseZoneValue'>,
   records: Pick<RecordRows, 'typesAt'>,
   zone: string,
   name: string,
 ): RecordData[] {
-  return records.typesAt(zone, name).flatMap(({ type, value }) => {
-    const known = recordType.safeParse(type);
-    const read = known.success ? rules.parseZoneValue(known.data, value) : null;
-    return read?.ok === true ? [read.data] : [];
-  });
+  return records.typesAt(zone, name).flatMap((row) => readData(rules, row));
+}
+
+/** A stored record's data; nothing where another version of Vivarium has stored what this one can't read. */
+export function readData(
+  rules: Pick<RecordRules, 'parseZoneValue'>,
+  { type, value }: Pick<VersionRow, 'type' | 'value'>,
+): RecordData[] {
+  const known = recordType.safeParse(type);
+  const read = known.success ? rules.parseZoneValue(known.data, value) : null;
+  return read?.ok === true ? [read.data] : [];
 }
 
 /** @throws VivariumError invalid_request with what is wrong with the name and with the value. */

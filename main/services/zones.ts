@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { recordType } from '../contract/zones.ts';
-import type { createZone, readZoneFile, ResourceRecord, writeZoneFile } from '../dns/index.ts';
-import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
+import type { createZone, readZoneFile, RecordData, ResourceRecord, writeZoneFile } from '../dns/index.ts';
+import type { Effects, RecordRows, VersionRow, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
-import { dataAt, type RecordRules } from './records.ts';
+import { readData, type RecordRules } from './records.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
 /** Bad lines that an import lists; the others are counted. */
@@ -65,19 +65,19 @@ export function createZoneServices(options: {
     },
     export({ name }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);
-      const stored = records.list(apex).flatMap(({ name, type, ttlSeconds, value }): ResourceRecord[] => {
-        const read = rules.parseZoneValue(recordType.parse(type), value);
-        return read.ok ? [{ name, ttlSeconds, data: read.data }] : [];
-      });
+      const stored = records
+        .list(apex)
+        .flatMap((row) => readData(rules, row).map((data) => ({ name: row.name, ttlSeconds: row.ttlSeconds, data })));
       return { text: rules.writeZoneFile(rules.createZone({ apex, nameServer, supportsAlias, records: stored })) };
     },
     import({ name, text }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);
+      const present = typesByName(rules, records.list(apex));
       const read = rules.readZoneFile(text, {
         apex,
         supportsAlias,
         types: FILE_TYPES,
-        at: (owner) => dataAt(rules, records, apex, owner),
+        at: (owner) => present.get(owner) ?? [],
       });
       const created = writer.put(
         apex,
@@ -87,4 +87,16 @@ export function createZoneServices(options: {
       return { created, rejected: faults.slice(0, REJECTED_LISTED_MAX), rejectedTotal: faults.length };
     },
   };
+}
+
+/** Data of a zone's records by name, one of each type, which is all that the rules look at. */
+function typesByName(rules: RecordRules, rows: readonly VersionRow[]): ReadonlyMap<string, RecordData[]> {
+  const names = new Map<string, RecordData[]>();
+  for (const row of rows) {
+    const here = names.get(row.name) ?? [];
+    if (here.some(({ type }) => type === row.type)) continue;
+    here.push(...readData(rules, row));
+    names.set(row.name, here);
+  }
+  return names;
 }

@@ -80,9 +80,7 @@ export function createRecords({ sqlite, guarded, transactional }: Connection): R
        visible_until_ms = :visibleUntilMs WHERE key = :key`,
   );
   const end = sqlite.prepare<[number]>('DELETE FROM records WHERE key = ?');
-  const countCurrent = sqlite
-    .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NULL')
-    .pluck();
+  const countCurrent = sqlite.prepare<[], number>('SELECT coalesce(sum(records), 0) FROM zones').pluck();
   const countEnding = sqlite
     .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
     .pluck();

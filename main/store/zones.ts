@@ -26,8 +26,7 @@ export interface Zones {
 
 type Stored = Omit<CountedZone, 'supportsAlias'> & { supportsAlias: number };
 
-const SELECT = `SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs,
-  (SELECT count(*) FROM records WHERE records.zone = zones.name AND visible_until_ms IS NULL) AS records FROM zones`;
+const SELECT = 'SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs, records FROM zones';
 
 export function createZones({ sqlite, guarded, transactional }: Connection): Zones {
   const all = sqlite.prepare<[], Stored>(`${SELECT} ORDER BY name`);
