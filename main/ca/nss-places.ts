@@ -30,7 +30,8 @@ const hasDatabase = (folder: string): boolean => existsSync(join(folder, NSS_CER
 function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
   const browser = 'Chromium';
   const classic = join(home, '.pki/nssdb');
-  // Debian's Chromium makes its database here, and still uses the other one where that is.
+  // Where newer ones make their database; they use the other one where that is. It is listed even so: what was put there
+  // before the other one appeared would otherwise stay.
   const xdg = join(absolute(environment.XDG_DATA_HOME) ?? join(home, '.local/share'), 'pki/nssdb');
   const [first, second] = hasDatabase(xdg) && !hasDatabase(classic) ? [xdg] : [classic, xdg];
   const packaged = [
@@ -41,7 +42,14 @@ function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
   return [
     { id: 'nss:user', title: 'Chromium and Chrome', folder: first ?? classic, browser },
     ...(second !== undefined && hasDatabase(second)
-      ? [{ id: 'nss:user-data', title: 'Chromium and Chrome, data folder', folder: second, browser }]
+      ? [
+          {
+            id: 'nss:user-data',
+            title: 'Chromium and Chrome, while ~/.pki/nssdb is not there',
+            folder: second,
+            browser,
+          },
+        ]
       : []),
     ...packaged
       .filter(([, , folder]) => hasDatabase(folder))

@@ -79,6 +79,11 @@ describe('a Debian system whose administrator Vivarium is', () => {
       const another = createRoot({ realNowMs: clock.state().realNow, owner: 'bob@desk' });
       const corp = readFileSync(join(layout.anchors, 'corp.crt'), 'utf8');
       writeFileSync(join(layout.anchors, 'another.crt'), another.certificatePem);
+      await run(layout.update[0], layout.update.slice(1));
+      await stores.trust('system');
+      expect(await stores.untrust('system')).toMatchObject({ state: 'other_root' });
+      expect(readdirSync(layout.anchors).sort()).toEqual(['another.crt', 'corp.crt']);
+
       writeFileSync(join(layout.anchors, 'both.crt'), corp + authority.root().certificatePem);
       await run(layout.update[0], layout.update.slice(1));
       expect((await stores.list())[0]).toMatchObject({ state: 'trusted' });
