@@ -55,7 +55,6 @@ export interface DnsClient {
 
 export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
   const stopping = new AbortController();
-  // Every question in flight listens on it.
   const turns = createTurns(IN_FLIGHT_MAX);
 
   async function ask(server: ServerAddress, question: DnsQuestion): Promise<DnsResult> {
