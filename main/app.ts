@@ -1,16 +1,19 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createApi } from './api/index.ts';
 import { createClock } from './base/clock.ts';
 import { CNAME_TARGET, type Config, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from './base/config.ts';
 import { formatDuration, parseDuration } from './base/duration.ts';
 import { createEventBus } from './base/events.ts';
 import { OWNER_ONLY, writeFileAtomically } from './base/files.ts';
+import { isWithin } from './base/hostname.ts';
 import { createLog, type LogLevel, type LogLine } from './base/log.ts';
 import { loadControlToken } from './base/secret.ts';
 import { VERSION } from './base/version.ts';
 import {
+  createLeaf,
   createLeafContexts,
   createRunCommand,
   createTrustStores,
@@ -24,6 +27,7 @@ import {
   buildZoneSet,
   createDnsClient,
   createDnsServer,
+  createLookup,
   createZonePublisher,
   NAME_SERVER,
   platformZone,
@@ -31,7 +35,8 @@ import {
   type Zone,
   type ZoneSet,
 } from './dns/index.ts';
-import { buildSnapshot } from './domains/snapshot.ts';
+import * as domainRules from './domains/index.ts';
+import { buildSnapshot, createLifecycle, createServedLeaves, presentDomain } from './domains/index.ts';
 import { loadErrorPages } from './proxy/error-pages.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { createLimiter } from './ratelimit/limiter.ts';
@@ -39,11 +44,14 @@ import { FREE_LIMITS, limitsOf } from './ratelimit/plans.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import { createControlServer } from './rpc/server.ts';
 import {
+  createCaaServices,
   createCaServices,
+  createCertificateServices,
   createClockServices,
   createDemo,
   createDeployServices,
   createDnsServices,
+  createDomainServices,
   createEventServices,
   createKeyServices,
   createLimitServices,
@@ -62,6 +70,8 @@ import {
   parseResolver,
   presentProject,
   type ProjectRow,
+  providerFacts,
+  releaseHostname,
 } from './services/index.ts';
 import { claimDataFolder, DATABASE_FILE, openStore } from './store/index.ts';
 
@@ -195,7 +205,8 @@ async function compose(
         },
       },
     },
-    contextFor: (hostname) => leaves.contextFor(hostname),
+    contextFor: (hostname) =>
+      isWithin(hostname, PLATFORM_ZONE) ? leaves.contextFor(hostname) : servedLeaves.contextFor(hostname),
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
     freeLimits: FREE_LIMITS,
@@ -204,12 +215,12 @@ async function compose(
   const listeners = await proxy.start({ httpPort: config.httpPort, httpsPort: config.httpsPort });
   const ports: ListenerPorts = { http: listeners.http.port, https: listeners.https.port };
 
-  let snapshot = buildSnapshot([], [], limitsOf);
+  let snapshot = buildSnapshot({ projects: [], keys: [], domains: [], limitsOf });
   /** Made when the first question after a change comes in: few changes are followed by one. */
   let ownZone: Zone | null = null;
   let zoneSet: ZoneSet | null = null;
   const currentZones = () => {
-    ownZone ??= platformZone({ hostnames: snapshot.routes.map((route) => route.hostname) });
+    ownZone ??= platformZone({ hostnames: snapshot.platformHostnames });
     return (zoneSet ??= buildZoneSet([ownZone, ...zonePublisher.zones()]));
   };
   const recordsChanged = () => {
@@ -240,11 +251,56 @@ async function compose(
 
   const present = (row: ProjectRow) => presentProject(row, limitsOf(row), ports);
   const publish = () => {
-    snapshot = buildSnapshot(store.projects.list(), store.keys.active(), limitsOf);
-    ownZone = zoneSet = null;
+    const { platformHostnames } = snapshot;
+    snapshot = buildSnapshot({
+      projects: store.projects.list(),
+      keys: store.keys.active(),
+      domains: lifecycle.list(),
+      limitsOf,
+    });
+    if (!isDeepStrictEqual(platformHostnames, snapshot.platformHostnames)) ownZone = zoneSet = null;
     proxy.publish(snapshot);
   };
   const effects = { emit: events.emit, publish };
+
+  const issuer = {
+    permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
+    issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock }),
+  };
+  const dnsLookup = createLookup(dnsClient, resolver);
+  const provider = (hostname: string) =>
+    resolver().local ? providerFacts(hostname, { zone: store.zones.get, records: store.records }) : null;
+  const lifecycle = createLifecycle({
+    clock,
+    log,
+    rows: store.domains,
+    dns: dnsLookup,
+    issuer,
+    cnameTarget: CNAME_TARGET,
+    provider,
+    settings() {
+      const { issuanceDelay, caaIdentity } = settings.current();
+      const { domain, accountUri, method } = caaIdentity;
+      return { issuanceDelayMs: parseDuration(issuanceDelay), identity: { issuer: domain, accountUri, method } };
+    },
+    project(projectId) {
+      const row = store.projects.get(projectId);
+      if (row === null) return null;
+      return { ...row, deployed: store.deploys.list(projectId).some(({ status }) => status === 'succeeded') };
+    },
+    publish,
+    onRemoved(domain) {
+      servedLeaves.drop(domain.hostname);
+      if (releaseHostname(store.projects, domain)) events.emit('projects.changed', { projectId: domain.projectId });
+    },
+    onChanged(what, { hostname, projectId }) {
+      if (what === 'certificate') servedLeaves.drop(hostname);
+      events.emit(what === 'certificate' ? 'certificates.changed' : 'domains.changed', { projectId });
+    },
+  });
+  onStop(() => lifecycle.stop());
+  clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
+  const servedLeaves = createServedLeaves({ ...lifecycle, issuer, clock });
 
   const recordWriter = createRecordWriter({
     clock,
@@ -265,7 +321,9 @@ async function compose(
       projects: store.projects,
       effects,
       present,
+      planChanged: lifecycle.planChanged,
       forget(projectId) {
+        lifecycle.projectRemoved(projectId);
         limiter.forget(projectId);
         demo.forget({ projectId });
       },
@@ -301,6 +359,17 @@ async function compose(
       seeds: () => createPetSeeds(resource('demo/seed.json')),
     }),
     orders: createOrderServices({ clock, projects: store.projects, orders: store.orders, effects }),
+    domains: createDomainServices({
+      projects: store.projects,
+      lifecycle,
+      rules: domainRules,
+      effects,
+      present: (domain, primary) =>
+        presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: provider(domain.hostname), primary }),
+      presentProject: present,
+    }),
+    caa: createCaaServices({ dns: dnsLookup, identity: () => settings.current().caaIdentity, rules: domainRules }),
+    certificates: createCertificateServices(lifecycle),
     zones: createZoneServices({
       ...zoneParts,
       clock,
@@ -338,6 +407,7 @@ async function compose(
   });
   await demo.prepare({ empty: config.empty, now: clock.now() });
   publish();
+  lifecycle.start();
 
   const token = loadControlToken(join(stateDir, 'control-token'));
   const router = createRouter(services, { log });

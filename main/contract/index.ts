@@ -1,8 +1,10 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
-import { ca } from './certificates.ts';
+import { caa } from './caa.ts';
+import { ca, certificates } from './certificates.ts';
 import { clock } from './clock.ts';
 import { deploys } from './deploys.ts';
+import { domains } from './domains.ts';
 import { events } from './events.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
@@ -22,9 +24,12 @@ export const contract = {
   limits,
   pets,
   orders,
+  domains,
   zones,
   records,
   dns,
+  caa,
+  certificates,
   ca,
   clock,
   settings,
