@@ -72,6 +72,7 @@ import {
   type ProjectRow,
   providerFacts,
   releaseHostname,
+  zoneFacts,
 } from './services/index.ts';
 import { claimDataFolder, DATABASE_FILE, openStore } from './store/index.ts';
 
@@ -268,8 +269,9 @@ async function compose(
     issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock }),
   };
   const dnsLookup = createLookup(dnsClient, resolver);
+  const findZone = (apex: string) => currentZones().zones.get(apex);
   const provider = (hostname: string) =>
-    resolver().local ? providerFacts(hostname, { zone: store.zones.get, records: store.records }) : null;
+    resolver().local ? providerFacts(hostname, { zone: findZone, records: store.records }) : null;
   const lifecycle = createLifecycle({
     clock,
     log,
@@ -365,7 +367,7 @@ async function compose(
       rules: domainRules,
       effects,
       present: (domain, primary) =>
-        presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: provider(domain.hostname), primary }),
+        presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: zoneFacts(domain.hostname, findZone), primary }),
       presentProject: present,
     }),
     caa: createCaaServices({ dns: dnsLookup, identity: () => settings.current().caaIdentity, rules: domainRules }),
@@ -453,6 +455,7 @@ async function compose(
       counts: {
         projects: store.projects.count(),
         keys: store.keys.count(),
+        domains: lifecycle.list().length,
         pets: store.pets.total(),
         ...traffic,
         connections: proxy.connections(),

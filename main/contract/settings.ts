@@ -69,6 +69,6 @@ export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.object({}).optional()).output(settingsValues),
   update: base
     .route({ summary: 'Change settings; those not named stay' })
-    .input(z.strictObject(settingsValues.partial().shape))
+    .input(z.strictObject({ ...settingsValues.partial().shape, caaIdentity: caaIdentity.partial().optional() }))
     .output(settingsValues),
 };

@@ -15,7 +15,7 @@ export { createOrderServices } from './orders.ts';
 export { createPetSeeds } from './pet-seeds.ts';
 export { createPetServices } from './pets.ts';
 export { createProjectServices } from './projects.ts';
-export { providerFacts } from './provider-facts.ts';
+export { providerFacts, zoneFacts } from './provider-facts.ts';
 export { createRecordServices } from './records.ts';
 export { createRecordWriter } from './record-writer.ts';
 export { createSettingsServices, holdSettings, parseResolver } from './settings.ts';

@@ -43,7 +43,9 @@ export function createSettingsServices(holder: SettingsHolder, effects: Pick<Eff
       if (patch.propagation !== undefined) checkPropagation(patch.propagation);
       if (patch.issuanceDelay !== undefined) checkIssuanceDelay(patch.issuanceDelay);
       if (patch.resolver !== undefined) parseResolver(patch.resolver);
-      const settings = holder.update(patch);
+      const { caaIdentity, ...rest } = patch;
+      const identity = caaIdentity && { caaIdentity: { ...holder.current().caaIdentity, ...caaIdentity } };
+      const settings = holder.update({ ...rest, ...identity });
       effects.emit('settings.changed');
       return settings;
     },

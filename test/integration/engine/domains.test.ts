@@ -142,6 +142,53 @@ describe('a custom domain', () => {
   });
 });
 
+describe('the root’s name constraints', () => {
+  it('hold a certificate back until the root is extended', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('zones.create', { name: 'acme.com' });
+    await engine.call('records.put', { zone: 'acme.com', name: 'www', type: 'CNAME', value: TARGET });
+    await engine.call('domains.attach', { projectId, hostname: 'www.acme.com' });
+    const held = await engine.verify('www.acme.com');
+    expect(held.certificate).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
+    expect(held.checks.find(({ code }) => code === 'suffix_not_permitted')?.fix).toContain('"acme.com"');
+    await engine.call('ca.extend', { suffix: 'acme.com' });
+    expect((await engine.verify('www.acme.com')).certificate.state).toBe('issued');
+    expect(await engine.curl('www.acme.com')).toBe('[]');
+  });
+});
+
+describe('the settings of issuance', () => {
+  it('are merged, and decide who asks CAA and when', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    expect(
+      await engine.call('settings.update', { caaIdentity: { domain: 'LetsEncrypt.org' }, issuanceDelay: 'PT2M' }),
+    ).toMatchObject({ caaIdentity: { domain: 'letsencrypt.org', method: 'http-01' }, issuanceDelay: 'PT2M' });
+    expect(await refusal(engine.call('settings.update', { issuanceDelay: 'P3D' }))).toBe('invalid_request');
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.put('@', 'CAA', '0 issue "letsencrypt.org"');
+    expect((await engine.verify(HOST)).certificate).toMatchObject({ state: 'pending', reason: 'issuance_pending' });
+    await engine.call('clock.advance', { by: 'PT2M' });
+    expect((await engine.get(HOST)).certificate.state).toBe('issued');
+  });
+});
+
+describe('propagation', () => {
+  it('is told with its moment, and over by itself', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    const waiting = await engine.verify(HOST);
+    expect(waiting).toMatchObject({ state: 'pending', checks: [{ code: 'not_propagated', outcome: 'failed' }] });
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(await engine.get(HOST)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+  });
+});
+
 describe('attaching', () => {
   it('is refused with the code of the rule that is broken', async () => {
     const engine = await startDomainsEngine();
