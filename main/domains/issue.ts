@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 export const RENEWAL_LEFT_MS = 30 * DAY_MS;
 
 export const renewAtMs = ({ notBeforeMs, notAfterMs }: HeldLeaf): EpochMs =>
-  notAfterMs - Math.min(RENEWAL_LEFT_MS, (notAfterMs - notBeforeMs) / 3);
+  Math.ceil(notAfterMs - Math.min(RENEWAL_LEFT_MS, (notAfterMs - notBeforeMs) / 3));
 
 /** What came of an attempt; `event` is for the certificate machine. */
 export interface Attempt {
