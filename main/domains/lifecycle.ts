@@ -219,16 +219,28 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       putAll((domain) => (domain.projectId === projectId ? underPlan(domain, facts.plan, now()) : domain));
     },
     projectRemoved(projectId) {
-      for (const domain of domains.forget(projectId)) options.onChanged('domain', domain);
+      for (const domain of domains.forget(projectId)) {
+        options.onChanged('domain', domain);
+        options.onChanged('certificate', domain);
+      }
       if (started) schedule.arm();
     },
     clockAdjusted({ backward }) {
       if (!backward) return;
       const { issuanceDelayMs } = options.settings();
-      putAll((domain) => afterClockWentBack(domain, now(), issuanceDelayMs));
+      try {
+        putAll((domain) => afterClockWentBack(domain, now(), issuanceDelayMs));
+      } catch (error) {
+        log.error('Domains could not be brought in step with the clock', { error });
+      }
     },
     start() {
       started = true;
+      // A change of plan whose consequence could not be stored is made up for.
+      putAll((domain) => {
+        const plan = project(domain.projectId)?.plan;
+        return plan === undefined ? domain : underPlan(domain, plan, now());
+      });
       schedule.arm();
     },
     stop() {

@@ -128,6 +128,22 @@ describe('a custom domain', () => {
     });
   });
 
+  it('goes with its project, and its hostname is free again', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    await engine.call('projects.remove', { projectId });
+    expect(await engine.call('domains.list')).toEqual([]);
+    expect((await engine.api({ host: HOST, key: engine.key })).status).toBe(404);
+    expect(await engine.curl(HOST)).toContain('unrecognized name');
+    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
+    await engine.call('deploys.create', { projectId: other.id });
+    await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
+    expect(await engine.verify(HOST)).toMatchObject({ projectId: other.id, certificate: { state: 'issued' } });
+  });
+
   it('survives a restart with its certificate', async () => {
     const engine = await startDomainsEngine();
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
