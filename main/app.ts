@@ -1,27 +1,56 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createApi } from './api/index.ts';
 import { createClock } from './base/clock.ts';
 import { CNAME_TARGET, type Config, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from './base/config.ts';
 import { formatDuration, parseDuration } from './base/duration.ts';
 import { createEventBus } from './base/events.ts';
 import { OWNER_ONLY, writeFileAtomically } from './base/files.ts';
+import { isWithin } from './base/hostname.ts';
 import { createLog, type LogLevel, type LogLine } from './base/log.ts';
 import { loadControlToken } from './base/secret.ts';
 import { VERSION } from './base/version.ts';
-import { createLeafContexts, loadOrCreateRoot, ROOT_CERTIFICATE_FILE } from './ca/index.ts';
+import {
+  createLeaf,
+  createLeafContexts,
+  createRunCommand,
+  createTrustStores,
+  describeRoot,
+  machineStores,
+  openAuthority,
+} from './ca/index.ts';
 import type { Services } from './contract/index.ts';
-import { buildZoneSet, createDnsServer, platformZone, type ZoneSet } from './dns/index.ts';
-import { buildSnapshot } from './domains/snapshot.ts';
+import * as dnsRules from './dns/index.ts';
+import {
+  buildZoneSet,
+  createDnsClient,
+  createDnsServer,
+  createLookup,
+  createZonePublisher,
+  NAME_SERVER,
+  platformZone,
+  type Resolver,
+  type Zone,
+  type ZoneSet,
+} from './dns/index.ts';
+import * as domainRules from './domains/index.ts';
+import { buildSnapshot, createLifecycle, createServedLeaves, presentDomain } from './domains/index.ts';
 import { createProxy, loadErrorPages } from './proxy/index.ts';
 import { createLimiter } from './ratelimit/limiter.ts';
 import { FREE_LIMITS, limitsOf } from './ratelimit/plans.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import { createControlServer } from './rpc/server.ts';
 import {
+  createCaaServices,
+  createCaServices,
+  createCertificateServices,
   createClockServices,
   createDemo,
   createDeployServices,
+  createDnsServices,
+  createDomainServices,
   createEventServices,
   createKeyServices,
   createLimitServices,
@@ -29,13 +58,20 @@ import {
   createPetSeeds,
   createPetServices,
   createProjectServices,
+  createRecordServices,
+  createRecordWriter,
   createSettingsServices,
   createStatusServices,
+  createZoneServices,
   type DemoKey,
   holdSettings,
   type ListenerPorts,
+  parseResolver,
   presentProject,
   type ProjectRow,
+  providerFacts,
+  releaseHostname,
+  zoneFacts,
 } from './services/index.ts';
 import { claimDataFolder, DATABASE_FILE, openStore } from './store/index.ts';
 
@@ -113,8 +149,17 @@ async function compose(
   store.pets.onChanged((dataset) => events.emit('pets.changed', dataset));
 
   const settings = holdSettings(store.settings);
-  const root = loadOrCreateRoot({ directory: caDir, clock, log });
-  const leaves = createLeafContexts({ root, clock });
+  const authority = openAuthority({ directory: caDir, clock, log });
+  const leaves = createLeafContexts({ root: authority.root, clock });
+  const { env: environment, platform } = process;
+  const run = createRunCommand({ clock, environment });
+  const privileged = process.getuid?.() === 0;
+  const trustStores = createTrustStores({
+    stores: () => machineStores({ platform, home: homedir(), environment, run, privileged }),
+    own: () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
+    run,
+    platform,
+  });
 
   const limiter = createLimiter({
     clock,
@@ -160,7 +205,8 @@ async function compose(
         },
       },
     },
-    contextFor: (hostname) => leaves.contextFor(hostname),
+    contextFor: (hostname) =>
+      isWithin(hostname, PLATFORM_ZONE) ? leaves.contextFor(hostname) : servedLeaves.contextFor(hostname),
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
     freeLimits: FREE_LIMITS,
@@ -169,22 +215,105 @@ async function compose(
   const listeners = await proxy.start({ httpPort: config.httpPort, httpsPort: config.httpsPort });
   const ports: ListenerPorts = { http: listeners.http.port, https: listeners.https.port };
 
-  let snapshot = buildSnapshot([], [], limitsOf);
-  /** Made from the snapshot when the first question after a publish comes in: few publishes are followed by one. */
-  let zones: ZoneSet | null = null;
-  const currentZones = () =>
-    (zones ??= buildZoneSet([platformZone({ hostnames: snapshot.routes.map((route) => route.hostname) })]));
+  let snapshot = buildSnapshot({ projects: [], keys: [], domains: [], limitsOf });
+  /** Made when the first question after a change comes in: few changes are followed by one. */
+  let ownZone: Zone | null = null;
+  let zoneSet: ZoneSet | null = null;
+  const currentZones = () => {
+    ownZone ??= platformZone({ hostnames: snapshot.platformHostnames });
+    return (zoneSet ??= buildZoneSet([ownZone, ...zonePublisher.zones()]));
+  };
+  const recordsChanged = () => {
+    zoneSet = null;
+    events.emit('records.changed');
+  };
+  const zonePublisher = createZonePublisher({
+    clock,
+    stored: { ...store.records, zones: () => store.zones.list() },
+    onPublished: recordsChanged,
+  });
+  onStop(() => zonePublisher.stop());
+  clock.onAdjusted(() => {
+    zonePublisher.clockAdjusted();
+    recordsChanged();
+  });
   const dns = createDnsServer({ clock, log, port: config.dnsPort, zones: currentZones });
   onStop(() => dns.stop());
   const dnsListener = await dns.start();
+  const dnsClient = createDnsClient(clock);
+  onStop(() => dnsClient.close());
+  const resolver = (): Resolver => {
+    const foreign = parseResolver(settings.current().resolver);
+    return foreign === null
+      ? { address: '127.0.0.1', port: dnsListener.port, local: true }
+      : { ...foreign, local: false };
+  };
 
   const present = (row: ProjectRow) => presentProject(row, limitsOf(row), ports);
   const publish = () => {
-    snapshot = buildSnapshot(store.projects.list(), store.keys.active(), limitsOf);
-    zones = null;
+    const { platformHostnames } = snapshot;
+    snapshot = buildSnapshot({
+      projects: store.projects.list(),
+      keys: store.keys.active(),
+      domains: lifecycle.list(),
+      limitsOf,
+    });
+    if (!isDeepStrictEqual(platformHostnames, snapshot.platformHostnames)) ownZone = zoneSet = null;
     proxy.publish(snapshot);
   };
   const effects = { emit: events.emit, publish };
+
+  const issuer = {
+    permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
+    issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock }),
+  };
+  const dnsLookup = createLookup(dnsClient, resolver);
+  const findZone = (apex: string) => currentZones().zones.get(apex);
+  const provider = (hostname: string) =>
+    resolver().local ? providerFacts(hostname, { zone: findZone, records: store.records }) : null;
+  const lifecycle = createLifecycle({
+    clock,
+    log,
+    rows: store.domains,
+    dns: dnsLookup,
+    issuer,
+    cnameTarget: CNAME_TARGET,
+    provider,
+    settings() {
+      const { issuanceDelay, caaIdentity } = settings.current();
+      const { domain, accountUri, method } = caaIdentity;
+      return { issuanceDelayMs: parseDuration(issuanceDelay), identity: { issuer: domain, accountUri, method } };
+    },
+    project(projectId) {
+      const row = store.projects.get(projectId);
+      if (row === null) return null;
+      return { ...row, deployed: store.deploys.list(projectId).some(({ status }) => status === 'succeeded') };
+    },
+    publish,
+    onRemoved(domain) {
+      servedLeaves.drop(domain.hostname);
+      if (releaseHostname(store.projects, domain)) events.emit('projects.changed', { projectId: domain.projectId });
+    },
+    onChanged(what, { hostname, projectId }) {
+      if (what === 'certificate') servedLeaves.drop(hostname);
+      events.emit(what === 'certificate' ? 'certificates.changed' : 'domains.changed', { projectId });
+    },
+  });
+  onStop(() => lifecycle.stop());
+  clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
+  const servedLeaves = createServedLeaves({ ...lifecycle, issuer, clock });
+
+  const recordWriter = createRecordWriter({
+    clock,
+    records: store.records,
+    rules: dnsRules,
+    propagationMs: () => parseDuration(settings.current().propagation),
+    onChanged(zone) {
+      zonePublisher.changed(zone);
+      recordsChanged();
+    },
+  });
+  const zoneParts = { zones: store.zones, records: store.records, rules: dnsRules, writer: recordWriter };
 
   const services: Services = {
     status: createStatusServices(() => statusReport()),
@@ -193,7 +322,9 @@ async function compose(
       projects: store.projects,
       effects,
       present,
+      planChanged: lifecycle.planChanged,
       forget(projectId) {
+        lifecycle.projectRemoved(projectId);
         limiter.forget(projectId);
         demo.forget({ projectId });
       },
@@ -229,6 +360,40 @@ async function compose(
       seeds: () => createPetSeeds(resource('demo/seed.json')),
     }),
     orders: createOrderServices({ clock, projects: store.projects, orders: store.orders, effects }),
+    domains: createDomainServices({
+      projects: store.projects,
+      lifecycle,
+      rules: domainRules,
+      effects,
+      present: (domain, primary) =>
+        presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: zoneFacts(domain.hostname, findZone), primary }),
+      presentProject: present,
+    }),
+    caa: createCaaServices({ dns: dnsLookup, identity: () => settings.current().caaIdentity, rules: domainRules }),
+    certificates: createCertificateServices(lifecycle),
+    zones: createZoneServices({
+      ...zoneParts,
+      clock,
+      nameServer: NAME_SERVER,
+      emit: events.emit,
+      publish() {
+        zonePublisher.changed();
+        zoneSet = null;
+      },
+    }),
+    records: createRecordServices(zoneParts),
+    dns: createDnsServices({ client: dnsClient, resolver, rules: dnsRules }),
+    ca: createCaServices({
+      root: {
+        describe: () => describeRoot(authority.root()),
+        extend(suffix) {
+          authority.extend(suffix);
+          leaves.dropAll();
+        },
+      },
+      stores: trustStores,
+      effects,
+    }),
     clock: createClockServices(clock),
     settings: createSettingsServices(settings, effects),
     events: createEventServices(events),
@@ -243,6 +408,7 @@ async function compose(
   });
   await demo.prepare({ empty: config.empty, now: clock.now() });
   publish();
+  lifecycle.start();
 
   const token = loadControlToken(join(stateDir, 'control-token'));
   const router = createRouter(services, { log });
@@ -267,7 +433,7 @@ async function compose(
     control: { url: controlListener.url, token },
     platformZone: PLATFORM_ZONE,
     cnameTarget: CNAME_TARGET,
-    caFile: join(caDir, ROOT_CERTIFICATE_FILE),
+    caFile: authority.certificateFile,
   };
   writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
@@ -288,6 +454,7 @@ async function compose(
       counts: {
         projects: store.projects.count(),
         keys: store.keys.count(),
+        domains: lifecycle.list().length,
         pets: store.pets.total(),
         ...traffic,
         connections: proxy.connections(),

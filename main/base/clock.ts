@@ -26,9 +26,9 @@ export interface Clock {
   at(atMs: EpochMs, callback: TimerCallback): Timer;
   /**
    * Runs `callback` every `intervalMs` on the app's clock. When the clock jumps, repeats with nothing else due between
-   * them collapse into the last one.
+   * them collapse into the last one. The first time is `firstAtMs`, or one interval from now.
    */
-  every(intervalMs: number, callback: TimerCallback): Timer;
+  every(intervalMs: number, callback: TimerCallback, firstAtMs?: EpochMs): Timer;
   /** Runs `callback` once after `delayMs` of real time, whatever the app's clock does. Does not keep the process alive. */
   realTimer(delayMs: number, callback: () => void): Timer;
 }
@@ -250,9 +250,9 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     now,
     monotonic: () => real.monotonic(),
     at: (atMs, callback) => schedule({ atMs, intervalMs: null, callback }),
-    every(intervalMs, callback) {
+    every(intervalMs, callback, firstAtMs) {
       if (!(intervalMs > 0)) throw new RangeError('A repeating timer needs an interval above zero.');
-      return schedule({ atMs: now() + intervalMs, intervalMs, callback });
+      return schedule({ atMs: firstAtMs ?? now() + intervalMs, intervalMs, callback });
     },
     realTimer: (delayMs, callback) => real.schedule(delayMs, callback),
     state() {

@@ -112,3 +112,6 @@ export function certificatePem(der: Uint8Array): string {
 export function fingerprint(der: Uint8Array): string {
   return (hash('sha256', der, 'hex').toUpperCase().match(/../g) ?? []).join(':');
 }
+
+/** `ab12cd34`: the beginning of a fingerprint, as it is used in names of files and of trust store entries. */
+export const fingerprintStart = (text: string): string => text.replaceAll(':', '').slice(0, 8).toLowerCase();

@@ -1,6 +1,10 @@
 /** What the composition root and the services take from here; everything else is for this folder and its tests. */
+export { openAuthority, type Authority } from './authority.ts';
 export { describeLeaf, describeRoot, type LeafDescription, type RootDescription } from './describe.ts';
 export { createLeaf, isRenewalDue, type CreateLeafOptions, type Leaf } from './leaf.ts';
 export { createLeafContexts, type LeafContexts, type LeafContextsOptions } from './leaf-contexts.ts';
-export { loadOrCreateRoot, type LoadOrCreateRootOptions, ROOT_CERTIFICATE_FILE } from './root-folder.ts';
+export { machineStores } from './machine-stores.ts';
+export { ROOT_CERTIFICATE_FILE } from './root-folder.ts';
 export type { Root } from './root.ts';
+export { createRunCommand } from './run-command.ts';
+export { createTrustStores, type TrustStores } from './truststores.ts';

@@ -19,12 +19,15 @@ export interface LeafContexts {
   leafFor(hostname: string): Leaf;
   /** Forgets the leaf of `hostname`: the next use makes another. Connections that are open keep theirs. */
   drop(hostname: string): void;
+  /** Forgets every leaf, as after the root has got a new certificate. */
+  dropAll(): void;
   /** How many are held. */
   readonly size: number;
 }
 
 export interface LeafContextsOptions {
-  root: Root;
+  /** Read for every leaf that is made: the root gets a new certificate when it is extended. */
+  root: () => Root;
   clock: Pick<AdjustableClock, 'state'>;
   /** The least recently used go first beyond this many. */
   contextsMax?: number;
@@ -47,7 +50,7 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
     const key = parseLeafName(hostname).text;
     let found = held.get(key);
     if (found === undefined || isRenewalDue(found.leaf, clock.state())) {
-      const leaf = createLeaf({ root, hostnames: namesFor(key), clock });
+      const leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock });
       found = { leaf, context: createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem }) };
     }
     held.delete(key);
@@ -63,6 +66,7 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
     contextFor: (hostname) => hold(hostname).context,
     leafFor: (hostname) => hold(hostname).leaf,
     drop: (hostname) => void held.delete(parseLeafName(hostname).text),
+    dropAll: () => held.clear(),
     get size() {
       return held.size;
     },

@@ -12,13 +12,13 @@ export const ROOT_CERTIFICATE_FILE = 'root.pem';
 export const ROOT_KEY_FILE = 'root-key.pem';
 
 /** The certificate is public, and others may read it; only its owner may replace it. */
-const CERTIFICATE_MODE = 0o644;
+export const CERTIFICATE_MODE = 0o644;
 
 /** A root that ends sooner than this is worth a warning: leaves begin to be shorter than their 90 days. */
 const ROOT_ENDING_MS = 90 * 86_400_000;
 
 /** Two PEM texts of a P-256 root take 2 kB; whatever is much larger is another file. */
-const ROOT_FILE_BYTES_MAX = 65_536;
+export const ROOT_FILE_BYTES_MAX = 65_536;
 
 export interface LoadOrCreateRootOptions {
   /** The folder of the root's two files, `DIR/ca`; made with mode 0700 when missing. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { normalizeHostname } from '../base/hostname.ts';
+import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
   certificatePem,
@@ -13,7 +13,8 @@ import {
 import { constrainTo, decodeConstraints, DEFAULT_SUFFIXES, type NameConstraints } from './constraints.ts';
 import { content, decode, type Node } from './der.ts';
 import { EXTENSION, rootExtensions } from './extensions.ts';
-import { createKeyPair, isP256, keyIdentifier, keyPairOf } from './p256.ts';
+import { createKeyPair, isP256, keyIdentifier, keyPairOf, type KeyPair } from './p256.ts';
+import { readNewSuffix } from './suffix.ts';
 
 /** As long as people use one machine; browsers put no limit on roots that were imported by hand. */
 export const ROOT_LIFETIME_YEARS = 10;
@@ -57,10 +58,42 @@ export interface CreateRootOptions {
  * @throws VivariumError invalid_request for a suffix that is no hostname, or for too many.
  */
 export function createRoot(options: CreateRootOptions): Root {
-  const { realNowMs } = options;
-  const { privateKey, point } = options.privateKey === undefined ? createKeyPair() : keyPairOf(options.privateKey);
-  const subjectKey = keyIdentifier(point);
-  const subject = distinguishedName({ organization: 'Vivarium', commonName: commonName(options.owner, subjectKey) });
+  const keys = options.privateKey === undefined ? createKeyPair() : keyPairOf(options.privateKey);
+  const subject = distinguishedName({
+    organization: 'Vivarium',
+    commonName: commonName(options.owner, keyIdentifier(keys.point)),
+  });
+  const suffixes = normalizeSuffixes(options.suffixes ?? DEFAULT_SUFFIXES);
+  return signRoot({ ...keys, subject, suffixes, realNowMs: options.realNowMs });
+}
+
+/**
+ * The same authority (key and subject, octet for octet) with a new certificate that permits one suffix more; in memory
+ * only. Narrower suffixes that it covers are left out.
+ * @throws VivariumError as `readNewSuffix`; conflict when the root has as many suffixes as one may have.
+ */
+export function extendRoot(root: Root, suffix: string, realNowMs: number): Root {
+  const { suffixes } = root.constraints;
+  const added = readNewSuffix(suffix, suffixes);
+  const kept = suffixes.filter((known) => !isWithin(known, added));
+  if (kept.length >= ROOT_SUFFIXES_MAX) {
+    throw new VivariumError('conflict', `The root permits ${kept.length} suffixes already, as many as one may.`);
+  }
+  return signRoot({
+    ...keyPairOf(root.privateKey),
+    subject: root.subject,
+    suffixes: [...kept, added],
+    realNowMs,
+  });
+}
+
+interface RootFields extends KeyPair {
+  subject: Node;
+  suffixes: readonly string[];
+  realNowMs: number;
+}
+
+function signRoot({ privateKey, point, subject, suffixes, realNowMs }: RootFields): Root {
   const der = signCertificate(
     {
       serial: randomSerial(),
@@ -69,7 +102,7 @@ export function createRoot(options: CreateRootOptions): Root {
       notBeforeMs: realNowMs - BACKDATE_MS,
       notAfterMs: addYears(realNowMs, ROOT_LIFETIME_YEARS),
       point,
-      extensions: rootExtensions(subjectKey, constrainTo(normalizeSuffixes(options.suffixes ?? DEFAULT_SUFFIXES))),
+      extensions: rootExtensions(keyIdentifier(point), constrainTo(suffixes)),
     },
     privateKey,
   );

@@ -18,6 +18,11 @@ export const base = oc.errors({
   forbidden: describe('forbidden'),
   not_found: describe('not_found'),
   conflict: describe('conflict'),
+  hostname_invalid: describe('hostname_invalid'),
+  hostname_reserved: describe('hostname_reserved'),
+  plan_required: describe('plan_required'),
+  deploy_required: describe('deploy_required'),
+  in_use: describe('in_use'),
   internal_error: describe('internal_error'),
   unavailable: describe('unavailable'),
 });

@@ -1,7 +1,10 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
+import { caa } from './caa.ts';
+import { ca, certificates } from './certificates.ts';
 import { clock } from './clock.ts';
 import { deploys } from './deploys.ts';
+import { domains } from './domains.ts';
 import { events } from './events.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
@@ -10,9 +13,28 @@ import { pets } from './pets.ts';
 import { projects } from './projects.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
+import { dns, records, zones } from './zones.ts';
 
 /** Everything that may be asked of a Vivarium. The window, the browser, scripts and the command line derive from it. */
-export const contract = { status, projects, deploys, keys, limits, pets, orders, clock, settings, events };
+export const contract = {
+  status,
+  projects,
+  deploys,
+  keys,
+  limits,
+  pets,
+  orders,
+  domains,
+  zones,
+  records,
+  dns,
+  caa,
+  certificates,
+  ca,
+  clock,
+  settings,
+  events,
+};
 export type Contract = typeof contract;
 
 /** What a service is given besides its input. `signal` aborts when the caller has gone. */

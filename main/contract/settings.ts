@@ -11,20 +11,64 @@ const cors = z.union(
   { error: 'must be "*" or a list of origins such as ["http://localhost:5173"]' },
 );
 
+const RESOLVER_MESSAGE = 'must be "local", or an address and a port such as "192.0.2.53:53" or "[2001:db8::53]:53"';
+
+/** The server that verification and CAA ask: Vivarium's own, or another one. Names are not looked up for it. */
+const resolver = z
+  .string()
+  .max(64)
+  .regex(/^(?:local|[0-9.]+:[0-9]{1,5}|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5})$/, RESOLVER_MESSAGE)
+  .meta({ examples: ['local'] });
+
+/** Who the CA of custom domains is to CAA records: its own name, or one that is rehearsed, such as `letsencrypt.org`. */
+const caaIdentity = z.strictObject({
+  domain: z
+    .string()
+    .max(253)
+    .regex(
+      /^(?=.*[A-Za-z])[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/,
+      'must be the CA’s domain name, such as "letsencrypt.org"',
+    )
+    .transform((name) => name.toLowerCase()),
+  accountUri: z.url('must be a URI such as "https://ca.example/acct/1"').max(1000).nullable(),
+  method: z
+    .string()
+    .max(100)
+    .regex(/^[A-Za-z0-9-]+$/, 'must be the label of a validation method, such as "http-01"'),
+});
+
 export const settingsValues = z.object({
   /** How many refusals in one exhausted rate window ban an API key. */
   banAfter: z.int().min(1).max(1_000_000),
   banDuration: duration,
   cors,
+  /** How long the DNS server goes on answering with what was there before a change: none by default, 48 hours at most. */
+  propagation: duration,
+  resolver,
+  /** How long after a hostname is verified its certificate is asked for: none by default, 48 hours at most. */
+  issuanceDelay: duration,
+  caaIdentity,
 });
 export type Settings = z.infer<typeof settingsValues>;
 
-export const DEFAULT_SETTINGS: Settings = { banAfter: 20, banDuration: 'PT10M', cors: '*' };
+export const DEFAULT_SETTINGS: Settings = {
+  banAfter: 20,
+  banDuration: 'PT10M',
+  cors: '*',
+  propagation: 'PT0S',
+  resolver: 'local',
+  issuanceDelay: 'PT0S',
+  caaIdentity: {
+    domain: 'vivarium.localhost',
+    accountUri: 'https://vivarium.localhost/acct/1',
+    method: 'http-01',
+  },
+};
 
 export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),
   update: base
     .route({ summary: 'Change settings; those not named stay' })
-    .input(z.strictObject(settingsValues.partial().shape))
+    .input(z.strictObject({ ...settingsValues.partial().shape, caaIdentity: caaIdentity.partial().optional() }))
     .output(settingsValues),
 };

@@ -12,6 +12,7 @@ export const statusReport = z.object({
   counts: z.object({
     projects: z.int(),
     keys: z.int(),
+    domains: z.int(),
     pets: z.int(),
     /** Since this start: API responses, and those of them that refused with 429. */
     requests: z.int(),

@@ -4,8 +4,8 @@ export { emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from '
 export { caaWarnings } from './caa-value.ts';
 export { absoluteText, isAtOrBelow, parseName, relativeText, type DomainName } from './name.ts';
 export { NAME_SERVER, platformZone } from './platform-zone.ts';
-export { formatRecord, formatValue } from './record-format.ts';
-export { parseTtl, parseValue, type DataResult } from './record-text.ts';
+export { formatRecord, formatValue, formatZoneValue } from './record-format.ts';
+export { parseTtl, parseValue, parseZoneValue, type DataResult } from './record-text.ts';
 export {
   CLASS_IN,
   isRecordType,
@@ -19,7 +19,12 @@ export {
 } from './record.ts';
 export { answer } from './responder.ts';
 export type { DnsListening } from './bind.ts';
+export { createDnsClient, type DnsClient, type DnsResult } from './client.ts';
+export { createLookup, serverText, type Lookup, type LookupReply, type Resolver } from './lookup.ts';
+export type { ResponseRecord } from './message-reader.ts';
+export { changeRRset, isCurrent, isVisible, type RecordVersion, type RRsetChange } from './propagation.ts';
 export { createDnsServer, type DnsServer, type DnsServerOptions } from './server.ts';
 export { readZoneFile, writeZoneFile, type ZoneFileFault, type ZoneFileResult } from './zone-file.ts';
 export { buildZoneSet, type ZoneSet } from './zone-set.ts';
 export { createZone, DEFAULT_TTL_SECONDS, recordFaults, type RecordPlace, type Zone } from './zone.ts';
+export { createZonePublisher, type ZonePublisher } from './zone-publisher.ts';

@@ -124,7 +124,7 @@ function isAscii(text: string): boolean {
 }
 
 /** One label in this folder's spelling, from its octets as they came over the wire. */
-function labelFromOctets(octets: string): string {
+export function labelFromOctets(octets: string): string {
   const label = asciiLowerCase(octets);
   if (PLAIN_LABEL.test(label)) return label;
   let escaped = '';

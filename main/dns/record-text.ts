@@ -23,6 +23,11 @@ class RecordFault extends Error {}
  */
 export function parseValue(type: RecordType, value: string): DataResult {
   if (type === 'TXT') return guarded(() => ({ type, strings: splitText(utf8Octets(value)) }));
+  return parseZoneValue(type, value);
+}
+
+/** Reads a value as `formatZoneValue` writes it with absolute names: nothing is lost on the way out and in. */
+export function parseZoneValue(type: RecordType, value: string): DataResult {
   const read = readTokens(value);
   return 'fault' in read ? { ok: false, message: read.fault } : parseTokens(type, read.tokens, ROOT);
 }

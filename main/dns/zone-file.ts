@@ -1,7 +1,14 @@
 import { absoluteText, isAtOrBelow, parseName, type DomainName } from './name.ts';
 import { formatRecord } from './record-format.ts';
 import { parseTokens, parseTtl } from './record-text.ts';
-import { isRecordType, RECORD_TYPES, TTL_SECONDS_MAX, type RecordData, type ResourceRecord } from './record.ts';
+import {
+  isRecordType,
+  RECORD_TYPES,
+  TTL_SECONDS_MAX,
+  type RecordData,
+  type RecordType,
+  type ResourceRecord,
+} from './record.ts';
 import { readEntries, type Entry, type Token } from './tokens.ts';
 import { DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
 
@@ -34,6 +41,8 @@ export interface ZoneFileOptions {
   ttlSeconds?: number;
   /** Whether ALIAS and ANAME are allowed. */
   supportsAlias?: boolean;
+  /** Types that are taken; a line of another one is reported. All by default. */
+  types?: readonly RecordType[];
   /** Data of the records that the zone has already, by name, for the rules on what may stand together. */
   at?: (name: DomainName) => readonly RecordData[];
 }
@@ -98,6 +107,8 @@ class ZoneFileReader {
     this.#owner = owner;
     const head = readHead(rest);
     if ('fault' in head) return head.fault;
+    const { types = RECORD_TYPES } = this.#options;
+    if (!types.includes(head.type)) return `${head.type} records are not kept here; the types are ${types.join(', ')}.`;
 
     const data = parseTokens(head.type, rest, this.#origin);
     if (!data.ok) return data.message;

@@ -1,6 +1,7 @@
 import { platformHostname } from '../base/config.ts';
 import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
 import { environment, type Environment } from '../contract/values.ts';
+import { isServed, type HostnameStanding } from './hostname-machine.ts';
 
 /** What is stored of a project, as far as the data plane needs it. */
 export interface PublishedProject {
@@ -22,6 +23,9 @@ export interface ActiveKey {
   hash: string;
 }
 
+/** A domain, as far as the data plane needs it. */
+export type PublishedDomain = HostnameStanding & { hostname: string; projectId: string };
+
 export interface PublishedRoute {
   hostname: string;
   projectId: string;
@@ -37,35 +41,64 @@ export interface PublishedSnapshot {
   routes: readonly PublishedRoute[];
   redirects: ReadonlyMap<string, { to: string; status: 301 | 302 | 307 | 308 }>;
   apiKeys: ReadonlyMap<string, { keyId: string; projectId: string }>;
+  /** The names of the platform's own zone that have addresses because a project is served at them. */
+  platformHostnames: readonly string[];
+}
+
+export interface SnapshotSource {
+  projects: readonly PublishedProject[];
+  keys: Iterable<ActiveKey>;
+  domains: Iterable<PublishedDomain>;
+  limitsOf: (project: PublishedProject) => PlanLimits;
 }
 
 /**
- * The only translator from what is stored to what is served. Each project has its two platform hostnames. A project
- * whose target this version cannot serve has no routes.
+ * The only translator from what is stored to what is served. Each project has its two platform hostnames; its custom
+ * domains serve production, from the moment they were verified until they are removed or suspended. A redirect leads
+ * away only from a domain that is served. A project whose target this version cannot serve has no routes.
  */
-export function buildSnapshot(
-  projects: readonly PublishedProject[],
-  keys: Iterable<ActiveKey>,
-  limitsOf: (project: PublishedProject) => PlanLimits,
-): PublishedSnapshot {
+export function buildSnapshot({ projects, keys, domains, limitsOf }: SnapshotSource): PublishedSnapshot {
+  const routes: PublishedRoute[] = [];
+  const platformHostnames: string[] = [];
+  const production = new Map<string, Omit<PublishedRoute, 'hostname'>>();
+  for (const project of projects) {
+    if (project.target.kind !== 'api') continue;
+    const limits = limitsOf(project);
+    for (const name of environment.options) {
+      const route = routeOf(project, limits, name);
+      const hostname = platformHostname(project.slug, name);
+      if (name === 'production') production.set(project.id, route);
+      platformHostnames.push(hostname);
+      routes.push({ hostname, ...route });
+    }
+  }
+  const servedBy = new Map<string, string>();
+  for (const domain of domains) {
+    const route = production.get(domain.projectId);
+    if (route === undefined || !isServed(domain)) continue;
+    servedBy.set(domain.hostname, domain.projectId);
+    routes.push({ hostname: domain.hostname, ...route });
+  }
   const redirects = new Map<string, { to: string; status: 301 | 302 | 307 | 308 }>();
   for (const project of projects) {
-    for (const { from, to, status } of project.redirects) redirects.set(from, { to, status });
+    for (const { from, to, status } of project.redirects) {
+      if (servedBy.get(from) === project.id) redirects.set(from, { to, status });
+    }
   }
   const apiKeys = new Map<string, { keyId: string; projectId: string }>();
   for (const key of keys) apiKeys.set(key.hash, { keyId: key.id, projectId: key.projectId });
-  return { routes: projects.flatMap((project) => routesOf(project, limitsOf(project))), redirects, apiKeys };
+  return { routes, redirects, apiKeys, platformHostnames };
 }
 
-function routesOf(project: PublishedProject, limits: PlanLimits): PublishedRoute[] {
-  if (project.target.kind !== 'api') return [];
-  return environment.options.map((name) => ({
-    hostname: platformHostname(project.slug, name),
-    projectId: project.id,
-    projectName: project.name,
-    environment: name,
-    plan: project.plan,
-    limits,
-    target: { kind: 'api' },
-  }));
-}
+const routeOf = (
+  project: PublishedProject,
+  limits: PlanLimits,
+  environment: Environment,
+): Omit<PublishedRoute, 'hostname'> => ({
+  projectId: project.id,
+  projectName: project.name,
+  environment,
+  plan: project.plan,
+  limits,
+  target: { kind: 'api' },
+});

@@ -15,6 +15,8 @@ export function createProjectServices(options: {
   effects: Effects;
   /** Base addresses and the limits of the plan: what a row does not hold. */
   present: (row: ProjectRow) => Project;
+  /** Called after a project has got another plan; what that means for its domains is published by the service. */
+  planChanged: (projectId: string) => void;
   /** Called after a project is gone, so that nothing of it stays in memory. */
   forget: (projectId: string) => void;
 }): Services['projects'] {
@@ -75,6 +77,7 @@ export function createProjectServices(options: {
         ...planPatch(row, input.plan, input.limits),
         ...(input.target !== undefined && { target: acceptTarget(input.target) }),
       });
+      if (input.plan !== undefined && input.plan !== row.plan) options.planChanged(projectId);
       return changed(projectId);
     },
     remove({ projectId }) {

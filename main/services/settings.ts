@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Services } from '../contract/index.ts';
 import { DEFAULT_SETTINGS, type Settings, settingsValues } from '../contract/settings.ts';
 import type { Effects, SettingRows } from './dependencies.ts';
@@ -11,6 +12,8 @@ export interface SettingsHolder {
 }
 
 const BAN_DURATION_MS_MAX = 366 * 86_400_000;
+const PROPAGATION_MS_MAX = 48 * 3_600_000;
+const ISSUANCE_DELAY_MS_MAX = 48 * 3_600_000;
 
 /** Stored values that are no longer acceptable (from another version) fall back to their defaults, each by itself. */
 export function holdSettings(rows: SettingRows): SettingsHolder {
@@ -37,7 +40,12 @@ export function createSettingsServices(holder: SettingsHolder, effects: Pick<Eff
     get: () => holder.current(),
     update(patch) {
       if (patch.banDuration !== undefined) checkBanDuration(patch.banDuration);
-      const settings = holder.update(patch);
+      if (patch.propagation !== undefined) checkPropagation(patch.propagation);
+      if (patch.issuanceDelay !== undefined) checkIssuanceDelay(patch.issuanceDelay);
+      if (patch.resolver !== undefined) parseResolver(patch.resolver);
+      const { caaIdentity, ...rest } = patch;
+      const identity = caaIdentity && { caaIdentity: { ...holder.current().caaIdentity, ...caaIdentity } };
+      const settings = holder.update({ ...rest, ...identity });
       effects.emit('settings.changed');
       return settings;
     },
@@ -58,4 +66,35 @@ function isWithin(duration: string, leastMs: number, mostMs: number): boolean {
     // Longer than milliseconds can be counted.
     return false;
   }
+}
+
+function checkPropagation(text: string): void {
+  if (!isWithin(text, 0, PROPAGATION_MS_MAX)) {
+    throw inputError('propagation', 'must be 48 hours ("PT48H") at most; "PT0S" is none.');
+  }
+}
+
+function checkIssuanceDelay(text: string): void {
+  if (!isWithin(text, 0, ISSUANCE_DELAY_MS_MAX)) {
+    throw inputError('issuanceDelay', 'must be 48 hours ("PT48H") at most; "PT0S" is none.');
+  }
+}
+
+/**
+ * The server that the setting `resolver` names; null is Vivarium's own.
+ * @throws VivariumError invalid_request
+ */
+export function parseResolver(text: string): { address: string; port: number } | null {
+  if (text === 'local') return null;
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]+)$/.exec(text);
+  const [, inBrackets, plain, digits] = match ?? [];
+  const address = inBrackets ?? plain ?? '';
+  const port = Number(digits);
+  if (!(inBrackets === undefined ? isIPv4(address) : isIPv6(address)) || !(port >= 1 && port <= 65_535)) {
+    throw inputError(
+      'resolver',
+      'must be "local", or an address and a port such as "192.0.2.53:53" or "[2001:db8::53]:53".',
+    );
+  }
+  return { address, port };
 }

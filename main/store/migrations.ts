@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { INITIAL_SCHEMA } from './migrations/001-initial.ts';
+import { ZONES_SCHEMA } from './migrations/002-zones.ts';
+import { DOMAINS_SCHEMA } from './migrations/003-domains.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -9,7 +11,11 @@ export interface Migration {
 }
 
 /** Every schema change ever published, in order and without gaps. The last version is the schema that this Vivarium knows. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'initial', sql: INITIAL_SCHEMA }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'initial', sql: INITIAL_SCHEMA },
+  { version: 2, name: 'zones', sql: ZONES_SCHEMA },
+  { version: 3, name: 'domains', sql: DOMAINS_SCHEMA },
+];
 
 /** The schema that a list of migrations leads to. */
 export const latestVersion = (migrations: readonly Migration[]): number => migrations.at(-1)?.version ?? 0;

@@ -5,13 +5,16 @@ import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
+import { createDomains, type Domains } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits, type Limits } from './limits.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
+import { createRecords, type Records } from './records.ts';
 import { createSettings, type Settings } from './settings.ts';
+import { createZones, type Zones } from './zones.ts';
 
 /** Everything that Vivarium keeps. What a method has returned, or a promise has resolved with, survives a power failure. */
 export interface Store {
@@ -20,6 +23,9 @@ export interface Store {
   keys: Keys;
   pets: Pets;
   orders: Orders;
+  zones: Zones;
+  records: Records;
+  domains: Domains;
   settings: Settings;
   limits: Limits;
   clock: ClockSettings;
@@ -57,6 +63,9 @@ export function openStore(options: StoreOptions): Store {
     keys: createKeys(connection),
     pets,
     orders: createOrders(connection, datasets),
+    zones: createZones(connection),
+    records: createRecords(connection),
+    domains: createDomains(connection),
     settings: createSettings(connection),
     limits: createLimits(connection),
     clock: createClockSettings(connection),

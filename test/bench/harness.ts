@@ -95,8 +95,9 @@ export interface Vivarium {
 /** Starts the built program on free ports and its own folder. */
 export async function startVivarium(dataDir: string, args: readonly string[] = []): Promise<Vivarium> {
   const ports = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
-  const started = await startNode(['--max-semi-space-size=8', PROGRAM, 'serve', '--data-dir', dataDir, ...ports, ...args], (output) =>
-    output.includes('Stop with Ctrl-C') ? true : null,
+  const started = await startNode(
+    ['--max-semi-space-size=8', PROGRAM, 'serve', '--data-dir', dataDir, ...ports, ...args],
+    (output) => (output.includes('Stop with Ctrl-C') ? true : null),
   );
   const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
   return {

@@ -27,7 +27,15 @@ function busyWorld(nowMs: number): World {
     makeUsage('address:127.0.0.1', { limits: { perMinute: 60, perDay: 1_000 }, minute: 1, day: 1, nowMs }),
   ];
   world.pets[shop.id] = { production: makePets(1_204), staging: [] };
-  world.status.counts = { projects: 2, keys: 4, pets: 1_264, requests: 18_204, refused: 326, connections: 4 };
+  world.status.counts = {
+    projects: 2,
+    keys: 4,
+    domains: 3,
+    pets: 1_264,
+    requests: 18_204,
+    refused: 326,
+    connections: 4,
+  };
   return world;
 }
 

@@ -94,7 +94,7 @@ export function demoWorld(): World {
       dataDir: '/home/ada/.local/share/vivarium',
       ports: { http: 8080, https: 8443, dns: 5380, control: 4780 },
       urls: { control: 'http://127.0.0.1:4780', http: 'http://127.0.0.1:8080', https: 'https://127.0.0.1:8443' },
-      counts: { projects: 1, keys: 1, pets: 60, requests: 0, refused: 0, connections: 0 },
+      counts: { projects: 1, keys: 1, domains: 0, pets: 60, requests: 0, refused: 0, connections: 0 },
       warnings: [],
     },
     projects: [project],

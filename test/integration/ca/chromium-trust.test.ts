@@ -14,7 +14,7 @@ const BROWSER_TIMEOUT_MS = 60_000;
 
 const clock = createClock();
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
-const leaves = createLeafContexts({ root, clock });
+const leaves = createLeafContexts({ root: () => root, clock });
 
 /** A home folder whose NSS database, the one that Chromium reads on Linux, trusts `trusted` and nothing more. */
 async function homeTrusting(trusted: Root): Promise<string> {

@@ -22,7 +22,7 @@ async function start(offsetMs = 0) {
   const clock = createClock({ setting: { offsetMs, frozenAtMs: null } });
   const directory = join(temporaryFolder(), 'ca');
   const root = loadOrCreateRoot({ directory, clock });
-  const leaves = createLeafContexts({ root, clock });
+  const leaves = createLeafContexts({ root: () => root, clock });
   const { port } = await startHttpsServer(leaves.contextFor);
   return { clock, root, leaves, port, caFile: join(directory, 'root.pem') };
 }

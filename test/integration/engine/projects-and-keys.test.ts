@@ -164,7 +164,11 @@ describe('settings', () => {
     await first.call('settings.update', { banAfter: 1, banDuration: 'PT1M', cors: ['http://app.test'] });
     await first.stop();
     const second = await startEngine({ dataDir: first.dataDir });
-    expect(await second.call('settings.get')).toEqual({ banAfter: 1, banDuration: 'PT1M', cors: ['http://app.test'] });
+    expect(await second.call('settings.get')).toMatchObject({
+      banAfter: 1,
+      banDuration: 'PT1M',
+      cors: ['http://app.test'],
+    });
     const answer = await second.api({ headers: { origin: 'http://app.test' } });
     expect(answer.headers['access-control-allow-origin']).toBe('http://app.test');
     expect((await second.api({ headers: { origin: 'http://b.test' } })).headers).not.toHaveProperty(

@@ -3,9 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { createBackups } from '../../../main/store/backups.ts';
+import { latestVersion, MIGRATIONS } from '../../../main/store/migrations.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { HERE, pet } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile, watchedLog } from './files.ts';
+
+const LATEST = latestVersion(MIGRATIONS);
 
 const DAY_MS = 86_400_000;
 
@@ -32,7 +35,7 @@ describe('the daily backup', () => {
     await store.pets.add(HERE, pet('while it is copied'));
     await written;
     const [backup = ''] = store.backupFiles();
-    expect(basename(backup)).toBe('vivarium-v1-20261120T090005000Z.db');
+    expect(basename(backup)).toBe(`vivarium-v${LATEST}-20261120T090005000Z.db`);
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect([...contentOf(dirname(backup)).keys()]).toEqual([basename(backup)]);
     const copy = new Sqlite(backup, { readonly: true });
@@ -93,7 +96,7 @@ describe('the daily backup', () => {
     await clock.pass(5_000);
     await written;
     const names = [...contentOf(backups).keys()].sort();
-    expect(names).toEqual(['notes.txt', 'vivarium-v1-20261120T090005000Z.db']);
+    expect(names).toEqual(['notes.txt', `vivarium-v${LATEST}-20261120T090005000Z.db`]);
   });
 });
 

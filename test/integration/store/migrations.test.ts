@@ -3,17 +3,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { MIGRATIONS, type Migration } from '../../../main/store/migrations.ts';
+import { latestVersion, MIGRATIONS, type Migration } from '../../../main/store/migrations.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { allPets, faultOf, HERE, pet } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
 import { commandsOf } from './restoring.ts';
 
-const next = (version: number, sql: string): Migration => ({ version, name: `test ${version}`, sql });
+const LATEST = latestVersion(MIGRATIONS);
+
+/** The migration that is so many steps after the latest. */
+const next = (step: number, sql: string): Migration => ({ version: LATEST + step, name: `test ${step}`, sql });
 const LONGER = [
   ...MIGRATIONS,
-  next(2, 'ALTER TABLE projects ADD COLUMN note TEXT'),
-  next(3, "UPDATE projects SET note = 'migrated'; CREATE TABLE notes (id INTEGER PRIMARY KEY) STRICT"),
+  next(1, 'ALTER TABLE projects ADD COLUMN note TEXT'),
+  next(2, "UPDATE projects SET note = 'migrated'; CREATE TABLE notes (id INTEGER PRIMARY KEY) STRICT"),
 ];
 
 function read(file: string, sql: string): unknown {
@@ -36,12 +39,15 @@ describe('migrations', () => {
     const store = openFile(file, { migrations: LONGER });
     const [backup] = store.backupFiles();
     const stamp = new Date(FAKE_NOW_MS).toISOString().replaceAll(/[-:.]/g, '');
-    expect(backup).toBe(join(dirname(file), 'backups', `vivarium-v1-${stamp}.db`));
+    expect(backup).toBe(join(dirname(file), 'backups', `vivarium-v${LATEST}-${stamp}.db`));
     expect(allPets(store.pets, HERE)).toHaveLength(3);
     store.close();
-    expect([read(file, 'PRAGMA user_version'), read(file, 'SELECT note FROM projects')]).toEqual([3, 'migrated']);
+    expect([read(file, 'PRAGMA user_version'), read(file, 'SELECT note FROM projects')]).toEqual([
+      LATEST + 2,
+      'migrated',
+    ]);
     const path = backup ?? '';
-    expect([read(path, 'PRAGMA user_version'), read(path, 'SELECT count(*) FROM pets')]).toEqual([1, 3]);
+    expect([read(path, 'PRAGMA user_version'), read(path, 'SELECT count(*) FROM pets')]).toEqual([LATEST, 3]);
   });
 
   it('make no backup where there is nothing to migrate', async () => {
@@ -54,7 +60,7 @@ describe('migrations', () => {
     const file = temporaryFile();
     await makeDatabase(file, 3);
     const rebuild = next(
-      2,
+      1,
       `CREATE TABLE renewed (id INTEGER PRIMARY KEY AUTOINCREMENT, project_id TEXT REFERENCES projects (id)
          ON DELETE SET NULL, environment TEXT NOT NULL, last_pet_id INTEGER NOT NULL DEFAULT 0,
          last_order_id INTEGER NOT NULL DEFAULT 0, UNIQUE (project_id, environment)) STRICT;
@@ -68,16 +74,18 @@ describe('migrations', () => {
   });
 
   it.each([
-    ['bad SQL in the second of two', [next(2, 'CREATE TABLE notes (id INTEGER) STRICT'), next(3, 'NONSENSE')]],
-    ['rows that would refer to nothing', [next(2, 'DELETE FROM datasets')]],
+    ['bad SQL in the second of two', [next(1, 'CREATE TABLE notes (id INTEGER) STRICT'), next(2, 'NONSENSE')]],
+    ['rows that would refer to nothing', [next(1, 'DELETE FROM datasets')]],
   ])('that fail leave the file as it was: %s', async (_case, more) => {
     const file = temporaryFile();
     await makeDatabase(file, 3);
     const before = contentOf(dirname(file)).get('vivarium.db');
     const fault = faultOf(() => openFile(file, { migrations: [...MIGRATIONS, ...more] }));
     expect(fault.code).toBe('internal_error');
-    expect(fault.message).toContain(`could not be brought from schema 1 to ${more.length + 1}; it is as it was`);
-    expect(fault.message).toMatch(/a backup of it is .*backups.vivarium-v1-/);
+    expect(fault.message).toContain(
+      `could not be brought from schema ${LATEST} to ${LATEST + more.length}; it is as it was`,
+    );
+    expect(fault.message).toMatch(/a backup of it is .*backups.vivarium-v\d+-/);
     expect(contentOf(dirname(file)).get('vivarium.db')).toBe(before);
     expect(allPets(openFile(file).pets, HERE)).toHaveLength(3);
   });
@@ -89,7 +97,7 @@ describe('migrations', () => {
     const fault = faultOf(() => openFile(file, { migrations: LONGER }));
     expect(fault.code).toBe('unavailable');
     expect(fault.message).toContain('no backup of it could be made first, so nothing was changed');
-    expect(read(file, 'PRAGMA user_version')).toBe(1);
+    expect(read(file, 'PRAGMA user_version')).toBe(LATEST);
   });
 });
 
@@ -100,9 +108,11 @@ describe('a newer schema', () => {
     const before = contentOf(dirname(file));
     const fault = faultOf(() => openFile(file));
     expect(fault.code).toBe('conflict');
-    expect(fault.message).toContain(`${file} has schema 3, and this Vivarium knows schemas up to 1`);
+    expect(fault.message).toContain(
+      `${file} has schema ${LATEST + 2}, and this Vivarium knows schemas up to ${LATEST}`,
+    );
     expect(fault.message).toContain('Start the newer Vivarium, use another folder with --data-dir');
-    expect(fault.message).toContain('there is no backup with schema 1 or older');
+    expect(fault.message).toContain(`there is no backup with schema ${LATEST} or older`);
     expect(contentOf(dirname(file)).get('vivarium.db')).toBe(before.get('vivarium.db'));
   });
 
@@ -111,14 +121,14 @@ describe('a newer schema', () => {
     await makeDatabase(file, 1);
     const copy = join(dirname(file), 'copy.db');
     const sqlite = new Sqlite(file);
-    sqlite.pragma('user_version = 9');
+    sqlite.pragma('user_version = 999');
     for (const suffix of ['', '-wal']) {
       writeFileSync(copy + suffix, contentOf(dirname(file)).get(`vivarium.db${suffix}`) ?? '', 'latin1');
     }
     sqlite.close();
     const before = contentOf(dirname(file));
     expect(before.get('copy.db-wal')?.length).toBeGreaterThan(0);
-    expect(faultOf(() => openFile(copy)).message).toContain('has schema 9');
+    expect(faultOf(() => openFile(copy)).message).toContain('has schema 999');
     const after = contentOf(dirname(file));
     for (const name of ['copy.db', 'copy.db-wal']) expect(after.get(name)).toBe(before.get(name));
   });
@@ -130,10 +140,10 @@ describe('a newer schema', () => {
     newer.pets.insert(HERE, pet('added since'));
     newer.close();
     mkdirSync(join(dirname(file), 'backups'), { recursive: true });
-    const tooNew = join(dirname(file), 'backups', 'vivarium-v3-20261121T090000000Z.db');
+    const tooNew = join(dirname(file), 'backups', `vivarium-v${LATEST + 2}-20261121T090000000Z.db`);
     writeFileSync(tooNew, contentOf(dirname(file)).get(basename(file)) ?? '', 'latin1');
     const { message } = faultOf(() => openFile(file));
-    expect(message).toMatch(/go back to the backup .*vivarium-v1-20261120T090000000Z\.db, taken 2026-11-20T09:00:00/);
+    expect(message).toMatch(/go back to the backup .*vivarium-v\d+-20261120T090000000Z\.db, taken 2026-11-20T09:00:00/);
     for (const command of commandsOf(message)) execFileSync('sh', ['-c', command]);
     expect(allPets(openFile(file).pets, HERE).map(({ id }) => id)).toEqual([1n, 2n, 3n]);
   });

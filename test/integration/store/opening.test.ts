@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { openDatabase } from '../../../main/store/database.ts';
+import { latestVersion, MIGRATIONS } from '../../../main/store/migrations.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { allPets, faultOf, HERE, pet, projectRow } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
@@ -32,7 +33,7 @@ describe('opening the store', () => {
     const pragma = (name: string) => connection.sqlite.pragma(name, { simple: true });
     expect(
       ['journal_mode', 'synchronous', 'foreign_keys', 'user_version', 'application_id', 'busy_timeout'].map(pragma),
-    ).toEqual(['wal', 2, 1, 1, 0x56495641, 1_000]);
+    ).toEqual(['wal', 2, 1, latestVersion(MIGRATIONS), 0x56495641, 1_000]);
   });
 
   it('has nothing beside the file once it is closed, twice if need be', async () => {

@@ -10,7 +10,7 @@ let leaves: LeafContexts;
 
 beforeEach(() => {
   clock = createFakeClock();
-  leaves = createLeafContexts({ root, clock, contextsMax: 3 });
+  leaves = createLeafContexts({ root: () => root, clock, contextsMax: 3 });
 });
 
 test('a hostname keeps its context, however it is spelt', () => {
@@ -73,7 +73,7 @@ test('the platform’s own leaf is for clients that name no host, too', () => {
 });
 
 test('which names a leaf has can be said', () => {
-  const named = createLeafContexts({ root, clock, namesFor: (hostname) => [hostname, `www.${hostname}`] });
+  const named = createLeafContexts({ root: () => root, clock, namesFor: (hostname) => [hostname, `www.${hostname}`] });
   expect(named.leafFor('acme.test').sans).toEqual(['acme.test', 'www.acme.test']);
 });
 

@@ -162,3 +162,12 @@ six AAAA 2001:db8::1
   expect(linesOf(text)[0]).toBe('$ORIGIN acme.test.');
   expect(linesOf(text)[1]).toBe('@ 3600 IN SOA ns.vivarium.localhost. hostmaster 7 7200 900 1209600 300');
 });
+
+describe('types', () => {
+  test('that are not kept are reported by their line', () => {
+    const text = 'a A 192.0.2.1\nb SRV 0 5 443 host\nc TXT x';
+    const result = readZoneFile(text, { apex: 'a.test', types: ['A', 'TXT'] });
+    expect(result.records.map(({ name }) => name)).toEqual(['a.a.test', 'c.a.test']);
+    expect(result.faults).toEqual([{ line: 2, message: 'SRV records are not kept here; the types are A, TXT.' }]);
+  });
+});

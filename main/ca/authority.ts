@@ -1,0 +1,96 @@
+import { X509Certificate } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../base/files.ts';
+import { silentLog } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { fingerprint, fingerprintStart } from './certificate.ts';
+import { createFile, readOwnFile } from './owned-files.ts';
+import {
+  CERTIFICATE_MODE,
+  loadOrCreateRoot,
+  type LoadOrCreateRootOptions,
+  ROOT_CERTIFICATE_FILE,
+  ROOT_FILE_BYTES_MAX,
+} from './root-folder.ts';
+import { extendRoot, type Root } from './root.ts';
+
+/** What `root.pem` was before an extension: `root-` and the first 8 digits of its fingerprint. */
+const OLDER_FILE = /^root-[0-9a-f]{8}\.pem$/;
+
+/** As many as extensions are possible; a folder with more has been filled by something else. */
+const OLDER_ROOTS_MAX = 100;
+
+/** The root of a data folder, and the certificates that it had before. */
+export interface Authority {
+  /** The root in force. */
+  root(): Root;
+  /** Earlier certificates of the root, kept so that they can be taken out of trust stores. */
+  older(): readonly X509Certificate[];
+  /** Where the certificate in force is. */
+  readonly certificateFile: string;
+  /**
+   * Gives the root a new certificate, on disk and in force when this returns. The old one is kept beside it.
+   * @throws VivariumError as `extendRoot`; unavailable when a file cannot be written, and nothing has changed then.
+   */
+  extend(suffix: string): Root;
+}
+
+/** Opens the root in a folder, or makes one. @throws VivariumError as `loadOrCreateRoot`. */
+export function openAuthority(options: LoadOrCreateRootOptions): Authority {
+  const { directory, clock, log = silentLog } = options;
+  const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
+  let root = loadOrCreateRoot(options);
+  let older = readOlder(options);
+
+  return {
+    root: () => root,
+    certificateFile,
+    older: () => older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
+    extend(suffix) {
+      const extended = extendRoot(root, suffix, clock.state().realNow);
+      keepOlder(options, root);
+      try {
+        writeFileAtomically(certificateFile, extended.certificatePem, CERTIFICATE_MODE);
+      } catch (cause) {
+        throw new VivariumError(
+          'unavailable',
+          `${certificateFile} could not be replaced; the root is as it was. Make its folder one that your user owns, on a disk with room.`,
+          { cause },
+        );
+      }
+      log.info('The root has a new certificate.', {
+        file: certificateFile,
+        fingerprint: extended.fingerprint,
+        suffixes: extended.constraints.suffixes,
+      });
+      older = readOlder(options);
+      root = extended;
+      return root;
+    },
+  };
+}
+
+function keepOlder({ directory, log = silentLog }: LoadOrCreateRootOptions, root: Root): void {
+  const file = join(directory, `root-${fingerprintStart(root.fingerprint)}.pem`);
+  // There already when an extension was interrupted between the two files.
+  const existing = readOwnFile(file, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
+  if (existing === null) createFile(file, root.certificatePem, CERTIFICATE_MODE);
+}
+
+function readOlder({ directory, log = silentLog }: LoadOrCreateRootOptions): X509Certificate[] {
+  const names = readdirSync(directory).filter((name) => OLDER_FILE.test(name));
+  return names.slice(0, OLDER_ROOTS_MAX).flatMap((name) => {
+    const file = join(directory, name);
+    try {
+      const pem = readOwnFile(file, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
+      return pem === null ? [] : [new X509Certificate(pem)];
+    } catch (error) {
+      log.warn('An earlier certificate of the root cannot be read; trust stores that have it may keep it.', {
+        file,
+        error,
+      });
+      return [];
+    }
+  });
+}

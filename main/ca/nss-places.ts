@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { firefoxProfiles } from './firefox-profiles.ts';
+import { NSS_CERTIFICATES_FILE } from './truststore-nss.ts';
+
+/** An NSS database that a browser of this user reads, or would read. */
+export interface NssPlace {
+  id: string;
+  title: string;
+  folder: string;
+  browser: string;
+}
+
+export interface PlacesOptions {
+  platform: NodeJS.Platform;
+  /** The user's home folder. */
+  home: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** Every NSS database of the user, in a fixed order; those of browsers that are not there are left out. */
+export function nssPlaces(options: PlacesOptions): NssPlace[] {
+  const chromium = options.platform === 'linux' ? chromiumPlaces(options) : [];
+  return [...chromium, ...firefoxPlaces(options)];
+}
+
+const hasDatabase = (folder: string): boolean => existsSync(join(folder, NSS_CERTIFICATES_FILE));
+
+/** Chromium and Chrome read NSS on Linux only. */
+function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
+  const browser = 'Chromium';
+  const classic = join(home, '.pki/nssdb');
+  // Where newer ones make their database; they use the other one where that is. It is listed even so: what was put there
+  // before the other one appeared would otherwise stay.
+  const xdg = join(absolute(environment.XDG_DATA_HOME) ?? join(home, '.local/share'), 'pki/nssdb');
+  const [first, second] = hasDatabase(xdg) && !hasDatabase(classic) ? [xdg] : [classic, xdg];
+  const packaged = [
+    ['nss:snap-chromium', 'Chromium from the snap store', join(home, 'snap/chromium/current/.pki/nssdb')],
+    ['nss:flatpak-chromium', 'Chromium from Flathub', join(home, '.var/app/org.chromium.Chromium/.pki/nssdb')],
+    ['nss:flatpak-chrome', 'Chrome from Flathub', join(home, '.var/app/com.google.Chrome/.pki/nssdb')],
+  ] as const;
+  return [
+    { id: 'nss:user', title: 'Chromium and Chrome', folder: first ?? classic, browser },
+    ...(second !== undefined && hasDatabase(second)
+      ? [
+          {
+            id: 'nss:user-data',
+            title: 'Chromium and Chrome, while ~/.pki/nssdb is not there',
+            folder: second,
+            browser,
+          },
+        ]
+      : []),
+    ...packaged
+      .filter(([, , folder]) => hasDatabase(folder))
+      .map(([id, title, folder]) => ({ id, title, folder, browser })),
+  ];
+}
+
+function firefoxPlaces(options: PlacesOptions): NssPlace[] {
+  const browser = 'Firefox';
+  const taken = new Set<string>();
+  return firefoxFolders(options).flatMap(({ kind, from, folder }) => {
+    if (!existsSync(folder)) return [];
+    const profiles = firefoxProfiles(folder);
+    if (profiles.length === 0) {
+      return [{ id: `nss:${kind}`, title: `Firefox${from}`, folder: join(folder, '<profile>'), browser }];
+    }
+    return profiles.map((profile) => {
+      const short = `nss:${kind}:${profile.name}`;
+      const id = taken.has(short) ? `nss:${kind}:${profile.folder}` : short;
+      taken.add(id);
+      return { id, title: `Firefox${from}, profile "${profile.name}"`, folder: profile.folder, browser };
+    });
+  });
+}
+
+interface FirefoxFolder {
+  kind: string;
+  from: string;
+  folder: string;
+}
+
+/** Where Firefox keeps `profiles.ini`, by system and by how it was installed. */
+function firefoxFolders({ platform, home, environment }: PlacesOptions): FirefoxFolder[] {
+  const firefox = (folder: string): FirefoxFolder => ({ kind: 'firefox', from: '', folder });
+  if (platform === 'darwin') return [firefox(join(home, 'Library/Application Support/Firefox'))];
+  if (platform === 'win32') {
+    const roaming = environment.APPDATA ?? join(home, 'AppData/Roaming');
+    return [firefox(join(roaming, 'Mozilla/Firefox'))];
+  }
+  const config = absolute(environment.XDG_CONFIG_HOME) ?? join(home, '.config');
+  return [
+    firefox(join(home, '.mozilla/firefox')),
+    { kind: 'firefox-config', from: '', folder: join(config, 'mozilla/firefox') },
+    { kind: 'firefox-snap', from: ' from the snap store', folder: join(home, 'snap/firefox/common/.mozilla/firefox') },
+    {
+      kind: 'firefox-flatpak',
+      from: ' from Flathub',
+      folder: join(home, '.var/app/org.mozilla.firefox/.mozilla/firefox'),
+    },
+  ];
+}
+
+/** The XDG base directory specification ignores values that are not absolute. */
+const absolute = (path: string | undefined): string | undefined => (path?.startsWith('/') === true ? path : undefined);

@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Clock } from '../base/clock.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Command, CommandResult, RunCommand } from './command.ts';
+
+/** A hundred times what `certutil` takes on a slow disk. */
+const COMMAND_MS_MAX = 15_000;
+
+/** Time enough to read a dialogue and answer it. */
+const COMMAND_ASKS_MS_MAX = 120_000;
+
+/** A keychain of a thousand certificates takes 2 MB as PEM. */
+const OUTPUT_BYTES_MAX = 8 * 1_048_576;
+
+const HAS_GROUPS = process.platform !== 'win32';
+
+/** Runs commands without a shell, without standard input and, but for Windows, without a terminal to ask on. */
+export function createRunCommand(options: {
+  clock: Pick<Clock, 'realTimer'>;
+  environment: NodeJS.ProcessEnv;
+}): RunCommand {
+  const { clock, environment } = options;
+  return (command) =>
+    new Promise((resolve, reject) => {
+      // A session of its own: nothing can ask on the terminal that Vivarium was started from, and it can be ended whole.
+      const child = spawn(command.command, [...command.args], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: HAS_GROUPS,
+        windowsHide: true,
+        env: { ...environment, LC_ALL: 'C' },
+      });
+      const limitMs = command.asks === true ? COMMAND_ASKS_MS_MAX : COMMAND_MS_MAX;
+      const timer = clock.realTimer(limitMs, () => fail(`took longer than ${limitMs / 1000} seconds`));
+      const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+      let bytes = 0;
+      const collect = (name: keyof typeof output) => (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > OUTPUT_BYTES_MAX) fail(`printed more than ${OUTPUT_BYTES_MAX} bytes`);
+        else output[name].push(chunk);
+      };
+      child.stdout.on('data', collect('stdout'));
+      child.stderr.on('data', collect('stderr'));
+      child.on('error', (error) => fail(`could not be run (${error.message})`, error));
+      child.on('close', (exitCode) => {
+        timer.cancel();
+        resolve({ exitCode, stdout: text(output.stdout), stderr: text(output.stderr) } satisfies CommandResult);
+      });
+
+      function fail(what: string, cause?: unknown): void {
+        timer.cancel();
+        end(child);
+        reject(new VivariumError('unavailable', `${nameOf(command)} ${what}.`, { cause }));
+      }
+    });
+}
+
+const text = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString('utf8');
+const nameOf = ({ command, explains }: Command): string => `The command ${command}, which ${explains},`;
+
+function end(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (HAS_GROUPS) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

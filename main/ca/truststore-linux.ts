@@ -1,0 +1,153 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fingerprintStart } from './certificate.ts';
+import type { Command } from './command.ts';
+import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
+import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
+
+/** How a family of distributions keeps what all its programs trust. */
+export interface SystemLayout {
+  /** The folder for authorities that the administrator adds. */
+  anchors: string;
+  /** Only files with this ending count there. */
+  extension: '.crt' | '.pem';
+  /** What programs really read: made from the anchors by `update`. */
+  bundle: string;
+  update: readonly [command: string, ...args: string[]];
+}
+
+/** The first whose anchors folder is there is the system's. */
+export const SYSTEM_LAYOUTS: readonly SystemLayout[] = [
+  // Fedora, RHEL and relatives.
+  {
+    anchors: '/etc/pki/ca-trust/source/anchors',
+    extension: '.pem',
+    bundle: '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
+    update: ['update-ca-trust', 'extract'],
+  },
+  // Debian, Ubuntu, Alpine.
+  {
+    anchors: '/usr/local/share/ca-certificates',
+    extension: '.crt',
+    bundle: '/etc/ssl/certs/ca-certificates.crt',
+    update: ['update-ca-certificates'],
+  },
+  // Arch and relatives.
+  {
+    anchors: '/etc/ca-certificates/trust-source/anchors',
+    extension: '.crt',
+    bundle: '/etc/ca-certificates/extracted/tls-ca-bundle.pem',
+    update: ['update-ca-trust'],
+  },
+  // openSUSE.
+  {
+    anchors: '/etc/pki/trust/anchors',
+    extension: '.pem',
+    bundle: '/var/lib/ca-certificates/ca-bundle.pem',
+    update: ['update-ca-certificates'],
+  },
+];
+
+/** A bundle of the usual 150 authorities has 220 kB. */
+const BUNDLE_BYTES_MAX = 16 * 1_048_576;
+const ANCHOR_BYTES_MAX = 1_048_576;
+const ANCHORS_MAX = 1_000;
+
+export interface LinuxStoreOptions {
+  layouts?: readonly SystemLayout[];
+  /** Whether this process may change the system by itself, as root in a container may. */
+  privileged: boolean;
+}
+
+/** What curl, OpenSSL, Git and most programs but browsers read on Linux. */
+export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: LinuxStoreOptions): TrustStore {
+  const layout = layouts.find(({ anchors }) => existsSync(anchors));
+  const base = { id: 'system', title: 'This system: curl, Git and most programs but browsers' };
+  if (layout === undefined) {
+    const folders = layouts.map(({ anchors }) => anchors).join(', ');
+    const reading: StoreReading = {
+      available: false,
+      message: `None of the folders is here in which Linux systems keep added authorities (${folders}).`,
+      needs: 'the package ca-certificates, or the way of this distribution to add an authority: give it root.pem',
+    };
+    return {
+      ...base,
+      read: () => Promise.resolve(reading),
+      trust: () => [],
+      untrust: () => [],
+    };
+  }
+  return {
+    ...base,
+    read: (own) => Promise.resolve(readLayout(layout, own)),
+    trust: (own, superseded) => linuxTrustCommands(layout, own, superseded, privileged),
+    untrust: (targets) => linuxUntrustCommands(layout, targets, privileged),
+    afterwards: 'Programs that are running read it when they start.',
+  };
+}
+
+export function linuxTrustCommands(
+  layout: SystemLayout,
+  { current, file }: Pick<OwnRoots, 'file'> & { current: { fingerprint: string } },
+  superseded: readonly Pick<FoundRoot, 'handle'>[],
+  privileged: boolean,
+): Command[] {
+  const anchor = join(layout.anchors, `vivarium-${fingerprintStart(current.fingerprint)}${layout.extension}`);
+  return [
+    ...removals(superseded, privileged),
+    asRoot(['install', '-m', '0644', file, anchor], 'copies the root to where the system looks', privileged),
+    asRoot(layout.update, 'tells the system to look again', privileged),
+  ];
+}
+
+export const linuxUntrustCommands = (
+  layout: SystemLayout,
+  targets: readonly Pick<FoundRoot, 'handle'>[],
+  privileged: boolean,
+): Command[] => [...removals(targets, privileged), asRoot(layout.update, 'tells the system to look again', privileged)];
+
+const removals = (targets: readonly Pick<FoundRoot, 'handle'>[], privileged: boolean): Command[] =>
+  targets.map(({ handle }) => asRoot(['rm', '-f', handle ?? ''], 'deletes the system’s copy of the root', privileged));
+
+function asRoot(words: readonly string[], explains: string, privileged: boolean): Command {
+  const [command = '', ...args] = privileged ? words : ['sudo', ...words];
+  return { command, args, needsPassword: !privileged, explains };
+}
+
+function readLayout(layout: SystemLayout, own: OwnRoots): StoreReading {
+  const anchors = readAnchors(layout, own);
+  const effective = identified(readSmall(layout.bundle, BUNDLE_BYTES_MAX), own);
+  const trusted = effective.map((root) => ({
+    ...root,
+    trusted: true,
+    handle: anchors.find((anchor) => anchor.fingerprint === root.fingerprint)?.handle ?? null,
+  }));
+  const waiting = anchors.filter((anchor) => trusted.every((root) => root.fingerprint !== anchor.fingerprint));
+  return { available: true, roots: [...trusted, ...waiting] };
+}
+
+/** Roots of a Vivarium among the added authorities, under whatever name they were put there. */
+function readAnchors({ anchors, extension }: SystemLayout, own: OwnRoots): FoundRoot[] {
+  const names = readdirSync(anchors).filter((name) => name.endsWith(extension));
+  return names.slice(0, ANCHORS_MAX).flatMap((name) => {
+    const handle = join(anchors, name);
+    const text = readSmall(handle, ANCHOR_BYTES_MAX);
+    // A file with others' certificates beside ours is not ours to delete.
+    const isAlone = certificatesIn(text).length === 1;
+    return identified(text, own).map((root) => ({ ...root, trusted: false, handle: isAlone ? handle : null }));
+  });
+}
+
+const identified = (text: string, own: OwnRoots) =>
+  certificatesIn(text).flatMap((der) => {
+    const root = identify(der, own);
+    return root === null ? [] : [root];
+  });
+
+function readSmall(file: string, bytesMax: number): string {
+  try {
+    return statSync(file).size > bytesMax ? '' : readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,241 @@
+import { VivariumError } from '../contract/errors.ts';
+import type { StoreTrust } from '../contract/certificates.ts';
+import { pasteable, type Command, type CommandResult, type RunCommand } from './command.ts';
+import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
+import type { OwnRoots } from './vivarium-roots.ts';
+
+/** Reading a store starts one or a few small programs; more at once than this would only fight for the disk. */
+const READ_AT_ONCE_MAX = 4;
+
+/**
+ * A store is read, changed, and read again. NSS shows certificates of one subject together, so that the wrong one of
+ * two can be taken out where both were imported by hand; the next round sees that and mends it. One change suffices
+ * otherwise; a store that is not as it should be after four does not converge.
+ */
+const ROUNDS_MAX = 5;
+
+/** A command's own words in an error: enough for the reason, not a page. */
+const REASON_LENGTH_MAX = 500;
+
+export interface TrustStores {
+  /** Every store of this machine that clients use, read anew. */
+  list(): Promise<StoreTrust[]>;
+  /**
+   * Makes a store trust the current root, and takes older certificates of it out. Where a password is due nothing is
+   * run: the result has the command.
+   * @throws VivariumError not_found for an unknown store; conflict while it is being changed; unavailable when a command
+   *   fails, or when the store does not have the root afterwards.
+   */
+  trust(storeId: string): Promise<StoreTrust>;
+  /**
+   * Takes the current root and its older certificates out of a store, or the one Vivarium root with `fingerprint`.
+   * @throws VivariumError as `trust`; not_found when no root of a Vivarium with that fingerprint is there.
+   */
+  untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
+}
+
+export interface TrustStoresOptions {
+  /** Asked on every call: browser profiles come and go. */
+  stores: () => readonly TrustStore[];
+  own: () => OwnRoots;
+  run: RunCommand;
+  platform: NodeJS.Platform;
+}
+
+export function createTrustStores({ stores, own, run, platform }: TrustStoresOptions): TrustStores {
+  const changing = new Set<string>();
+
+  function storeOf(id: string): TrustStore {
+    const known = stores();
+    const store = known.find((candidate) => candidate.id === id);
+    if (store !== undefined) return store;
+    const ids = known.map((candidate) => candidate.id).join(', ');
+    throw new VivariumError('not_found', `There is no trust store "${id}" here; there are: ${ids}.`);
+  }
+
+  async function alone<Value>(store: TrustStore, action: () => Promise<Value>): Promise<Value> {
+    if (changing.has(store.id)) {
+      throw new VivariumError('conflict', `${store.title} is being changed right now; ask again when that has ended.`);
+    }
+    changing.add(store.id);
+    try {
+      return await action();
+    } finally {
+      changing.delete(store.id);
+    }
+  }
+
+  const statusOf = async (store: TrustStore): Promise<StoreTrust> =>
+    describe(store, await store.read(own()), own(), platform);
+
+  async function trust(store: TrustStore): Promise<StoreTrust> {
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const reading = await store.read(own());
+      if (!reading.available) return describe(store, reading, own(), platform);
+      const superseded = reading.roots.filter((root) => root.identity === 'older' && root.handle !== null);
+      if (isTrusted(reading.roots) && superseded.length === 0) {
+        return withAdvice(describe(store, reading, own(), platform), round > 0 ? store.afterwards : undefined);
+      }
+      const commands = store.trust(own(), superseded);
+      if (needPassword(commands)) return describe(store, reading, own(), platform);
+      try {
+        await execute(store, commands);
+      } catch (error) {
+        await tidy(store, reading.roots);
+        throw error;
+      }
+    }
+    throw unchanged(store, 'the root is not in there as it should be');
+  }
+
+  async function untrust(store: TrustStore, fingerprint?: string): Promise<StoreTrust> {
+    let asked = false;
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const reading = await store.read(own());
+      if (!reading.available) return describe(store, reading, own(), platform);
+      const targets = reading.roots.filter((root) => isTarget(root, fingerprint));
+      if (targets.length === 0) {
+        if (fingerprint !== undefined && !asked) throw notThere(store, fingerprint);
+        return withAdvice(describe(store, reading, own(), platform), asked ? store.afterwards : undefined);
+      }
+      const fixed = targets.find((root) => root.handle === null);
+      if (fixed !== undefined) {
+        throw unchanged(store, `${fixed.name} (${fixed.fingerprint}) was put there in a way that Vivarium cannot undo`);
+      }
+      const commands = store.untrust(targets);
+      if (needPassword(commands)) return removalToPaste(store, reading.roots, commands);
+      await execute(store, commands);
+      asked = true;
+    }
+    throw unchanged(store, 'the root is still in there');
+  }
+
+  async function execute(store: TrustStore, commands: readonly Command[]): Promise<void> {
+    for (const command of commands) {
+      const result = await run(command);
+      if (result.exitCode !== 0) throw failed(store, command, result);
+    }
+  }
+
+  /** A database with a password takes a certificate, and then refuses to trust it: what was not there before goes. */
+  async function tidy(store: TrustStore, before: readonly FoundRoot[]): Promise<void> {
+    if (before.some((root) => root.identity === 'current')) return;
+    const reading = await store.read(own());
+    if (!reading.available) return;
+    const left = reading.roots.filter((root) => root.identity === 'current' && !root.trusted && root.handle !== null);
+    if (left.length === 0) return;
+    for (const command of store.untrust(left)) await run(command);
+  }
+
+  function removalToPaste(store: TrustStore, roots: readonly FoundRoot[], commands: readonly Command[]): StoreTrust {
+    return {
+      store: store.id,
+      title: store.title,
+      state: stateOf(roots),
+      needs: passwordNote(platform),
+      command: pasteable(commands, platform),
+      message: 'Nothing was changed: this takes a password. Paste the command; then ask for the status again.',
+    };
+  }
+
+  return {
+    list: () => inSlices(stores(), READ_AT_ONCE_MAX, statusOf),
+    async trust(id) {
+      const store = storeOf(id);
+      return await alone(store, () => trust(store));
+    },
+    async untrust(id, fingerprint) {
+      const store = storeOf(id);
+      return await alone(store, () => untrust(store, fingerprint));
+    },
+  };
+}
+
+const isTrusted = (roots: readonly FoundRoot[]): boolean =>
+  roots.some((root) => root.identity === 'current' && root.trusted);
+const needPassword = (commands: readonly Command[]): boolean => commands.some((command) => command.needsPassword);
+const isTarget = (root: FoundRoot, fingerprint: string | undefined): boolean =>
+  fingerprint === undefined ? root.identity !== 'other' : normal(root.fingerprint) === normal(fingerprint);
+const normal = (fingerprint: string): string => fingerprint.replace(/[^0-9a-f]/gi, '').toLowerCase();
+
+function stateOf(roots: readonly FoundRoot[]): StoreTrust['state'] {
+  if (isTrusted(roots)) return 'trusted';
+  return roots.some((root) => root.identity !== 'current') ? 'other_root' : 'untrusted';
+}
+
+/** A store in the contract's words. */
+function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platform: NodeJS.Platform): StoreTrust {
+  const { id, title } = store;
+  if (!reading.available) {
+    const { needs, command, message } = reading;
+    return { store: id, title, state: 'unavailable', needs, ...(command !== undefined && { command }), message };
+  }
+  const { roots } = reading;
+  const superseded = roots.filter((root) => root.identity === 'older' && root.handle !== null);
+  const state = stateOf(roots);
+  const commands = state === 'trusted' && superseded.length === 0 ? [] : store.trust(own, superseded);
+  return {
+    store: id,
+    title,
+    state,
+    ...(needPassword(commands) && { needs: passwordNote(platform), command: pasteable(commands, platform) }),
+    message: messageOf(roots, own),
+  };
+}
+
+function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
+  const sentences: string[] = [];
+  const others = roots.filter((root) => root.identity === 'other');
+  const hasOlder = roots.some((root) => root.identity === 'older');
+  const current = roots.find((root) => root.identity === 'current');
+  if (current?.trusted === true) sentences.push('The root is trusted.');
+  else if (current !== undefined) sentences.push('The root is in there, but not trusted to sign for websites.');
+  else if (!hasOlder) sentences.push('The root is not in there.');
+  if (hasOlder) {
+    const suffixes = own.current.constraints.suffixes.join(', ');
+    sentences.push(
+      current?.trusted === true
+        ? 'An older certificate of it is there too, which some clients would pick instead; trust again to take it out.'
+        : `Only an older certificate of the root is trusted, which does not permit all of ${suffixes}; trust the new one.`,
+    );
+  }
+  for (const { name, fingerprint } of others) {
+    sentences.push(`${name} of another Vivarium is there (${fingerprint}); untrust by that fingerprint takes it out.`);
+  }
+  return sentences.join(' ');
+}
+
+const withAdvice = (status: StoreTrust, advice: string | undefined): StoreTrust =>
+  advice === undefined ? status : { ...status, message: `${status.message} ${advice}` };
+
+const passwordNote = (platform: NodeJS.Platform): string =>
+  platform === 'darwin'
+    ? 'your password, which macOS asks for in a window of its own'
+    : 'an administrator’s password, which sudo asks for';
+
+function failed(store: TrustStore, command: Command, { exitCode, stdout, stderr }: CommandResult): VivariumError {
+  const output = `${stderr}\n${stdout}`.trim();
+  const reason = store.explainFailure?.(output) ?? output.slice(0, REASON_LENGTH_MAX);
+  return new VivariumError(
+    'unavailable',
+    `${store.title} was not changed as asked: the command that ${command.explains} failed (${exitCode ?? 'ended'}). ${reason}`,
+  );
+}
+
+const unchanged = (store: TrustStore, why: string): VivariumError =>
+  new VivariumError('unavailable', `${store.title} was read again, and ${why}. Remove it with the store’s own tool.`);
+
+const notThere = (store: TrustStore, fingerprint: string): VivariumError =>
+  new VivariumError('not_found', `${store.title} has no root of a Vivarium with the fingerprint ${fingerprint}.`);
+
+async function inSlices<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  action: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(action))));
+  }
+  return results;
+}

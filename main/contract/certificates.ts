@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { certificateState, hostnameInput } from './domains.ts';
+import { timestamp } from './values.ts';
+
+export const certificate = z.object({
+  hostname: z.string(),
+  serial: z.string(),
+  sans: z.array(z.string()),
+  /** On the app's clock; the wire dates are what real clients see, and always valid for them. */
+  notBefore: timestamp,
+  notAfter: timestamp,
+  wireNotBefore: timestamp,
+  wireNotAfter: timestamp,
+  fingerprint: z.string(),
+  pem: z.string(),
+  /** PEM texts of what lies between leaf and root; empty, because the root signs leaves. */
+  chain: z.array(z.string()),
+  state: certificateState,
+});
+export type Certificate = z.infer<typeof certificate>;
+
+export const storeTrust = z.object({
+  /** `system`, `nss:user`, `nss:snap-chromium`, `nss:firefox:<profile>`; `ca.trustStatus` lists those of this machine. */
+  store: z.string(),
+  title: z.string(),
+  state: z.enum(['trusted', 'untrusted', 'other_root', 'unavailable']),
+  /** What the store needs before it can be changed, and the command to paste where a password is due. */
+  needs: z.string().optional(),
+  command: z.string().optional(),
+  message: z.string(),
+});
+export type StoreTrust = z.infer<typeof storeTrust>;
+
+const rootInfo = z.object({
+  subject: z.string(),
+  fingerprint: z.string(),
+  pem: z.string(),
+  permittedSuffixes: z.array(z.string()),
+  notBefore: timestamp,
+  notAfter: timestamp,
+});
+
+const one = z.strictObject({ hostname: hostnameInput });
+const inStore = z.strictObject({ store: z.string().min(1).max(500) });
+
+export const certificates = {
+  list: base
+    .route({ summary: 'The certificates of custom domains' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(certificate)),
+  get: base.route({ summary: 'One certificate' }).input(one).output(certificate),
+  renew: base.route({ summary: 'Issue a certificate anew; CAA is checked again' }).input(one).output(certificate),
+};
+
+export const ca = {
+  get: base.route({ summary: 'The root' }).input(z.strictObject({}).optional()).output(rootInfo),
+  extend: base
+    .route({
+      summary: 'Let the root sign for one more suffix; it gets a new certificate, which has to be trusted again',
+    })
+    .input(z.strictObject({ suffix: hostnameInput }))
+    .output(rootInfo),
+  trustStatus: base
+    .route({ summary: 'Which trust stores of this machine have the root' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(storeTrust)),
+  trust: base.route({ summary: 'Put the root into a trust store' }).input(inStore).output(storeTrust),
+  untrust: base
+    .route({ summary: 'Take the root and its older certificates out of a trust store' })
+    .input(
+      inStore.extend({
+        /** The one Vivarium root with this fingerprint instead, as another Vivarium or a deleted data folder left it. */
+        fingerprint: z
+          .string()
+          .min(1)
+          .max(200)
+          .optional()
+          .meta({
+            examples: [
+              'D5:DB:5B:F2:19:72:73:83:5D:80:A4:F6:FA:80:54:93:D2:F5:85:B8:D9:53:57:77:50:AB:E1:27:A4:46:1A:70',
+            ],
+          }),
+      }),
+    )
+    .output(storeTrust),
+};

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { project } from './projects.ts';
+import { identifier, timestamp } from './values.ts';
+
+/** A hostname as typed; it is normalised (lower case, A-labels, no trailing dot) and judged by the domain rules. */
+export const hostnameInput = z.string().min(1).max(1000);
+
+/** Everything that a check of a domain or an attach can find; each with its own message and fix. */
+export const checkCode = z.enum([
+  'hostname_invalid',
+  'hostname_reserved',
+  'plan_required',
+  'deploy_required',
+  'in_use',
+  'no_record',
+  'lookup_failed',
+  'wrong_target',
+  'a_conflict',
+  'cname_at_apex',
+  'alias_mismatch',
+  'alias_unsupported',
+  'chain_loop',
+  'chain_too_long',
+  'not_propagated',
+  'caa_forbids',
+  'caa_lookup_failed',
+  'wildcard_risk',
+  'moved',
+  'issuance_pending',
+  'timed_out',
+  'suffix_not_permitted',
+]);
+export type CheckCode = z.infer<typeof checkCode>;
+
+export const check = z.object({
+  code: checkCode,
+  /** `unknown`: the question could not be answered (SERVFAIL, time-out); never the same as `failed`. */
+  outcome: z.enum(['ok', 'failed', 'warning', 'unknown']),
+  expected: z.string().optional(),
+  found: z.string().optional(),
+  message: z.string(),
+  fix: z.string().optional(),
+});
+export type Check = z.infer<typeof check>;
+
+export const instruction = z.object({
+  type: z.enum(['CNAME', 'ALIAS', 'ANAME']),
+  /** Relative to the zone's apex; `@` is the apex. */
+  name: z.string(),
+  value: z.string(),
+  ttl: z.int(),
+  note: z.string().optional(),
+});
+export type Instruction = z.infer<typeof instruction>;
+
+export const domainState = z.enum(['pending', 'verified', 'misconfigured', 'suspended']);
+export type DomainState = z.infer<typeof domainState>;
+
+export const certificateState = z.enum(['none', 'pending', 'issued', 'failed', 'expired']);
+export type CertificateState = z.infer<typeof certificateState>;
+
+export const domain = z.object({
+  hostname: z.string(),
+  projectId: identifier,
+  kind: z.enum(['apex', 'subdomain']),
+  state: domainState,
+  certificate: z.object({
+    state: certificateState,
+    reason: z.string().optional(),
+    notAfter: timestamp.optional(),
+    nextAttemptAt: timestamp.optional(),
+  }),
+  instructions: z.array(instruction),
+  checks: z.array(check),
+  serving: z.object({ http: z.boolean(), https: z.boolean() }),
+  primary: z.boolean(),
+  attachedAt: timestamp,
+  verifiedAt: timestamp.optional(),
+  lastCheckedAt: timestamp.optional(),
+  nextCheckAt: timestamp.optional(),
+});
+export type Domain = z.infer<typeof domain>;
+
+const one = z.strictObject({ hostname: hostnameInput });
+
+const redirectInput = z.strictObject({
+  from: hostnameInput,
+  to: hostnameInput,
+  status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]).default(301),
+});
+
+export const domains = {
+  attach: base
+    .route({ summary: 'Attach a hostname of your own to a project' })
+    .input(z.strictObject({ projectId: identifier, hostname: hostnameInput }))
+    .output(domain),
+  list: base
+    .route({ summary: 'Attached domains, of one project or of all' })
+    .input(z.strictObject({ projectId: identifier.optional() }).optional())
+    .output(z.array(domain)),
+  get: base.route({ summary: 'One domain' }).input(one).output(domain),
+  verify: base
+    .route({ summary: 'Check a domain now, and issue its certificate when it is right' })
+    .input(one)
+    .output(domain),
+  remove: base.route({ summary: 'Remove a domain; it stops being served at once' }).input(one).output(domain),
+  setPrimary: base
+    .route({ summary: 'The hostname that base addresses are shown with; null for the platform’s' })
+    .input(z.strictObject({ projectId: identifier, hostname: hostnameInput.nullable() }))
+    .output(project),
+  setRedirects: base
+    .route({ summary: 'Replace a project’s redirects between hostnames' })
+    .input(z.strictObject({ projectId: identifier, redirects: z.array(redirectInput).max(100) }))
+    .output(project),
+};

@@ -1,0 +1,234 @@
+import { canonicalAddress } from './address.ts';
+import { HEADER_OCTETS } from './message-guard.ts';
+import { LABEL_OCTETS_MAX, labelFromOctets, NAME_OCTETS_MAX, type DomainName } from './name.ts';
+import { QUESTION_TYPES, TYPE_CODES, typeName, type RecordData } from './record.ts';
+
+/** A record of a response. Data of a type that is not known here stays as octets (RFC 3597). */
+export interface ResponseRecord {
+  readonly name: DomainName;
+  readonly ttlSeconds: number;
+  readonly data: RecordData | UnknownData;
+}
+
+export interface UnknownData {
+  /** `TYPE65`, or a mnemonic of a type that is never stored here. */
+  readonly type: string;
+  /** The data in hexadecimal. */
+  readonly octets: string;
+}
+
+/** A response, taken apart. */
+export interface Response {
+  readonly id: number;
+  readonly rcode: number;
+  readonly truncated: boolean;
+  /** Null when it has none, as some servers answer FORMERR. */
+  readonly question: { name: DomainName; type: number; class: number } | null;
+  readonly answer: readonly ResponseRecord[];
+  readonly authority: readonly ResponseRecord[];
+  /** Whether it has an OPT record: the server knows EDNS. */
+  readonly edns: boolean;
+  /** What the server says about an error (RFC 8914). */
+  readonly detail: string | undefined;
+}
+
+const POINTER_BITS = 0xc0;
+const OPTION_EXTENDED_ERROR = 15;
+
+/** Pointers that one name may follow: one before each label that a name can have is more than any encoder makes. */
+const POINTERS_MAX = 128;
+
+/** Ends the reading of a message that is not as it must be. */
+class MessageFault extends Error {}
+
+/**
+ * Reads a response (RFC 1035 §4.1); null when it is none, or is broken. dns2 is not used for it: it follows chains of
+ * pointers for seconds, and can't tell a dot inside a label from one between labels. Here every
+ * place that names point at is read once.
+ */
+export function readResponse(message: Buffer): Response | null {
+  if (message.length < HEADER_OCTETS || (message.readUInt16BE(2) & 0x8000) === 0) return null;
+  try {
+    return new ResponseReader(message).read();
+  } catch (error) {
+    if (error instanceof MessageFault || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+interface Opt {
+  extendedRcode: number;
+  detail: string | undefined;
+}
+
+class ResponseReader {
+  readonly #message: Buffer;
+  #offset = HEADER_OCTETS;
+  #opt: Opt | null = null;
+  readonly #pointedAt = new Map<number, { labels: readonly string[]; octets: number }>();
+
+  constructor(message: Buffer) {
+    this.#message = message;
+  }
+
+  read(): Response {
+    const message = this.#message;
+    const flags = message.readUInt16BE(2);
+    const questions = message.readUInt16BE(4);
+    if (questions > 1) throw new MessageFault();
+    const question = questions === 0 ? null : { name: this.#name(), type: this.#uint16(), class: this.#uint16() };
+    const truncated = (flags & 0x0200) !== 0;
+    // What is in a truncated message is asked for again, so it does not matter where it was cut.
+    const counts = truncated ? [0, 0, 0] : [6, 8, 10].map((offset) => message.readUInt16BE(offset));
+    const [answer = [], authority = []] = counts.map((count) => this.#section(count));
+    return {
+      id: message.readUInt16BE(0),
+      rcode: (flags & 0xf) | ((this.#opt?.extendedRcode ?? 0) << 4),
+      truncated,
+      question,
+      answer,
+      authority,
+      edns: this.#opt !== null,
+      detail: this.#opt?.detail,
+    };
+  }
+
+  #section(count: number): ResponseRecord[] {
+    const records: ResponseRecord[] = [];
+    for (let index = 0; index < count; index++) {
+      const record = this.#record();
+      if (record !== null) records.push(record);
+    }
+    return records;
+  }
+
+  #record(): ResponseRecord | null {
+    const name = this.#name();
+    const type = this.#uint16();
+    this.#uint16();
+    const ttl = this.#uint32();
+    const end = this.#uint16() + this.#offset;
+    if (end > this.#message.length) throw new MessageFault();
+    if (type === QUESTION_TYPES.OPT) {
+      this.#opt = { extendedRcode: ttl >>> 24, detail: this.#detail(end) };
+      this.#offset = end;
+      return null;
+    }
+    const data = this.#data(type, end);
+    if (this.#offset !== end) throw new MessageFault();
+    // RFC 2181 §8: a TTL with its highest bit set counts as zero.
+    return { name, ttlSeconds: ttl > 0x7fff_ffff ? 0 : ttl, data };
+  }
+
+  /** The first extended error of an OPT, as `dig` shows it: its number, and its text. */
+  #detail(end: number): string | undefined {
+    while (this.#offset + 4 <= end) {
+      const code = this.#uint16();
+      const length = this.#uint16();
+      if (this.#offset + length > end) return undefined;
+      if (code === OPTION_EXTENDED_ERROR && length >= 2) {
+        const number = this.#uint16();
+        const text = this.#message.toString('utf8', this.#offset, this.#offset + length - 2).replace(/\p{Cc}/gu, ' ');
+        return text === '' ? `EDE ${number}` : text;
+      }
+      this.#offset += length;
+    }
+    return undefined;
+  }
+
+  #data(type: number, end: number): RecordData | UnknownData {
+    switch (type) {
+      case TYPE_CODES.A:
+        return { type: 'A', address: [...this.#octets(4)].join('.') };
+      case TYPE_CODES.AAAA: {
+        const groups = [...this.#octets(16).toString('hex').matchAll(/.{4}/g)].map(([group]) => group);
+        return { type: 'AAAA', address: canonicalAddress(groups.join(':')) };
+      }
+      case TYPE_CODES.CNAME:
+        return { type: 'CNAME', target: this.#name() };
+      case TYPE_CODES.NS:
+        return { type: 'NS', target: this.#name() };
+      case TYPE_CODES.PTR:
+        return { type: 'PTR', target: this.#name() };
+      case TYPE_CODES.MX:
+        return { type: 'MX', preference: this.#uint16(), exchange: this.#name() };
+      case TYPE_CODES.SRV: {
+        const [priority, weight, port] = [this.#uint16(), this.#uint16(), this.#uint16()];
+        return { type: 'SRV', priority, weight, port, target: this.#name() };
+      }
+      case TYPE_CODES.TXT: {
+        const strings: string[] = [];
+        while (this.#offset < end) strings.push(this.#string());
+        return { type: 'TXT', strings };
+      }
+      case TYPE_CODES.HINFO:
+        return { type: 'HINFO', cpu: this.#string(), os: this.#string() };
+      case TYPE_CODES.CAA: {
+        const flags = this.#octets(1).readUInt8();
+        const tag = this.#string();
+        if (tag === '' || this.#offset > end) throw new MessageFault();
+        return { type: 'CAA', flags, tag, value: this.#octets(end - this.#offset).toString('latin1') };
+      }
+      case TYPE_CODES.SOA: {
+        const [primary, mailbox] = [this.#name(), this.#name()];
+        const [serial, refreshSeconds, retrySeconds] = [this.#uint32(), this.#uint32(), this.#uint32()];
+        const [expireSeconds, minimumSeconds] = [this.#uint32(), this.#uint32()];
+        const timers = { refreshSeconds, retrySeconds, expireSeconds, minimumSeconds };
+        return { type: 'SOA', primary, mailbox, serial, ...timers };
+      }
+      default:
+        return { type: typeName(type), octets: this.#octets(end - this.#offset).toString('hex') };
+    }
+  }
+
+  /** A name, compressed or not (RFC 1035 §4.1.4). */
+  #name(): DomainName {
+    const name = this.#labels(this.#offset, 0);
+    this.#offset = name.end;
+    return name.labels.join('.');
+  }
+
+  /** The labels from `start` on, with those that a pointer at their end leads to; each place pointed at is read once. */
+  #labels(start: number, pointers: number): { labels: readonly string[]; octets: number; end: number } {
+    const labels: string[] = [];
+    let octets = 1;
+    for (let offset = start; ;) {
+      const length = this.#message.readUInt8(offset);
+      if ((length & POINTER_BITS) === POINTER_BITS) {
+        const target = this.#message.readUInt16BE(offset) & 0x3fff;
+        if (target >= offset || target < HEADER_OCTETS || pointers >= POINTERS_MAX) throw new MessageFault();
+        let rest = this.#pointedAt.get(target);
+        if (rest === undefined) this.#pointedAt.set(target, (rest = this.#labels(target, pointers + 1)));
+        octets += rest.octets - 1;
+        if (octets > NAME_OCTETS_MAX) throw new MessageFault();
+        return { labels: [...labels, ...rest.labels], octets, end: offset + 2 };
+      }
+      if (length > LABEL_OCTETS_MAX) throw new MessageFault();
+      offset += 1 + length;
+      if (length === 0) return { labels, octets, end: offset };
+      octets += 1 + length;
+      if (octets > NAME_OCTETS_MAX || offset > this.#message.length) throw new MessageFault();
+      labels.push(labelFromOctets(this.#message.toString('latin1', offset - length, offset)));
+    }
+  }
+
+  #string(): string {
+    return this.#octets(this.#octets(1).readUInt8()).toString('latin1');
+  }
+
+  #octets(count: number): Buffer {
+    const end = this.#offset + count;
+    if (count < 0 || end > this.#message.length) throw new MessageFault();
+    const octets = this.#message.subarray(this.#offset, end);
+    this.#offset = end;
+    return octets;
+  }
+
+  #uint16(): number {
+    return this.#octets(2).readUInt16BE();
+  }
+
+  #uint32(): number {
+    return this.#octets(4).readUInt32BE();
+  }
+}

@@ -1,0 +1,72 @@
+import type { Plan } from '../contract/projects.ts';
+import { judgeHostname, type HostnameRefusal } from './hostname-rules.ts';
+import type { DomainKind } from './public-suffix.ts';
+
+/** Why a hostname is not attached. `rule` tells apart what shares a code. */
+export type AttachRefusal =
+  | HostnameRefusal
+  | {
+      code: 'in_use' | 'plan_required' | 'deploy_required';
+      rule: 'same_project' | 'other_project' | 'plan' | 'deploy';
+      message: string;
+      fix: string;
+    };
+
+export interface AttachFacts {
+  project: { id: string; name: string; plan: Plan; /** Whether any deploy has succeeded. */ deployed: boolean };
+  /** The project that has a hostname (in normal form) attached now, suspended ones included; null when none has. */
+  holderOf(hostname: string): { id: string; name: string } | null;
+}
+
+export type AttachVerdict =
+  { ok: true; hostname: string; kind: DomainKind; apex: string } | { ok: false; refusal: AttachRefusal };
+
+/**
+ * Whether a project may attach a hostname. First what speaks against the hostname, whoever asks (invalid, reserved, in
+ * use), then against the project (plan, deploy): nobody upgrades for a name that they could not have.
+ */
+export function judgeAttach(text: string, facts: AttachFacts): AttachVerdict {
+  const verdict = judgeHostname(text);
+  if (!verdict.ok) return verdict;
+  const refusal = useRefusal(verdict.hostname, facts) ?? projectRefusal(facts);
+  return refusal === null ? verdict : { ok: false, refusal };
+}
+
+function useRefusal(hostname: string, { project, holderOf }: AttachFacts): AttachRefusal | null {
+  const holder = holderOf(hostname);
+  if (holder === null) return null;
+  if (holder.id === project.id) {
+    return {
+      code: 'in_use',
+      rule: 'same_project',
+      message: `"${hostname}" is attached to this project already.`,
+      fix: 'To check it again, re-verify it; to begin anew, remove it first.',
+    };
+  }
+  return {
+    code: 'in_use',
+    rule: 'other_project',
+    message: `"${hostname}" is attached to the project "${holder.name}". A hostname leads to one project only.`,
+    fix: `Remove it from "${holder.name}" first, or attach another hostname.`,
+  };
+}
+
+function projectRefusal({ project }: AttachFacts): AttachRefusal | null {
+  if (project.plan === 'free') {
+    return {
+      code: 'plan_required',
+      rule: 'plan',
+      message: `The project "${project.name}" is on the plan Free, which has no custom domains.`,
+      fix: 'Change the project’s plan to Pro, Business or Enterprise.',
+    };
+  }
+  if (!project.deployed) {
+    return {
+      code: 'deploy_required',
+      rule: 'deploy',
+      message: `The project "${project.name}" has no successful deploy, so a domain would have nothing to serve.`,
+      fix: 'Deploy the project, then attach the domain.',
+    };
+  }
+  return null;
+}

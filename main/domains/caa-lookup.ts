@@ -1,0 +1,37 @@
+import type { CaaRecord } from './caa-record.ts';
+import type { CaaLookup } from './caa-walk.ts';
+import type { DnsLookup, DnsRecord } from './dns-lookup.ts';
+import { resolve, type Resolution } from './resolution.ts';
+
+/** The lookup of `explainCaa` over real DNS questions. */
+export function caaLookupOver(dns: DnsLookup): (name: string) => Promise<CaaLookup> {
+  return async (name) => toCaaLookup(await resolve(dns, name, 'CAA'));
+}
+
+function toCaaLookup({ name, chain, end }: Resolution): CaaLookup {
+  switch (end.kind) {
+    case 'records':
+      return { kind: 'records', records: end.records.map(caaOf), aliasChain: chain };
+    case 'outside':
+      return { kind: 'empty', aliasChain: chain, note: outsideNote(chain.at(-1) ?? name) };
+    case 'nodata':
+    case 'nxdomain':
+    case 'reached':
+      return { kind: 'empty', aliasChain: chain };
+    case 'loop':
+      return { kind: 'error', reason: 'chain_loop', aliasChain: chain, detail: chain.join(', ') };
+    case 'too_long':
+      return { kind: 'error', reason: 'chain_too_long', aliasChain: chain };
+    case 'failed':
+      return { kind: 'error', reason: end.reason, aliasChain: chain, detail: end.detail };
+  }
+}
+
+const outsideNote = (name: string): string =>
+  `${name} is outside Vivarium’s DNS, which counts as having no CAA records`;
+
+const caaOf = ({ data }: DnsRecord): CaaRecord => ({
+  flags: data.flags ?? 0,
+  tag: data.tag ?? '',
+  value: data.value ?? '',
+});

@@ -1,0 +1,142 @@
+import { parseIssueValue, type IssueParameter, type IssueValue } from './caa-value.ts';
+import type { CaaRecord } from './caa-record.ts';
+
+/** Who wants to issue, and how it has validated the request. */
+export interface CaaIssuer {
+  /** The CA's domain name, as it stands in CAA records: `letsencrypt.org`. */
+  readonly issuer: string;
+  /** The validation method's label (RFC 8657 §4): `http-01`. */
+  readonly method: string;
+  /** The account's URI (RFC 8657 §3); null when the request comes from none. */
+  readonly accountUri: string | null;
+}
+
+/** What one `issue` or `issuewild` record says about one issuer. */
+export interface PropertyJudgement {
+  readonly record: CaaRecord;
+  readonly authorises: boolean;
+  /** Completes the sentence "This record …". */
+  readonly reason: string;
+  /** The edits of this record's value that would make it authorise, when its issuer is the right one. */
+  readonly edits: readonly string[];
+  /** Where Let’s Encrypt would judge differently. */
+  readonly warnings: readonly string[];
+}
+
+/** One condition that is not met: why, and the edit that meets it. */
+interface ConditionFault {
+  reason: string;
+  edit: string;
+}
+
+/** RFC 8657 §4: a label of `validationmethods`. */
+const METHOD_LABEL = /^[0-9a-z-]+$/i;
+
+/** Judges one property by its value (RFC 8659 §4.2, RFC 8657 §3 and §4). */
+export function judgeProperty(record: CaaRecord, issuer: CaaIssuer): PropertyJudgement {
+  const parsed = parseIssueValue(record.value);
+  const refuse = (reason: string): PropertyJudgement => ({
+    record,
+    authorises: false,
+    reason,
+    edits: [],
+    warnings: [],
+  });
+  if (!parsed.ok) return refuse(`authorises nobody, because its value is malformed: ${parsed.fault}`);
+  const { value } = parsed;
+  if (value.issuer === '') return refuse('authorises nobody: it names no CA');
+  if (value.issuer.toLowerCase() !== issuer.issuer.toLowerCase()) return refuse(`authorises ${value.issuer} only`);
+  const faults = conditionFaults(value, issuer);
+  return {
+    record,
+    authorises: faults.length === 0,
+    reason:
+      faults.length === 0
+        ? `authorises ${issuer.issuer}`
+        : `names ${issuer.issuer}, and ${faults.map(({ reason }) => reason).join('; and ')}`,
+    edits: faults.map(({ edit }) => edit),
+    warnings: spellingWarnings(value),
+  };
+}
+
+function conditionFaults(value: IssueValue, issuer: CaaIssuer): ConditionFault[] {
+  const account = accountFault(valuesOf(value.parameters, 'accounturi'), issuer.accountUri);
+  const method = methodFault(valuesOf(value.parameters, 'validationmethods'), issuer.method);
+  return [account, method].filter((fault) => fault !== null);
+}
+
+/**
+ * Parameters are looked up without case, like property tags: the RFCs are silent, and this is the reading that never
+ * drops a restriction its owner meant.
+ */
+const valuesOf = (parameters: readonly IssueParameter[], tag: string): string[] =>
+  parameters.filter((parameter) => parameter.tag.toLowerCase() === tag).map(({ value }) => value);
+
+/** RFC 8657 §3. URIs are compared as they are written (§5.1 there: no normalisation that an attacker could use). */
+function accountFault(uris: readonly string[], accountUri: string | null): ConditionFault | null {
+  const [uri] = uris;
+  if (uri === undefined) return null;
+  const right = accountUri === null ? 'remove accounturi' : `set accounturi to ${accountUri}, or remove it`;
+  if (uris.length > 1) {
+    return { reason: 'has accounturi more than once, which nobody can satisfy', edit: `keep one accounturi: ${right}` };
+  }
+  if (uri === accountUri) return null;
+  const asked = accountUri === null ? 'this request comes from no account' : `this request comes from ${accountUri}`;
+  return { reason: `restricts it to the account ${uri === '' ? '""' : uri}, while ${asked}`, edit: right };
+}
+
+/** RFC 8657 §4: a list without the method, an empty one or a malformed one authorises nothing. */
+function methodFault(lists: readonly string[], method: string): ConditionFault | null {
+  const [list] = lists;
+  if (list === undefined) return null;
+  if (lists.length > 1) {
+    return {
+      reason: 'has validationmethods more than once, which nobody can satisfy',
+      edit: `keep one validationmethods, with ${method} in it`,
+    };
+  }
+  const labels = list === '' ? [] : list.split(',');
+  const wrong = labels.find((label) => !METHOD_LABEL.test(label));
+  if (wrong !== undefined) {
+    return {
+      reason: `its validationmethods is malformed at "${wrong}": labels of letters, digits and hyphens are joined by commas, without blanks`,
+      edit: `write validationmethods=${method}`,
+    };
+  }
+  if (labels.includes(method)) return null;
+  const spelled = labels.find((label) => label.toLowerCase() === method.toLowerCase());
+  if (spelled !== undefined) {
+    return {
+      reason: `its validationmethods has "${spelled}"; labels are compared as they are written`,
+      edit: `write ${method} instead of ${spelled}`,
+    };
+  }
+  const allowed = labels.length === 0 ? 'no validation method at all' : `validation by ${labels.join(', ')}`;
+  return {
+    reason: `allows ${allowed}, while this request was validated by ${method}`,
+    edit: `add ${method} to validationmethods, or remove validationmethods`,
+  };
+}
+
+function spellingWarnings({ issuer, parameters }: IssueValue): string[] {
+  const warnings: string[] = [];
+  if (issuer !== issuer.toLowerCase()) {
+    warnings.push(
+      `The issuer "${issuer}" is not in lower case. Here case does not matter; Let’s Encrypt compares it letter by letter, and would not find itself.`,
+    );
+  }
+  for (const { tag } of parameters) {
+    if (tag.includes('-')) {
+      warnings.push(
+        `The parameter "${tag}" has a hyphen, which RFC 8659 allows. Let’s Encrypt takes the whole value for malformed, and would not issue.`,
+      );
+    }
+    const lower = tag.toLowerCase();
+    if (tag !== lower && (lower === 'accounturi' || lower === 'validationmethods')) {
+      warnings.push(
+        `The parameter "${tag}" counts as ${lower} here. Let’s Encrypt ignores it in this spelling, so the restriction would be lost; write it in lower case.`,
+      );
+    }
+  }
+  return warnings;
+}

@@ -1,0 +1,96 @@
+import type { CaaStep } from '../contract/caa.ts';
+import type { CaaIssuer, PropertyJudgement } from './caa-property.ts';
+import { formatCaa, type CaaRecord } from './caa-record.ts';
+import type { GoverningTag, SetJudgement } from './caa-set.ts';
+import type { LookupFailure } from './dns-lookup.ts';
+import { parentName } from './names.ts';
+
+/** The step over a name without records. `note` says why there are none, where that is not plain. */
+export function emptyStep(name: string, owner: string, note: string | undefined): CaaStep {
+  const above = parentName(name);
+  const alias = owner === name ? '' : `${name} is an alias of ${owner}, which has no CAA records. `;
+  const where = note === undefined ? '' : `${note}. `;
+  const found = alias === '' && where === '' ? `${name} has no CAA records. ` : `${alias}${where}`;
+  // RFC 8659 §3 climbs from the name that was asked, never from where an alias leads.
+  const next =
+    above === null
+      ? 'This was the last name, so there is no restriction: every CA may issue.'
+      : `So ${above} is asked next${alias === '' ? '' : ', not the parent of the alias’s target'}.`;
+  return { name, records: [], decision: above === null ? 'allow' : 'climb', reason: found + next };
+}
+
+const FAILURE_TEXTS: Record<LookupFailure, string> = {
+  servfail: 'was answered with SERVFAIL',
+  timeout: 'was not answered in time',
+  refused: 'was REFUSED',
+  unreachable: 'did not reach a DNS server',
+  malformed: 'was answered with a message that cannot be read',
+  chain_loop: 'leads around in a loop of CNAMEs',
+  chain_too_long: 'leads through too many CNAMEs',
+  rcode: 'was answered with an error',
+};
+
+/** The step that ends the walk because nobody knows what is at a name. */
+export function errorStep(name: string, failure: LookupFailure, detail?: string): CaaStep {
+  const more = detail === undefined ? '' : ` (${detail})`;
+  return {
+    name,
+    records: [],
+    decision: 'error',
+    reason: `The CAA question about ${name} ${FAILURE_TEXTS[failure]}${more}. A record that forbids issuance could be hidden there, so the names above cannot permit it.`,
+  };
+}
+
+/** The step that ends the walk because there are records. */
+export function setStep(
+  name: string,
+  owner: string,
+  records: readonly CaaRecord[],
+  judgement: SetJudgement,
+  issuer: CaaIssuer,
+  wildcard: boolean,
+): CaaStep {
+  const alias = owner === name ? '' : `${name} is an alias of ${owner}, so the records there count. `;
+  const allowed = judgement.kind === 'unrestricted' || judgement.kind === 'authorised';
+  return {
+    name,
+    records: records.map((record) => formatCaa(owner, record)),
+    decision: allowed ? 'allow' : 'forbid',
+    reason: alias + judgementText(owner, judgement, issuer, wildcard),
+  };
+}
+
+function judgementText(owner: string, judgement: SetJudgement, issuer: CaaIssuer, wildcard: boolean): string {
+  switch (judgement.kind) {
+    case 'unrestricted':
+      return `${owner} has CAA records, which end the search, and none of them restricts who may issue ${wildcard ? 'a wildcard' : 'for a name that is no wildcard'}.`;
+    case 'authorised':
+      return `${describe(owner, judgement.by.slice(0, 1))} One record that authorises is enough.`;
+    case 'unauthorised':
+      return `${describe(owner, judgement.properties)}${wildcardText(judgement.tag, wildcard)} No record authorises ${issuer.issuer}.`;
+    case 'critical': {
+      const [record] = judgement.records;
+      const line = record === undefined ? owner : formatCaa(owner, record);
+      return `The record ${line} is marked critical (128), and "${record?.tag ?? ''}" is no property that a CA knows, so no CA may issue, whatever else stands there.`;
+    }
+  }
+}
+
+function wildcardText(tag: GoverningTag, wildcard: boolean): string {
+  if (!wildcard) return '';
+  return tag === 'issuewild'
+    ? ' For a wildcard, issuewild replaces every issue record.'
+    : ' Without issuewild, issue governs wildcards too.';
+}
+
+/** Properties that one sentence each is spent on; the records themselves are all in the step. */
+const PROPERTIES_TOLD_MAX = 5;
+
+function describe(owner: string, properties: readonly PropertyJudgement[]): string {
+  const told = properties
+    .slice(0, PROPERTIES_TOLD_MAX)
+    .map(({ record, reason }) => `The record ${formatCaa(owner, record)} ${reason}.`);
+  const left = properties.length - told.length;
+  if (left > 0) told.push(`${left} more records do not authorise it either.`);
+  return told.join(' ');
+}

@@ -1,0 +1,75 @@
+/** What stands in an `issue` or `issuewild` property: who may issue, and on which conditions. */
+export interface IssueValue {
+  /** As written; empty when the property authorises nobody. */
+  readonly issuer: string;
+  readonly parameters: readonly IssueParameter[];
+}
+
+export interface IssueParameter {
+  /** As written. */
+  readonly tag: string;
+  readonly value: string;
+}
+
+export type IssueValueResult = { ok: true; value: IssueValue } | { ok: false; fault: string };
+
+/** RFC 8659 §4.2, `label` and `tag` alike: letters, digits and inner hyphens. */
+const LABEL = /^[0-9a-z](?:[0-9a-z-]*[0-9a-z])?$/i;
+
+/** RFC 8659 §4.2, `value`: printable ASCII without blanks and semicolons. */
+const PARAMETER_VALUE = /^[\x21-\x3a\x3c-\x7e]*$/;
+
+/**
+ * Reads the value of an `issue` or `issuewild` property (RFC 8659 §4.2). A fault completes the sentence "The value is
+ * malformed: …". A value that does not match the grammar authorises nobody, just as `";"` does.
+ */
+export function parseIssueValue(text: string): IssueValueResult {
+  // Neither an issuer nor a parameter can contain a semicolon, so each one separates.
+  const [head = '', ...tails] = text.split(';').map(trimBlanks);
+  const wrongIssuer = issuerFault(head);
+  if (wrongIssuer !== null) return { ok: false, fault: wrongIssuer };
+  if (tails.length === 0 || (tails.length === 1 && tails[0] === '')) {
+    return { ok: true, value: { issuer: head, parameters: [] } };
+  }
+  const parameters: IssueParameter[] = [];
+  for (const tail of tails) {
+    const parameter = parseParameter(tail);
+    if (typeof parameter === 'string') return { ok: false, fault: parameter };
+    parameters.push(parameter);
+  }
+  return { ok: true, value: { issuer: head, parameters } };
+}
+
+/**
+ * Without WSP of RFC 5234, blanks and tabs, and nothing else that JavaScript's `trim` would take away. Not by a pattern:
+ * one that is tied to the end of the text tries again at every blank inside it.
+ */
+function trimBlanks(text: string): string {
+  const isBlank = (index: number): boolean => text.charAt(index) === ' ' || text.charAt(index) === '\t';
+  let begin = 0;
+  let end = text.length;
+  while (begin < end && isBlank(begin)) begin++;
+  while (end > begin && isBlank(end - 1)) end--;
+  return text.slice(begin, end);
+}
+
+function issuerFault(issuer: string): string | null {
+  if (issuer === '') return null;
+  if (issuer.endsWith('.') && issuer !== '.') return `the issuer "${issuer}" must not end with a dot`;
+  const label = issuer.split('.').find((part) => !LABEL.test(part));
+  if (label === undefined) return null;
+  return `"${issuer}" is not the domain name of a CA; only letters, digits, inner hyphens and dots can be in it`;
+}
+
+function parseParameter(text: string): IssueParameter | string {
+  if (text === '') return 'a semicolon has no parameter after it';
+  const equals = text.indexOf('=');
+  if (equals < 0) return `the parameter "${text}" has no "="`;
+  const tag = trimBlanks(text.slice(0, equals));
+  const value = trimBlanks(text.slice(equals + 1));
+  if (!LABEL.test(tag)) return `"${tag}" is not a parameter’s name; it has letters, digits and inner hyphens only`;
+  if (!PARAMETER_VALUE.test(value)) {
+    return `the value of "${tag}" has a blank or another character that is not allowed there`;
+  }
+  return { tag, value };
+}

@@ -1,0 +1,100 @@
+import type { CaaStep, CaaVerdict } from '../contract/caa.ts';
+import { changeFor, type Ending, type Place } from './caa-change.ts';
+import type { CaaIssuer } from './caa-property.ts';
+import { formatCaa, type CaaRecord } from './caa-record.ts';
+import { judgeSet, type SetJudgement } from './caa-set.ts';
+import { emptyStep, errorStep, setStep } from './caa-step.ts';
+import type { LookupFailure } from './dns-lookup.ts';
+import { dnsName, parentName } from './names.ts';
+
+export interface CaaRequest extends CaaIssuer {
+  /** In any case, with or without the trailing dot; `*.` before it asks for a wildcard. */
+  readonly hostname: string;
+  readonly wildcard?: boolean;
+}
+
+/** What came back for the CAA question about one name. */
+export type CaaLookup =
+  /** `aliasChain`: the targets of the CNAMEs that were followed, in order; the records are the last one's. */
+  | { kind: 'records'; records: readonly CaaRecord[]; aliasChain: readonly string[] }
+  /** NXDOMAIN and nodata alike, and names outside Vivarium's own DNS, which `note` then says. */
+  | { kind: 'empty'; aliasChain: readonly string[]; note?: string }
+  /** Nobody knows what is there. */
+  | { kind: 'error'; reason: LookupFailure; aliasChain?: readonly string[]; detail?: string };
+
+/** A step of the walk, with what its reader does not need and the next decision does. */
+interface Visit extends Place {
+  step: CaaStep;
+}
+
+/**
+ * The walk up the names of a request as a machine without effects: it yields the name whose CAA records it needs,
+ * takes what was found there, and returns the verdict (RFC 8659 §3). It asks at most once a label.
+ */
+export function* walkCaa(request: CaaRequest): Generator<string, CaaVerdict, CaaLookup> {
+  const wildcard = request.wildcard === true || request.hostname.startsWith('*.');
+  const hostname = dnsName(request.hostname.replace(/^\*\./, ''));
+  const subject = `${wildcard ? '*.' : ''}${hostname}`;
+  const visits: Visit[] = [];
+  const close = closer(request, subject, visits);
+  for (let name: string | null = hostname; name !== null; name = parentName(name)) {
+    const lookup: CaaLookup = yield name;
+    const aliasChain = lookup.aliasChain ?? [];
+    const owner = aliasChain.at(-1) ?? name;
+    const visit = { name, owner, aliased: aliasChain.length > 0 };
+    if (lookup.kind === 'error') {
+      visits.push({ ...visit, step: errorStep(name, lookup.reason, lookup.detail) });
+      return close({ kind: 'lookup_failed', wildcard });
+    }
+    if (lookup.kind === 'records' && lookup.records.length > 0) {
+      const judgement = judgeSet(lookup.records, request, wildcard);
+      visits.push({ ...visit, step: setStep(name, owner, lookup.records, judgement, request, wildcard) });
+      return close({ kind: 'judged', judgement, wildcard });
+    }
+    const note = lookup.kind === 'empty' ? lookup.note : undefined;
+    visits.push({ ...visit, step: emptyStep(name, owner, note) });
+  }
+  return close({ kind: 'none', wildcard });
+}
+
+function closer(request: CaaIssuer, subject: string, visits: readonly Visit[]) {
+  return (ending: Ending): CaaVerdict => {
+    const last = visits.at(-1);
+    const verdict = verdictOf(ending);
+    return {
+      verdict,
+      ...(ending.kind === 'judged' && last !== undefined ? { foundAt: last.owner } : {}),
+      message: messageFor(verdict, request.issuer, subject, visits),
+      change: changeFor(ending, visits, request),
+      decisive: ending.kind === 'judged' && last !== undefined ? decisiveRecords(last.owner, ending.judgement) : [],
+      trace: visits.map(({ step }) => step),
+      warnings: ending.kind === 'judged' ? [...ending.judgement.warnings] : [],
+    };
+  };
+}
+
+function verdictOf(ending: Ending): CaaVerdict['verdict'] {
+  if (ending.kind === 'lookup_failed') return 'lookup_failed';
+  if (ending.kind === 'none') return 'allowed';
+  return ending.judgement.kind === 'unrestricted' || ending.judgement.kind === 'authorised' ? 'allowed' : 'forbidden';
+}
+
+function messageFor(verdict: CaaVerdict['verdict'], issuer: string, subject: string, visits: readonly Visit[]): string {
+  const reason = visits.at(-1)?.step.reason ?? '';
+  if (verdict === 'allowed') return `${issuer} may issue for ${subject}. ${reason}`;
+  if (verdict === 'forbidden') return `${issuer} must not issue for ${subject}. ${reason}`;
+  return `Whether ${issuer} may issue for ${subject} is not known. ${reason}`;
+}
+
+function decisiveRecords(owner: string, judgement: SetJudgement): string[] {
+  switch (judgement.kind) {
+    case 'unrestricted':
+      return [];
+    case 'authorised':
+      return judgement.by.map(({ record }) => formatCaa(owner, record));
+    case 'unauthorised':
+      return judgement.properties.map(({ record }) => formatCaa(owner, record));
+    case 'critical':
+      return judgement.records.map((record) => formatCaa(owner, record));
+  }
+}

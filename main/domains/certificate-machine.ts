@@ -1,0 +1,224 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { CertificateState, CheckCode } from '../contract/domains.ts';
+
+/** As ACME clients retry a validation that may mend itself. */
+export const ATTEMPT_INTERVAL_MS = 5 * 60_000;
+
+/** A first certificate that could not be had for so long is given up, until someone asks again. */
+export const ATTEMPTS_GIVEN_UP_AFTER_MS = 30 * 60_000;
+
+/** A renewal that has failed for those 30 minutes is tried once a day: there are 30 of them. */
+export const RENEWAL_RETRY_MS = 86_400_000;
+
+/** Where the certificate of a hostname stands. */
+export interface CertificateStanding {
+  readonly state: CertificateState;
+  /** Why there is none, or why it could not be renewed. */
+  readonly refusal: { readonly code: CheckCode; readonly message: string } | null;
+  /** When the attempts of this series began, or begin when there is an issuance delay; null between series. */
+  readonly seriesAtMs: EpochMs | null;
+  /** When the next attempt is due, be it the first, a retry or a renewal; null when none is. */
+  readonly nextAttemptAtMs: EpochMs | null;
+  /** When renewal of the leaf that is held falls due; null without one. */
+  readonly renewAtMs: EpochMs | null;
+  /** When the leaf that is held expires, on the app's clock; null without one. */
+  readonly notAfterMs: EpochMs | null;
+}
+
+/** All but the last have `atMs`, the app's time at which they happened. */
+export type CertificateEvent =
+  | { readonly type: 'hostname_verified'; readonly atMs: EpochMs; /** The issuance delay. */ readonly delayMs: number }
+  | { readonly type: 'reverified'; readonly atMs: EpochMs; readonly delayMs: number }
+  | { readonly type: 'attempt_due'; readonly atMs: EpochMs }
+  | { readonly type: 'renewal_due'; readonly atMs: EpochMs }
+  | { readonly type: 'issued'; readonly atMs: EpochMs; readonly renewAtMs: EpochMs; readonly notAfterMs: EpochMs }
+  | { readonly type: 'refused'; readonly atMs: EpochMs; readonly code: CheckCode; readonly message: string }
+  | { readonly type: 'not_after_passed' }
+  | { readonly type: 'suspended' }
+  | { readonly type: 'returned' }
+  | { readonly type: 'removed' };
+
+/** What the shell has to do: try to issue now, or forget the leaf. */
+export type CertificateEffect = 'attempt' | 'drop_leaf';
+
+export interface CertificateStep {
+  readonly state: CertificateStanding;
+  readonly effects: readonly CertificateEffect[];
+}
+
+export const NO_CERTIFICATE: CertificateStanding = {
+  state: 'none',
+  refusal: null,
+  seriesAtMs: null,
+  nextAttemptAtMs: null,
+  renewAtMs: null,
+  notAfterMs: null,
+};
+
+const stay = (state: CertificateStanding, effects: readonly CertificateEffect[] = []): CertificateStep => ({
+  state,
+  effects,
+});
+
+/** The transitions of a certificate: total and pure. Events that come too late for the state leave it as it is. */
+export function nextCertificate(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
+  if (event.type === 'removed') return stay(NO_CERTIFICATE, standing.state === 'none' ? [] : ['drop_leaf']);
+  switch (standing.state) {
+    case 'none':
+      return fromNone(standing, event);
+    case 'pending':
+      return fromPending(standing, event);
+    case 'issued':
+      return fromIssued(standing, event);
+    case 'failed':
+      return fromFailed(standing, event);
+    case 'expired':
+      return fromExpired(standing, event);
+  }
+}
+
+type Living = Exclude<CertificateEvent, { type: 'removed' }>;
+type Refused = Extract<CertificateEvent, { type: 'refused' }>;
+
+/** A new series of attempts: at once, or when the issuance delay is over. */
+function begin(standing: CertificateStanding, atMs: EpochMs, delayMs: number): CertificateStep {
+  const state: CertificateStanding = {
+    ...standing,
+    state: 'pending',
+    refusal: null,
+    seriesAtMs: atMs + delayMs,
+    nextAttemptAtMs: atMs + delayMs,
+  };
+  return stay(state, delayMs > 0 ? [] : ['attempt']);
+}
+
+const hold = ({ renewAtMs, notAfterMs }: Extract<CertificateEvent, { type: 'issued' }>): CertificateStep =>
+  stay({ state: 'issued', refusal: null, seriesAtMs: null, nextAttemptAtMs: renewAtMs, renewAtMs, notAfterMs });
+
+const refusalOf = ({ code, message }: Refused) => ({ code, message });
+
+function fromNone(standing: CertificateStanding, event: Living): CertificateStep {
+  switch (event.type) {
+    case 'hostname_verified':
+    case 'reverified':
+      return begin(standing, event.atMs, event.delayMs);
+    default:
+      return stay(standing);
+  }
+}
+
+function fromPending(standing: CertificateStanding, event: Living): CertificateStep {
+  switch (event.type) {
+    case 'reverified':
+      // Asking again neither lengthens the 30 minutes nor jumps an issuance delay that is still in force.
+      return stay(standing, event.delayMs === 0 || isBegun(standing, event.atMs) ? ['attempt'] : []);
+    case 'attempt_due':
+      return stay(standing, ['attempt']);
+    case 'issued':
+      return hold(event);
+    case 'refused':
+      return refusePending(standing, event);
+    case 'suspended':
+      return stay({ ...standing, ...NO_SERIES, state: 'none' });
+    default:
+      return stay(standing);
+  }
+}
+
+const NO_SERIES = { refusal: null, seriesAtMs: null, nextAttemptAtMs: null } as const;
+
+const isBegun = ({ seriesAtMs }: CertificateStanding, atMs: EpochMs): boolean =>
+  seriesAtMs === null || seriesAtMs <= atMs;
+
+function refusePending(standing: CertificateStanding, event: Refused): CertificateStep {
+  const seriesAtMs = Math.min(standing.seriesAtMs ?? event.atMs, event.atMs);
+  if (event.atMs - seriesAtMs >= ATTEMPTS_GIVEN_UP_AFTER_MS) {
+    return stay({ ...standing, ...NO_SERIES, state: 'failed', refusal: timedOut(event) });
+  }
+  const nextAttemptAtMs = Math.min(event.atMs + ATTEMPT_INTERVAL_MS, seriesAtMs + ATTEMPTS_GIVEN_UP_AFTER_MS);
+  return stay({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+}
+
+const timedOut = ({ message }: Refused) => ({
+  code: 'timed_out' as const,
+  message: `No certificate could be issued within ${ATTEMPTS_GIVEN_UP_AFTER_MS / 60_000} minutes. The last attempt: ${message}`,
+});
+
+function fromIssued(standing: CertificateStanding, event: Living): CertificateStep {
+  switch (event.type) {
+    case 'reverified':
+      return stay(standing, standing.refusal === null ? [] : ['attempt']);
+    case 'attempt_due':
+    case 'renewal_due':
+      return stay({ ...standing, seriesAtMs: standing.seriesAtMs ?? event.atMs }, ['attempt']);
+    case 'issued':
+      return hold(event);
+    case 'refused':
+      return refuseRenewal(standing, event);
+    case 'not_after_passed':
+      return stay({ ...standing, state: 'expired', seriesAtMs: null });
+    case 'suspended':
+      return stay({ ...standing, ...NO_SERIES });
+    case 'returned':
+      return stay({ ...standing, nextAttemptAtMs: standing.renewAtMs });
+    default:
+      return stay(standing);
+  }
+}
+
+function refuseRenewal(standing: CertificateStanding, event: Refused): CertificateStep {
+  const seriesAtMs = Math.min(standing.seriesAtMs ?? event.atMs, event.atMs);
+  const often = event.atMs - seriesAtMs < ATTEMPTS_GIVEN_UP_AFTER_MS;
+  const nextAttemptAtMs = event.atMs + (often ? ATTEMPT_INTERVAL_MS : RENEWAL_RETRY_MS);
+  return stay({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+}
+
+function fromFailed(standing: CertificateStanding, event: Living): CertificateStep {
+  switch (event.type) {
+    case 'hostname_verified':
+    case 'reverified':
+      return begin(standing, event.atMs, event.delayMs);
+    case 'issued':
+      return hold(event);
+    default:
+      return stay(standing);
+  }
+}
+
+function fromExpired(standing: CertificateStanding, event: Living): CertificateStep {
+  switch (event.type) {
+    case 'hostname_verified':
+    case 'reverified':
+      return begin(standing, event.atMs, event.delayMs);
+    case 'attempt_due':
+    case 'renewal_due':
+      return stay(standing, ['attempt']);
+    case 'issued':
+      return hold(event);
+    case 'refused':
+      return stay({ ...standing, refusal: refusalOf(event), nextAttemptAtMs: event.atMs + RENEWAL_RETRY_MS });
+    case 'suspended':
+      return stay({ ...standing, nextAttemptAtMs: null });
+    case 'returned':
+      return stay({ ...standing, nextAttemptAtMs: standing.renewAtMs });
+    default:
+      return stay(standing);
+  }
+}
+
+/** The next moment at which something becomes of the certificate by itself. */
+export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: CertificateStanding): EpochMs | null {
+  if (state !== 'issued' || notAfterMs === null) return nextAttemptAtMs;
+  return nextAttemptAtMs === null ? notAfterMs : Math.min(nextAttemptAtMs, notAfterMs);
+}
+
+/** What has become due by `atMs`, or null. */
+export function certificateEventDue(standing: CertificateStanding, atMs: EpochMs): CertificateEvent | null {
+  const { state, seriesAtMs, nextAttemptAtMs, notAfterMs } = standing;
+  // An attempt comes before the end, so that a jump over both renews instead of expiring.
+  if (nextAttemptAtMs !== null && nextAttemptAtMs <= atMs) {
+    if (state === 'issued' && seriesAtMs === null) return { type: 'renewal_due', atMs };
+    if (state !== 'issued' || notAfterMs === null || atMs < notAfterMs) return { type: 'attempt_due', atMs };
+  }
+  return state === 'issued' && notAfterMs !== null && notAfterMs <= atMs ? { type: 'not_after_passed' } : null;
+}

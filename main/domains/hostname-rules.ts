@@ -1,0 +1,189 @@
+import { isIP } from 'node:net';
+import { domainToUnicode } from 'node:url';
+import {
+  HOSTNAME_LENGTH_MAX,
+  LABEL_LENGTH_MAX,
+  normalizeHostname,
+  type HostnameFault,
+  type HostnameResult,
+} from '../base/hostname.ts';
+import { apexOf, isPublicSuffix, kindOf, type DomainKind } from './public-suffix.ts';
+import { reservedReason } from './reserved-names.ts';
+
+/** Which rule a hostname breaks; faults of syntax are those of `normalizeHostname`. */
+export type HostnameRule =
+  | HostnameFault
+  | 'address'
+  | 'url'
+  | 'wildcard'
+  | 'bad_a_label'
+  | 'reserved_label'
+  | 'reserved'
+  | 'single_label'
+  | 'public_suffix';
+
+export interface HostnameRefusal {
+  code: 'hostname_invalid' | 'hostname_reserved';
+  rule: HostnameRule;
+  message: string;
+  fix: string;
+}
+
+export type HostnameVerdict =
+  { ok: true; hostname: string; kind: DomainKind; apex: string } | { ok: false; refusal: HostnameRefusal };
+
+/** What of a wrong hostname is quoted back; the contract lets 1,000 characters in. */
+const QUOTED_CHARACTERS_MAX = 100;
+
+/**
+ * Whether a hostname can be attached at all, whoever wants it: the first rule that it breaks, or its normal form with
+ * its kind. In this order: what was meant to be something else (URL, address, wildcard), syntax, labels that no CA may
+ * certify, reserved names, single labels, public suffixes.
+ */
+export function judgeHostname(text: string): HostnameVerdict {
+  const refusal = shapeRefusal(text.trim());
+  if (refusal !== null) return { ok: false, refusal };
+  const result = normalizeHostname(text.trim());
+  if (!result.ok) return { ok: false, refusal: syntaxRefusal(result, text.trim()) };
+  const { hostname } = result;
+  const named = labelRefusal(hostname) ?? nameRefusal(hostname);
+  return named === null
+    ? { ok: true, hostname, kind: kindOf(hostname), apex: apexOf(hostname) }
+    : { ok: false, refusal: named };
+}
+
+const invalid = (rule: HostnameRule, message: string, fix: string): HostnameRefusal => ({
+  code: 'hostname_invalid',
+  rule,
+  message,
+  fix,
+});
+
+const quote = (text: string): string =>
+  `"${text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text}"`;
+
+/** Things that are well formed as something else, and deserve a better word than "bad character". */
+function shapeRefusal(text: string): HostnameRefusal | null {
+  if (isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0) {
+    return invalid(
+      'address',
+      `${quote(text)} is an IP address. Domains are attached by name; certificates and CNAMEs need one.`,
+      'Attach a hostname such as www.example.test.',
+    );
+  }
+  if (text.includes('*')) {
+    return invalid(
+      'wildcard',
+      `${quote(text)} is a wildcard. Each hostname is attached, verified and certified by itself, because a wildcard would also serve names that nobody has verified.`,
+      text.startsWith('*.') && normalizeHostname(text.slice(2)).ok
+        ? `Attach the hostnames that you use one by one, such as www.${text.slice(2)}.`
+        : 'Attach the hostnames that you use one by one.',
+    );
+  }
+  const host = hostOfUrl(text);
+  if (host === null) return null;
+  return invalid(
+    'url',
+    `${quote(text)} is more than a hostname: a domain has no scheme, port, path or user in it.`,
+    host === '' ? 'Write the hostname alone, such as www.example.test.' : `Write only ${host}.`,
+  );
+}
+
+/** The host of what looks like a URL or `host:port`, empty when it has none; null when it does not look like one. */
+function hostOfUrl(text: string): string | null {
+  if (!/[/:@?#]/.test(text)) return null;
+  const url = URL.parse(text.includes('//') ? text : `http://${text}`);
+  const host = url?.hostname ?? '';
+  return normalizeHostname(host).ok ? host : '';
+}
+
+type Wrong = Extract<HostnameResult, { ok: false }>;
+
+function syntaxRefusal({ fault, label = '' }: Wrong, text: string): HostnameRefusal {
+  const [message, fix] = SYNTAX_TEXTS[fault](label, text);
+  return invalid(fault, message, fix);
+}
+
+const SYNTAX_TEXTS: Record<HostnameFault, (label: string, text: string) => [message: string, fix: string]> = {
+  empty: () => ['The hostname is empty.', 'Write a hostname such as www.example.test.'],
+  not_text: (_label, text) => [
+    `${quote(text)} has characters that no internationalised domain name can have (UTS #46).`,
+    'Write letters and digits of one script, joined by hyphens and dots; or the A-label that begins with xn--.',
+  ],
+  too_long: (_label, text) => [
+    `The hostname has more than ${HOSTNAME_LENGTH_MAX} characters${/[^\0-\x7f]/.test(text) ? ' once its labels are in ASCII' : ''} (RFC 1035 §2.3.4).`,
+    'Leave out labels, or shorten them.',
+  ],
+  empty_label: (_label, text) => [
+    `${quote(text)} has two dots in a row, or one at its beginning.`,
+    'Put exactly one dot between two labels.',
+  ],
+  label_too_long: (label) => [
+    `The label ${quote(label)} has ${label.length} characters; ${LABEL_LENGTH_MAX} are the most (RFC 1035 §2.3.4).`,
+    `Shorten it to ${LABEL_LENGTH_MAX} characters.`,
+  ],
+  bad_character: (label) => {
+    const wrong = /[^a-z0-9-]/u.exec(label)?.[0] ?? '';
+    const shown = wrong === ' ' ? 'a blank' : wrong === '_' ? 'an underscore' : quote(wrong);
+    return [
+      `The label ${quote(label)} has ${shown} in it; hostnames have letters, digits and hyphens only (RFC 1123 §2.1).`,
+      wrong === '_' ? 'Use a hyphen instead.' : `Leave ${shown} out.`,
+    ];
+  },
+  hyphen_at_edge: (label) => [
+    `The label ${quote(label)} begins or ends with a hyphen (RFC 1123 §2.1).`,
+    'Put hyphens only between letters and digits.',
+  ],
+  all_numeric: (_label, text) => [
+    `${quote(text)} ends with a number, so browsers take it for an IPv4 address.`,
+    'End the hostname with a suffix that has a letter in it, such as .test.',
+  ],
+};
+
+/** Labels that are well formed and that no public CA may put into a certificate (RFC 5890 §2.3.1). */
+function labelRefusal(hostname: string): HostnameRefusal | null {
+  for (const label of hostname.split('.')) {
+    if (label.startsWith('xn--') && domainToUnicode(label) === label) {
+      return invalid(
+        'bad_a_label',
+        `The label ${quote(label)} begins like an internationalised one, and does not decode to any text (RFC 3492).`,
+        'Write the name in its own script, and it is converted; or copy the A-label again.',
+      );
+    }
+    if (label.slice(2, 4) === '--' && !label.startsWith('xn--')) {
+      return invalid(
+        'reserved_label',
+        `The label ${quote(label)} has hyphens as its third and fourth character, which is kept for encodings such as xn-- (RFC 5891 §4.2.3.1); CAs refuse it.`,
+        `Use one hyphen there: ${label.slice(0, 2)}-${label.slice(4)}.`,
+      );
+    }
+  }
+  return null;
+}
+
+function nameRefusal(hostname: string): HostnameRefusal | null {
+  const reserved = reservedReason(hostname);
+  if (reserved !== null) {
+    return {
+      code: 'hostname_reserved',
+      rule: 'reserved',
+      message: `${quote(hostname)} ${reserved}.`,
+      fix: 'Attach a hostname of your own, such as www.example.test.',
+    };
+  }
+  if (!hostname.includes('.')) {
+    return invalid(
+      'single_label',
+      `${quote(hostname)} is a single label. Hostnames in the DNS have two labels or more; a top-level domain belongs to its registry.`,
+      `Attach a name with two labels or more, such as shop.${hostname}; for tests, any name under .test.`,
+    );
+  }
+  if (isPublicSuffix(hostname)) {
+    return invalid(
+      'public_suffix',
+      `${quote(hostname)} is a public suffix: its names are registered by many owners, and it belongs to none of them.`,
+      `Attach a name registered below it, such as shop.${hostname}.`,
+    );
+  }
+  return null;
+}

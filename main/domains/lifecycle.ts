@@ -1,0 +1,263 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { randomBase62 } from '../base/secret.ts';
+import type { Plan } from '../contract/projects.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { judgeAttach } from './attach-rules.ts';
+import { NO_CERTIFICATE } from './certificate-machine.ts';
+import { createDomainSet, type DomainRows, type DomainTransition } from './domain-set.ts';
+import type { AttachedDomain, HeldLeaf } from './domain.ts';
+import { ATTACHED, isServed } from './hostname-machine.ts';
+import { judgeHostname } from './hostname-rules.ts';
+import { createSchedule, isCheckDue } from './schedule.ts';
+import { afterClockWentBack, underPlan } from './suspend.ts';
+import { createTurns } from './turns.ts';
+import { createVerifier, RECHECK_INTERVAL_MS, type VerifierOptions } from './verify.ts';
+
+/** Domains of one Vivarium, of all projects; memory and the route table are made for this many. */
+export const DOMAINS_MAX = 20_000;
+
+/** After a fault of ours or of the store, so that what is due does not become due again at once. */
+const FAULT_RETRY_MS = 5 * 60_000;
+
+/** The project as attaching judges it. */
+export interface DomainProject {
+  id: string;
+  name: string;
+  plan: Plan;
+  /** Whether any deploy has succeeded. */
+  deployed: boolean;
+}
+
+export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains'> {
+  clock: Pick<Clock, 'now' | 'at' | 'every'>;
+  log: Log;
+  rows: DomainRows;
+  project: (projectId: string) => DomainProject | null;
+  /** Puts what is served into effect; in force when it returns. */
+  publish: () => void;
+  /** Called before `publish` when a hostname is released: nothing of its project may lead to it any more. */
+  onRemoved: (domain: AttachedDomain) => void;
+  /** A domain, or its certificate, is not as it was. */
+  onChanged: (what: 'domain' | 'certificate', domain: AttachedDomain) => void;
+}
+
+export interface Lifecycle {
+  /** @throws VivariumError with the code of the first rule that is broken. */
+  attach(projectId: string, hostname: string): AttachedDomain;
+  list(): AttachedDomain[];
+  /** @throws VivariumError not_found; the hostname may be in any form. */
+  get(hostname: string): AttachedDomain;
+  /** Null where no domain is attached; the hostname in normal form. */
+  find(hostname: string): AttachedDomain | null;
+  /** Checks the domain now; its certificate is in the result unless there is an issuance delay. */
+  verify(hostname: string): Promise<AttachedDomain>;
+  /** Issues anew. @throws VivariumError conflict, with the reason, when that is not possible. */
+  renew(hostname: string): Promise<AttachedDomain>;
+  /** Not served any more when it returns. */
+  remove(hostname: string): AttachedDomain;
+  leaf(hostname: string): HeldLeaf | null;
+  /** Replaces a leaf without a decision anew, as when its dates on the wire have run out under a clock that stands. */
+  keepLeaf(hostname: string, leaf: HeldLeaf): void;
+  /** To be called when a project has another plan; in force when it returns, and published. */
+  planChanged(projectId: string): void;
+  /** To be called when a project is gone from the store. */
+  projectRemoved(projectId: string): void;
+  clockAdjusted(change: { backward: boolean }): void;
+  /** Begins to do what falls due. */
+  start(): void;
+  stop(): void;
+}
+
+/** The shell around the two machines: attached domains, and what becomes of them with time. */
+export function createLifecycle(options: LifecycleOptions): Lifecycle {
+  const { clock, log, project } = options;
+  const now = () => clock.now();
+  const domains = createDomainSet({ rows: options.rows, onCommitted });
+  const verifier = createVerifier({ ...options, now, domains });
+  const turns = createTurns();
+  const schedule = createSchedule({ clock, domains, run: runDue });
+  let started = false;
+
+  function onCommitted(changes: readonly DomainTransition[]): void {
+    if (changes.some(({ before, after }) => isServed(before) !== isServed(after))) options.publish();
+    for (const { before, after } of changes) {
+      options.onChanged('domain', after);
+      if (before.certificate !== after.certificate) options.onChanged('certificate', after);
+    }
+    if (started) schedule.arm();
+  }
+
+  /** @throws VivariumError not_found */
+  function existing(text: string): AttachedDomain {
+    const verdict = judgeHostname(text);
+    const domain = domains.get(verdict.ok ? verdict.hostname : text);
+    if (domain !== null) return domain;
+    throw new VivariumError(
+      'not_found',
+      `There is no domain "${verdict.ok ? verdict.hostname : text.slice(0, 100)}"; domains.list shows those there are.`,
+    );
+  }
+
+  async function runDue(domain: AttachedDomain): Promise<void> {
+    try {
+      await turns.run(domain.hostname, async () => {
+        const before = domains.current(domain);
+        if (before === null) return;
+        if (isCheckDue(before, now())) await verifier.verify(before, false);
+        await verifier.certificateDue(before);
+        await domains.commit();
+      });
+    } catch (error) {
+      postpone(domain, error);
+    }
+  }
+
+  function postpone(domain: AttachedDomain, error: unknown): void {
+    const then = domains.current(domain);
+    if (then === null) return;
+    log.error('What was due of a domain could not be done; it is tried again', { hostname: domain.hostname, error });
+    const atMs = now() + FAULT_RETRY_MS;
+    const { nextAttemptAtMs } = then.certificate;
+    domains.put({
+      ...then,
+      nextCheckAtMs: then.nextCheckAtMs === null ? null : Math.max(then.nextCheckAtMs, atMs),
+      certificate: {
+        ...then.certificate,
+        nextAttemptAtMs: nextAttemptAtMs === null ? null : Math.max(nextAttemptAtMs, atMs),
+      },
+    });
+  }
+
+  /** Runs work on a domain in its turn, and gives it back as it is stored then. */
+  function inTurn(text: string, work: (domain: AttachedDomain) => Promise<void>): Promise<AttachedDomain> {
+    const asked = existing(text);
+    return turns.run(asked.hostname, async () => {
+      const domain = existing(asked.hostname);
+      await work(domain);
+      await domains.commit();
+      return existing(asked.hostname);
+    });
+  }
+
+  function putAll(change: (domain: AttachedDomain) => AttachedDomain): void {
+    for (const domain of domains.list()) {
+      const changed = change(domain);
+      if (changed !== domain) domains.put(changed);
+    }
+    domains.commitNow();
+  }
+
+  return {
+    attach(projectId, text) {
+      const facts = project(projectId);
+      if (facts === null) throw noProject(projectId);
+      const holderOf = (hostname: string) => {
+        const holder = domains.get(hostname);
+        if (holder === null) return null;
+        return { id: holder.projectId, name: project(holder.projectId)?.name ?? holder.projectId };
+      };
+      const verdict = judgeAttach(text, { project: facts, holderOf });
+      if (!verdict.ok) {
+        const { code, message, fix } = verdict.refusal;
+        throw new VivariumError(code, `${message} ${fix}`, { issues: [{ path: 'hostname', message }] });
+      }
+      if (domains.size >= DOMAINS_MAX) {
+        throw new VivariumError('conflict', `There are ${DOMAINS_MAX} domains already; remove one first.`);
+      }
+      const atMs = now();
+      const domain: AttachedDomain = {
+        ...ATTACHED,
+        id: `dom_${randomBase62(16)}`,
+        hostname: verdict.hostname,
+        projectId,
+        kind: verdict.kind,
+        attachedAtMs: atMs,
+        lastCheckedAtMs: null,
+        nextCheckAtMs: atMs + RECHECK_INTERVAL_MS,
+        checks: [],
+        certificateChecks: [],
+        certificate: NO_CERTIFICATE,
+      };
+      domains.insert(domain);
+      options.onChanged('domain', domain);
+      if (started) schedule.arm();
+      return domain;
+    },
+    list: () => domains.list(),
+    get: existing,
+    find: (hostname) => domains.get(hostname),
+    verify: (text) => inTurn(text, (domain) => verifier.verify(domain, true)),
+    async renew(text) {
+      const unable = unableToRenew(existing(text));
+      if (unable !== null) throw unable;
+      const domain = await inTurn(text, (before) => verifier.renew(before));
+      const { state, refusal } = domain.certificate;
+      if (state === 'issued' && refusal === null) return domain;
+      throw notIssued(domain, refusal?.message ?? 'It was suspended meanwhile.');
+    },
+    remove(text) {
+      const domain = existing(text);
+      domains.remove(domain);
+      options.onRemoved(domain);
+      options.publish();
+      options.onChanged('domain', domain);
+      if (domain.certificate.state !== 'none') options.onChanged('certificate', domain);
+      if (started) schedule.arm();
+      return domain;
+    },
+    leaf: (hostname) => domains.leaf(hostname),
+    keepLeaf(hostname, leaf) {
+      const domain = domains.get(hostname);
+      if (domain === null) return;
+      domains.put({ ...domain }, leaf);
+      domains.commit().catch((error: unknown) => log.error('A leaf could not be stored', { hostname, error }));
+    },
+    planChanged(projectId) {
+      const facts = project(projectId);
+      if (facts === null) return;
+      putAll((domain) => (domain.projectId === projectId ? underPlan(domain, facts.plan, now()) : domain));
+    },
+    projectRemoved(projectId) {
+      for (const domain of domains.forget(projectId)) {
+        options.onChanged('domain', domain);
+        options.onChanged('certificate', domain);
+      }
+      if (started) schedule.arm();
+    },
+    clockAdjusted({ backward }) {
+      if (!backward) return;
+      const { issuanceDelayMs } = options.settings();
+      try {
+        putAll((domain) => afterClockWentBack(domain, now(), issuanceDelayMs));
+      } catch (error) {
+        log.error('Domains could not be brought in step with the clock', { error });
+      }
+    },
+    start() {
+      started = true;
+      // A change of plan whose consequence could not be stored is made up for.
+      putAll((domain) => {
+        const plan = project(domain.projectId)?.plan;
+        return plan === undefined ? domain : underPlan(domain, plan, now());
+      });
+      schedule.arm();
+    },
+    stop() {
+      started = false;
+      schedule.stop();
+    },
+  };
+}
+
+function unableToRenew(domain: AttachedDomain): VivariumError | null {
+  if (domain.state === 'verified') return null;
+  const wrong = domain.checks.find(({ outcome }) => outcome === 'failed')?.message ?? 'Verify it first.';
+  return notIssued(domain, `the domain is ${domain.state}. ${wrong}`);
+}
+
+const notIssued = ({ hostname }: AttachedDomain, why: string): VivariumError =>
+  new VivariumError('conflict', `No certificate was issued for ${hostname}: ${why}`);
+
+const noProject = (projectId: string): VivariumError =>
+  new VivariumError('not_found', `There is no project "${projectId}"; projects.list shows those there are.`);

@@ -1,0 +1,66 @@
+import { HOSTNAME_LENGTH_MAX } from '../base/hostname.ts';
+import type { DnsLookup } from './dns-lookup.ts';
+import { parentName } from './names.ts';
+import type { DomainKind } from './public-suffix.ts';
+import { resolve, type Resolution } from './resolution.ts';
+
+/** Everything that verification saw in the DNS: a value, so that its judgement can be tested without any. */
+export interface Observation {
+  hostname: string;
+  /** The CNAMEs from the hostname on, one question each, so that a loop shows even where a resolver hides it. */
+  alias: Resolution;
+  addresses: AddressPair;
+  /** What the platform's own target resolves to, asked in the same way. */
+  target: AddressPair;
+  /** A name beside the hostname that nobody can have made; null when it would be too long for a name. */
+  sibling: ({ name: string } & AddressPair) | null;
+}
+
+export interface AddressPair {
+  a: Resolution;
+  aaaa: Resolution;
+}
+
+export interface ObserveOptions {
+  /** In normal form. */
+  hostname: string;
+  kind: DomainKind;
+  /** The platform's name that custom domains point at. */
+  cnameTarget: string;
+  /** A label that nobody has made a record for: long, random, of letters and digits. */
+  randomLabel: () => string;
+}
+
+/**
+ * Asks what there is to know about a hostname: its CNAMEs, its addresses, the platform target's addresses, and a random
+ * sibling's. A healthy domain takes seven questions; the worst one 7 × 11, by the cap on CNAMEs. All but the chains run
+ * at once.
+ */
+export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<Observation> {
+  const { hostname, cnameTarget } = options;
+  const siblingName = nameOfSibling(options);
+  const [alias, addresses, target, sibling] = await Promise.all([
+    resolve(dns, hostname, 'CNAME', cnameTarget),
+    addressesOf(dns, hostname),
+    addressesOf(dns, cnameTarget),
+    siblingName === null ? null : addressesOf(dns, siblingName),
+  ]);
+  return {
+    hostname,
+    alias,
+    addresses,
+    target,
+    sibling: siblingName === null || sibling === null ? null : { name: siblingName, ...sibling },
+  };
+}
+
+async function addressesOf(dns: DnsLookup, name: string): Promise<AddressPair> {
+  const [a, aaaa] = await Promise.all([resolve(dns, name, 'A'), resolve(dns, name, 'AAAA')]);
+  return { a, aaaa };
+}
+
+/** Beside a subdomain, under the same parent; below an apex, where its own wildcard would be. */
+function nameOfSibling({ hostname, kind, randomLabel }: ObserveOptions): string | null {
+  const name = `${randomLabel()}.${kind === 'apex' ? hostname : (parentName(hostname) ?? hostname)}`;
+  return name.length > HOSTNAME_LENGTH_MAX ? null : name;
+}

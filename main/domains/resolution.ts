@@ -1,0 +1,102 @@
+import type { DnsLookup, DnsRecord, DnsReply, DnsSource, LookupFailure, QuestionType } from './dns-lookup.ts';
+import { dnsName } from './names.ts';
+
+/** CNAMEs that are followed for one name. Real resolvers stop between 8 and 16. */
+export const CNAME_HOPS_MAX = 10;
+
+/** What was found for one name and type, along its CNAMEs. Names are in the form of `dnsName`. */
+export interface Resolution {
+  readonly name: string;
+  readonly type: QuestionType;
+  /** The targets of the CNAMEs that were followed, in order. */
+  readonly chain: readonly string[];
+  readonly end: ResolutionEnd;
+  readonly source: DnsSource;
+}
+
+export type ResolutionEnd =
+  /** Records of the type that was asked for, at the end of the chain. */
+  | { kind: 'records'; records: readonly DnsRecord[] }
+  /** The name that the caller was waiting for came up in the chain; it was followed no further. */
+  | { kind: 'reached' }
+  | { kind: 'nodata' }
+  | { kind: 'nxdomain' }
+  /** Vivarium's own server was asked, and the name is in none of its zones. */
+  | { kind: 'outside' }
+  | { kind: 'loop' }
+  | { kind: 'too_long' }
+  | { kind: 'failed'; reason: LookupFailure; detail?: string };
+
+/** Whether nothing is there, for certain. */
+export const isAbsent = ({ end }: Resolution): boolean =>
+  end.kind === 'nodata' || end.kind === 'nxdomain' || end.kind === 'outside';
+
+/**
+ * Asks for a name and follows its CNAMEs to their end, or to `until`. What a reply has of the chain is taken from it;
+ * from where it stops, the next question is asked. Asks at most `CNAME_HOPS_MAX` + 1 questions.
+ */
+export async function resolve(dns: DnsLookup, name: string, type: QuestionType, until?: string): Promise<Resolution> {
+  const asked = dnsName(name);
+  const chain: string[] = [];
+  for (let at = asked; ;) {
+    const reply = await dns.query(at, type);
+    const close = (end: ResolutionEnd): Resolution => ({ name: asked, type, chain, end, source: reply.source });
+    if (reply.kind === 'failed') return close({ kind: 'failed', reason: reply.reason, detail: reply.detail });
+    const end = follow(reply.answers, [asked, ...chain], type, until, (target) => chain.push(target));
+    if (end !== null) return close(end);
+    const reached = chain.at(-1) ?? asked;
+    const answered = classify(reply, reached !== at);
+    if (answered !== null) return close(answered);
+    at = reached;
+  }
+}
+
+/** Walks the CNAMEs that one answer has, from the last of `names` on; null where the answer has no more to say. */
+function follow(
+  answers: readonly DnsRecord[],
+  names: readonly string[],
+  type: QuestionType,
+  until: string | undefined,
+  onTarget: (target: string) => void,
+): ResolutionEnd | null {
+  const seen = new Set(names);
+  let at = names.at(-1) ?? '';
+  for (;;) {
+    const here = answers.filter((record) => dnsName(record.name) === at);
+    const records = type === 'CNAME' ? [] : here.filter(({ data }) => data.type === type);
+    if (records.length > 0) return { kind: 'records', records };
+    const target = targetOf(here);
+    if (target === null) return null;
+    if (seen.size > CNAME_HOPS_MAX) return seen.has(target) ? { kind: 'loop' } : { kind: 'too_long' };
+    onTarget(target);
+    if (target === until) return { kind: 'reached' };
+    if (seen.has(target)) return { kind: 'loop' };
+    seen.add(target);
+    at = target;
+  }
+}
+
+/** Where a CNAME leads. Two at one name are against RFC 2181 §10.1; then it is always the same one of them. */
+function targetOf(records: readonly DnsRecord[]): string | null {
+  const targets = records
+    .flatMap(({ data }) => (data.type === 'CNAME' && data.target !== undefined ? [dnsName(data.target)] : []))
+    .sort();
+  return targets[0] ?? null;
+}
+
+/** What the response code says about the last name of an answer; null when that name must be asked for itself. */
+function classify(reply: Extract<DnsReply, { kind: 'answered' }>, moved: boolean): ResolutionEnd | null {
+  switch (reply.rcode) {
+    case 'NOERROR':
+      return moved ? null : { kind: 'nodata' };
+    case 'NXDOMAIN':
+      // RFC 6604 §3: of the last name in the chain.
+      return { kind: 'nxdomain' };
+    case 'REFUSED':
+      return reply.source.local ? { kind: 'outside' } : { kind: 'failed', reason: 'refused', detail: reply.detail };
+    case 'SERVFAIL':
+      return { kind: 'failed', reason: 'servfail', detail: reply.detail };
+    default:
+      return { kind: 'failed', reason: 'rcode', detail: reply.detail ?? reply.rcode };
+  }
+}

@@ -1,0 +1,82 @@
+import type { Clock, EpochMs, Timer } from '../base/clock.ts';
+import { certificateDueMs } from './certificate-machine.ts';
+import type { DomainSet } from './domain-set.ts';
+import type { AttachedDomain } from './domain.ts';
+import { RECHECK_INTERVAL_MS } from './verify.ts';
+
+export interface Schedule {
+  /** Finds the next moments anew; to be called after every change. */
+  arm(): void;
+  stop(): void;
+}
+
+/**
+ * Two timers for all domains: one that repeats, for the daily look at the DNS, so that the clock can collapse a jump
+ * over many days into its last one; and one for moments of their own (attempts, renewals, expiry, propagation).
+ */
+export function createSchedule(options: {
+  clock: Pick<Clock, 'now' | 'at' | 'every'>;
+  domains: DomainSet;
+  /** Does what is due of one domain; must not reject. */
+  run: (domain: AttachedDomain) => Promise<void>;
+}): Schedule {
+  const { clock, domains, run } = options;
+  let daily: Timer | null = null;
+  let once: Timer | null = null;
+  let running = 0;
+  let stopped = false;
+
+  async function runDue(): Promise<void> {
+    running++;
+    try {
+      const nowMs = clock.now();
+      const due = domains.list().filter((domain) => isDue(domain, nowMs));
+      await Promise.all(due.map(run));
+    } finally {
+      running--;
+      arm();
+    }
+  }
+
+  function arm(): void {
+    // While work runs, what it is about still looks due.
+    if (running > 0) return;
+    cancel();
+    if (stopped) return;
+    let dailyMs = Infinity;
+    let onceMs = Infinity;
+    for (const domain of domains.list()) {
+      const checkMs = domain.nextCheckAtMs ?? Infinity;
+      if (isDaily(domain)) dailyMs = Math.min(dailyMs, checkMs);
+      else onceMs = Math.min(onceMs, checkMs);
+      onceMs = Math.min(onceMs, certificateDueMs(domain.certificate) ?? Infinity);
+    }
+    if (dailyMs !== Infinity) daily = clock.every(RECHECK_INTERVAL_MS, runDue, dailyMs);
+    if (onceMs !== Infinity) once = clock.at(onceMs, runDue);
+  }
+
+  function cancel(): void {
+    daily?.cancel();
+    once?.cancel();
+    daily = once = null;
+  }
+
+  return {
+    arm,
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}
+
+const isDaily = ({ nextCheckAtMs, lastCheckedAtMs, attachedAtMs }: AttachedDomain): boolean =>
+  nextCheckAtMs !== null && nextCheckAtMs - (lastCheckedAtMs ?? attachedAtMs) >= RECHECK_INTERVAL_MS;
+
+export const isCheckDue = ({ nextCheckAtMs }: AttachedDomain, nowMs: EpochMs): boolean =>
+  nextCheckAtMs !== null && nextCheckAtMs <= nowMs;
+
+function isDue(domain: AttachedDomain, nowMs: EpochMs): boolean {
+  const certificateMs = certificateDueMs(domain.certificate);
+  return isCheckDue(domain, nowMs) || (certificateMs !== null && certificateMs <= nowMs);
+}

@@ -1,0 +1,45 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { Plan } from '../contract/projects.ts';
+import { ATTEMPT_INTERVAL_MS, nextCertificate, type CertificateStanding } from './certificate-machine.ts';
+import type { AttachedDomain } from './domain.ts';
+import { nextHostname } from './hostname-machine.ts';
+import { RECHECK_INTERVAL_MS } from './verify.ts';
+
+/** A domain after its project has got a plan; the same value when that changes nothing. */
+export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): AttachedDomain {
+  const { state, effects } = nextHostname(domain, { type: plan === 'free' ? 'plan_lost' : 'plan_returned' });
+  if (effects.length === 0) return domain;
+  const certificate = effects.includes('suspend_certificate')
+    ? nextCertificate(domain.certificate, { type: 'suspended' }).state
+    : nextCertificate(domain.certificate, { type: 'returned' }).state;
+  const { stateBefore, verifiedAtMs } = state;
+  const nextCheckAtMs = effects.includes('check') ? nowMs : null;
+  return { ...domain, state: state.state, stateBefore, verifiedAtMs, certificate, nextCheckAtMs };
+}
+
+/** No leaf lives longer than 90 days, so one with more than 60 before its renewal is from the future. */
+const RENEWAL_AHEAD_MS_MAX = 61 * 86_400_000;
+
+/**
+ * A domain after the clock went back: what was to be done at a moment that is far off now is done as soon as it would
+ * be after such a wait, and a leaf from the future is replaced.
+ */
+export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issuanceDelayMs: number): AttachedDomain {
+  const { nextCheckAtMs, certificate } = domain;
+  return {
+    ...domain,
+    nextCheckAtMs: nextCheckAtMs === null ? null : Math.min(nextCheckAtMs, nowMs + RECHECK_INTERVAL_MS),
+    certificate: pulledBack(certificate, nowMs, issuanceDelayMs),
+  };
+}
+
+function pulledBack(standing: CertificateStanding, nowMs: EpochMs, issuanceDelayMs: number): CertificateStanding {
+  const { state, nextAttemptAtMs, seriesAtMs, renewAtMs } = standing;
+  if (nextAttemptAtMs === null) return standing;
+  if (state === 'issued' && renewAtMs !== null && seriesAtMs === null) {
+    return renewAtMs - nowMs > RENEWAL_AHEAD_MS_MAX ? { ...standing, nextAttemptAtMs: nowMs } : standing;
+  }
+  const waitMs = state === 'pending' ? Math.max(ATTEMPT_INTERVAL_MS, issuanceDelayMs) : RECHECK_INTERVAL_MS;
+  const next = Math.min(nextAttemptAtMs, nowMs + waitMs);
+  return { ...standing, nextAttemptAtMs: next, seriesAtMs: seriesAtMs === null ? null : Math.min(seriesAtMs, next) };
+}

@@ -1,0 +1,89 @@
+import { allAddresses } from './address-set.ts';
+import { apexChecks } from './apex-checks.ts';
+import { inOrder, type VerificationCheck } from './check-order.ts';
+import { dnsName } from './names.ts';
+import type { Observation } from './observe.ts';
+import { isStoredRight } from './provider.ts';
+import { subdomainChecks } from './subdomain-checks.ts';
+import type { VerificationFacts } from './verification-facts.ts';
+
+/**
+ * Judges what was seen in the DNS: pure, and in the order of `VERIFICATION_CODES`. What was looked at and found right is
+ * an `ok` check of its code; the other codes appear only when they apply. Names are compared without case and trailing
+ * dot, addresses as sets in canonical form: a part of the target's is right, one that is not among them is a stray.
+ */
+export function evaluate(observation: Observation, given: VerificationFacts): VerificationCheck[] {
+  const facts = { ...given, cnameTarget: dnsName(given.cnameTarget) };
+  const seen = facts.kind === 'apex' ? apexChecks(observation, facts) : subdomainChecks(observation, facts);
+  const checks = propagated(seen, observation, facts);
+  const moved = movedCheck(checks, observation, facts);
+  const risk = wildcardCheck(observation, facts);
+  return inOrder([...checks, ...(moved === null ? [] : [moved]), ...(risk === null ? [] : [risk])]);
+}
+
+/** Where the right record only waits to be seen, that is told instead of what is still seen. */
+function propagated(
+  checks: VerificationCheck[],
+  { target }: Observation,
+  { provider, kind, cnameTarget }: VerificationFacts,
+): VerificationCheck[] {
+  const failed = checks.filter(({ outcome }) => outcome === 'failed');
+  const [first] = failed;
+  if (first === undefined || provider === null || provider.visibleAtMs === null) return checks;
+  if (!isStoredRight(provider, kind, cnameTarget, allAddresses(target))) return checks;
+  const at = new Date(provider.visibleAtMs).toISOString();
+  return [
+    ...checks.filter(({ outcome }) => outcome !== 'failed'),
+    {
+      code: 'not_propagated',
+      outcome: 'failed',
+      expected: first.expected,
+      found: failed.flatMap(({ found }) => (found === undefined ? [] : [found])).join('; '),
+      message: `The right record is stored at the provider of ${provider.zone}, and will be visible at ${at}. Until then the DNS answers as before.`,
+      fix: `Wait until ${at}, or advance the clock to it; then re-verify.`,
+    },
+  ];
+}
+
+/** Whether anything of what the hostname resolves to is the platform's. */
+function pointsHere({ alias, addresses, target }: Observation): boolean {
+  if (alias.end.kind === 'reached') return true;
+  const own = allAddresses(target);
+  return alias.chain.length === 0 && allAddresses(addresses).some((address) => own.includes(address));
+}
+
+function movedCheck(
+  checks: readonly VerificationCheck[],
+  observation: Observation,
+  { verifiedBefore, cnameTarget }: VerificationFacts,
+): VerificationCheck | null {
+  const failed = checks.find(({ outcome }) => outcome === 'failed');
+  if (!verifiedBefore || failed === undefined || pointsHere(observation)) return null;
+  return {
+    code: 'moved',
+    outcome: 'failed',
+    expected: failed.expected,
+    found: failed.found,
+    message: `${observation.hostname} was verified, and no longer points to ${cnameTarget}. It is served as long as it is attached, to whoever still arrives.`,
+    fix: 'If it was moved away for good, remove the domain; if not, put its record back.',
+  };
+}
+
+/** Someone could attach any name under the wildcard, and its owner would not notice. */
+function wildcardCheck({ sibling, target }: Observation, { cnameTarget }: VerificationFacts): VerificationCheck | null {
+  if (sibling === null) return null;
+  const own = allAddresses(target);
+  const addresses = allAddresses(sibling);
+  const leadsHere = [sibling.a, sibling.aaaa].some(({ chain }) => chain.includes(cnameTarget));
+  const sameAddresses = addresses.length > 0 && addresses.every((address) => own.includes(address));
+  if (!leadsHere && !sameAddresses) return null;
+  const parent = sibling.name.slice(sibling.name.indexOf('.') + 1);
+  return {
+    code: 'wildcard_risk',
+    outcome: 'warning',
+    expected: `no answer for ${sibling.name}`,
+    found: leadsHere ? `CNAME ${cnameTarget}` : addresses.join(', '),
+    message: `A name that nobody made, ${sibling.name}, leads to the platform too: there is a wildcard record *.${parent}. Anyone on the platform could attach a name under it.`,
+    fix: `Replace the wildcard by a record for each hostname that you use.`,
+  };
+}

@@ -1,0 +1,143 @@
+import { randomBase62 } from '../base/secret.ts';
+import type { EpochMs } from '../base/clock.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { certificateEventDue, nextCertificate, type CertificateEvent } from './certificate-machine.ts';
+import type { CaaIssuer } from './caa-property.ts';
+import { hasFoundNothing, verdictOf } from './check-order.ts';
+import type { DnsLookup } from './dns-lookup.ts';
+import type { DomainSet } from './domain-set.ts';
+import type { AttachedDomain } from './domain.ts';
+import { nextHostname } from './hostname-machine.ts';
+import { attemptToIssue, gateCheck, suffixCheck, type CertificateIssuer } from './issue.ts';
+import { observe } from './observe.ts';
+import type { ProviderFacts } from './provider.ts';
+import { evaluate } from './verification.ts';
+
+/** How often an attached domain is looked at again. */
+export const RECHECK_INTERVAL_MS = 86_400_000;
+
+/** As many characters as make a name that nobody has, and short enough to fit beside most. */
+const RANDOM_LABEL_LENGTH = 20;
+
+export interface LifecycleSettings {
+  issuanceDelayMs: number;
+  identity: CaaIssuer;
+}
+
+export interface VerifierOptions {
+  now: () => EpochMs;
+  domains: DomainSet;
+  dns: DnsLookup;
+  issuer: CertificateIssuer;
+  cnameTarget: string;
+  /** What is stored for a hostname in the zones here; null in none, or when another resolver is asked. */
+  provider: (hostname: string) => ProviderFacts | null;
+  settings: () => LifecycleSettings;
+}
+
+/**
+ * The asynchronous steps of a domain. Questions are asked first, and what follows from them is put into the set without
+ * a pause, on the domain as it is then: meanwhile it may have been suspended, or removed. The caller sees to it that no
+ * two run for the same hostname, and commits.
+ */
+export interface Verifier {
+  /** Looks at the DNS, and issues when that is due. `asked`: a person wants it, so attempts that were given up begin anew. */
+  verify(domain: AttachedDomain, asked: boolean): Promise<void>;
+  /** Does what has become due of the certificate. */
+  certificateDue(domain: AttachedDomain): Promise<void>;
+  /** Tries to issue now, whatever the certificate's state. */
+  renew(domain: AttachedDomain): Promise<void>;
+}
+
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { now, domains, dns, issuer, cnameTarget, provider, settings } = options;
+
+  /** @throws VivariumError not_found when the domain has been removed meanwhile. */
+  function current(domain: AttachedDomain): AttachedDomain {
+    const found = domains.current(domain);
+    if (found !== null) return found;
+    throw new VivariumError('not_found', `${domain.hostname} was removed while it was being checked.`);
+  }
+
+  async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {
+    const { hostname, kind } = domain;
+    const randomLabel = () => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
+    const observation = await observe(dns, { hostname, kind, cnameTarget, randomLabel });
+    const verifiedBefore = domain.verifiedAtMs !== null;
+    return evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname) });
+  }
+
+  /** The next look: tomorrow, or when a record that is on its way becomes visible. */
+  function nextCheckMs(hostname: string, checks: AttachedDomain['checks'], nowMs: EpochMs): EpochMs {
+    const waits = checks.some(({ code }) => code === 'not_propagated');
+    const visibleAtMs = waits ? (provider(hostname)?.visibleAtMs ?? null) : null;
+    return Math.min(nowMs + RECHECK_INTERVAL_MS, Math.max(visibleAtMs ?? Infinity, nowMs + 1));
+  }
+
+  function takeChecks(
+    domain: AttachedDomain,
+    checks: AttachedDomain['checks'],
+    asked: boolean,
+  ): CertificateEvent | null {
+    const before = current(domain);
+    const atMs = now();
+    const standing = { state: before.state, stateBefore: before.stateBefore, verifiedAtMs: before.verifiedAtMs };
+    const { state, effects } = nextHostname(standing, {
+      type: 'checked',
+      atMs,
+      verdict: verdictOf(checks),
+      hasFoundNothing: hasFoundNothing(checks),
+    });
+    const nextCheckAtMs = state.state === 'suspended' ? null : nextCheckMs(before.hostname, checks, atMs);
+    domains.put({ ...before, ...state, checks, lastCheckedAtMs: atMs, nextCheckAtMs });
+    if (state.state !== 'verified') return null;
+    const delayMs = settings().issuanceDelayMs;
+    if (effects.includes('certify') || before.certificate.state === 'none') {
+      return { type: 'hostname_verified', atMs, delayMs };
+    }
+    return asked ? { type: 'reverified', atMs, delayMs } : null;
+  }
+
+  /** Tells the certificate machine, and does what it wants. Whether that was an attempt. */
+  async function tell(domain: AttachedDomain, event: CertificateEvent): Promise<boolean> {
+    const before = current(domain);
+    const { state, effects } = nextCertificate(before.certificate, event);
+    domains.put({ ...before, certificate: state });
+    if (!effects.includes('attempt')) return false;
+    const { identity } = settings();
+    const caa = before.state === 'verified' ? await gateCheck(dns, before.hostname, identity) : null;
+    const then = current(domain);
+    const attempt = attemptToIssue(then, caa, { issuer, nowMs: now() });
+    const certificate = nextCertificate(then.certificate, attempt.event).state;
+    const taken = certificate.state === 'issued' ? attempt.leaf : null;
+    domains.put({ ...then, certificate, certificateChecks: attempt.checks }, taken);
+    return true;
+  }
+
+  /** What stands between the domain and its next certificate, shown even when none is asked for now. */
+  async function showGate(domain: AttachedDomain): Promise<void> {
+    const caa = await gateCheck(dns, domain.hostname, settings().identity);
+    const suffix = suffixCheck(domain.hostname, issuer);
+    domains.put({ ...current(domain), certificateChecks: suffix === null ? [caa] : [caa, suffix] });
+  }
+
+  return {
+    async verify(domain, asked) {
+      const checks = await look(domain);
+      const event = takeChecks(domain, checks, asked);
+      const attempted = event !== null && (await tell(domain, event));
+      const { state } = current(domain);
+      if (asked && state === 'verified' && !attempted) await showGate(domain);
+      else if (state !== 'verified') domains.put({ ...current(domain), certificateChecks: [] });
+    },
+    async certificateDue(domain) {
+      const event = certificateEventDue(current(domain).certificate, now());
+      if (event !== null) await tell(domain, event);
+    },
+    async renew(domain) {
+      const { state } = current(domain).certificate;
+      const type = state === 'issued' || state === 'expired' ? 'renewal_due' : 'reverified';
+      await tell(domain, { type, atMs: now(), delayMs: 0 });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { StoreTrust } from '../contract/certificates.ts';
+import type { Services } from '../contract/index.ts';
+import type { Effects } from './dependencies.ts';
+
+/** The root as it is shown; dates are real ones, in ISO 8601. */
+export interface RootView {
+  subject: string;
+  fingerprint: string;
+  pem: string;
+  permittedSuffixes: string[];
+  notBefore: string;
+  notAfter: string;
+}
+
+export interface RootHolder {
+  describe(): RootView;
+  /** In force when it returns: leaves that are made from now on may be for names under the suffix. */
+  extend(suffix: string): void;
+}
+
+/** The trust stores of this machine; each is read anew for every answer. */
+export interface TrustStoreAccess {
+  list(): Promise<StoreTrust[]>;
+  trust(storeId: string): Promise<StoreTrust>;
+  untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
+}
+
+export function createCaServices(options: {
+  root: RootHolder;
+  stores: TrustStoreAccess;
+  effects: Pick<Effects, 'emit'>;
+}): Services['ca'] {
+  const { root, stores, effects } = options;
+
+  function present(): RootView {
+    const { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter } = root.describe();
+    return { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter };
+  }
+
+  async function changed(status: Promise<StoreTrust>): Promise<StoreTrust> {
+    try {
+      return await status;
+    } finally {
+      // Also after a failure: a change that failed half-way is one to look at.
+      effects.emit('ca.changed');
+    }
+  }
+
+  return {
+    get: () => present(),
+    extend({ suffix }) {
+      root.extend(suffix);
+      effects.emit('ca.changed');
+      return present();
+    },
+    trustStatus: () => stores.list(),
+    trust: ({ store }) => changed(stores.trust(store)),
+    untrust: ({ store, fingerprint }) => changed(stores.untrust(store, fingerprint)),
+  };
+}

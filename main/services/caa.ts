@@ -1,0 +1,30 @@
+import { normalizeHostname } from '../base/hostname.ts';
+import type { Services } from '../contract/index.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { CaaRequest, caaLookupOver, DnsLookup, explainCaa } from '../domains/index.ts';
+import { inputError } from './project-rules.ts';
+
+export function createCaaServices(options: {
+  dns: DnsLookup;
+  identity: () => Settings['caaIdentity'];
+  rules: { explainCaa: typeof explainCaa; caaLookupOver: typeof caaLookupOver };
+}): Services['caa'] {
+  const { dns, rules } = options;
+  return {
+    explain({ hostname: text, issuer, wildcard, method, accountUri }) {
+      const name = normalizeHostname(text.trim().replace(/^\*\./, ''));
+      if (!name.ok) throw inputError('hostname', 'must be a hostname, such as "www.example.test".');
+      const identity = options.identity();
+      // The account is one of the CA that the settings name; another CA knows nothing of it.
+      const own = issuer === undefined || issuer.toLowerCase() === identity.domain.toLowerCase();
+      const request: CaaRequest = {
+        hostname: name.hostname,
+        wildcard: wildcard || text.trim().startsWith('*.'),
+        issuer: issuer ?? identity.domain,
+        method,
+        accountUri: accountUri ?? (own ? identity.accountUri : null),
+      };
+      return rules.explainCaa({ ...request, lookup: rules.caaLookupOver(dns) });
+    },
+  };
+}

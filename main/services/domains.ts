@@ -1,0 +1,84 @@
+import type { Domain } from '../contract/domains.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Services } from '../contract/index.ts';
+import type { Project } from '../contract/projects.ts';
+import type { AttachedDomain, judgeHostname, judgeRedirects, Lifecycle } from '../domains/index.ts';
+import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
+import { inputError } from './project-rules.ts';
+import { existingProject } from './projects.ts';
+
+export function createDomainServices(options: {
+  projects: ProjectRows;
+  lifecycle: Pick<Lifecycle, 'attach' | 'list' | 'get' | 'find' | 'verify' | 'remove'>;
+  rules: { judgeRedirects: typeof judgeRedirects; judgeHostname: typeof judgeHostname };
+  effects: Effects;
+  /** What a domain does not hold: instructions by its zone, and whether it is primary. */
+  present: (domain: AttachedDomain, primary: boolean) => Domain;
+  presentProject: (row: ProjectRow) => Project;
+}): Services['domains'] {
+  const { projects, lifecycle, rules, effects, present } = options;
+
+  const isPrimary = ({ projectId, hostname }: AttachedDomain): boolean => projects.get(projectId)?.primary === hostname;
+  const show = (domain: AttachedDomain): Domain => present(domain, isPrimary(domain));
+
+  function changed(projectId: string): Project {
+    effects.publish();
+    effects.emit('projects.changed', { projectId });
+    effects.emit('domains.changed', { projectId });
+    return options.presentProject(existingProject(projects, projectId));
+  }
+
+  return {
+    attach: ({ projectId, hostname }) => show(lifecycle.attach(projectId, hostname)),
+    list(input) {
+      const projectId = input?.projectId;
+      if (projectId !== undefined) existingProject(projects, projectId);
+      const primaries = new Map(projects.list().map(({ id, primary }) => [id, primary]));
+      return lifecycle
+        .list()
+        .filter((domain) => projectId === undefined || domain.projectId === projectId)
+        .map((domain) => present(domain, primaries.get(domain.projectId) === domain.hostname));
+    },
+    get: ({ hostname }) => show(lifecycle.get(hostname)),
+    verify: async ({ hostname }) => show(await lifecycle.verify(hostname)),
+    remove({ hostname }) {
+      const shown = show(lifecycle.get(hostname));
+      lifecycle.remove(hostname);
+      return shown;
+    },
+    setPrimary({ projectId, hostname }) {
+      existingProject(projects, projectId);
+      projects.update(projectId, { primary: hostname === null ? null : ownHostname(projectId, hostname) });
+      return changed(projectId);
+    },
+    setRedirects({ projectId, redirects }) {
+      existingProject(projects, projectId);
+      const others = projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
+      const verdict = rules.judgeRedirects(redirects, { projectId, others, holderOf: lifecycle.find });
+      if (!verdict.ok) {
+        const message = verdict.issues.map((issue) => `${issue.path} ${issue.message}`).join('; ');
+        throw new VivariumError('invalid_request', message, { issues: verdict.issues });
+      }
+      projects.update(projectId, { redirects: verdict.redirects });
+      return changed(projectId);
+    },
+  };
+
+  function ownHostname(projectId: string, text: string): string {
+    const verdict = rules.judgeHostname(text);
+    const domain = verdict.ok ? lifecycle.find(verdict.hostname) : null;
+    if (domain !== null && domain.projectId === projectId) return domain.hostname;
+    throw inputError('hostname', 'must be a domain of this project, or null for the platform’s own; attach it first.');
+  }
+}
+
+/** What a project keeps of a hostname that is released: nothing that is shown or leads to it. */
+export function releaseHostname(projects: ProjectRows, { projectId, hostname }: AttachedDomain): boolean {
+  const row = projects.get(projectId);
+  if (row === null) return false;
+  const redirects = row.redirects.filter(({ from, to }) => from !== hostname && to !== hostname);
+  const primary = row.primary === hostname ? null : row.primary;
+  if (redirects.length === row.redirects.length && primary === row.primary) return false;
+  projects.update(projectId, { redirects, primary });
+  return true;
+}

@@ -1,0 +1,135 @@
+import type { Clock } from '../base/clock.ts';
+import { createId } from '../base/secret.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { changeRRset, formatZoneValue, ResourceRecord } from '../dns/index.ts';
+import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
+import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
+
+/** From so many records on, the zone is read as a whole instead of RRset by RRset. */
+const WHOLE_ZONE_RECORDS = 100;
+
+/** Stores changes to records, so that each becomes visible when it has propagated. */
+export interface RecordWriter {
+  /** All of them in one transaction; a record that is there already only gets its TTL. How many were not there before. */
+  put(zone: string, records: readonly ResourceRecord[]): number;
+  /** Removes a current record; the moment from which it is no longer answered. */
+  remove(record: VersionRow): number;
+}
+
+type RRsetKey = Pick<VersionRow, 'name' | 'type'>;
+type Version = Pick<VersionRow, 'id' | 'ttlSeconds' | 'value' | 'visibleFromMs' | 'visibleUntilMs'>;
+type Change = Parameters<typeof changeRRset>[1];
+
+export function createRecordWriter(options: {
+  clock: Pick<Clock, 'now'>;
+  records: RecordRows;
+  rules: { changeRRset: typeof changeRRset; formatZoneValue: typeof formatZoneValue };
+  propagationMs: () => number;
+  /** Called after the store has it; in force when it returns. */
+  onChanged: (zone: string) => void;
+}): RecordWriter {
+  const { clock, records, rules } = options;
+
+  /** What a change to one RRset means for what is stored, added to `changes`. The records that were not there before. */
+  function plan(
+    zone: string,
+    key: RRsetKey,
+    change: Change,
+    changes: Collected,
+    before: readonly VersionRow[] = records.rrset(zone, key.name, key.type),
+  ): number {
+    const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
+    const after = rules.changeRRset(before, change, time);
+    if (after === before) return 0;
+    const kept = new Map(after.filter(isStored).map((version) => [version.key, version]));
+    const known = new Set<string>();
+    for (const version of before) {
+      if (version.visibleUntilMs === null) known.add(version.id);
+      const now = kept.get(version.key);
+      if (now === undefined) changes.ended.push(version.key);
+      else if (now !== version) {
+        changes.moved.push({ ...now, visibleAtMs: Math.min(now.visibleAtMs, now.visibleFromMs ?? now.visibleAtMs) });
+      }
+    }
+    const begun = after.filter((version) => !isStored(version));
+    const visibleAtMs = time.nowMs + time.delayMs;
+    for (const version of begun) changes.begun.push({ ...version, ...key, zone, visibleAtMs });
+    return begun.filter(({ id }) => !known.has(id)).length;
+  }
+
+  function store(zone: string, changes: Collected, created: number): void {
+    if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
+    records.apply(changes);
+    options.onChanged(zone);
+  }
+
+  return {
+    put(zone, wanted) {
+      const changes: Collected = { begun: [], moved: [], ended: [] };
+      let created = 0;
+      const present = wanted.length >= WHOLE_ZONE_RECORDS ? rrsetsOf(records.versions(zone)) : null;
+      for (const [key, { name, type, put }] of byRRset(wanted, rules.formatZoneValue)) {
+        created += plan(
+          zone,
+          { name, type },
+          { put },
+          changes,
+          present === null ? undefined : (present.get(key) ?? []),
+        );
+      }
+      if (changes.begun.length + changes.moved.length + changes.ended.length > 0) store(zone, changes, created);
+      return created;
+    },
+    remove(record) {
+      const changes: Collected = { begun: [], moved: [], ended: [] };
+      plan(record.zone, record, { remove: new Set([record.id]) }, changes);
+      store(record.zone, changes, 0);
+      return clock.now() + options.propagationMs();
+    },
+  };
+}
+
+interface Collected extends VersionChanges {
+  begun: Omit<VersionRow, 'key'>[];
+  moved: VersionRow[];
+  ended: number[];
+}
+
+const isStored = (version: Version): version is VersionRow => 'key' in version;
+
+function checkRoom(count: { current: number; versions: number }, created: number, changes: Collected): void {
+  if (count.current + created > RECORDS_MAX) {
+    throw new VivariumError(
+      'conflict',
+      `There are ${count.current} records, and ${RECORDS_MAX} is the most; remove some, or import fewer.`,
+    );
+  }
+  if (count.versions + changes.begun.length - changes.ended.length > RECORDS_MAX + ENDING_MAX) {
+    throw new VivariumError(
+      'conflict',
+      `${count.versions - count.current} changes are still propagating; wait for them, or advance the clock.`,
+    );
+  }
+}
+
+const rrsetKey = (type: string, name: string): string => `${type} ${name}`;
+
+function rrsetsOf(versions: readonly VersionRow[]): ReadonlyMap<string, VersionRow[]> {
+  return Map.groupBy(versions, ({ type, name }) => rrsetKey(type, name));
+}
+
+interface WantedRRset extends RRsetKey {
+  put: { id: string; ttlSeconds: number; value: string }[];
+}
+
+/** Records by RRset; of a value that comes twice, the last TTL counts. */
+function byRRset(wanted: readonly ResourceRecord[], format: typeof formatZoneValue): ReadonlyMap<string, WantedRRset> {
+  const rrsets = new Map<string, WantedRRset>();
+  for (const { name, ttlSeconds, data } of wanted) {
+    const key = rrsetKey(data.type, name);
+    let rrset = rrsets.get(key);
+    if (rrset === undefined) rrsets.set(key, (rrset = { name, type: data.type, put: [] }));
+    rrset.put.push({ id: createId('rec'), ttlSeconds, value: format(data) });
+  }
+  return rrsets;
+}

@@ -1,0 +1,155 @@
+import type { EpochMs } from '../base/clock.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Connection } from './connection.ts';
+import { codeOf } from './faults.ts';
+
+/** One version of a record. */
+export interface VersionRow {
+  /** Never given twice. */
+  key: number;
+  /** The record's; its versions share it. */
+  id: string;
+  zone: string;
+  /** Absolute, lower case, A-labels, no trailing dot. */
+  name: string;
+  type: string;
+  ttlSeconds: number;
+  /** As in a zone file, names absolute: what is stored loses nothing. */
+  value: string;
+  /** When it becomes, or became, visible; for people. */
+  visibleAtMs: EpochMs;
+  /** While the beginning is on its way; null when it is visible already. */
+  visibleFromMs: EpochMs | null;
+  /** While the end is on its way; null for what the owner last wanted. */
+  visibleUntilMs: EpochMs | null;
+}
+
+export interface VersionChanges {
+  begun: readonly Omit<VersionRow, 'key'>[];
+  /** Versions whose visibility has changed. */
+  moved: readonly Pick<VersionRow, 'key' | 'visibleAtMs' | 'visibleFromMs' | 'visibleUntilMs'>[];
+  /** Keys of versions that are over. */
+  ended: readonly number[];
+}
+
+/** Current records are those that the owner last wanted, whether they are visible yet or not. */
+export interface Records {
+  /** A zone's current records, by name, type and age. */
+  list(zone: string): VersionRow[];
+  /** The current record of that id. */
+  get(id: string): VersionRow | null;
+  /** One current record of each type at a name. */
+  typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
+  /** All versions of one RRset, oldest first. */
+  rrset(zone: string, name: string, type: string): VersionRow[];
+  /** All versions in a zone. */
+  versions(zone: string): VersionRow[];
+  /** All of it is stored, or nothing. @throws VivariumError `not_found` without the zone. */
+  apply(changes: VersionChanges): void;
+  /** Current records of all zones, and versions of all zones. */
+  count(): { current: number; versions: number };
+  /** The next moment at which a version begins or ends. */
+  nextChangeMs(): EpochMs | null;
+  /** Makes permanent what is visible by now and deletes what is over; the zones that had such versions. */
+  settle(nowMs: EpochMs): string[];
+  /** For a clock that went back to `nowMs`: what is on its way comes by so much sooner. */
+  moveBack(byMs: number, nowMs: EpochMs): void;
+}
+
+const SELECT = `SELECT key, id, zone, name, type, ttl AS ttlSeconds, value, visible_at_ms AS visibleAtMs,
+  visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs FROM records`;
+
+export function createRecords({ sqlite, guarded, transactional }: Connection): Records {
+  const current = sqlite.prepare<[string], VersionRow>(
+    `${SELECT} WHERE zone = ? AND visible_until_ms IS NULL ORDER BY name, type, key`,
+  );
+  const byId = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE id = ? AND visible_until_ms IS NULL`);
+  const typesAt = sqlite.prepare<[string, string], Pick<VersionRow, 'type' | 'value'>>(
+    `SELECT type, min(value) AS value FROM records WHERE zone = ? AND name = ? AND visible_until_ms IS NULL GROUP BY type`,
+  );
+  const rrset = sqlite.prepare<[string, string, string], VersionRow>(
+    `${SELECT} WHERE zone = ? AND name = ? AND type = ? ORDER BY key`,
+  );
+  const versions = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE zone = ? ORDER BY key`);
+  const insert = sqlite.prepare<[Omit<VersionRow, 'key'>]>(
+    `INSERT INTO records (id, zone, name, type, ttl, value, visible_at_ms, visible_from_ms, visible_until_ms)
+     VALUES (:id, :zone, :name, :type, :ttlSeconds, :value, :visibleAtMs, :visibleFromMs, :visibleUntilMs)`,
+  );
+  const move = sqlite.prepare<[VersionChanges['moved'][number]]>(
+    `UPDATE records SET visible_at_ms = :visibleAtMs, visible_from_ms = :visibleFromMs,
+       visible_until_ms = :visibleUntilMs WHERE key = :key`,
+  );
+  const end = sqlite.prepare<[number]>('DELETE FROM records WHERE key = ?');
+  const countCurrent = sqlite.prepare<[], number>('SELECT coalesce(sum(records), 0) FROM zones').pluck();
+  const countEnding = sqlite
+    .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
+    .pluck();
+  const next = sqlite
+    .prepare<[], number | null>(
+      `SELECT min(at) FROM (
+         SELECT min(visible_from_ms) AS at FROM records WHERE visible_from_ms IS NOT NULL
+         UNION ALL SELECT min(visible_until_ms) FROM records WHERE visible_until_ms IS NOT NULL)`,
+    )
+    .pluck();
+  const due = sqlite
+    .prepare<[EpochMs, EpochMs], string>(
+      `SELECT zone FROM records WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= ?
+       UNION SELECT zone FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?`,
+    )
+    .pluck();
+  const purge = sqlite.prepare<[EpochMs]>(
+    'DELETE FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?',
+  );
+  const settle = sqlite.prepare<[EpochMs]>(
+    `UPDATE records SET visible_from_ms = NULL WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= ?`,
+  );
+  const moveBack = sqlite.prepare<[{ by: number; now: EpochMs }]>(
+    `UPDATE records SET visible_from_ms = visible_from_ms - :by, visible_until_ms = visible_until_ms - :by,
+       visible_at_ms = CASE WHEN visible_from_ms IS NULL THEN min(visible_at_ms, :now) ELSE visible_at_ms - :by END
+     WHERE visible_from_ms IS NOT NULL OR visible_until_ms IS NOT NULL OR visible_at_ms > :now`,
+  );
+
+  return {
+    list: guarded((zone: string) => current.all(zone)),
+    get: guarded((id: string) => byId.get(id) ?? null),
+    typesAt: guarded((zone: string, name: string) => typesAt.all(zone, name)),
+    rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
+    versions: guarded((zone: string) => versions.all(zone)),
+    apply: transactional((changes: VersionChanges) => {
+      // Before the new ones, because a record has one version without an end.
+      for (const key of changes.ended) end.run(key);
+      for (const version of changes.moved) move.run(version);
+      for (const version of changes.begun) insertInto(insert, version);
+    }),
+    count: guarded(() => {
+      const records = countCurrent.get() ?? 0;
+      return { current: records, versions: records + (countEnding.get() ?? 0) };
+    }),
+    nextChangeMs: guarded(() => next.get() ?? null),
+    settle: guarded((nowMs: EpochMs) => {
+      const zones = due.all(nowMs, nowMs);
+      if (zones.length > 0) settleAll(nowMs);
+      return zones;
+    }),
+    moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),
+  };
+
+  function settleAll(nowMs: EpochMs): void {
+    transactional(() => {
+      purge.run(nowMs);
+      settle.run(nowMs);
+    })();
+  }
+}
+
+function insertInto(
+  insert: { run(version: Omit<VersionRow, 'key'>): unknown },
+  version: Omit<VersionRow, 'key'>,
+): void {
+  try {
+    insert.run(version);
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_CONSTRAINT_FOREIGNKEY') throw error;
+    throw new VivariumError('not_found', `There is no zone "${version.zone}"; create it first.`, { cause: error });
+  }
+}

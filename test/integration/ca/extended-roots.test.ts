@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createClock } from '../../../main/base/clock.ts';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { createRoot, extendRoot, type Root } from '../../../main/ca/root.ts';
+import { opensslVerify, run, temporaryFolder } from './commands.ts';
+
+/** What a client says of a leaf, by which certificates of the same root it trusts. */
+
+const clock = createClock();
+const { realNow } = clock.state();
+const old = createRoot({ realNowMs: realNow, owner: 'anna@laptop' });
+const extended = extendRoot(old, 'acme.com', realNow);
+
+const leafFor = (root: Root, hostname: string) => createLeaf({ root, hostnames: [hostname], clock });
+const OUTSIDE = 'error 47 at 0 depth lookup: permitted subtree violation';
+
+/** `openssl verify` with several trusted certificates, in this order. */
+async function verifyWith(trusted: readonly Root[], leaf: { certificatePem: string }): Promise<string> {
+  const folder = temporaryFolder();
+  const bundle = join(folder, 'bundle.pem');
+  const file = join(folder, 'leaf.pem');
+  writeFileSync(bundle, trusted.map((root) => root.certificatePem).join(''));
+  writeFileSync(file, leaf.certificatePem);
+  return (await run('openssl', ['verify', '-x509_strict', '-CAfile', bundle, file])).text;
+}
+
+test('the extended certificate verifies itself, as strictly as OpenSSL looks', async () => {
+  const file = join(temporaryFolder(), 'root.pem');
+  writeFileSync(file, extended.certificatePem);
+  const { text } = await run('openssl', ['verify', '-x509_strict', '-check_ss_sig', '-CAfile', file, file]);
+  expect(text).toMatch(/: OK\s*$/);
+  const { text: shown } = await run('openssl', ['x509', '-in', file, '-noout', '-ext', 'nameConstraints']);
+  expect(shown).toContain('Name Constraints: critical');
+  expect(shown).toContain('DNS:acme.com');
+});
+
+test('who trusts the extended certificate accepts the new suffix, the old ones, and leaves from before', async () => {
+  const after = [leafFor(extended, 'www.acme.com'), leafFor(extended, 'demo.test'), leafFor(old, 'demo.test')];
+  for (const leaf of after) expect((await opensslVerify(extended, leaf)).text).toMatch(/: OK\s*$/);
+});
+
+test('who trusts only the old certificate accepts the old suffixes, from either', async () => {
+  for (const root of [old, extended]) {
+    expect((await opensslVerify(old, leafFor(root, 'demo.test'))).text).toMatch(/: OK\s*$/);
+  }
+});
+
+test('who trusts only the old certificate refuses the new suffix for its constraints', async () => {
+  const { text, exitCode } = await opensslVerify(old, leafFor(extended, 'www.acme.com'));
+  expect(text).toContain(OUTSIDE);
+  expect(exitCode).not.toBe(0);
+});
+
+test('who trusts both may pick the old one, and refuse: OpenSSL takes the first', async () => {
+  const leaf = leafFor(extended, 'www.acme.com');
+  expect(await verifyWith([extended, old], leaf)).toMatch(/: OK\s*$/);
+  expect(await verifyWith([old, extended], leaf)).toContain(OUTSIDE);
+});
+
+test('the extended certificate goes no further than its suffixes', async () => {
+  const wider = extendRoot(extended, 'acme.org', realNow);
+  expect((await opensslVerify(extended, leafFor(wider, 'www.acme.org'))).text).toContain(OUTSIDE);
+});

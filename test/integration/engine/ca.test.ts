@@ -1,0 +1,89 @@
+import { X509Certificate } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { StoreTrust } from '../../../main/contract/certificates.ts';
+import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { makeDatabase } from '../ca/machine.ts';
+
+const COMMANDS_TIMEOUT_MS = 30_000;
+
+afterEach(() => vi.unstubAllEnvs());
+
+interface RootInfo {
+  fingerprint: string;
+  pem: string;
+  permittedSuffixes: string[];
+}
+
+const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootInfo;
+
+/** The leaf that a client sees who trusts `pem`; fails when the client refuses it. */
+function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Certificate> {
+  return new Promise((resolve, reject) => {
+    const { port } = engine.app.runtime.https;
+    const socket = connect({ host: '127.0.0.1', port, servername: hostname, ca: pem }, () => {
+      const certificate = socket.getPeerX509Certificate();
+      socket.destroy();
+      if (certificate === undefined) reject(new Error('No certificate was shown.'));
+      else resolve(certificate);
+    });
+    socket.on('error', reject);
+  });
+}
+
+describe('the root', () => {
+  it('is the one in the file that status and runtime.json name', async () => {
+    const engine = await startEngine();
+    const root = await rootOf(engine);
+    expect(root.pem).toBe(readFileSync(engine.app.runtime.caFile, 'utf8'));
+    expect(root.permittedSuffixes).toEqual(['localhost', 'test', 'example', 'internal']);
+    expect(new X509Certificate(root.pem).fingerprint256).toBe(root.fingerprint);
+  });
+
+  it('is extended in place: new leaves at once, accepted by who trusts the old certificate and the new', async () => {
+    const engine = await startEngine();
+    const before = await rootOf(engine);
+    const hostname = 'demo.vivarium.localhost';
+    const leafBefore = await leafSeen(engine, hostname, before.pem);
+    const after = (await engine.call('ca.extend', { suffix: 'Acme.com.' })) as RootInfo;
+    expect(after.permittedSuffixes).toEqual([...before.permittedSuffixes, 'acme.com']);
+    expect(after.fingerprint).not.toBe(before.fingerprint);
+    expect(await rootOf(engine)).toEqual(after);
+    expect(readFileSync(engine.app.runtime.caFile, 'utf8')).toBe(after.pem);
+    expect(readdirSync(join(engine.dataDir, 'ca'))).toHaveLength(3);
+    for (const { pem } of [before, after]) {
+      expect((await leafSeen(engine, hostname, pem)).serialNumber).not.toBe(leafBefore.serialNumber);
+    }
+  });
+
+  it('is not extended to a top-level domain, and the error says what to ask for instead', async () => {
+    const engine = await startEngine();
+    const before = await rootOf(engine);
+    await expect(engine.call('ca.extend', { suffix: 'com' })).rejects.toThrow(/top-level domain.*"acme\.com"/);
+    expect(await rootOf(engine)).toEqual(before);
+  });
+});
+
+describe('trust', () => {
+  it('is given and taken over the control port', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+    const home = temporaryFolder();
+    vi.stubEnv('HOME', home);
+    await makeDatabase(join(home, '.pki/nssdb'));
+    const engine = await startEngine();
+    const status = async () => (await engine.call('ca.trustStatus')) as StoreTrust[];
+    expect((await status()).map(({ store, state }) => [store, state])).toContainEqual(['nss:user', 'untrusted']);
+    expect(await engine.call('ca.trust', { store: 'nss:user' })).toMatchObject({ state: 'trusted' });
+    await engine.call('ca.extend', { suffix: 'acme.com' });
+    expect((await status()).find(({ store }) => store === 'nss:user')?.state).toBe('other_root');
+    expect(await engine.call('ca.untrust', { store: 'nss:user' })).toMatchObject({ state: 'untrusted' });
+  });
+
+  it('names the stores there are when it is asked for another', async () => {
+    const home = temporaryFolder();
+    vi.stubEnv('HOME', home);
+    const engine = await startEngine();
+    await expect(engine.call('ca.trust', { store: 'keyring' })).rejects.toThrow(/there are: system, nss:user/);
+  });
+});

@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { Certificate } from '../../../main/contract/certificates.ts';
+import type { Project } from '../../../main/contract/projects.ts';
+import { startDomainsEngine, TARGET, ZONE } from '../../support/domains-engine.ts';
+import { startEngine, track } from '../../support/engine.ts';
+
+const HOST = `www.${ZONE}`;
+
+/** The code of what a call is refused with, and its message. */
+const refusal = async (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'accepted',
+    (error: { code: string }) => error.code,
+  );
+
+describe('a custom domain', () => {
+  it('goes from attach over its record to HTTPS', async () => {
+    const engine = await startDomainsEngine();
+    const attached = await engine.call('domains.attach', { projectId: engine.projectId, hostname: 'WWW.Acme.TEST.' });
+    expect(attached).toMatchObject({
+      hostname: HOST,
+      kind: 'subdomain',
+      state: 'pending',
+      certificate: { state: 'none' },
+      instructions: [{ type: 'CNAME', name: 'www', value: TARGET, ttl: 3600 }],
+      serving: { http: false, https: false },
+    });
+    expect(await engine.verify(HOST)).toMatchObject({ state: 'pending', checks: [{ code: 'no_record' }] });
+    expect(await engine.curl(HOST)).toContain('unrecognized name');
+    await engine.put('www', 'CNAME', TARGET);
+    expect(await engine.verify(HOST)).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'issued' },
+      serving: { http: true, https: true },
+    });
+    expect(await engine.curl(HOST)).toBe('[]');
+    expect((await engine.api({ host: HOST, key: engine.key })).status).toBe(200);
+    const [certificate] = (await engine.call('certificates.list')) as Certificate[];
+    expect(certificate).toMatchObject({ hostname: HOST, sans: [HOST], chain: [], state: 'issued' });
+  });
+
+  it('waits for its certificate while CAA forbids it, and gets it when that is mended', async () => {
+    const engine = await startDomainsEngine();
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    const { id } = await engine.put('@', 'CAA', '0 issue "letsencrypt.org"');
+    const blocked = await engine.verify(HOST);
+    expect(blocked).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'pending', reason: 'caa_forbids' },
+      serving: { http: true, https: false },
+    });
+    expect(blocked.checks.find(({ code }) => code === 'caa_forbids')).toMatchObject({ outcome: 'failed' });
+    expect(await engine.curl(HOST)).toContain('unrecognized name');
+    expect(await engine.call('caa.explain', { hostname: HOST })).toMatchObject({ verdict: 'forbidden', foundAt: ZONE });
+    await engine.call('records.remove', { id });
+    await engine.call('clock.advance', { by: 'PT5M' });
+    expect((await engine.get(HOST)).certificate.state).toBe('issued');
+    expect(await engine.curl(HOST)).toBe('[]');
+  });
+
+  it('stops being served before its removal returns, on connections that are open too', async () => {
+    const engine = await startDomainsEngine();
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    await engine.call('domains.setPrimary', { projectId: engine.projectId, hostname: HOST });
+    const { port } = engine.app.runtime.http;
+    const socket = connect(port, '127.0.0.1');
+    track(() => void socket.destroy());
+    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: ${HOST}:${port}\r\nAuthorization: Bearer ${engine.key}\r\n\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('200 OK');
+    const closed = once(socket, 'close');
+    await engine.call('domains.remove', { hostname: HOST });
+    expect((await engine.api({ host: HOST, key: engine.key })).status).toBe(404);
+    await closed;
+    expect(await engine.curl(HOST)).toContain('unrecognized name');
+    expect(await refusal(engine.get(HOST))).toBe('not_found');
+    expect(await engine.call('certificates.list')).toEqual([]);
+    expect(((await engine.call('projects.get', { projectId: engine.projectId })) as Project).primary).toBeNull();
+  });
+
+  it('is suspended with the plan, and comes back with it', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    await engine.call('projects.update', { projectId, plan: 'free' });
+    expect(await engine.get(HOST)).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
+    expect(await engine.curl(HOST)).toContain('unrecognized name');
+    await engine.call('projects.update', { projectId, plan: 'pro' });
+    expect(await engine.get(HOST)).toMatchObject({ state: 'verified', serving: { http: true, https: true } });
+    expect(await engine.curl(HOST)).toBe('[]');
+  });
+
+  it('redirects over both schemes, and loops are refused', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    for (const [hostname, name, type] of [
+      [HOST, 'www', 'CNAME'],
+      [ZONE, '@', 'ALIAS'],
+    ] as const) {
+      await engine.call('domains.attach', { projectId, hostname });
+      await engine.put(name, type, TARGET);
+      expect(await engine.verify(hostname)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    }
+    const redirect = (from: string, to: string) => ({ from, to });
+    const set = (...redirects: unknown[]) => engine.call('domains.setRedirects', { projectId, redirects });
+    expect(await refusal(set(redirect(HOST, HOST)))).toBe('invalid_request');
+    expect(await refusal(set(redirect(HOST, ZONE), redirect(ZONE, HOST)))).toBe('invalid_request');
+    expect(await refusal(set(redirect('other.test', ZONE)))).toBe('invalid_request');
+    await set(redirect(HOST, ZONE));
+    const { http, https } = engine.app.runtime;
+    const plain = await engine.api({ host: HOST, path: '/v1/pets?limit=2' });
+    expect([plain.status, plain.headers.location]).toEqual([301, `http://${ZONE}:${http.port}/v1/pets?limit=2`]);
+    expect(await engine.curl(HOST, '/v1/pets?limit=2', '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}')).toBe(
+      `301 https://${ZONE}:${https.port}/v1/pets?limit=2`,
+    );
+    const project = (await engine.call('domains.setPrimary', { projectId, hostname: ZONE })) as Project;
+    expect(project).toMatchObject({
+      primary: ZONE,
+      redirects: [{ from: HOST, to: ZONE, status: 301 }],
+      baseUrl: { production: `http://${ZONE}:${http.port}/v1` },
+    });
+  });
+
+  it('goes with its project, and its hostname is free again', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    await engine.call('projects.remove', { projectId });
+    expect(await engine.call('domains.list')).toEqual([]);
+    expect((await engine.api({ host: HOST, key: engine.key })).status).toBe(404);
+    expect(await engine.curl(HOST)).toContain('unrecognized name');
+    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
+    await engine.call('deploys.create', { projectId: other.id });
+    await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
+    expect(await engine.verify(HOST)).toMatchObject({ projectId: other.id, certificate: { state: 'issued' } });
+  });
+
+  it('survives a restart with its certificate', async () => {
+    const engine = await startDomainsEngine();
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    const before = await engine.verify(HOST);
+    const { serial } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
+    await engine.stop();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    expect(await again.call('domains.get', { hostname: HOST })).toEqual(before);
+    expect(await again.call('certificates.get', { hostname: HOST })).toMatchObject({ serial });
+    expect((await again.api({ host: HOST, key: engine.key })).status).toBe(200);
+  });
+});
+
+describe('the root’s name constraints', () => {
+  it('hold a certificate back until the root is extended', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('zones.create', { name: 'acme.com' });
+    await engine.call('records.put', { zone: 'acme.com', name: 'www', type: 'CNAME', value: TARGET });
+    await engine.call('domains.attach', { projectId, hostname: 'www.acme.com' });
+    const held = await engine.verify('www.acme.com');
+    expect(held.certificate).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
+    expect(held.checks.find(({ code }) => code === 'suffix_not_permitted')?.fix).toContain('"acme.com"');
+    await engine.call('ca.extend', { suffix: 'acme.com' });
+    expect((await engine.verify('www.acme.com')).certificate.state).toBe('issued');
+    expect(await engine.curl('www.acme.com')).toBe('[]');
+  });
+});
+
+describe('the settings of issuance', () => {
+  it('are merged, and decide who asks CAA and when', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    expect(
+      await engine.call('settings.update', { caaIdentity: { domain: 'LetsEncrypt.org' }, issuanceDelay: 'PT2M' }),
+    ).toMatchObject({ caaIdentity: { domain: 'letsencrypt.org', method: 'http-01' }, issuanceDelay: 'PT2M' });
+    expect(await refusal(engine.call('settings.update', { issuanceDelay: 'P3D' }))).toBe('invalid_request');
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.put('@', 'CAA', '0 issue "letsencrypt.org"');
+    expect((await engine.verify(HOST)).certificate).toMatchObject({ state: 'pending', reason: 'issuance_pending' });
+    await engine.call('clock.advance', { by: 'PT2M' });
+    expect((await engine.get(HOST)).certificate.state).toBe('issued');
+  });
+});
+
+describe('propagation', () => {
+  it('is told with its moment, and over by itself', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    const waiting = await engine.verify(HOST);
+    expect(waiting).toMatchObject({ state: 'pending', checks: [{ code: 'not_propagated', outcome: 'failed' }] });
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(await engine.get(HOST)).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+  });
+});
+
+describe('attaching', () => {
+  it('is refused with the code of the rule that is broken', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    const attach = (hostname: string, project = projectId) =>
+      refusal(engine.call('domains.attach', { projectId: project, hostname }));
+    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
+    const free = (await engine.call('projects.create', { name: 'Free' })) as Project;
+    expect(await attach(HOST)).toBe('accepted');
+    expect(await Promise.all([attach(HOST), attach(HOST, other.id)])).toEqual(['in_use', 'in_use']);
+    expect(await attach('a.acme.test', free.id)).toBe('plan_required');
+    expect(await attach('a.acme.test', other.id)).toBe('deploy_required');
+    expect(await attach('a_b.acme.test')).toBe('hostname_invalid');
+    expect(await attach('shop.vivarium.localhost')).toBe('hostname_reserved');
+    expect(await attach('a.acme.test', 'prj_none')).toBe('not_found');
+  });
+});

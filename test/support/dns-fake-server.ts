@@ -1,0 +1,83 @@
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { framed, wireName } from './dns-client.ts';
+
+/** What a fake DNS server does with each query, one after another; the last one is repeated. Null: nothing. */
+export type Behaviour = (query: Buffer, transport: 'udp' | 'tcp') => Buffer | Buffer[] | null;
+
+export interface FakeDns {
+  address: string;
+  port: number;
+  /** The queries that came, by their transport. */
+  seen: ('udp' | 'tcp')[];
+}
+
+/** A DNS server that does what the test wants, on a free port, UDP and TCP; closed after the test. */
+export async function startFakeDns(...behaviours: Behaviour[]): Promise<FakeDns> {
+  const seen: ('udp' | 'tcp')[] = [];
+  const answer = (query: Buffer, transport: 'udp' | 'tcp'): Buffer[] => {
+    const behaviour = behaviours[Math.min(seen.length, behaviours.length - 1)];
+    seen.push(transport);
+    return [behaviour?.(query, transport) ?? []].flat();
+  };
+  const tcp = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      const replies = answer(chunk.subarray(2), 'tcp');
+      if (replies.length === 0) socket.end();
+      for (const reply of replies) socket.write(framed(reply));
+    });
+    onTestFinished(() => void socket.destroy());
+  });
+  await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void tcp.close());
+  const bound = tcp.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+
+  const udp = createSocket('udp4');
+  udp.on('message', (query, from) => {
+    for (const reply of answer(query, 'udp')) udp.send(reply, from.port, from.address);
+  });
+  await new Promise<void>((resolve, reject) => {
+    udp.once('error', reject);
+    udp.bind(port, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void udp.close());
+  return { address: '127.0.0.1', port, seen };
+}
+
+export interface ReplyFields {
+  id?: number;
+  /** Besides QR. */
+  flags?: number;
+  /** Octets of the answer section's records, and how many they are. */
+  answer?: Buffer[];
+  additional?: Buffer[];
+  question?: Buffer;
+}
+
+/** A reply to a query; every part can be replaced by a wrong one. */
+export function replyTo(query: Buffer, fields: ReplyFields = {}): Buffer {
+  const { answer = [], additional = [] } = fields;
+  const end = query.indexOf(0, 12) + 5;
+  const question = fields.question ?? query.subarray(12, end);
+  const header = Buffer.alloc(12);
+  const id = fields.id ?? query.readUInt16BE(0);
+  const counts = [question.length > 0 ? 1 : 0, answer.length, 0, additional.length];
+  [id, 0x8000 | (fields.flags ?? 0), ...counts].forEach((value, index) => header.writeUInt16BE(value, index * 2));
+  return Buffer.concat([header, question, ...answer, ...additional]);
+}
+
+/** A record; its name points at the question unless another one is given. */
+export function record(type: number, data: Buffer, name: Buffer = Buffer.from([0xc0, 12])): Buffer {
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(type, 0);
+  fixed.writeUInt16BE(1, 2);
+  fixed.writeUInt32BE(300, 4);
+  fixed.writeUInt16BE(data.length, 8);
+  return Buffer.concat([name, fixed, data]);
+}
+
+export const question = (name: string, type: number): Buffer =>
+  Buffer.concat([wireName(name), Buffer.from([0, type, 0, 1])]);

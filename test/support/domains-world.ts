@@ -1,0 +1,155 @@
+import { silentLog } from '../../main/base/log.ts';
+import { VivariumError } from '../../main/contract/errors.ts';
+import type { Domain } from '../../main/contract/domains.ts';
+import type { Plan } from '../../main/contract/projects.ts';
+import type { DomainRows } from '../../main/domains/domain-set.ts';
+import type { AttachedDomain, HeldLeaf } from '../../main/domains/domain.ts';
+import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
+import { presentDomain } from '../../main/domains/present.ts';
+import type { ProviderFacts } from '../../main/domains/provider.ts';
+import { dnsOver, PLATFORM, type FakeDns, type Failures } from '../unit/domains/zones.ts';
+import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { zoneOf } from './dns-tables.ts';
+
+const DAY_MS = 86_400_000;
+
+export const WORLD_HOST = 'www.acme.test';
+export const RIGHT = 'www CNAME cname.vivarium.localhost.';
+
+/** The lifecycle over a DNS, a CA and a store in memory, on a clock that a test moves. */
+export interface DomainsWorld {
+  clock: FakeClock;
+  lifecycle: Lifecycle;
+  /** From now on, the DNS of `acme.test` is this. */
+  zone(text: string, failures?: Failures): void;
+  plan(plan: Plan): void;
+  settings: { issuanceDelayMs: number };
+  ca: { permits: boolean; fault: string | null; issued: number };
+  store: { fault: Error | null; writes: number };
+  provider: { facts: ProviderFacts | null };
+  project: { deployed: boolean };
+  /** How often what is served was published, and with which hostnames. */
+  published: string[][];
+  removed: string[];
+  asked(): readonly string[];
+  /** The next questions wait until the function that comes back is called. */
+  holdDns(): () => void;
+  show(): Domain;
+}
+
+export function createDomainsWorld(): DomainsWorld {
+  const clock = createFakeClock();
+  const project = { id: 'prj_1', name: 'Acme', plan: 'pro' as Plan, deployed: true };
+  const settings = { issuanceDelayMs: 0 };
+  const ca: DomainsWorld['ca'] = { permits: true, fault: null, issued: 0 };
+  const store: DomainsWorld['store'] = { fault: null, writes: 0 };
+  const provider: DomainsWorld['provider'] = { facts: null };
+  const published: string[][] = [];
+  const removed: string[] = [];
+  let dns: FakeDns = dnsOver([PLATFORM]);
+  let held: Promise<unknown> = Promise.resolve();
+
+  const lifecycle = createLifecycle({
+    clock,
+    log: silentLog,
+    rows: memoryRows(store),
+    dns: { query: (name, type) => held.then(() => dns.query(name, type)) },
+    issuer: {
+      permits: () => ca.permits,
+      issue(hostname) {
+        if (ca.fault !== null) throw new VivariumError('unavailable', ca.fault);
+        ca.issued++;
+        return leafAt(hostname, ca.issued, clock.now());
+      },
+    },
+    cnameTarget: 'cname.vivarium.localhost',
+    provider: () => provider.facts,
+    settings: () => ({
+      issuanceDelayMs: settings.issuanceDelayMs,
+      identity: { issuer: 'vivarium.localhost', accountUri: null, method: 'http-01' },
+    }),
+    project: (id) => (id === project.id ? project : null),
+    publish() {
+      const served = lifecycle
+        .list()
+        .filter(({ state, verifiedAtMs }) => state !== 'suspended' && verifiedAtMs !== null);
+      published.push(served.map(({ hostname }) => hostname));
+    },
+    onRemoved: ({ hostname }) => void removed.push(hostname),
+    onChanged: () => undefined,
+  });
+  clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
+  lifecycle.start();
+
+  return {
+    clock,
+    lifecycle,
+    zone: (text, failures) => {
+      dns = dnsOver([PLATFORM, zoneOf('acme.test', text)], failures);
+    },
+    plan(plan) {
+      project.plan = plan;
+      lifecycle.planChanged(project.id);
+    },
+    settings,
+    ca,
+    store,
+    provider,
+    project,
+    published,
+    removed,
+    asked: () => dns.asked,
+    holdDns() {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      held = promise;
+      return () => resolve(undefined);
+    },
+    show: () =>
+      presentDomain(lifecycle.get(WORLD_HOST), { cnameTarget: 'cname.vivarium.localhost', zone: null, primary: false }),
+  };
+}
+
+function leafAt(hostname: string, serial: number, nowMs: number): HeldLeaf {
+  const notAfterMs = nowMs + 90 * DAY_MS;
+  return {
+    certificatePem: `certificate ${serial}`,
+    privateKeyPem: 'key',
+    serial: String(serial),
+    fingerprint: String(serial),
+    sans: [hostname],
+    notBeforeMs: nowMs - 3_600_000,
+    notAfterMs,
+    wireNotBeforeMs: nowMs - 3_600_000,
+    wireNotAfterMs: notAfterMs,
+  };
+}
+
+function memoryRows(store: DomainsWorld['store']): DomainRows {
+  const rows = new Map<string, AttachedDomain>();
+  const leaves = new Map<string, HeldLeaf>();
+  const write = (): void => {
+    if (store.fault !== null) throw store.fault;
+    store.writes++;
+  };
+  return {
+    list: () => [...rows.values()],
+    insert(row) {
+      write();
+      rows.set(row.id, row);
+    },
+    update(changes) {
+      write();
+      for (const { row, leaf } of changes) {
+        if (!rows.has(row.id)) continue;
+        rows.set(row.id, row);
+        if (leaf !== null) leaves.set(row.hostname, leaf);
+      }
+    },
+    remove(id) {
+      write();
+      leaves.delete(rows.get(id)?.hostname ?? '');
+      rows.delete(id);
+    },
+    leaf: (hostname) => leaves.get(hostname) ?? null,
+  };
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import { pasteable, type Command, type CommandResult } from '../../../main/ca/command.ts';
+import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/nss-certutil.ts';
+import { createRoot, extendRoot } from '../../../main/ca/root.ts';
+import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/truststore-linux.ts';
+import { createMacosStore } from '../../../main/ca/truststore-macos.ts';
+import { createWindowsStore, windowsCertutil } from '../../../main/ca/truststore-windows.ts';
+import { createTrustStores } from '../../../main/ca/truststores.ts';
+import type { TrustStore } from '../../../main/ca/truststore.ts';
+import { sha1Of } from '../../../main/ca/vivarium-roots.ts';
+import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
+
+const old = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
+const current = extendRoot(old, 'acme.com', FAKE_NOW_MS);
+const another = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'bob@desk' });
+const file = '/home/anna/it is here/root.pem';
+const own = { current, file, older: [old.certificate] };
+const FINGERPRINT = `AB:12:CD:34${':00'.repeat(28)}`;
+
+const lines = (commands: readonly Command[], platform: NodeJS.Platform) =>
+  commands.map((command) => pasteable([command], platform));
+
+/** A system's programs, by the text of their command lines; anything else that is run is an error. */
+function createFakeSystem(platform: NodeJS.Platform, answers: Record<string, Partial<CommandResult>>) {
+  const asked: string[] = [];
+  const run = (command: Command): Promise<CommandResult> => {
+    const line = pasteable([command], platform);
+    asked.push(line);
+    const answer = answers[line];
+    if (answer === undefined) return Promise.reject(new Error(`Nobody taught the fake system "${line}".`));
+    return Promise.resolve({ exitCode: 0, stdout: '', stderr: '', ...answer });
+  };
+  const storesOf = (store: TrustStore) => createTrustStores({ stores: () => [store], own: () => own, run, platform });
+  return { asked, answers, run, storesOf };
+}
+
+describe('Linux', () => {
+  test.each<[string, string[]]>([
+    ['Fedora', ['/etc/pki/ca-trust/source/anchors/vivarium-ab12cd34.pem', 'update-ca-trust extract']],
+    ['Debian', ['/usr/local/share/ca-certificates/vivarium-ab12cd34.crt', 'update-ca-certificates']],
+    ['Arch', ['/etc/ca-certificates/trust-source/anchors/vivarium-ab12cd34.crt', 'update-ca-trust']],
+    ['openSUSE', ['/etc/pki/trust/anchors/vivarium-ab12cd34.pem', 'update-ca-certificates']],
+  ])('%s', (name, [anchor = '', update = '']) => {
+    const layout = SYSTEM_LAYOUTS[['Fedora', 'Debian', 'Arch', 'openSUSE'].indexOf(name)];
+    if (layout === undefined) throw new Error(name);
+    const roots = { current: { fingerprint: FINGERPRINT }, file };
+    const trust = linuxTrustCommands(layout, roots, [{ handle: '/old.crt' }], false);
+    expect(lines(trust, 'linux')).toEqual([
+      'sudo rm -f /old.crt',
+      `sudo install -m 0644 '/home/anna/it is here/root.pem' ${anchor}`,
+      `sudo ${update}`,
+    ]);
+    expect(trust.every((command) => command.needsPassword)).toBe(true);
+    const untrust = linuxUntrustCommands(layout, [{ handle: anchor }], true);
+    expect(lines(untrust, 'linux')).toEqual([`rm -f ${anchor}`, update]);
+    expect(untrust.some((command) => command.needsPassword)).toBe(false);
+  });
+});
+
+describe('NSS', () => {
+  test('adds an authority for servers alone, and deletes by nickname', () => {
+    const commands = [
+      addCommand('certutil', 'sql:/home/anna/.pki/nssdb', 'Vivarium root ab12cd34', file),
+      deleteCommand('certutil', 'sql:/home/anna/.pki/nssdb', 'Vivarium root ab12cd34'),
+    ];
+    expect(lines(commands, 'linux')).toEqual([
+      `certutil -A -d sql:/home/anna/.pki/nssdb -t C,, -n 'Vivarium root ab12cd34' -i '/home/anna/it is here/root.pem'`,
+      `certutil -D -d sql:/home/anna/.pki/nssdb -n 'Vivarium root ab12cd34'`,
+    ]);
+  });
+
+  test('looks at nicknames with Vivarium in them, and at trusted authorities', () => {
+    const list = [
+      '',
+      'Certificate Nickname                                         Trust Attributes',
+      '                                                             SSL,S/MIME,JAR/XPI',
+      '',
+      'Vivarium root ab12cd34                                       ,,   ',
+      'Corp root, Inc.                                              CT,C,C',
+      'imported by hand                                             C,,  ',
+      'imported by hand                                             C,,  ',
+      'Some intermediate                                            ,,   ',
+      'anna’s key                                                   u,u,u',
+    ];
+    expect(candidates(list.join('\n'))).toEqual([
+      'Vivarium root ab12cd34',
+      'Corp root, Inc.',
+      'imported by hand',
+      'imported by hand',
+    ]);
+  });
+
+  test('knows no nickname for a root that shares its subject with something else', () => {
+    const root = { identity: 'current' as const, fingerprint: FINGERPRINT, name: 'Vivarium root (anna@laptop 123456)' };
+    const nicknames = ['Vivarium root ab12cd34'];
+    const trusted = new Set([FINGERPRINT]);
+    expect(withHandles({ members: [root], trusted, nicknames })).toEqual([
+      { ...root, trusted: true, handle: 'Vivarium root ab12cd34' },
+    ]);
+    expect(withHandles({ members: [root, null], trusted, nicknames })).toEqual([
+      { ...root, trusted: true, handle: null },
+    ]);
+  });
+});
+
+describe('macOS', () => {
+  const keychain = '/Users/anna/Library/Keychains/login.keychain-db';
+  const LIST = `/usr/bin/security find-certificate -a -p ${keychain}`;
+  const VERIFY = `/usr/bin/security verify-cert -c '${file}' -p basic -l -L`;
+  const TRUST = `/usr/bin/security add-trusted-cert -r trustRoot -p ssl -p basic -k ${keychain} '${file}'`;
+  const remove = (root: { certificate: { raw: Buffer } }) =>
+    `/usr/bin/security delete-certificate -Z ${sha1Of(root.certificate.raw)} -t ${keychain}`;
+  const system = (answers: Record<string, Partial<CommandResult>>) => {
+    const fake = createFakeSystem('darwin', answers);
+    return { ...fake, stores: fake.storesOf(createMacosStore({ home: '/Users/anna', run: fake.run })) };
+  };
+
+  test('shows the command, which macOS asks a password for', async () => {
+    const { stores, asked } = system({ [LIST]: { exitCode: 44 } });
+    expect(await stores.trust('system')).toMatchObject({
+      state: 'untrusted',
+      needs: 'your password, which macOS asks for in a window of its own',
+      command: TRUST,
+    });
+    expect(asked).toEqual([LIST]);
+  });
+
+  test('is trusted when macOS itself says so, not by being in the keychain', async () => {
+    const { stores, answers } = system({ [LIST]: { stdout: current.certificatePem }, [VERIFY]: { exitCode: 1 } });
+    expect(await stores.trust('system')).toMatchObject({ state: 'untrusted', command: TRUST });
+    answers[VERIFY] = { exitCode: 0 };
+    expect(await stores.trust('system')).toMatchObject({ state: 'trusted', message: 'The root is trusted.' });
+  });
+
+  test('has the old certificate taken out with the new one put in', async () => {
+    const { stores } = system({ [LIST]: { stdout: old.certificatePem + another.certificatePem } });
+    expect(await stores.trust('system')).toMatchObject({ state: 'other_root', command: `${remove(old)} && ${TRUST}` });
+  });
+
+  test('untrusts our certificates by SHA-1, and no other', async () => {
+    const all = current.certificatePem + old.certificatePem + another.certificatePem;
+    const { stores } = system({ [LIST]: { stdout: all }, [VERIFY]: {} });
+    expect((await stores.untrust('system')).command).toBe(`${remove(current)} && ${remove(old)}`);
+    expect((await stores.untrust('system', another.fingerprint)).command).toBe(remove(another));
+  });
+
+  test('without a keychain is unavailable', async () => {
+    const { stores } = system({ [LIST]: { exitCode: 50, stderr: 'security: SecKeychainOpen: no such keychain' } });
+    expect(await stores.trust('system')).toMatchObject({ state: 'unavailable' });
+  });
+});
+
+describe('Windows', () => {
+  const tool = 'C:\\Windows\\System32\\certutil.exe';
+  const LIST = `${tool} -user -store Root`;
+  const TRUST = `${tool} -user -addstore Root '${file}'`;
+  const remove = (root: { certificate: { raw: Buffer } }) =>
+    `${tool} -user -delstore Root ${sha1Of(root.certificate.raw)}`;
+  /** As a German Windows prints it. */
+  const store = (roots: readonly { certificate: { raw: Buffer; subject: string } }[], pairs = false) =>
+    [
+      'Root "Vertrauenswürdige Stammzertifizierungsstellen"',
+      ...roots.flatMap(({ certificate }, index) => {
+        const sha1 = sha1Of(certificate.raw).toLowerCase();
+        return [
+          `================ Zertifikat ${index} ================`,
+          'Seriennummer: 4f5036e32ab37d06c10ebde20872f395',
+          `Aussteller: ${certificate.subject.split('\n').reverse().join(', ')}`,
+          `Antragsteller: ${certificate.subject.split('\n').reverse().join(', ')}`,
+          'Signatur stimmt mit dem öffentlichen Schlüssel überein.',
+          `Zertifikathash(sha1): ${pairs ? (sha1.match(/../g) ?? []).join(' ') : sha1}`,
+          'Keine Schlüsselanbieterinformationen',
+          '',
+        ];
+      }),
+      'CertUtil: -store-Befehl wurde erfolgreich ausgeführt.',
+    ].join('\r\n');
+  const corp = { certificate: { raw: Buffer.from('corp'), subject: 'O=Corp\nCN=Corp root' } };
+  const system = (answers: Record<string, Partial<CommandResult>>) => {
+    const fake = createFakeSystem('win32', answers);
+    const environment = { SystemRoot: 'C:\\Windows' };
+    return { ...fake, stores: fake.storesOf(createWindowsStore({ environment, run: fake.run })) };
+  };
+
+  test('adds the root after Windows has asked, and reads the store again', async () => {
+    const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp]) }, [TRUST]: {} });
+    await expect(stores.trust('system')).rejects.toThrow('was read again, and the root is not in there');
+    asked.length = 0;
+    Object.defineProperty(answers, TRUST, {
+      get: () => {
+        answers[LIST] = { stdout: store([corp, current]) };
+        return {};
+      },
+    });
+    expect(await stores.trust('system')).toMatchObject({ state: 'trusted' });
+    expect(asked).toEqual([LIST, TRUST, LIST]);
+  });
+
+  test('says so when the person at the screen says no', async () => {
+    const { stores } = system({
+      [LIST]: { stdout: store([]) },
+      [TRUST]: { exitCode: 0x800704c7, stdout: 'CertUtil: The operation was canceled by the user.' },
+    });
+    await expect(stores.trust('system')).rejects.toThrow(/adds the root .*failed .*canceled by the user/);
+  });
+
+  test.each<[string, boolean]>([
+    ['in one piece', false],
+    ['in pairs', true],
+  ])('reads SHA-1 %s, whatever the language', async (_name, pairs) => {
+    const { stores } = system({ [LIST]: { stdout: store([corp, old, another], pairs) } });
+    expect((await stores.list())[0]).toMatchObject({
+      state: 'other_root',
+      message: expect.stringContaining(`Only an older certificate of the root is trusted`) as string,
+    });
+  });
+
+  test('untrusts ours by SHA-1, and another’s only when asked for it', async () => {
+    const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp, current, old, another]) } });
+    for (const root of [current, old]) {
+      Object.defineProperty(answers, remove(root), {
+        get: () => {
+          answers[LIST] = { stdout: store([corp, another]) };
+          return {};
+        },
+      });
+    }
+    expect(await stores.untrust('system')).toMatchObject({ state: 'other_root' });
+    expect(asked).toEqual([LIST, remove(current), remove(old), LIST]);
+  });
+
+  test('has its own certutil named by its path', () => {
+    expect(windowsCertutil({})).toBe(tool);
+    expect(windowsCertutil({ SystemRoot: 'D:\\WINNT' })).toBe('D:\\WINNT\\System32\\certutil.exe');
+  });
+});
+
+describe('a command to paste', () => {
+  test.each<[NodeJS.Platform, string[], string]>([
+    ['linux', ['certutil', "it's"], `certutil 'it'\\''s'`],
+    ['darwin', ['security', '$(rm)', ''], `security '$(rm)' ''`],
+    ['win32', ['C:\\My Tools\\certutil.exe', "it's", 'a,b'], `& 'C:\\My Tools\\certutil.exe' 'it''s' 'a,b'`],
+  ])('is quoted for %s', (platform, [command = '', ...args], text) => {
+    expect(pasteable([{ command, args }], platform)).toBe(text);
+  });
+});

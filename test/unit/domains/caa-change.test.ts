@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { caaLookupOver } from '../../../main/domains/caa-lookup.ts';
+import { formatCaa, type CaaRecord } from '../../../main/domains/caa-record.ts';
+import type { CaaLookup } from '../../../main/domains/caa-walk.ts';
+import { explainCaa } from '../../../main/domains/caa.ts';
+import { zoneOf } from '../../support/dns-tables.ts';
+import { dnsOver } from './zones.ts';
+
+/** What a person does who follows the advice: edits of record sets, by their owner. */
+type Edit = (owner: string, records: readonly CaaRecord[]) => readonly CaaRecord[];
+
+const RECORD = /(\S+)\. CAA (\d+) (\S+) "((?:[^"\\]|\\.)*)"/g;
+
+function recordsIn(text: string): { owner: string; record: CaaRecord }[] {
+  return [...text.matchAll(RECORD)].map(([, owner = '', flags = '', tag = '', value = '']) => ({
+    owner,
+    record: { flags: Number(flags), tag, value },
+  }));
+}
+
+/** Reads the advice as instructions, one after the other. */
+function editsOf(change: string): Edit[] {
+  const text = change.replace(/^To (?:permit|forbid) it, /, '').replace(/ – or, .*$/, '');
+  return text.split('; and ').map((part) => {
+    const named = recordsIn(part);
+    const isNamed = (owner: string, record: CaaRecord): boolean =>
+      named.some((one) => one.owner === owner && formatCaa(owner, one.record) === formatCaa(owner, record));
+    if (part.startsWith('add this record: ')) {
+      return (owner, records) => [
+        ...records,
+        ...named.filter((one) => one.owner === owner).map(({ record }) => record),
+      ];
+    }
+    if (part.startsWith('remove ')) return (owner, records) => records.filter((record) => !isNamed(owner, record));
+    const change: Partial<CaaRecord> = part.startsWith('set the flags to 0') ? { flags: 0 } : { value: ';' };
+    expect(part).toMatch(/^set the (flags to 0|value to ";") in /);
+    return (owner, records) => records.map((record) => (isNamed(owner, record) ? { ...record, ...change } : record));
+  });
+}
+
+function edited(lookup: (name: string) => Promise<CaaLookup>, edits: readonly Edit[]) {
+  return async (name: string): Promise<CaaLookup> => {
+    const found = await lookup(name);
+    if (found.kind === 'error') return found;
+    const before = found.kind === 'records' ? found.records : [];
+    const owner = found.aliasChain.at(-1) ?? name;
+    const records = edits.reduce((set, edit) => edit(owner, set), before);
+    return { kind: 'records', records, aliasChain: found.aliasChain };
+  };
+}
+
+const zone = zoneOf(
+  'test',
+  `
+  ours         CAA 0 issue "ca.example"
+  ours         CAA 0 issue "other.example"
+  mine         CAA 0 issue "ca.example"
+  twice        CAA 0 issue "ca.example"
+  twice        CAA 0 issue "ca.example; foo=1"
+  theirs       CAA 0 issue "other.example"
+  nobody       CAA 0 issue ";"
+  wild         CAA 0 issue "ca.example"
+  wild         CAA 0 issuewild "other.example"
+  wilder       CAA 0 issuewild "ca.example"
+  critical     CAA 128 foo "bar"
+  critical     CAA 128 baz "bar"
+  below.nobody CAA 128 foo "bar"
+  crowd        CAA 128 foo "bar"
+  crowd        CAA 0 issue "other.example"
+  crowd2       CAA 128 foo "bar"
+  crowd2       CAA 0 issue "ca.example"
+  iodef        CAA 0 iodef "mailto:a@b.test"
+  plain        A 192.0.2.1
+  www.plain    CNAME plain
+  www.theirs   CNAME theirs
+  www.mine     CNAME mine
+  malformed    CAA 0 issue "%%\\"%"
+  `,
+);
+
+describe('following the advice turns the verdict around', () => {
+  const names = [...new Set(zone.records.map(({ name }) => name))].filter((name) => name !== 'test');
+  for (const hostname of names.flatMap((name) => [name, `*.${name}`, `deep.er.${name}`])) {
+    it(hostname, async () => {
+      const request = { hostname, issuer: 'ca.example', method: 'http-01', accountUri: null };
+      const lookup = caaLookupOver(dnsOver([zone]));
+      const before = await explainCaa({ ...request, lookup });
+      const after = await explainCaa({ ...request, lookup: edited(lookup, editsOf(before.change)) });
+      expect(before.verdict).not.toBe('lookup_failed');
+      expect([before.verdict, after.verdict].sort(), before.change).toEqual(['allowed', 'forbidden']);
+    });
+  }
+});

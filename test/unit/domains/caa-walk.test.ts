@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { caaVerdict } from '../../../main/contract/caa.ts';
+import { caaCheck } from '../../../main/domains/caa-check.ts';
+import { caaLookupOver } from '../../../main/domains/caa-lookup.ts';
+import { parseIssueValue } from '../../../main/domains/caa-value.ts';
+import { walkCaa, type CaaLookup } from '../../../main/domains/caa-walk.ts';
+import { explainCaa } from '../../../main/domains/caa.ts';
+import { zoneOf } from '../../support/dns-tables.ts';
+import { dnsOver } from './zones.ts';
+
+const REQUEST = { issuer: 'ca.example', method: 'http-01', accountUri: null };
+
+/** The walk over a table of answers, without a promise in sight. */
+function walk(hostname: string, answers: Record<string, CaaLookup>) {
+  const asked: string[] = [];
+  const machine = walkCaa({ ...REQUEST, hostname });
+  let step = machine.next();
+  while (step.done !== true) {
+    asked.push(step.value);
+    step = machine.next(answers[step.value] ?? { kind: 'empty', aliasChain: [] });
+  }
+  return { asked, verdict: step.value };
+}
+
+const issue = (value: string): CaaLookup => ({
+  kind: 'records',
+  records: [{ flags: 0, tag: 'issue', value }],
+  aliasChain: [],
+});
+
+describe('a CAA walk', () => {
+  it('asks from the name up to and including the top-level domain', () => {
+    expect(walk('a.b.example.test', {}).asked).toEqual(['a.b.example.test', 'b.example.test', 'example.test', 'test']);
+  });
+
+  it('asks about names in lower case, without the dot, in A-labels, and about a wildcard’s parent', () => {
+    expect(walk('*.Bücher.TEST.', {}).asked).toEqual(['xn--bcher-kva.test', 'test']);
+  });
+
+  it('asks nothing above the first record set', () => {
+    const { asked } = walk('a.b.example.test', { 'b.example.test': issue('ca.example') });
+    expect(asked).toEqual(['a.b.example.test', 'b.example.test']);
+  });
+
+  it('asks nothing above an error', () => {
+    const error: CaaLookup = { kind: 'error', reason: 'servfail' };
+    const { asked, verdict } = walk('a.example.test', { 'example.test': error, test: issue('ca.example') });
+    expect(asked).toEqual(['a.example.test', 'example.test']);
+    expect(verdict.trace.map(({ decision }) => decision)).toEqual(['climb', 'error']);
+  });
+
+  it('takes an answer with no records in it for an empty one', () => {
+    const { asked } = walk('example.test', { 'example.test': { kind: 'records', records: [], aliasChain: [] } });
+    expect(asked).toEqual(['example.test', 'test']);
+  });
+
+  it('tells each step in a sentence, and the records in zone-file notation', () => {
+    const { verdict } = walk('www.example.test', {
+      'www.example.test': { kind: 'empty', aliasChain: ['host.test'] },
+      'example.test': {
+        kind: 'records',
+        aliasChain: [],
+        records: [
+          { flags: 0, tag: 'issue', value: 'other.example' },
+          { flags: 0, tag: 'iodef', value: 'mailto:"a\\b"@\xe4' },
+        ],
+      },
+    });
+    expect(verdict).toEqual({
+      verdict: 'forbidden',
+      foundAt: 'example.test',
+      message:
+        'ca.example must not issue for www.example.test. The record example.test. CAA 0 issue "other.example" authorises other.example only. No record authorises ca.example.',
+      change: 'To permit it, add this record: example.test. CAA 0 issue "ca.example"',
+      decisive: ['example.test. CAA 0 issue "other.example"'],
+      warnings: [],
+      trace: [
+        {
+          name: 'www.example.test',
+          records: [],
+          decision: 'climb',
+          reason:
+            'www.example.test is an alias of host.test, which has no CAA records. So example.test is asked next, not the parent of the alias’s target.',
+        },
+        {
+          name: 'example.test',
+          records: [
+            'example.test. CAA 0 issue "other.example"',
+            'example.test. CAA 0 iodef "mailto:\\"a\\\\b\\"@\\228"',
+          ],
+          decision: 'forbid',
+          reason:
+            'The record example.test. CAA 0 issue "other.example" authorises other.example only. No record authorises ca.example.',
+        },
+      ],
+    });
+    expect(caaVerdict.parse(verdict)).toEqual(verdict);
+  });
+
+  it('spends a sentence on five records at most', () => {
+    const records = Array.from({ length: 100 }, (_, index) => ({
+      flags: 0,
+      tag: 'issue',
+      value: `ca${index}.example`,
+    }));
+    const { verdict } = walk('example.test', { 'example.test': { kind: 'records', records, aliasChain: [] } });
+    expect(verdict.message).toContain('95 more records do not authorise it either');
+    expect(verdict.trace[0]?.records).toHaveLength(100);
+  });
+
+  it('ends after as many questions as the longest name has labels', () => {
+    expect(walk('a.'.repeat(126) + 'a', {}).asked).toHaveLength(127);
+  });
+});
+
+describe('a CAA lookup', () => {
+  const zone = zoneOf('example.test', 'www CNAME one\none CNAME two\ntwo CAA 0 issue "ca.example"\nloop CNAME loop');
+
+  it('asks once, where the server follows the CNAMEs itself', async () => {
+    const dns = dnsOver([zone]);
+    expect(await caaLookupOver(dns)('www.example.test')).toMatchObject({
+      kind: 'records',
+      aliasChain: ['one.example.test', 'two.example.test'],
+      records: [{ flags: 0, tag: 'issue', value: 'ca.example' }],
+    });
+    expect(dns.asked).toEqual(['www.example.test CAA']);
+  });
+
+  it('calls a loop an error', async () => {
+    expect(await caaLookupOver(dnsOver([zone]))('loop.example.test')).toMatchObject({
+      kind: 'error',
+      reason: 'chain_loop',
+    });
+  });
+
+  it('lets an error of the lookup itself through', async () => {
+    const lookup = (): Promise<CaaLookup> => Promise.reject(new Error('out of sockets'));
+    await expect(explainCaa({ ...REQUEST, hostname: 'example.test', lookup })).rejects.toThrow('out of sockets');
+  });
+});
+
+describe('a verdict as a check', () => {
+  const check = (answers: Record<string, CaaLookup>) =>
+    caaCheck(walk('www.example.test', answers).verdict, 'ca.example');
+
+  it('is ok where nothing restricts', () => {
+    expect(check({})).toMatchObject({ code: 'caa_forbids', outcome: 'ok', found: 'no restriction' });
+  });
+
+  it('fails with the record and the name where it was found', () => {
+    expect(check({ 'example.test': issue(';') })).toMatchObject({
+      code: 'caa_forbids',
+      outcome: 'failed',
+      found: 'example.test. CAA 0 issue ";"',
+      fix: 'To permit it, add this record: example.test. CAA 0 issue "ca.example"',
+    });
+  });
+
+  it('is unknown where a question was not answered', () => {
+    expect(check({ 'example.test': { kind: 'error', reason: 'timeout' } })).toMatchObject({
+      code: 'caa_lookup_failed',
+      outcome: 'unknown',
+      found: 'example.test',
+    });
+  });
+});
+
+describe('an issue value', () => {
+  const good: [value: string, issuer: string, parameters: Record<string, string>][] = [
+    ['ca.example', 'ca.example', {}],
+    ['\tca.example\t', 'ca.example', {}],
+    ['', '', {}],
+    [';', '', {}],
+    ['; a=b', '', { a: 'b' }],
+    ['ca.example; a = b ; c=d=e', 'ca.example', { a: 'b', c: 'd=e' }],
+    ['ca.example; a=', 'ca.example', { a: '' }],
+    ['ca.example; a-b--c=1', 'ca.example', { 'a-b--c': '1' }],
+    ['1.2', '1.2', {}],
+    ['xn--bcher-kva.example', 'xn--bcher-kva.example', {}],
+  ];
+  it.each(good)('%j is well formed', (text, issuer, parameters) => {
+    expect(parseIssueValue(text)).toEqual({
+      ok: true,
+      value: { issuer, parameters: Object.entries(parameters).map(([tag, value]) => ({ tag, value })) },
+    });
+  });
+
+  const bad = [
+    '%%%%%',
+    'ca_x.example',
+    'ca.example.',
+    '.',
+    '.ca.example',
+    'ca..example',
+    '-ca.example',
+    'ca-.example',
+    'ca.example other.example',
+    'ca.example, other.example',
+    'ca.example;;',
+    'ca.example; a=b;',
+    'ca.example; ; a=b',
+    'ca.example; a',
+    'ca.example; =b',
+    'ca.example; -a=b',
+    'ca.example; a b=c',
+    'ca.example; a=b c',
+    'ca.example; a=\x7f',
+    'ca.example\n',
+    '\u00a0ca.example',
+    'b\xfccher.example',
+  ];
+  it.each(bad)('%j is malformed', (text) => {
+    expect(parseIssueValue(text)).toMatchObject({ ok: false });
+  });
+
+  it('is read in linear time', () => {
+    const hostile = `${'-a'.repeat(30_000)};${' '.repeat(30_000)}x${';a=b'.repeat(10_000)}`;
+    const begin = process.cpuUsage();
+    expect(parseIssueValue(hostile)).toMatchObject({ ok: false });
+    expect(parseIssueValue(`${'a-'.repeat(30_000)}${' '.repeat(30_000)}`)).toMatchObject({ ok: false });
+    expect(process.cpuUsage(begin).user).toBeLessThan(250_000);
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import {
+  certificateDueMs,
+  certificateEventDue,
+  nextCertificate,
+  NO_CERTIFICATE,
+  type CertificateEffect,
+  type CertificateEvent,
+  type CertificateStanding,
+} from '../../../main/domains/certificate-machine.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const NOW = 1_000 * DAY;
+
+const NO_REASON = { code: 'caa_forbids', message: 'No.' } as const;
+const leaf = { renewAtMs: NOW + 60 * DAY, notAfterMs: NOW + 90 * DAY };
+const none = NO_CERTIFICATE;
+const pending: CertificateStanding = { ...none, state: 'pending', seriesAtMs: NOW - MINUTE, nextAttemptAtMs: NOW };
+const delayed: CertificateStanding = { ...pending, seriesAtMs: NOW + MINUTE, nextAttemptAtMs: NOW + MINUTE };
+const late: CertificateStanding = { ...pending, seriesAtMs: NOW - 30 * MINUTE, nextAttemptAtMs: NOW };
+const issued: CertificateStanding = { ...none, ...leaf, state: 'issued', nextAttemptAtMs: leaf.renewAtMs };
+const renewing: CertificateStanding = {
+  ...issued,
+  refusal: NO_REASON,
+  seriesAtMs: NOW - 30 * MINUTE,
+  nextAttemptAtMs: NOW,
+};
+const failed: CertificateStanding = { ...none, state: 'failed', refusal: { code: 'timed_out', message: 'No.' } };
+const expired: CertificateStanding = {
+  ...issued,
+  state: 'expired',
+  renewAtMs: NOW - 40 * DAY,
+  notAfterMs: NOW - 10 * DAY,
+  nextAttemptAtMs: NOW,
+};
+const standings = { none, pending, delayed, late, issued, renewing, failed, expired };
+type Name = keyof typeof standings;
+
+const newLeaf = { renewAtMs: NOW + 61 * DAY, notAfterMs: NOW + 91 * DAY };
+const fresh: CertificateStanding = { ...none, ...newLeaf, state: 'issued', nextAttemptAtMs: newLeaf.renewAtMs };
+
+const events = {
+  verified: { type: 'hostname_verified', atMs: NOW, delayMs: 0 },
+  verifiedWithDelay: { type: 'hostname_verified', atMs: NOW, delayMs: 2 * MINUTE },
+  reverified: { type: 'reverified', atMs: NOW, delayMs: 0 },
+  reverifiedWithDelay: { type: 'reverified', atMs: NOW, delayMs: 2 * MINUTE },
+  attempt: { type: 'attempt_due', atMs: NOW },
+  renewal: { type: 'renewal_due', atMs: NOW },
+  issued: { type: 'issued', atMs: NOW, ...newLeaf },
+  caaForbids: { type: 'refused', atMs: NOW, ...NO_REASON },
+  caaLookupFailed: { type: 'refused', atMs: NOW, code: 'caa_lookup_failed', message: 'Unknown.' },
+  suffixNotPermitted: { type: 'refused', atMs: NOW, code: 'suffix_not_permitted', message: 'No.' },
+  notAfter: { type: 'not_after_passed' },
+  suspended: { type: 'suspended' },
+  returned: { type: 'returned' },
+  removed: { type: 'removed' },
+} as const satisfies Record<string, CertificateEvent>;
+type Event = keyof typeof events;
+
+type Cell = '.' | [Partial<CertificateStanding>, ...CertificateEffect[]];
+const SERIES = { state: 'pending', refusal: null, seriesAtMs: NOW, nextAttemptAtMs: NOW } as const;
+const LATER = {
+  state: 'pending',
+  refusal: null,
+  seriesAtMs: NOW + 2 * MINUTE,
+  nextAttemptAtMs: NOW + 2 * MINUTE,
+} as const;
+const begins = {
+  verified: [SERIES, 'attempt'],
+  verifiedWithDelay: [LATER],
+  reverified: [SERIES, 'attempt'],
+  reverifiedWithDelay: [LATER],
+} as const satisfies Partial<Record<Event, Cell>>;
+const idle = { verified: '.', verifiedWithDelay: '.', reverified: '.', reverifiedWithDelay: '.' } as const;
+const removes = { removed: [none, 'drop_leaf'] } as const satisfies Partial<Record<Event, Cell>>;
+
+/** The same change whatever the reason of the refusal, but the reason itself. */
+const refused = (change: Partial<CertificateStanding>) => ({
+  caaForbids: [{ ...change, refusal: NO_REASON }] as Cell,
+  caaLookupFailed: [{ ...change, refusal: { code: 'caa_lookup_failed', message: 'Unknown.' } }] as Cell,
+  suffixNotPermitted: [{ ...change, refusal: { code: 'suffix_not_permitted', message: 'No.' } }] as Cell,
+});
+const unmoved = { caaForbids: '.', caaLookupFailed: '.', suffixNotPermitted: '.' } as const;
+const timedOut = (message: string): Cell => [
+  {
+    state: 'failed',
+    refusal: {
+      code: 'timed_out',
+      message: `No certificate could be issued within 30 minutes. The last attempt: ${message}`,
+    },
+    seriesAtMs: null,
+    nextAttemptAtMs: null,
+  },
+];
+
+const table: Record<Name, Record<Event, Cell>> = {
+  none: {
+    ...begins,
+    attempt: '.',
+    renewal: '.',
+    issued: '.',
+    ...unmoved,
+    notAfter: '.',
+    suspended: '.',
+    returned: '.',
+    removed: '.',
+  },
+  pending: {
+    ...idle,
+    reverified: [{}, 'attempt'],
+    reverifiedWithDelay: [{}, 'attempt'],
+    attempt: [{}, 'attempt'],
+    renewal: '.',
+    issued: [fresh],
+    ...refused({ nextAttemptAtMs: NOW + 5 * MINUTE }),
+    notAfter: '.',
+    suspended: [none],
+    returned: '.',
+    ...removes,
+  },
+  delayed: {
+    ...idle,
+    reverified: [{}, 'attempt'],
+    attempt: [{}, 'attempt'],
+    renewal: '.',
+    issued: [fresh],
+    ...refused({ seriesAtMs: NOW, nextAttemptAtMs: NOW + 5 * MINUTE }),
+    notAfter: '.',
+    suspended: [none],
+    returned: '.',
+    ...removes,
+  },
+  late: {
+    ...idle,
+    reverified: [{}, 'attempt'],
+    reverifiedWithDelay: [{}, 'attempt'],
+    attempt: [{}, 'attempt'],
+    renewal: '.',
+    issued: [fresh],
+    caaForbids: timedOut('No.'),
+    caaLookupFailed: timedOut('Unknown.'),
+    suffixNotPermitted: timedOut('No.'),
+    notAfter: '.',
+    suspended: [none],
+    returned: '.',
+    ...removes,
+  },
+  issued: {
+    ...idle,
+    attempt: [{ seriesAtMs: NOW }, 'attempt'],
+    renewal: [{ seriesAtMs: NOW }, 'attempt'],
+    issued: [fresh],
+    ...refused({ seriesAtMs: NOW, nextAttemptAtMs: NOW + 5 * MINUTE }),
+    notAfter: [{ state: 'expired' }],
+    suspended: [{ nextAttemptAtMs: null }],
+    returned: '.',
+    ...removes,
+  },
+  renewing: {
+    ...idle,
+    reverified: [{}, 'attempt'],
+    reverifiedWithDelay: [{}, 'attempt'],
+    attempt: [{}, 'attempt'],
+    renewal: [{}, 'attempt'],
+    issued: [fresh],
+    ...refused({ nextAttemptAtMs: NOW + DAY }),
+    notAfter: [{ state: 'expired', seriesAtMs: null }],
+    suspended: [{ refusal: null, seriesAtMs: null, nextAttemptAtMs: null }],
+    returned: [{ nextAttemptAtMs: leaf.renewAtMs }],
+    ...removes,
+  },
+  failed: {
+    ...begins,
+    attempt: '.',
+    renewal: '.',
+    issued: [fresh],
+    ...unmoved,
+    notAfter: '.',
+    suspended: '.',
+    returned: '.',
+    ...removes,
+  },
+  expired: {
+    ...begins,
+    attempt: [{}, 'attempt'],
+    renewal: [{}, 'attempt'],
+    issued: [fresh],
+    ...refused({ nextAttemptAtMs: NOW + DAY }),
+    notAfter: '.',
+    suspended: [{ nextAttemptAtMs: null }],
+    returned: [{ nextAttemptAtMs: NOW - 40 * DAY }],
+    ...removes,
+  },
+};
+
+const cells = (Object.keys(table) as Name[]).flatMap((from) =>
+  (Object.keys(events) as Event[]).map((event) => ({ from, event, cell: table[from][event] })),
+);
+
+describe('a certificate', () => {
+  it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
+    const before = standings[from];
+    const [change, ...effects] = cell === '.' ? [{}] : cell;
+    expect(nextCertificate(before, events[event])).toEqual({ state: { ...before, ...change }, effects });
+  });
+});
+
+describe('what is due by itself', () => {
+  const due = (standing: CertificateStanding, atMs: number) => certificateEventDue(standing, atMs)?.type ?? null;
+
+  it.each([
+    ['nothing without a certificate', none, NOW, null, null],
+    ['nothing after it was given up', failed, NOW, null, null],
+    ['the attempt of a pending one', pending, NOW, NOW, 'attempt_due'],
+    ['nothing before the issuance delay is over', delayed, NOW, NOW + MINUTE, null],
+    ['nothing for an issued one', issued, NOW, leaf.renewAtMs, null],
+    ['renewal at 30 days left', issued, leaf.renewAtMs, leaf.renewAtMs, 'renewal_due'],
+    ['renewal even when its end has passed as well', issued, leaf.notAfterMs, leaf.renewAtMs, 'renewal_due'],
+    ['another attempt of a renewal', renewing, NOW, NOW, 'attempt_due'],
+    ['the end of one that could not be renewed', { ...renewing, notAfterMs: NOW }, NOW, NOW, 'not_after_passed'],
+    [
+      'the end of a suspended one',
+      { ...issued, nextAttemptAtMs: null },
+      leaf.notAfterMs,
+      leaf.notAfterMs,
+      'not_after_passed',
+    ],
+    ['another attempt after the end', expired, NOW, NOW, 'attempt_due'],
+  ] as const)('is %s', (_name, standing, atMs, dueMs, event) => {
+    expect([certificateDueMs(standing), due(standing, atMs)]).toEqual([dueMs, event]);
+  });
+
+  it('is 7 attempts in the 30 minutes of a series, the last at their end', () => {
+    let standing = nextCertificate(none, events.verified).state;
+    const attempts: number[] = [];
+    for (let at = certificateDueMs(standing); at !== null; at = certificateDueMs(standing)) {
+      attempts.push((at - NOW) / MINUTE);
+      standing = nextCertificate(standing, { ...events.caaForbids, atMs: at }).state;
+    }
+    expect(attempts).toEqual([0, 5, 10, 15, 20, 25, 30]);
+    expect(standing).toMatchObject({ state: 'failed', refusal: { code: 'timed_out' } });
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isServed,
+  nextHostname,
+  type HostnameEffect,
+  type HostnameEvent,
+  type HostnameStanding,
+} from '../../../main/domains/hostname-machine.ts';
+
+const THEN = 1_000;
+const NOW = 2_000;
+
+const standings = {
+  pending: { state: 'pending', stateBefore: null, verifiedAtMs: null },
+  verified: { state: 'verified', stateBefore: null, verifiedAtMs: THEN },
+  'misconfigured, never verified': { state: 'misconfigured', stateBefore: null, verifiedAtMs: null },
+  'misconfigured, once verified': { state: 'misconfigured', stateBefore: null, verifiedAtMs: THEN },
+  'suspended, was pending': { state: 'suspended', stateBefore: 'pending', verifiedAtMs: null },
+  'suspended, was verified': { state: 'suspended', stateBefore: 'verified', verifiedAtMs: THEN },
+  'suspended, was misconfigured': { state: 'suspended', stateBefore: 'misconfigured', verifiedAtMs: THEN },
+} as const satisfies Record<string, HostnameStanding>;
+type Name = keyof typeof standings;
+
+const checked = (verdict: 'ok' | 'failed' | 'unknown', hasFoundNothing = false): HostnameEvent => ({
+  type: 'checked',
+  atMs: NOW,
+  verdict,
+  hasFoundNothing,
+});
+const events = {
+  ok: checked('ok'),
+  wrong: checked('failed'),
+  nothing: checked('failed', true),
+  unknown: checked('unknown', true),
+  lost: { type: 'plan_lost' },
+  returned: { type: 'plan_returned' },
+  reverify: { type: 'reverify_requested' },
+} as const satisfies Record<string, HostnameEvent>;
+
+/** State and effects after each event; `.` is "as before, nothing to do". */
+type Cell = '.' | [HostnameStanding['state'], ...HostnameEffect[]];
+const table: Record<Name, Record<keyof typeof events, Cell>> = {
+  pending: {
+    ok: ['verified', 'begin_serving', 'certify'],
+    wrong: ['misconfigured'],
+    nothing: '.',
+    unknown: '.',
+    lost: ['suspended', 'suspend_certificate'],
+    returned: '.',
+    reverify: ['pending', 'check'],
+  },
+  verified: {
+    ok: '.',
+    wrong: ['misconfigured'],
+    nothing: ['misconfigured'],
+    unknown: '.',
+    lost: ['suspended', 'cease_serving', 'suspend_certificate'],
+    returned: '.',
+    reverify: ['verified', 'check'],
+  },
+  'misconfigured, never verified': {
+    ok: ['verified', 'begin_serving', 'certify'],
+    wrong: '.',
+    nothing: ['pending'],
+    unknown: '.',
+    lost: ['suspended', 'suspend_certificate'],
+    returned: '.',
+    reverify: ['misconfigured', 'check'],
+  },
+  'misconfigured, once verified': {
+    ok: ['verified', 'certify'],
+    wrong: '.',
+    nothing: '.',
+    unknown: '.',
+    lost: ['suspended', 'cease_serving', 'suspend_certificate'],
+    returned: '.',
+    reverify: ['misconfigured', 'check'],
+  },
+  'suspended, was pending': {
+    ok: '.',
+    wrong: '.',
+    nothing: '.',
+    unknown: '.',
+    lost: '.',
+    returned: ['pending', 'return_certificate', 'check'],
+    reverify: ['suspended', 'check'],
+  },
+  'suspended, was verified': {
+    ok: '.',
+    wrong: '.',
+    nothing: '.',
+    unknown: '.',
+    lost: '.',
+    returned: ['verified', 'begin_serving', 'return_certificate', 'check'],
+    reverify: ['suspended', 'check'],
+  },
+  'suspended, was misconfigured': {
+    ok: '.',
+    wrong: '.',
+    nothing: '.',
+    unknown: '.',
+    lost: '.',
+    returned: ['misconfigured', 'begin_serving', 'return_certificate', 'check'],
+    reverify: ['suspended', 'check'],
+  },
+};
+
+const cells = (Object.keys(table) as Name[]).flatMap((from) =>
+  (Object.keys(events) as (keyof typeof events)[]).map((event) => ({ from, event, cell: table[from][event] })),
+);
+
+describe('a hostname', () => {
+  it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
+    const before = standings[from];
+    const { state, effects } = nextHostname(before, events[event]);
+    if (cell === '.') {
+      expect({ state, effects }).toEqual({ state: before, effects: [] });
+      return;
+    }
+    const [expected, ...expectedEffects] = cell;
+    expect({ state: state.state, effects }).toEqual({ state: expected, effects: expectedEffects });
+    const turnedVerified = event === 'ok';
+    expect(state.verifiedAtMs).toBe(turnedVerified ? NOW : before.verifiedAtMs);
+    expect(state.stateBefore).toBe(state.state === 'suspended' ? (before.stateBefore ?? before.state) : null);
+  });
+
+  it('is served once it was verified, misconfigured or not, unless it is suspended', () => {
+    expect(Object.entries(standings).flatMap(([name, standing]) => (isServed(standing) ? [name] : []))).toEqual([
+      'verified',
+      'misconfigured, once verified',
+    ]);
+  });
+
+  it('comes back from a suspension as it was', () => {
+    for (const name of ['pending', 'verified', 'misconfigured, once verified'] as const) {
+      const suspended = nextHostname(standings[name], events.lost).state;
+      expect(nextHostname(suspended, events.returned).state).toEqual(standings[name]);
+    }
+  });
+});

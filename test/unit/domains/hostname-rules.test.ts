@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { judgeAttach, type AttachFacts } from '../../../main/domains/attach-rules.ts';
+import { judgeHostname, type HostnameRule } from '../../../main/domains/hostname-rules.ts';
+import { instructionsFor, recordText } from '../../../main/domains/instructions.ts';
+
+describe('a hostname that can be attached', () => {
+  const cases: [text: string, hostname: string, kind: 'apex' | 'subdomain', apex: string][] = [
+    ['www.example.test', 'www.example.test', 'subdomain', 'example.test'],
+    ['example.test', 'example.test', 'apex', 'example.test'],
+    ['a.b.c.example.test', 'a.b.c.example.test', 'subdomain', 'example.test'],
+    ['WWW.Example.TEST.', 'www.example.test', 'subdomain', 'example.test'],
+    ['  www.example.test\n', 'www.example.test', 'subdomain', 'example.test'],
+    ['shop.localhost', 'shop.localhost', 'apex', 'shop.localhost'],
+    ['www.shop.localhost', 'www.shop.localhost', 'subdomain', 'shop.localhost'],
+    ['shop.internal', 'shop.internal', 'apex', 'shop.internal'],
+    ['shop.example', 'shop.example', 'apex', 'shop.example'],
+    ['example.com', 'example.com', 'apex', 'example.com'],
+    ['example.co.uk', 'example.co.uk', 'apex', 'example.co.uk'],
+    ['www.example.co.uk', 'www.example.co.uk', 'subdomain', 'example.co.uk'],
+    ['city.kawasaki.jp', 'city.kawasaki.jp', 'apex', 'city.kawasaki.jp'],
+    ['www.city.kawasaki.jp', 'www.city.kawasaki.jp', 'subdomain', 'city.kawasaki.jp'],
+    ['shop.other.kawasaki.jp', 'shop.other.kawasaki.jp', 'apex', 'shop.other.kawasaki.jp'],
+    ['www.ck', 'www.ck', 'apex', 'www.ck'],
+    ['host.home.arpa', 'host.home.arpa', 'apex', 'host.home.arpa'],
+    // The private section of the list: who registers there has a zone; the suffix itself is a registered name.
+    ['shop.eu.org', 'shop.eu.org', 'apex', 'shop.eu.org'],
+    ['shop.github.io', 'shop.github.io', 'apex', 'shop.github.io'],
+    ['github.io', 'github.io', 'apex', 'github.io'],
+    ['Bücher.example', 'xn--bcher-kva.example', 'apex', 'xn--bcher-kva.example'],
+    ['www.食狮.公司.cn', 'www.xn--85x722f.xn--55qx5d.cn', 'subdomain', 'xn--85x722f.xn--55qx5d.cn'],
+    ['xn--bcher-kva.example', 'xn--bcher-kva.example', 'apex', 'xn--bcher-kva.example'],
+    ['1.2.3.test', '1.2.3.test', 'subdomain', '3.test'],
+    [`${'a'.repeat(63)}.test`, `${'a'.repeat(63)}.test`, 'apex', `${'a'.repeat(63)}.test`],
+    ['my-vivarium.localhost', 'my-vivarium.localhost', 'apex', 'my-vivarium.localhost'],
+    ['notlocal.test', 'notlocal.test', 'apex', 'notlocal.test'],
+  ];
+  it.each(cases)('%j', (text, hostname, kind, apex) => {
+    expect(judgeHostname(text)).toEqual({ ok: true, hostname, kind, apex });
+  });
+});
+
+describe('a hostname that cannot be attached', () => {
+  const invalid: [text: string, rule: HostnameRule, says: string, fix: string][] = [
+    ['', 'empty', 'empty', 'www.example.test'],
+    ['.', 'empty', 'empty', 'www.example.test'],
+    ['127.0.0.1', 'address', 'is an IP address', 'www.example.test'],
+    ['::1', 'address', 'is an IP address', 'www.example.test'],
+    ['[2001:db8::1]', 'address', 'is an IP address', 'www.example.test'],
+    ['*.example.test', 'wildcard', 'nobody has verified', 'www.example.test'],
+    ['*', 'wildcard', 'is a wildcard', 'one by one'],
+    ['w*.example.test', 'wildcard', 'is a wildcard', 'one by one'],
+    ['https://www.example.test/shop', 'url', 'more than a hostname', 'Write only www.example.test.'],
+    ['www.example.test:8443', 'url', 'more than a hostname', 'Write only www.example.test.'],
+    ['www.example.test/', 'url', 'more than a hostname', 'Write only www.example.test.'],
+    ['me@example.test', 'url', 'more than a hostname', 'Write only example.test.'],
+    ['http://[::1]/', 'url', 'more than a hostname', 'Write the hostname alone'],
+    ['://', 'url', 'more than a hostname', 'Write the hostname alone'],
+    ['www..example.test', 'empty_label', 'two dots', 'exactly one dot'],
+    ['.example.test', 'empty_label', 'two dots', 'exactly one dot'],
+    ['example.test..', 'empty_label', 'two dots', 'exactly one dot'],
+    [`${'a'.repeat(64)}.test`, 'label_too_long', 'has 64 characters; 63', 'Shorten'],
+    [`${'a.'.repeat(126)}test`, 'too_long', 'more than 253', 'Leave out'],
+    ['my_shop.example.test', 'bad_character', 'has an underscore', 'hyphen instead'],
+    ['my shop.example.test', 'bad_character', 'has a blank', 'Leave a blank out'],
+    ['shop,example.test', 'bad_character', 'has "," in it', 'Leave "," out'],
+    ['a\u200d.test', 'not_text', 'internationalised', 'xn--'],
+    ['-shop.test', 'hyphen_at_edge', '"-shop" begins or ends with a hyphen', 'between'],
+    ['shop-.test', 'hyphen_at_edge', '"shop-"', 'between'],
+    ['www.example.123', 'all_numeric', 'IPv4', '.test'],
+    ['256.256.256.256', 'all_numeric', 'IPv4', '.test'],
+    ['xn--a.test', 'bad_a_label', 'does not decode', 'its own script'],
+    ['xn--abc-.test', 'hyphen_at_edge', '"xn--abc-"', 'between'],
+    ['ab--c.test', 'reserved_label', 'third and fourth', 'ab-c'],
+    ['shop', 'single_label', 'single label', 'shop.shop'],
+    ['test', 'single_label', 'single label', 'shop.test'],
+    ['com', 'single_label', 'single label', 'shop.com'],
+    ['co.uk', 'public_suffix', 'public suffix', 'shop.co.uk'],
+    ['公司.cn', 'public_suffix', 'public suffix', 'shop.xn--55qx5d.cn'],
+    ['example.ck', 'public_suffix', 'public suffix', 'shop.example.ck'],
+    ['home.arpa', 'public_suffix', 'public suffix', 'shop.home.arpa'],
+  ];
+  it.each(invalid)('%j: %s', (text, rule, says, fix) => {
+    expect(judgeHostname(text)).toMatchObject({
+      ok: false,
+      refusal: {
+        code: 'hostname_invalid',
+        rule,
+        message: expect.stringContaining(says) as unknown,
+        fix: expect.stringContaining(fix) as unknown,
+      },
+    });
+  });
+
+  const reserved: [text: string, says: string][] = [
+    ['vivarium.localhost', 'belongs to the platform'],
+    ['demo.Vivarium.localhost', 'belongs to the platform'],
+    ['cname.vivarium.localhost', 'belongs to the platform'],
+    ['localhost', 'RFC 6761 §6.3'],
+    ['localhost.', 'RFC 6761 §6.3'],
+    ['www.example.invalid', 'RFC 6761 §6.4'],
+    ['invalid', 'RFC 6761 §6.4'],
+    ['printer.local', 'RFC 6762'],
+    ['expyuzz4wqqyqhjn.onion', 'RFC 7686'],
+    ['name.alt', 'RFC 9476'],
+    ['1.0.0.127.in-addr.arpa', 'IPv4'],
+    ['8.b.d.0.1.0.0.2.ip6.arpa', 'IPv6'],
+    ['e164.arpa', 'RFC 3172'],
+  ];
+  it.each(reserved)('%j is reserved', (text, says) => {
+    expect(judgeHostname(text)).toMatchObject({
+      ok: false,
+      refusal: { code: 'hostname_reserved', rule: 'reserved', message: expect.stringContaining(says) as unknown },
+    });
+  });
+
+  it('is quoted back in part only, when it is long', () => {
+    const verdict = judgeHostname(`*.${'x'.repeat(900)}`);
+    expect(verdict.ok ? '' : verdict.refusal.message).toContain(`${'x'.repeat(98)}…"`);
+  });
+});
+
+describe('attaching', () => {
+  const project: AttachFacts['project'] = { id: 'p1', name: 'Shop', plan: 'pro', deployed: true };
+  const free = { ...project, plan: 'free' as const, deployed: false };
+  const holders = new Map([
+    ['taken.example.test', { id: 'p2', name: 'Other' }],
+    ['mine.example.test', { id: 'p1', name: 'Shop' }],
+  ]);
+  const facts: AttachFacts = { project, holderOf: (hostname) => holders.get(hostname) ?? null };
+
+  const cases: [fact: string, text: string, facts: AttachFacts, code: string, rule: string][] = [
+    [
+      'a wrong name is told before anything else',
+      '*.test',
+      { ...facts, project: free },
+      'hostname_invalid',
+      'wildcard',
+    ],
+    ['a reserved name too', 'localhost', { ...facts, project: free }, 'hostname_reserved', 'reserved'],
+    ['a name of another project', 'Taken.example.test.', { ...facts, project: free }, 'in_use', 'other_project'],
+    ['a name of this project', 'mine.example.test', facts, 'in_use', 'same_project'],
+    ['the plan comes before the deploy', 'www.example.test', { ...facts, project: free }, 'plan_required', 'plan'],
+    [
+      'a deploy is needed',
+      'a.test',
+      { ...facts, project: { ...project, deployed: false } },
+      'deploy_required',
+      'deploy',
+    ],
+  ];
+  it.each(cases)('%s', (_fact, text, given, code, rule) => {
+    const verdict = judgeAttach(text, given);
+    expect(verdict).toMatchObject({ ok: false, refusal: { code, rule } });
+    expect(verdict.ok ? [] : [verdict.refusal.message, verdict.refusal.fix]).not.toContain('');
+  });
+
+  it.each(['pro', 'business', 'enterprise'] as const)('is possible on %s', (plan) => {
+    const verdict = judgeAttach('WWW.example.test', { ...facts, project: { ...project, plan } });
+    expect(verdict).toEqual({ ok: true, hostname: 'www.example.test', kind: 'subdomain', apex: 'example.test' });
+  });
+});
+
+describe('instructions', () => {
+  const target = 'cname.vivarium.localhost';
+  const zone = (name: string, supportsAlias = true) => ({ zone: name, supportsAlias });
+
+  it('for a subdomain are a CNAME at its label', () => {
+    expect(instructionsFor('www.example.test', 'subdomain', target)).toEqual([
+      { type: 'CNAME', name: 'www', value: target, ttl: 3600 },
+    ]);
+  });
+
+  it('for an apex are an ALIAS at @, or ANAME', () => {
+    expect(instructionsFor('example.test', 'apex', target)).toEqual([
+      { type: 'ALIAS', name: '@', value: target, ttl: 3600, note: expect.stringContaining('ANAME') as unknown },
+    ]);
+  });
+
+  it('are relative to the zone where it is known', () => {
+    const lines = (hostname: string, name: string | null) =>
+      instructionsFor(hostname, 'subdomain', target, name === null ? null : zone(name)).map(recordText);
+    expect(lines('a.b.example.test', null)).toEqual([`a.b CNAME ${target}`]);
+    expect(lines('a.b.example.test', 'b.example.test')).toEqual([`a CNAME ${target}`]);
+    expect(lines('a.b.example.test', 'test')).toEqual([`a.b.example CNAME ${target}`]);
+  });
+
+  it('say what to do where the provider has no ALIAS', () => {
+    const [only] = instructionsFor('example.test', 'apex', target, zone('example.test', false));
+    expect(only?.note).toContain('neither ALIAS nor ANAME');
+    expect(only?.note).toContain('www.example.test');
+  });
+
+  it('say what to do where a zone begins at the subdomain itself', () => {
+    const [only] = instructionsFor('www.example.test', 'subdomain', target, zone('www.example.test'));
+    expect(only).toMatchObject({ name: '@', note: expect.stringContaining('the zone example.test') as unknown });
+  });
+});

@@ -1,0 +1,257 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createDomainsWorld, RIGHT, WORLD_HOST as HOST, type DomainsWorld } from '../../support/domains-world.ts';
+import { FAKE_NOW_MS, settle } from '../../support/fake-clock.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const iso = (atMs: number): string => new Date(atMs).toISOString();
+const FORBIDDEN = `${RIGHT}\n@ CAA 0 issue "letsencrypt.org"`;
+
+let world: DomainsWorld;
+beforeEach(() => {
+  world = createDomainsWorld();
+});
+
+const codes = (): string[] => world.show().checks.map(({ code, outcome }) => `${code} ${outcome}`);
+
+/** Attached and verified with this DNS. */
+async function verified(zone = RIGHT): Promise<void> {
+  world.zone(zone);
+  world.lifecycle.attach('prj_1', HOST);
+  await world.lifecycle.verify(HOST);
+}
+
+describe('verification', () => {
+  it('waits for a record, then serves with a certificate in the same call', async () => {
+    world.zone('other A 192.0.2.1');
+    world.lifecycle.attach('prj_1', HOST);
+    await world.lifecycle.verify(HOST);
+    expect(world.show()).toMatchObject({ state: 'pending', certificate: { state: 'none' } });
+    world.zone(RIGHT);
+    await world.lifecycle.verify(HOST);
+    expect(world.show()).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'issued', notAfter: iso(FAKE_NOW_MS + 90 * DAY) },
+      serving: { http: true, https: true },
+      verifiedAt: iso(FAKE_NOW_MS),
+      nextCheckAt: iso(FAKE_NOW_MS + DAY),
+    });
+    expect(world.published).toEqual([[HOST]]);
+  });
+
+  it('finds out by itself, once a day, that a domain has moved, and goes on serving it', async () => {
+    await verified();
+    world.zone('www CNAME elsewhere.acme.test.\nelsewhere A 192.0.2.7');
+    await world.clock.advance(DAY - 1);
+    expect(world.show().state).toBe('verified');
+    await world.clock.advance(1);
+    expect(world.show()).toMatchObject({ state: 'misconfigured', serving: { http: true, https: true } });
+    expect(codes()).toContain('moved failed');
+    world.zone(RIGHT);
+    await world.clock.advance(DAY);
+    expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    expect(world.ca.issued).toBe(1);
+  });
+
+  it('takes no answer for no reason to change anything', async () => {
+    await verified();
+    world.zone(RIGHT, { [HOST]: 'SERVFAIL' });
+    await world.lifecycle.verify(HOST);
+    expect(world.show().state).toBe('verified');
+    expect(codes()).toContain('lookup_failed unknown');
+  });
+
+  it('is made once when a jump of the clock passes many days', async () => {
+    await verified();
+    const before = world.asked().length;
+    await world.clock.advance(50 * DAY);
+    expect(world.asked().length - before).toBe(7);
+    expect(world.show().lastCheckedAt).toBe(iso(FAKE_NOW_MS + 50 * DAY));
+  });
+
+  it('is made when a record that was on its way becomes visible', async () => {
+    world.zone('other A 192.0.2.1');
+    world.provider.facts = {
+      zone: 'acme.test',
+      supportsAlias: true,
+      records: [{ type: 'CNAME', value: 'cname.vivarium.localhost' }],
+      visibleAtMs: FAKE_NOW_MS + 60 * MINUTE,
+    };
+    world.lifecycle.attach('prj_1', HOST);
+    await world.lifecycle.verify(HOST);
+    expect(world.show()).toMatchObject({ state: 'pending', nextCheckAt: iso(FAKE_NOW_MS + 60 * MINUTE) });
+    world.zone(RIGHT);
+    await world.clock.advance(60 * MINUTE);
+    expect(world.show().state).toBe('verified');
+  });
+
+  it('has one turn at a time for each hostname', async () => {
+    world.zone(RIGHT);
+    world.lifecycle.attach('prj_1', HOST);
+    await Promise.all([1, 2, 3].map(() => world.lifecycle.verify(HOST)));
+    expect(world.ca.issued).toBe(1);
+    expect(world.published).toHaveLength(1);
+  });
+});
+
+describe('issuance', () => {
+  it('is retried every 5 minutes while CAA forbids it, and failed after 30', async () => {
+    await verified(FORBIDDEN);
+    expect(world.show()).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'pending', reason: 'caa_forbids', nextAttemptAt: iso(FAKE_NOW_MS + 5 * MINUTE) },
+      serving: { http: true, https: false },
+    });
+    await world.clock.advance(30 * MINUTE - 1);
+    expect(world.show().certificate.state).toBe('pending');
+    await world.clock.advance(1);
+    expect(world.show().certificate).toEqual({ state: 'failed', reason: 'timed_out' });
+    expect(codes()).toEqual(expect.arrayContaining(['caa_forbids failed', 'timed_out failed']));
+    world.zone(RIGHT);
+    await world.clock.advance(2 * DAY);
+    expect(world.show().certificate.state).toBe('failed');
+    await world.lifecycle.verify(HOST);
+    expect(world.show().certificate.state).toBe('issued');
+  });
+
+  it('succeeds at the next attempt once CAA is mended', async () => {
+    await verified(FORBIDDEN);
+    world.zone(RIGHT);
+    await world.clock.advance(5 * MINUTE);
+    expect(world.show().certificate).toEqual({ state: 'issued', notAfter: iso(FAKE_NOW_MS + 5 * MINUTE + 90 * DAY) });
+  });
+
+  it.each([
+    ['caa_lookup_failed', () => world.zone(RIGHT, { 'acme.test CAA': 'SERVFAIL' })],
+    ['suffix_not_permitted', () => (world.ca.permits = false)],
+    ['issuance_pending', () => (world.ca.fault = 'The root expired.')],
+  ])('waits with the reason %s', async (reason, arrange) => {
+    world.zone(RIGHT);
+    arrange();
+    world.lifecycle.attach('prj_1', HOST);
+    await world.lifecycle.verify(HOST);
+    expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'pending', reason } });
+    expect(world.show().checks.some(({ code }) => code === reason)).toBe(true);
+  });
+
+  it('begins after the issuance delay', async () => {
+    world.settings.issuanceDelayMs = 2 * MINUTE;
+    await verified();
+    expect(world.show().certificate).toEqual({
+      state: 'pending',
+      reason: 'issuance_pending',
+      nextAttemptAt: iso(FAKE_NOW_MS + 2 * MINUTE),
+    });
+    await world.clock.advance(2 * MINUTE);
+    expect(world.show().certificate.state).toBe('issued');
+  });
+
+  it('is renewed when 30 days are left', async () => {
+    await verified();
+    await world.clock.advance(60 * DAY - 1);
+    expect(world.lifecycle.leaf(HOST)?.serial).toBe('1');
+    await world.clock.advance(1);
+    expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
+    expect(world.show().certificate.notAfter).toBe(iso(FAKE_NOW_MS + 150 * DAY));
+  });
+
+  it('expires when CAA forbids every renewal, and is served over HTTP alone from then on', async () => {
+    await verified();
+    world.zone(FORBIDDEN);
+    await world.clock.advance(90 * DAY - 1);
+    expect(world.show()).toMatchObject({ certificate: { state: 'issued', reason: 'caa_forbids' } });
+    await world.clock.advance(1);
+    expect(world.show()).toMatchObject({ certificate: { state: 'expired' }, serving: { http: true, https: false } });
+    world.zone(RIGHT);
+    await world.clock.advance(DAY);
+    expect(world.show().certificate.state).toBe('issued');
+  });
+
+  it('is done anew when it is asked for, and refused with the reason', async () => {
+    await verified();
+    await world.lifecycle.renew(HOST);
+    expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
+    world.zone(FORBIDDEN);
+    await expect(world.lifecycle.renew(HOST)).rejects.toMatchObject({ code: 'conflict' });
+    expect(world.show().certificate).toMatchObject({ state: 'issued', reason: 'caa_forbids' });
+    expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
+  });
+
+  it('replaces a leaf from the future when the clock goes back', async () => {
+    await world.clock.advance(365 * DAY);
+    await verified();
+    await world.clock.set(FAKE_NOW_MS);
+    await world.clock.pass(1);
+    expect(world.show().certificate.notAfter).toBe(iso(FAKE_NOW_MS + 90 * DAY));
+  });
+});
+
+describe('a plan that is lost', () => {
+  it('suspends at once, and returns at once with a look at the DNS', async () => {
+    await verified();
+    world.plan('free');
+    expect(world.show()).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
+    expect(codes()[0]).toBe('plan_required failed');
+    expect(world.published.at(-1)).toEqual([]);
+    await world.clock.advance(10 * DAY);
+    expect(world.show().state).toBe('suspended');
+    world.zone('www CNAME elsewhere.test.');
+    world.plan('pro');
+    expect(world.show()).toMatchObject({ state: 'verified', serving: { http: true, https: true } });
+    await world.clock.pass(1);
+    expect(world.show().state).toBe('misconfigured');
+  });
+
+  it('stops a verification that is under way from serving', async () => {
+    world.zone(RIGHT);
+    world.lifecycle.attach('prj_1', HOST);
+    const release = world.holdDns();
+    const checking = world.lifecycle.verify(HOST);
+    await settle();
+    world.plan('free');
+    release();
+    await checking;
+    expect(world.show()).toMatchObject({ state: 'suspended', certificate: { state: 'none' } });
+    expect(world.published.flat()).toEqual([]);
+  });
+});
+
+describe('removal', () => {
+  it('is in effect when it returns, whatever is under way', async () => {
+    await verified();
+    const release = world.holdDns();
+    const checking = world.lifecycle.verify(HOST);
+    await settle();
+    world.lifecycle.remove(HOST);
+    expect([world.published.at(-1), world.removed, world.lifecycle.leaf(HOST)]).toEqual([[], [HOST], null]);
+    world.lifecycle.attach('prj_1', HOST);
+    release();
+    await expect(checking).rejects.toMatchObject({ code: 'not_found' });
+    expect(world.show()).toMatchObject({ state: 'pending', checks: [] });
+  });
+});
+
+describe('a store that cannot write', () => {
+  it('changes nothing, and the next attempt does', async () => {
+    world.zone(RIGHT);
+    world.lifecycle.attach('prj_1', HOST);
+    world.store.fault = new Error('disk full');
+    await expect(world.lifecycle.verify(HOST)).rejects.toThrow('disk full');
+    expect(world.show().state).toBe('pending');
+    world.store.fault = null;
+    await world.lifecycle.verify(HOST);
+    expect(world.show().state).toBe('verified');
+  });
+});
+
+describe('a thousand domains', () => {
+  it('are verified in shared writes', async () => {
+    world.zone('* CNAME cname.vivarium.localhost.');
+    const hostnames = Array.from({ length: 1_000 }, (_, index) => `h${index}.acme.test`);
+    for (const hostname of hostnames) world.lifecycle.attach('prj_1', hostname);
+    const before = world.store.writes;
+    await Promise.all(hostnames.map((hostname) => world.lifecycle.verify(hostname)));
+    expect(world.ca.issued).toBe(1_000);
+    expect(world.store.writes - before).toBeLessThan(200);
+  });
+});

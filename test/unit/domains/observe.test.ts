@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { DnsLookup, DnsRecord } from '../../../main/domains/dns-lookup.ts';
+import { canonicalAddress, dnsName } from '../../../main/domains/names.ts';
+import { observe } from '../../../main/domains/observe.ts';
+import { resolve } from '../../../main/domains/resolution.ts';
+import { zoneOf } from '../../support/dns-tables.ts';
+import { dnsOver, PLATFORM, RESOLVER } from './zones.ts';
+
+const TARGET = 'cname.vivarium.localhost';
+const options = { cnameTarget: TARGET, randomLabel: () => 'random' };
+
+describe('an observation', () => {
+  const zone = zoneOf('example.test', `www CNAME ${TARGET}.\n@ ALIAS ${TARGET}.`);
+
+  it('of a healthy subdomain takes seven questions', async () => {
+    const dns = dnsOver([PLATFORM, zone]);
+    await observe(dns, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
+    expect(dns.asked.sort()).toEqual([
+      'cname.vivarium.localhost A',
+      'cname.vivarium.localhost AAAA',
+      'random.example.test A',
+      'random.example.test AAAA',
+      'www.example.test A',
+      'www.example.test AAAA',
+      'www.example.test CNAME',
+    ]);
+  });
+
+  it('asks below an apex for the sibling', async () => {
+    const dns = dnsOver([PLATFORM, zone]);
+    const seen = await observe(dns, { ...options, hostname: 'example.test', kind: 'apex' });
+    expect(seen.sibling?.name).toBe('random.example.test');
+  });
+
+  it('has no sibling where its name would be too long', async () => {
+    const hostname = `${`${'a'.repeat(61)}.`.repeat(4)}test`;
+    const seen = await observe(dnsOver([PLATFORM]), { ...options, hostname, kind: 'apex' });
+    expect(seen.sibling).toBeNull();
+  });
+
+  it('never takes more than 77 questions', async () => {
+    const endless: DnsLookup & { asked: number } = {
+      asked: 0,
+      query(name) {
+        this.asked++;
+        const data = { type: 'CNAME', target: `x${this.asked}.example.test` };
+        return Promise.resolve({ kind: 'answered', rcode: 'NOERROR', answers: [{ name, data }], source: RESOLVER });
+      },
+    };
+    const seen = await observe(endless, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
+    expect(seen.alias.end).toEqual({ kind: 'too_long' });
+    expect(endless.asked).toBe(77);
+  });
+});
+
+/** A resolver with an answer for each question, as `name TYPE`. */
+const scripted = (
+  replies: Record<string, { rcode?: string; answers?: DnsRecord[] }>,
+): DnsLookup & { asked: string[] } => ({
+  asked: [],
+  query(name, type) {
+    this.asked.push(`${name} ${type}`);
+    const reply = replies[`${name} ${type}`];
+    if (reply === undefined) throw new Error(`not taught: ${name} ${type}`);
+    return Promise.resolve({ kind: 'answered', rcode: 'NOERROR', answers: [], source: RESOLVER, ...reply });
+  },
+});
+const cname = (name: string, target: string): DnsRecord => ({ name, data: { type: 'CNAME', target } });
+const a = (name: string, address: string): DnsRecord => ({ name, data: { type: 'A', address } });
+
+describe('a resolution', () => {
+  it('takes the whole chain from one answer, whatever the order, case and dots in it', async () => {
+    const dns = scripted({
+      'www.test A': {
+        answers: [a('Two.TEST.', '192.0.2.1'), cname('One.test.', 'tWo.test.'), cname('www.test', 'ONE.test')],
+      },
+    });
+    expect(await resolve(dns, 'WWW.test.', 'A')).toMatchObject({
+      name: 'www.test',
+      chain: ['one.test', 'two.test'],
+      end: { kind: 'records', records: [{ data: { address: '192.0.2.1' } }] },
+    });
+    expect(dns.asked).toEqual(['www.test A']);
+  });
+
+  it('asks on from where an answer stops', async () => {
+    const dns = scripted({
+      'www.test A': { answers: [cname('www.test', 'one.test')] },
+      'one.test A': { answers: [cname('one.test', 'two.test'), a('two.test', '192.0.2.1')] },
+    });
+    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({
+      chain: ['one.test', 'two.test'],
+      end: { kind: 'records' },
+    });
+    expect(dns.asked).toEqual(['www.test A', 'one.test A']);
+  });
+
+  it('takes NXDOMAIN for what it says about the chain’s last name', async () => {
+    const dns = scripted({ 'www.test A': { rcode: 'NXDOMAIN', answers: [cname('www.test', 'one.test')] } });
+    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({ chain: ['one.test'], end: { kind: 'nxdomain' } });
+  });
+
+  it('ignores records of names that it was not led to', async () => {
+    const dns = scripted({ 'www.test A': { answers: [a('other.test', '192.0.2.1')] } });
+    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({ chain: [], end: { kind: 'nodata' } });
+  });
+
+  it('finds a loop over several answers', async () => {
+    const dns = scripted({
+      'www.test CNAME': { answers: [cname('www.test', 'one.test')] },
+      'one.test CNAME': { answers: [cname('one.test', 'two.test')] },
+      'two.test CNAME': { answers: [cname('two.test', 'www.test')] },
+    });
+    expect(await resolve(dns, 'www.test', 'CNAME')).toMatchObject({
+      chain: ['one.test', 'two.test', 'www.test'],
+      end: { kind: 'loop' },
+    });
+  });
+
+  it('stops at the name that the caller waits for', async () => {
+    const dns = scripted({ 'www.test CNAME': { answers: [cname('www.test', 'Target.test.')] } });
+    expect(await resolve(dns, 'www.test', 'CNAME', 'target.test')).toMatchObject({
+      chain: ['target.test'],
+      end: { kind: 'reached' },
+    });
+  });
+
+  it('of two CNAMEs at one name always follows the same', async () => {
+    const answers = [
+      cname('www.test', 'b.test'),
+      cname('www.test', 'a.test'),
+      a('a.test', '192.0.2.1'),
+      a('b.test', '192.0.2.2'),
+    ];
+    for (const order of [answers, answers.toReversed()]) {
+      expect(await resolve(scripted({ 'www.test A': { answers: order } }), 'www.test', 'A')).toMatchObject({
+        chain: ['a.test'],
+      });
+    }
+  });
+
+  it('keeps what it has seen when the next question fails', async () => {
+    const dns = scripted({
+      'www.test A': { answers: [cname('www.test', 'one.test')] },
+      'one.test A': { rcode: 'SERVFAIL' },
+    });
+    expect(await resolve(dns, 'www.test', 'A')).toMatchObject({
+      chain: ['one.test'],
+      end: { kind: 'failed', reason: 'servfail' },
+    });
+  });
+});
+
+describe('what is compared', () => {
+  it.each([
+    ['WWW.Example.TEST.', 'www.example.test'],
+    ['Bücher.example.', 'xn--bcher-kva.example'],
+    ['_dmarc.example.test', '_dmarc.example.test'],
+    ['', ''],
+  ])('the name %j is %j', (text, name) => {
+    expect(dnsName(text)).toBe(name);
+  });
+
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+    ['0:0:0:0:0:0:0:1', '::1'],
+    ['::ffff:192.0.2.1', '::ffff:c000:201'],
+    ['fe80::1%lo', 'fe80::1'],
+  ])('the address %s is %s', (text, address) => {
+    expect(canonicalAddress(text)).toBe(address);
+  });
+});

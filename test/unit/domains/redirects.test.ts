@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { judgeRedirects, type DomainRedirect } from '../../../main/domains/redirects.ts';
+
+const OWN = ['a.test', 'b.test', 'c.test'];
+const holderOf = (hostname: string) =>
+  OWN.includes(hostname) ? { projectId: 'own' } : hostname === 'theirs.test' ? { projectId: 'other' } : null;
+
+const to = (text: string): DomainRedirect => {
+  const [from = '', target = ''] = text.split(' > ');
+  return { from, to: target, status: 301 };
+};
+const judge = (wanted: string[], others: string[] = []) =>
+  judgeRedirects(wanted.map(to), { projectId: 'own', holderOf, others: others.map(to) });
+
+describe('redirects', () => {
+  it.each([
+    ['none', [], []],
+    ['to anywhere, by a hostname in any form', ['A.test. > Bücher.example'], ['a.test > xn--bcher-kva.example']],
+    ['in a row', ['a.test > b.test', 'b.test > c.test'], ['a.test > b.test', 'b.test > c.test']],
+  ])('are taken: %s', (_case, wanted, expected) => {
+    expect(judge(wanted)).toEqual({ ok: true, redirects: expected.map(to) });
+  });
+
+  it.each([
+    ['to itself', ['a.test > a.test'], [], ['redirects[0].to makes a loop: a.test → a.test']],
+    ['there and back', ['a.test > b.test', 'b.test > a.test'], [], ['redirects[0].to makes', 'redirects[1].to makes']],
+    [
+      'through another project',
+      ['a.test > theirs.test'],
+      ['theirs.test > a.test'],
+      ['redirects[0].to makes a loop: a.test → theirs.test → a.test'],
+    ],
+    [
+      'from a name of another project',
+      ['theirs.test > a.test'],
+      [],
+      ['redirects[0].from must be a domain of this project'],
+    ],
+    ['from a name of nobody', ['x.test > a.test'], [], ['redirects[0].from must be a domain of this project']],
+    [
+      'twice from one name',
+      ['a.test > b.test', 'A.test > c.test'],
+      [],
+      ['redirects[1].from a.test is redirected twice'],
+    ],
+    ['to a URL', ['a.test > https://b.test/'], [], ['redirects[0].to must be a bare hostname']],
+  ])('are refused: %s', (_case, wanted, others, messages) => {
+    const verdict = judge(wanted, others);
+    const found = verdict.ok ? [] : verdict.issues.map(({ path, message }) => `${path} ${message}`);
+    expect(found).toHaveLength(messages.length);
+    messages.forEach((message, index) => expect(found[index]).toContain(message));
+  });
+
+  it('do not blame a name that only leads into the loop of others', () => {
+    expect(judge(['a.test > x.test'], ['x.test > y.test', 'y.test > x.test'])).toMatchObject({ ok: true });
+  });
+});

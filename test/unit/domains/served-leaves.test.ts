@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { createLeaf, type Root } from '../../../main/ca/index.ts';
+import { createRoot } from '../../../main/ca/root.ts';
+import { NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import type { AttachedDomain, HeldLeaf } from '../../../main/domains/domain.ts';
+import { createServedLeaves } from '../../../main/domains/served-leaves.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+const DAY_MS = 86_400_000;
+const HOST = 'www.acme.test';
+
+const served: AttachedDomain = {
+  id: 'dom_1',
+  hostname: HOST,
+  projectId: 'prj_1',
+  kind: 'subdomain',
+  state: 'verified',
+  stateBefore: null,
+  verifiedAtMs: 1,
+  attachedAtMs: 1,
+  lastCheckedAtMs: 1,
+  nextCheckAtMs: null,
+  checks: [],
+  certificateChecks: [],
+  certificate: { ...NO_CERTIFICATE, state: 'issued' },
+};
+
+function setUp(domain: AttachedDomain | null = served) {
+  const clock = createFakeClock();
+  const root: Root = createRoot({ owner: 'test', realNowMs: clock.now() });
+  const issue = (hostname: string): HeldLeaf => createLeaf({ root, hostnames: [hostname], clock });
+  const state = { domain, leaf: issue(HOST) as HeldLeaf | null, kept: 0 };
+  const leaves = createServedLeaves({
+    find: (hostname) => (hostname === HOST ? state.domain : null),
+    leaf: () => state.leaf,
+    keepLeaf(_hostname, leaf) {
+      state.leaf = leaf;
+      state.kept++;
+    },
+    issuer: { issue },
+    clock,
+  });
+  return { clock, state, leaves };
+}
+
+describe('the leaves of custom domains', () => {
+  it('are served with one context until they are dropped', () => {
+    const { leaves } = setUp();
+    const first = leaves.contextFor(HOST);
+    expect(first).not.toBeNull();
+    expect(leaves.contextFor(HOST)).toBe(first);
+    leaves.drop(HOST);
+    expect(leaves.contextFor(HOST)).not.toBe(first);
+  });
+
+  it.each([
+    ['that nobody has attached', null],
+    ['without a certificate', { ...served, certificate: NO_CERTIFICATE }],
+    ['with one that has expired', { ...served, certificate: { ...NO_CERTIFICATE, state: 'expired' } }],
+    ['that is suspended', { ...served, state: 'suspended', stateBefore: 'verified' }],
+  ] as const)('are not shown for a hostname %s', (_case, domain) => {
+    expect(setUp(domain).leaves.contextFor(HOST)).toBeNull();
+  });
+
+  it('get new dates on the wire while the app’s clock stands still, and keep the app’s', async () => {
+    const { clock, state, leaves } = setUp();
+    const before = state.leaf;
+    leaves.contextFor(HOST);
+    clock.freeze();
+    await clock.pass(88 * DAY_MS);
+    leaves.contextFor(HOST);
+    expect(state.kept).toBe(0);
+    await clock.pass(2 * DAY_MS);
+    leaves.contextFor(HOST);
+    expect(state.kept).toBe(1);
+    expect(state.leaf).toMatchObject({ notBeforeMs: before?.notBeforeMs, notAfterMs: before?.notAfterMs });
+    expect((state.leaf?.wireNotAfterMs ?? 0) - (before?.wireNotAfterMs ?? 0)).toBe(90 * DAY_MS);
+    leaves.contextFor(HOST);
+    expect(state.kept).toBe(1);
+  });
+});

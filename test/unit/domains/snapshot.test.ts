@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { buildSnapshot, type PublishedDomain, type PublishedProject } from '../../../main/domains/snapshot.ts';
+
+const limits = { perMinute: 1, perDay: 1 };
+const project = (changes: Partial<PublishedProject> = {}): PublishedProject => ({
+  id: 'p',
+  name: 'P',
+  slug: 'p',
+  plan: 'pro',
+  target: { kind: 'api' },
+  redirects: [],
+  limits: null,
+  ...changes,
+});
+const domain = (hostname: string, changes: Partial<PublishedDomain> = {}): PublishedDomain => ({
+  hostname,
+  projectId: 'p',
+  state: 'verified',
+  stateBefore: null,
+  verifiedAtMs: 1,
+  ...changes,
+});
+
+function built(projects: PublishedProject[], domains: PublishedDomain[]) {
+  const snapshot = buildSnapshot({ projects, domains, keys: [], limitsOf: () => limits });
+  return {
+    routes: snapshot.routes.map(({ hostname, environment }) => `${hostname} ${environment}`),
+    redirects: [...snapshot.redirects.keys()],
+    platform: snapshot.platformHostnames,
+  };
+}
+
+const PLATFORM = ['p.vivarium.localhost production', 'p-staging.vivarium.localhost staging'];
+
+describe('the snapshot', () => {
+  it('has the domains that are, or were, verified, and serves them production', () => {
+    const domains = [
+      domain('verified.test'),
+      domain('pending.test', { state: 'pending', verifiedAtMs: null }),
+      domain('wrong.test', { state: 'misconfigured', verifiedAtMs: null }),
+      domain('moved.test', { state: 'misconfigured' }),
+      domain('suspended.test', { state: 'suspended', stateBefore: 'verified' }),
+      domain('orphan.test', { projectId: 'gone' }),
+    ];
+    expect(built([project()], domains)).toEqual({
+      routes: [...PLATFORM, 'verified.test production', 'moved.test production'],
+      redirects: [],
+      platform: ['p.vivarium.localhost', 'p-staging.vivarium.localhost'],
+    });
+  });
+
+  it('redirects only from domains of the project that are served', () => {
+    const redirects = ['verified.test', 'pending.test', 'foreign.test', 'none.test'].map((from) => ({
+      from,
+      to: 'x.test',
+      status: 301 as const,
+    }));
+    const domains = [
+      domain('verified.test'),
+      domain('pending.test', { state: 'pending', verifiedAtMs: null }),
+      domain('foreign.test', { projectId: 'q' }),
+    ];
+    expect(built([project({ redirects }), project({ id: 'q', slug: 'q' })], domains).redirects).toEqual([
+      'verified.test',
+    ]);
+  });
+
+  it('has nothing of a project whose target can’t be served', () => {
+    const upstream = project({ target: { kind: 'upstream', url: 'http://127.0.0.1:1' } });
+    expect(built([upstream], [domain('verified.test')])).toEqual({ routes: [], redirects: [], platform: [] });
+  });
+});

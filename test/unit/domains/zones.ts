@@ -1,0 +1,66 @@
+import { typeCode } from '../../../main/dns/index.ts';
+import { CLASS_IN, type ResourceRecord } from '../../../main/dns/record.ts';
+import { answer } from '../../../main/dns/responder.ts';
+import { buildZoneSet } from '../../../main/dns/zone-set.ts';
+import { readZoneFile } from '../../../main/dns/zone-file.ts';
+import { createZone, type Zone } from '../../../main/dns/zone.ts';
+import type { DnsLookup, DnsReply, DnsSource, QuestionType } from '../../../main/domains/dns-lookup.ts';
+import { zoneOf } from '../../support/dns-tables.ts';
+
+export const LOCAL: DnsSource = { local: true, name: 'Vivarium’s DNS' };
+export const RESOLVER: DnsSource = { local: false, name: '192.0.2.53:53' };
+
+/** The platform's zone, as far as domains see it. */
+export const PLATFORM = zoneOf('vivarium.localhost', 'cname 300 A 127.0.0.1\ncname 300 AAAA ::1\ndemo A 127.0.0.1');
+
+/** A zone as a careless provider would take it: each line by itself, so that anything may stand beside anything. */
+export function carelessZone(apex: string, text: string): Zone {
+  const parent = apex.slice(apex.indexOf('.') + 1);
+  const records = text.split('\n').flatMap((line) => {
+    const read = readZoneFile(`$ORIGIN ${apex}.\n$TTL 3600\n${line}`, { apex: parent });
+    if (read.faults.length > 0) throw new Error(`${line}: ${JSON.stringify(read.faults)}`);
+    return read.records;
+  });
+  return createZone({ apex, nameServer: 'ns.vivarium.localhost', records });
+}
+
+/** What goes wrong with the questions about a name, or about one type there: an rcode, or no answer at all. */
+export type Failures = Record<string, 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'timeout' | 'unreachable' | 'malformed'>;
+
+export interface FakeDns extends DnsLookup {
+  /** `name TYPE`, in the order in which they were asked. */
+  readonly asked: string[];
+}
+
+/** DNS without sockets: the pure responder over real zones. Failures are keyed `name` or `name TYPE`. */
+export function dnsOver(zones: readonly Zone[], failures: Failures = {}, source: DnsSource = LOCAL): FakeDns {
+  const set = buildZoneSet(zones);
+  const asked: string[] = [];
+  return {
+    asked,
+    query(name, type) {
+      asked.push(`${name} ${type}`);
+      const failure = failures[`${name} ${type}`] ?? failures[name];
+      return Promise.resolve(failure === undefined ? ask(name, type) : fail(failure));
+    },
+  };
+
+  function ask(name: string, type: QuestionType): DnsReply {
+    const reply = answer(set, { name, type: typeCode(type) ?? 0, class: CLASS_IN });
+    const answers: ResourceRecord[] = reply.answer.flatMap((rrset) =>
+      rrset.data.map((data) => ({ name: rrset.name, ttlSeconds: rrset.ttlSeconds, data })),
+    );
+    return { kind: 'answered', rcode: reply.rcode, answers, source, detail: reply.detail?.text };
+  }
+
+  function fail(failure: Failures[string]): DnsReply {
+    switch (failure) {
+      case 'timeout':
+      case 'unreachable':
+      case 'malformed':
+        return { kind: 'failed', reason: failure, source };
+      default:
+        return { kind: 'answered', rcode: failure, answers: [], source };
+    }
+  }
+}
