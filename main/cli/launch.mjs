@@ -25,6 +25,8 @@ const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
+const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench'];
+
 /** What the build reads. */
 const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
 const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', 'vite.main.config.ts', 'vite.renderer.config.ts'];
@@ -36,6 +38,7 @@ function main() {
       `Vivarium needs Node ${NODE_MAJOR_MIN} or newer to start; this is ${process.version}. See https://nodejs.org.`,
     );
   }
+  if (!COMMANDS.includes(command)) fail(`launch.mjs knows ${COMMANDS.join(', ')}, not "${command}".`);
   install();
   const node = findNode24();
   switch (command) {
@@ -54,8 +57,6 @@ function main() {
     case 'build':
       rmSync(BUILD_STAMP, { force: true });
       return build(node);
-    default:
-      fail(`launch.mjs does not know "${command}".`);
   }
 }
 
