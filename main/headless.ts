@@ -55,12 +55,12 @@ export async function serve(config: HeadlessConfig, io: HeadlessIo): Promise<num
   }
 }
 
-const describe = (error: unknown): string =>
-  error instanceof VivariumError
-    ? error.message
-    : error instanceof Error
-      ? (error.stack ?? error.message)
-      : String(error);
+function describe(error: unknown): string {
+  if (error instanceof VivariumError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  // What the system refused, such as a folder where a file should be, is told in its own words, which name the path.
+  return 'syscall' in error ? `Vivarium could not start: ${error.message}.` : (error.stack ?? error.message);
+}
 
 async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Promise<string> {
   const context = { signal: undefined };

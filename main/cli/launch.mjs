@@ -25,6 +25,9 @@ const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
+/** How soon a launcher whose npm was stopped notices it. */
+const PARENT_CHECK_MS = 500;
+
 const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench'];
 
 /** What the build reads. */
@@ -164,6 +167,11 @@ function handOver(node, args, cwd) {
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // Whoever stops npm itself stops its shell, which tells nobody: this process then belongs to another parent.
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) child.kill('SIGTERM');
+  }, PARENT_CHECK_MS).unref();
   child.on('error', (error) => fail(`${node} could not be started: ${error.message}`));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);

@@ -3,7 +3,8 @@ import { homedir } from 'node:os';
 import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { run } from './run.ts';
 
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** A closed terminal (SIGHUP) ends Vivarium as orderly as Ctrl-C. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const io: Io = {
   stdout: process.stdout,

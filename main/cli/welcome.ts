@@ -49,7 +49,7 @@ export function formatWelcome(welcome: Welcome, colour: boolean): string {
     row('Interface', paint.strong(`${welcome.controlUrl}/#token=${welcome.token}`)),
     row(
       'Listening',
-      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on 127.0.0.1 and ::1`,
+      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on this machine only`,
     ),
     row('Data folder', welcome.dataDir),
     row('Root', welcome.caFile),

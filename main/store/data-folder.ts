@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { RUNTIME_FILE } from '../base/config.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -38,7 +38,7 @@ export interface FolderLock {
 export function claimDataFolder(directory: string): FolderLock {
   let isNew: boolean;
   try {
-    isNew = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
+    isNew = makeFolder(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new VivariumError(
@@ -48,15 +48,25 @@ export function claimDataFolder(directory: string): FolderLock {
     );
   }
   refuseForeign(directory);
+  const hadLock = existsSync(join(directory, LOCK_FILE));
   const held = lock(directory);
   return {
     release({ leaveNothing } = { leaveNothing: false }) {
       held.close();
       if (!leaveNothing) return;
-      rmSync(join(directory, LOCK_FILE), { force: true });
+      if (!hadLock) rmSync(join(directory, LOCK_FILE), { force: true });
       if (isNew && readdirSync(directory).length === 0) rmdirSync(directory);
     },
   };
+}
+
+/** Makes the folder and those above it; false when it was there. Node's own recursion never ends below /proc. */
+function makeFolder(directory: string): boolean {
+  const path = resolve(directory);
+  if (existsSync(path)) return false;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+  return true;
 }
 
 function refuseForeign(directory: string): void {

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import type { Backups } from './backups.ts';
 import { beginAnewSteps, restoreSteps } from './restore.ts';
+import { isWhole } from './whole.ts';
 
 /** The database that an error is about. */
 export interface Place {
@@ -11,10 +12,12 @@ export interface Place {
 
 /** The database can't be read as one: says what is wrong, which backup is the newest, and how to restore it. */
 export function damaged(place: Place, what: string, cause?: unknown): VivariumError {
-  const newest = place.backups.list()[0];
+  const backups = place.backups.list();
+  // Whatever damaged the database may have reached its backups too.
+  const newest = backups.find((backup) => isWhole(backup.path));
   const steps =
     newest === undefined
-      ? `There is no backup of it. "sqlite3 FILE .recover" may save a part. ${beginAnewSteps(place.file)}`
+      ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} "sqlite3 FILE .recover" may save a part. ${beginAnewSteps(place.file)}`
       : `The newest backup is ${newest.path}, taken ${iso(newest.takenAtMs)}. ${restoreSteps(place.file, newest)}`;
   const message = `The database ${place.file} is damaged: ${what}. Nothing was overwritten or deleted. ${steps}`;
   return new VivariumError('internal_error', message, { cause });

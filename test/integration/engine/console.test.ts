@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/engine.ts';
-import { startProgram } from '../../support/program.ts';
+import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
 
 const run = promisify(execFile);
@@ -62,11 +62,31 @@ describe('the console', () => {
 });
 
 describe('the end', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('%s drains, removes runtime.json, and exits 0', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s drains, removes runtime.json, and exits 0', async (signal) => {
     const program = await startProgram();
     const { code, stderr } = await program.end(signal);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(existsSync(join(program.dataDir, 'runtime.json'))).toBe(false);
+  });
+
+  it('comes also when only the shell above the launcher is stopped, as stopping npm does', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const launcher = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'launch.mjs');
+    const command = `node ${launcher} vivarium serve --data-dir ${dataDir} ${FREE_PORTS.join(' ')}; true`;
+    const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let stdout = '';
+    await new Promise<void>((resolve) => {
+      shell.stdout.on('data', (chunk: Buffer) => {
+        stdout += chunk.toString();
+        if (stdout.includes('Stop with Ctrl-C')) resolve();
+      });
+    });
+    const closed = new Promise((resolve) => shell.stdout.once('close', resolve));
+    shell.kill('SIGTERM');
+    // The pipe closes when the last process that holds it has ended: the engine.
+    await closed;
+    expect(stdout).toContain('Stopping');
+    expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);
   });
 
   it('leaves nothing behind with --ephemeral', async () => {

@@ -92,6 +92,18 @@ describe('a damaged database', () => {
     }
   });
 
+  it('whose backup is damaged too is not to be restored from it', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file, PETS);
+    back(file);
+    const backup = openFile(file).backupFiles()[0] ?? 'no backup';
+    openFile(file).close();
+    for (const path of [file, backup]) overwritePage(path, pageOf(path, 'pets', 'leaf in the middle'));
+    const { message } = faultOf(() => openFile(file));
+    expect(message).toContain('Its backups are damaged too.');
+    expect(message).not.toContain(backup);
+  });
+
   it('without a backup is reported with how to begin anew', async () => {
     const file = temporaryFile();
     await makeDatabase(file, PETS);
