@@ -27,10 +27,10 @@ describe('the data folder that a command means', () => {
     ['/x', { VIVARIUM_DATA_DIR: '/y' }, '/x'],
     [undefined, { VIVARIUM_DATA_DIR: '/y' }, '/y'],
     [undefined, { VIVARIUM_DATA_DIR: '' }, '/home/ada/.local/share/vivarium'],
-    ['x', {}, '/work/x'],
+    ['x', {}, '/projects/x'],
     ['../x', {}, '/x'],
-    [undefined, { VIVARIUM_DATA_DIR: 'y' }, '/work/y'],
+    [undefined, { VIVARIUM_DATA_DIR: 'y' }, '/projects/y'],
   ])('with --data-dir %j and %j is %s', (flag, env, expected) => {
-    expect(resolveDataDir(flag, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/work' })).toBe(expected);
+    expect(resolveDataDir(flag, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/projects' })).toBe(expected);
   });
 });

@@ -12,13 +12,13 @@ const DEFAULTS: ServeConfig = {
 };
 
 const read = (args: string[], env: Record<string, string> = {}) =>
-  readServeConfig(args, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/work' });
+  readServeConfig(args, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/projects' });
 
 describe('the options of serve', () => {
   it.each<[string[], Record<string, string>, Partial<ServeConfig>]>([
     [[], {}, {}],
     [['--data-dir', '/d'], {}, { dataDir: '/d' }],
-    [['--data-dir', 'd'], {}, { dataDir: '/work/d' }],
+    [['--data-dir', 'd'], {}, { dataDir: '/projects/d' }],
     [['--http-port', '9080'], {}, { httpPort: 9080 }],
     [['--https-port=0'], {}, { httpsPort: 0 }],
     [['--dns-port', '65535'], {}, { dnsPort: 65535 }],
