@@ -31,6 +31,8 @@ describe('the data folder that a command means', () => {
     ['../x', {}, '/x'],
     [undefined, { VIVARIUM_DATA_DIR: 'y' }, '/projects/y'],
   ])('with --data-dir %j and %j is %s', (flag, env, expected) => {
-    expect(resolveDataDir(flag, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/projects' })).toBe(expected);
+    expect(resolveDataDir(flag, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/projects' })).toBe(
+      expected,
+    );
   });
 });
