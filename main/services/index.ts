@@ -18,6 +18,6 @@ export { createProjectServices } from './projects.ts';
 export { providerFacts, zoneFacts } from './provider-facts.ts';
 export { createRecordServices } from './records.ts';
 export { createRecordWriter } from './record-writer.ts';
-export { createSettingsServices, holdSettings, parseResolver } from './settings.ts';
+export { createSettingsServices, holdSettings, parseResolver, type SettingsHolder } from './settings.ts';
 export { createStatusServices } from './status.ts';
 export { createZoneServices } from './zones.ts';

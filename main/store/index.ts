@@ -1,2 +1,2 @@
 export { claimDataFolder, DATABASE_FILE } from './data-folder.ts';
-export { openStore } from './store.ts';
+export { openStore, type Store } from './store.ts';

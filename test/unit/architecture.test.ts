@@ -31,7 +31,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'types:proxy',
   ],
   rpc: ['base', 'contract'],
-  app: ['base', 'contract', 'ratelimit', 'dns', 'ca', 'store', 'domains', 'api', 'proxy', 'services', 'rpc'],
+  composition: ['base', 'contract', 'ratelimit', 'dns', 'ca', 'store', 'domains', 'api', 'proxy', 'services', 'rpc'],
+  app: ['composition', 'base', 'contract', 'ratelimit', 'domains', 'services', 'rpc'],
   headless: ['app', 'rpc', 'contract', 'base'],
   electron: ['app', 'rpc', 'contract', 'base'],
   preload: [],
@@ -41,11 +42,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ADVICE: Record<string, string> = {
   contract: 'the contract runs in the browser too; move what needs Node into main/base or the part that uses it',
   base: 'main/base is below everything; move the code into the part that it imports from',
-  app: 'only the parts and app.ts meet there',
+  composition: 'only the parts meet there; what runs them is above, in main/app.ts',
+  app: 'what is wired of one noun goes into main/composition',
   renderer: 'the page reaches the engine through the contract’s client only',
 };
 const DEFAULT_ADVICE =
-  'declare the small interface that you need in your own folder, and let main/app.ts pass the implementation in';
+  'declare the small interface that you need in your own folder, and let main/composition pass the implementation in';
 
 interface SourceFile {
   path: string;

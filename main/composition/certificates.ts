@@ -1,0 +1,48 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { isWithin } from '../base/hostname.ts';
+import {
+  createLeaf,
+  createLeafContexts,
+  createRunCommand,
+  createTrustStores,
+  describeRoot,
+  machineStores,
+  openAuthority,
+} from '../ca/index.ts';
+import type { Foundation } from './foundation.ts';
+
+export type Certificates = ReturnType<typeof openCertificates>;
+
+/** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
+export function openCertificates({ stateDir, clock, log }: Foundation) {
+  const authority = openAuthority({ directory: join(stateDir, 'ca'), clock, log });
+  const platformLeaves = createLeafContexts({ root: authority.root, clock });
+  const { env: environment, platform } = process;
+  const run = createRunCommand({ clock, environment });
+  const privileged = process.getuid?.() === 0;
+  const trustStores = createTrustStores({
+    stores: () => machineStores({ platform, home: homedir(), environment, run, privileged }),
+    own: () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
+    run,
+    platform,
+  });
+
+  return {
+    certificateFile: authority.certificateFile,
+    root: {
+      describe: () => describeRoot(authority.root()),
+      extend(suffix: string) {
+        authority.extend(suffix);
+        platformLeaves.dropAll();
+      },
+    },
+    platformLeaves,
+    trustStores,
+    /** Signs the leaves of custom domains. */
+    issuer: {
+      permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
+      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock }),
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CNAME_TARGET, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { loadControlToken } from '../base/secret.ts';
+import { VERSION } from '../base/version.ts';
+import type { ControlRouter } from '../rpc/router.ts';
+import { createControlServer } from '../rpc/server.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
+import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
+
+/** The control port. */
+export async function startControl(
+  { config, stateDir, clock, log, onStop }: Foundation,
+  { router, assetsDir }: { router: ControlRouter; assetsDir: string | null },
+) {
+  const token = loadControlToken(join(stateDir, 'control-token'));
+  const server = createControlServer({
+    clock,
+    log,
+    router,
+    token,
+    port: config.controlPort,
+    assetsDir,
+    version: VERSION,
+  });
+  onStop(() => server.stop(DRAIN_MS_MAX));
+  return { token, ...(await server.start()) };
+}
+
+/** Tells scripts where this Vivarium is, for as long as it runs. */
+export function announce(
+  { inFolder, onStop }: Foundation,
+  parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; control: RuntimeFile['control'] },
+): RuntimeFile {
+  const { certificates, dns, dataPlane, control } = parts;
+  const runtime: RuntimeFile = {
+    pid: process.pid,
+    version: VERSION,
+    http: { port: dataPlane.ports.http },
+    https: { port: dataPlane.ports.https },
+    dns: { port: dns.listening.port },
+    control: { url: control.url, token: control.token },
+    platformZone: PLATFORM_ZONE,
+    cnameTarget: CNAME_TARGET,
+    caFile: certificates.certificateFile,
+  };
+  writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
+  onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
+  return runtime;
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { createApi } from '../api/index.ts';
+import { PLATFORM_ZONE } from '../base/config.ts';
+import { parseDuration } from '../base/duration.ts';
+import { isWithin } from '../base/hostname.ts';
+import { createProxy, loadErrorPages } from '../proxy/index.ts';
+import { createLimiter } from '../ratelimit/limiter.ts';
+import { FREE_LIMITS } from '../ratelimit/plans.ts';
+import type { ListenerPorts } from '../services/index.ts';
+import type { Certificates } from './certificates.ts';
+import type { Domains } from './domains.ts';
+import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
+
+export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
+
+/** What requests go through: the listeners and the proxy's stages, the limiter, the built-in API. */
+export async function startDataPlane(
+  { config, resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
+  leaves: { platform: Certificates['platformLeaves']; domains: Domains['leaves'] },
+) {
+  const limiter = createLimiter({
+    clock,
+    storage: store.limits,
+    banRule: () => {
+      const { banAfter, banDuration } = settings.current();
+      return { afterRefusals: banAfter, durationMs: parseDuration(banDuration) };
+    },
+    onBan: ({ projectId }) => events.emit('limits.changed', { projectId }),
+    onError: (error) => log.error('Rate counters could not be written; they are tried again', { error }),
+  });
+  onStop(() => limiter.stop());
+
+  const api = await createApi({
+    clock,
+    log,
+    pets: store.pets,
+    orders: store.orders,
+    cors: () => settings.current().cors,
+  });
+  onStop(() => api.close());
+
+  const counts = { requests: 0, refused: 0 };
+  const proxy = createProxy({
+    clock,
+    log,
+    limiter,
+    targets: {
+      api: {
+        isPreflight: (request) => api.isPreflight(request),
+        handle(request, response, { route, keyId, decision, origin }) {
+          counts.requests++;
+          if (decision.refusal !== null) counts.refused++;
+          events.emit('limits.changed', { projectId: route.projectId });
+          events.emit('status.changed');
+          const { projectId, environment } = route;
+          api.handle(request, response, {
+            dataset: { projectId, environment },
+            authorized: keyId !== null,
+            decision,
+            baseUrl: `${origin}/v1`,
+          });
+        },
+      },
+    },
+    contextFor: (hostname) =>
+      isWithin(hostname, PLATFORM_ZONE) ? leaves.platform.contextFor(hostname) : leaves.domains.contextFor(hostname),
+    defaultHostname: PLATFORM_ZONE,
+    pages: loadErrorPages(join(resourcesDir, 'pages')),
+    freeLimits: FREE_LIMITS,
+  });
+  onStop(() => proxy.stop(DRAIN_MS_MAX));
+  const listeners = await proxy.start({ httpPort: config.httpPort, httpsPort: config.httpsPort });
+  const ports: ListenerPorts = { http: listeners.http.port, https: listeners.https.port };
+
+  return {
+    api,
+    limiter,
+    ports,
+    warnings: listeners.warnings,
+    publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
+    counts: () => ({ ...counts, connections: proxy.connections() }),
+  };
+}

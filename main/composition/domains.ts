@@ -1,0 +1,49 @@
+import { CNAME_TARGET } from '../base/config.ts';
+import { parseDuration } from '../base/duration.ts';
+import { createLifecycle, createServedLeaves } from '../domains/index.ts';
+import { releaseHostname } from '../services/index.ts';
+import type { Certificates } from './certificates.ts';
+import type { Dns } from './dns.ts';
+import type { Foundation } from './foundation.ts';
+
+export type Domains = ReturnType<typeof openDomains>;
+
+/** Custom domains: what becomes of them with time, and the leaves that they are served with. */
+export function openDomains(
+  { clock, log, store, events, settings, onStop }: Foundation,
+  parts: { issuer: Certificates['issuer']; dns: Dns; publish: () => void },
+) {
+  const { issuer, dns, publish } = parts;
+  const lifecycle = createLifecycle({
+    clock,
+    log,
+    rows: store.domains,
+    dns: dns.lookup,
+    issuer,
+    cnameTarget: CNAME_TARGET,
+    provider: dns.provider,
+    settings() {
+      const { issuanceDelay, caaIdentity } = settings.current();
+      const { domain, accountUri, method } = caaIdentity;
+      return { issuanceDelayMs: parseDuration(issuanceDelay), identity: { issuer: domain, accountUri, method } };
+    },
+    project(projectId) {
+      const row = store.projects.get(projectId);
+      if (row === null) return null;
+      return { ...row, deployed: store.deploys.list(projectId).some(({ status }) => status === 'succeeded') };
+    },
+    publish,
+    onRemoved(domain) {
+      leaves.drop(domain.hostname);
+      if (releaseHostname(store.projects, domain)) events.emit('projects.changed', { projectId: domain.projectId });
+    },
+    onChanged(what, { hostname, projectId }) {
+      if (what === 'certificate') leaves.drop(hostname);
+      events.emit(what === 'certificate' ? 'certificates.changed' : 'domains.changed', { projectId });
+    },
+  });
+  onStop(() => lifecycle.stop());
+  clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
+  const leaves = createServedLeaves({ ...lifecycle, issuer, clock });
+  return { lifecycle, leaves };
+}

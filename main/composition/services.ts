@@ -1,0 +1,136 @@
+import { CNAME_TARGET } from '../base/config.ts';
+import type { Services } from '../contract/index.ts';
+import type { StatusReport } from '../contract/status.ts';
+import { NAME_SERVER } from '../dns/index.ts';
+import * as domainRules from '../domains/index.ts';
+import { FREE_LIMITS, limitsOf } from '../ratelimit/plans.ts';
+import {
+  createCaaServices,
+  createCaServices,
+  createCertificateServices,
+  createClockServices,
+  createDemo,
+  createDeployServices,
+  createDnsServices,
+  createDomainServices,
+  createEventServices,
+  createKeyServices,
+  createLimitServices,
+  createOrderServices,
+  createPetSeeds,
+  createPetServices,
+  createProjectServices,
+  createRecordServices,
+  createSettingsServices,
+  createStatusServices,
+  createZoneServices,
+  presentProject,
+  type ProjectRow,
+} from '../services/index.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
+import type { Domains } from './domains.ts';
+import type { Foundation } from './foundation.ts';
+
+export interface ServiceParts {
+  certificates: Certificates;
+  dns: Dns;
+  domains: Domains;
+  dataPlane: DataPlane;
+  publish: () => void;
+  statusReport: () => StatusReport;
+}
+
+/** Every namespace of the contract by its service, and the demo that the first start makes with them. */
+export function createServices(
+  { config, clock, store, events, settings, resource, inFolder }: Foundation,
+  parts: ServiceParts,
+) {
+  const { certificates, dns, dataPlane, publish } = parts;
+  const { lifecycle } = parts.domains;
+  const { projects } = store;
+  const effects = { emit: events.emit, publish };
+  const present = (row: ProjectRow) => presentProject(row, limitsOf(row), dataPlane.ports);
+  const zoneParts = { zones: store.zones, records: store.records, rules: dns.rules, writer: dns.recordWriter };
+
+  const services: Services = {
+    status: createStatusServices(parts.statusReport),
+    projects: createProjectServices({
+      clock,
+      projects,
+      effects,
+      present,
+      planChanged: lifecycle.planChanged,
+      forget(projectId) {
+        lifecycle.projectRemoved(projectId);
+        dataPlane.limiter.forget(projectId);
+        demo.forget({ projectId });
+      },
+    }),
+    deploys: createDeployServices({
+      clock,
+      projects,
+      deploys: store.deploys,
+      effects,
+      probe: ({ id }) => dataPlane.api.probe({ projectId: id, environment: 'production' }),
+    }),
+    keys: createKeyServices({
+      clock,
+      projects,
+      keys: store.keys,
+      effects,
+      forget(key) {
+        dataPlane.limiter.forget(key.projectId, `key:${key.id}`);
+        demo.forget({ keyId: key.id });
+      },
+    }),
+    limits: createLimitServices({
+      projects,
+      keys: store.keys,
+      limiter: dataPlane.limiter,
+      effects,
+      planLimits: limitsOf,
+      freeLimits: FREE_LIMITS,
+    }),
+    pets: createPetServices({
+      projects,
+      pets: store.pets,
+      seeds: () => createPetSeeds(resource('demo/seed.json')),
+    }),
+    orders: createOrderServices({ clock, projects, orders: store.orders, effects }),
+    domains: createDomainServices({
+      projects,
+      lifecycle,
+      rules: domainRules,
+      effects,
+      present: (domain, primary) =>
+        domainRules.presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: dns.zoneOf(domain.hostname), primary }),
+      presentProject: present,
+    }),
+    caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity, rules: domainRules }),
+    certificates: createCertificateServices(lifecycle),
+    zones: createZoneServices({
+      ...zoneParts,
+      clock,
+      nameServer: NAME_SERVER,
+      emit: events.emit,
+      publish: dns.zonesChanged,
+    }),
+    records: createRecordServices(zoneParts),
+    dns: createDnsServices({ client: dns.client, resolver: dns.resolver, rules: dns.rules }),
+    ca: createCaServices({ root: certificates.root, stores: certificates.trustStores, effects }),
+    clock: createClockServices(clock),
+    settings: createSettingsServices(settings, effects),
+    events: createEventServices(events),
+  };
+
+  const demo = createDemo({
+    file: config.ephemeral ? null : inFolder('demo-key.json'),
+    keys: store.keys,
+    settings: store.settings,
+    services,
+    petsJson: () => resource('demo/pets.json'),
+  });
+  return { services, demo };
+}

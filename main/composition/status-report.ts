@@ -1,0 +1,50 @@
+import { PLATFORM_ZONE } from '../base/config.ts';
+import { formatDuration } from '../base/duration.ts';
+import { VERSION } from '../base/version.ts';
+import type { StatusReport } from '../contract/status.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
+import type { Domains } from './domains.ts';
+import type { Foundation } from './foundation.ts';
+
+export interface ReportedParts {
+  dns: Dns;
+  domains: Domains;
+  dataPlane: DataPlane;
+  control: { url: string; port: number; warnings: readonly string[] };
+}
+
+/** Where everything listens, how much there is of it, and what the user should know. */
+export function reportStatus(
+  { config, clock, store }: Foundation,
+  { dns, domains, dataPlane, control }: ReportedParts,
+): StatusReport {
+  const { ports } = dataPlane;
+  const listenerWarnings = [...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings];
+  return {
+    version: VERSION,
+    platformZone: PLATFORM_ZONE,
+    dataDir: config.dataDir,
+    ports: { ...ports, dns: dns.listening.port, control: control.port },
+    urls: {
+      control: control.url,
+      http: `http://127.0.0.1:${ports.http}`,
+      https: `https://127.0.0.1:${ports.https}`,
+    },
+    counts: {
+      projects: store.projects.count(),
+      keys: store.keys.count(),
+      domains: domains.lifecycle.list().length,
+      pets: store.pets.total(),
+      ...dataPlane.counts(),
+    },
+    warnings: [...store.warnings, ...listenerWarnings, ...clockWarnings(clock.state())],
+  };
+}
+
+function clockWarnings({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string[] {
+  if (frozen)
+    return [`The app’s clock is frozen, ${formatDuration(offsetMs)} from the real time; clock.reset brings it back.`];
+  if (offsetMs === 0) return [];
+  return [`The app’s clock is ${formatDuration(offsetMs)} from the real time; clock.reset brings it back.`];
+}
