@@ -30,7 +30,7 @@ export default ts.config(
     },
   },
   {
-    files: ['renderer/**'],
+    files: ['renderer/**', 'preload/**'],
     languageOptions: { globals: globals.browser },
   },
   {

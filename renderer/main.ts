@@ -2,6 +2,8 @@ import '@fontsource-variable/jetbrains-mono/wght.css';
 import '@fontsource-variable/source-sans-3/wght.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
+import { CONNECT_MESSAGE, createMessagePortTransport } from './connection/message-port.ts';
+import type { Transport } from './connection/transport.ts';
 import { createWebSocketTransport } from './connection/web-socket.ts';
 import { Announcer } from './state/announcer.svelte.ts';
 import { Entrance } from './state/entrance.svelte.ts';
@@ -19,11 +21,11 @@ const remembered = openStorage(() => window.localStorage);
 const theme = new Theme(remembered, (choice) => {
   document.documentElement.dataset['theme'] = choice;
 });
+const openSession = (transport: Transport) => new Session({ transport, time, storage: remembered });
 const entrance = new Entrance({
   origin,
   storage: openStorage(() => window.sessionStorage),
-  openSession: (token) =>
-    new Session({ transport: createWebSocketTransport({ origin, token, time }), time, storage: remembered }),
+  openSession: (token) => openSession(createWebSocketTransport({ origin, token, time })),
   navigate: (href) => window.location.assign(href),
 });
 
@@ -34,8 +36,13 @@ function enter(): void {
   }
 }
 
-enter();
-window.addEventListener('hashchange', enter);
+if (window.vivariumDesktop === true) {
+  const handOver = (port: MessagePort) => window.postMessage(CONNECT_MESSAGE, window.origin, [port]);
+  entrance.admit(openSession(createMessagePortTransport({ handOver })));
+} else {
+  enter();
+  window.addEventListener('hashchange', enter);
+}
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('index.html has no element with the id "app".');

@@ -32,7 +32,8 @@ const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench'];
 
 /** What the build reads. */
 const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
-const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', 'vite.main.config.ts', 'vite.renderer.config.ts'];
+const BUILD_CONFIGS = ['vite.main.config.ts', 'vite.preload.config.ts', 'vite.renderer.config.ts'];
+const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', ...BUILD_CONFIGS];
 
 function main() {
   const [command = 'start', ...rest] = process.argv.slice(2);
@@ -123,7 +124,7 @@ function build(node) {
   if (readStamp(BUILD_STAMP) === wanted) return;
   say('Building…');
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  for (const config of ['vite.main.config.ts', 'vite.renderer.config.ts']) {
+  for (const config of BUILD_CONFIGS) {
     const done = spawnSync(node, [vite, 'build', '--logLevel', 'warn', '--config', config], {
       cwd: root,
       stdio: ['ignore', 2, 2],

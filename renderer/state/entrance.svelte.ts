@@ -67,17 +67,21 @@ export class Entrance {
     else this.#fault = link.message;
   }
 
+  /** Shows a session that needs no link, because its page has a way of its own to the engine: the desktop's window. */
+  admit(session: Session): void {
+    this.#session?.stop();
+    this.#askedAgain = false;
+    this.#session = session;
+    session.start();
+  }
+
   /** Leaves a page whose engine no longer takes its token, to paste a new link. */
   askAgain(): void {
     this.#askedAgain = true;
   }
 
   #use(token: string): void {
-    this.#session?.stop();
     this.#options.storage.setItem(STORAGE_KEY, token);
-    this.#askedAgain = false;
-    const session = this.#options.openSession(token);
-    this.#session = session;
-    session.start();
+    this.admit(this.#options.openSession(token));
   }
 }

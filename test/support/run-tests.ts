@@ -13,6 +13,7 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['format', [bin('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']],
   ['lint', [bin('eslint', 'bin/eslint.js'), '--max-warnings', '0', '.']],
   ['types', [bin('typescript', 'bin/tsc'), '-p', '.']],
+  ['preload types', [bin('typescript', 'bin/tsc'), '-p', 'preload']],
   [
     'page types',
     [bin('svelte-check', 'bin/svelte-check'), '--tsconfig', 'renderer/tsconfig.json', '--fail-on-warnings'],

@@ -50,6 +50,13 @@ describe('the entrance', () => {
     expect(old?.connection.phase).toBe('stopped');
   });
 
+  it('shows a session that needs no link, as in the desktop’s window', () => {
+    const { entrance, transport, time, tokens, storage } = setUp();
+    const session = new Session({ transport, time, storage });
+    entrance.admit(session);
+    expect([entrance.session, entrance.refused, tokens, transport.opened]).toEqual([session, false, [], 1]);
+  });
+
   it('stays signed in when the fragment changes to something else', () => {
     const { entrance, tokens } = setUp();
     entrance.enter('#token=abc');
