@@ -66,6 +66,7 @@ async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Pro
   const context = { signal: undefined };
   const status = await services.status.get(undefined, context);
   const projects = await services.projects.list(undefined, context);
+  const domains = await services.domains.list(undefined, context);
   const key = demoKey();
   const shown = projects.find((project) => project.id === key?.projectId) ?? projects[0] ?? null;
   return formatWelcome(
@@ -88,6 +89,7 @@ async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Pro
             },
       secret: key?.secret ?? null,
       projectCount: projects.length,
+      domains: { attached: domains.length, secure: domains.filter(({ serving }) => serving.https).length },
       warnings: status.warnings,
     },
     wantsColour(io),

@@ -17,6 +17,8 @@ export interface Welcome {
   } | null;
   secret: string | null;
   projectCount: number;
+  /** Custom domains of all projects, and how many of them are served over HTTPS. */
+  domains: { attached: number; secure: number };
   warnings: readonly string[];
 }
 
@@ -88,12 +90,24 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
     ),
     row('Addresses', project.baseUrl),
     row('', project.secureBaseUrl),
+    ...domainLines(welcome, row),
     row('API key', secret ?? 'shown once, when it was made; make another with  npm run vivarium -- keys create'),
     '',
     `  ${paint.quiet('Try it:')}`,
     '',
     ...requests.map((line) => `  ${paint.moss(line)}`),
     '',
+  ];
+}
+
+function domainLines({ domains }: Welcome, row: (label: string, value: string) => string): string[] {
+  const { attached, secure } = domains;
+  if (attached === 0) return [];
+  return [
+    row(
+      'Domains',
+      `${attached} attached, ${secure} served over HTTPS; see them with  npm run vivarium -- domains list`,
+    ),
   ];
 }
 

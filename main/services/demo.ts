@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { hashSecret } from '../base/secret.ts';
-import type { Services } from '../contract/index.ts';
+import { type DemoServices, makeDemoProjects, removeDemoProjects } from './demo-projects.ts';
 import type { KeyRow, KeyRows, SettingRows } from './dependencies.ts';
 
 /** The demo project's API key: the only one that stays readable, so that every start can show a request that works. */
@@ -14,11 +14,11 @@ export interface DemoKey {
 
 const demoKeyFile = z.object({ projectId: z.string(), keyId: z.string(), secret: z.string() });
 
-/** Remembers that the first start has been, so that a demo project which was removed does not come back. */
+/** Remembers that the first start has been, so that what was removed of the demo does not come back. */
 const FIRST_START_SETTING = 'firstStartAt';
 
 export interface Demo {
-  /** On the very first start: makes the demo project, unless `empty`. Later: nothing. */
+  /** On the very first start: makes the demo, unless `empty`. Later: nothing. */
   prepare(options: { empty: boolean; now: number }): Promise<void>;
   /** The demo key, while it is in force. */
   key(): DemoKey | null;
@@ -31,7 +31,7 @@ export function createDemo(options: {
   file: string | null;
   keys: KeyRows;
   settings: SettingRows;
-  services: Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets'>;
+  services: DemoServices;
   /** The text of `resources/demo/pets.json`. */
   petsJson: () => string;
 }): Demo {
@@ -39,13 +39,8 @@ export function createDemo(options: {
   let known = file === null ? null : readKey(file, keys);
 
   async function create(): Promise<void> {
-    const project = await services.projects.create({ name: 'Demo', slug: 'demo', plan: 'free' }, { signal: undefined });
-    const dataset = { projectId: project.id, format: 'json', text: options.petsJson() } as const;
-    await services.pets.import({ ...dataset, environment: 'production' }, { signal: undefined });
-    await services.pets.import({ ...dataset, environment: 'staging' }, { signal: undefined });
-    await services.deploys.create({ projectId: project.id }, { signal: undefined });
-    const key = await services.keys.create({ projectId: project.id, name: 'Demo key' }, { signal: undefined });
-    known = { projectId: project.id, keyId: key.id, secret: key.secret };
+    await removeDemoProjects(services);
+    known = await makeDemoProjects(services, options.petsJson());
     if (file !== null) writeFileAtomically(file, `${JSON.stringify(known, null, 2)}\n`, OWNER_ONLY);
   }
 

@@ -1,0 +1,86 @@
+import Database from 'better-sqlite3';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Domain } from '../../../main/contract/domains.ts';
+import type { Project } from '../../../main/contract/projects.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const projectsOf = async (engine: Engine) => (await engine.call('projects.list')) as Project[];
+
+/** Each domain with its two states and the codes of what is wrong. */
+async function domainsOf(engine: Engine): Promise<string[]> {
+  const domains = (await engine.call('domains.list')) as Domain[];
+  return domains.map(({ hostname, state, certificate, checks }) =>
+    [
+      ...[hostname, state, certificate.state],
+      ...checks.filter(({ outcome }) => outcome === 'failed').map(({ code }) => code),
+    ].join(' '),
+  );
+}
+
+const AS_MADE = [
+  'www.happypaws.test verified issued',
+  'shop.happypaws.test misconfigured none wrong_target',
+  'happypaws.example verified pending caa_forbids',
+];
+
+async function restart(engine: Engine): Promise<Engine> {
+  await engine.stop();
+  return startEngine({ dataDir: engine.dataDir });
+}
+
+describe('the first start', () => {
+  it('makes a Pro project with a domain that is served and two that are not, and Demo as the newest', async () => {
+    const engine = await startEngine();
+    expect((await projectsOf(engine)).map(({ name, plan }) => `${name}, ${plan}`)).toEqual([
+      'Demo, free',
+      'Happy Paws, pro',
+    ]);
+    expect(await domainsOf(engine)).toEqual(AS_MADE);
+    expect((await engine.api({ host: 'www.happypaws.test', path: '/v1/openapi.json' })).status).toBe(200);
+  });
+
+  it('makes what a later start keeps', async () => {
+    const engine = await restart(await startEngine());
+    expect(await projectsOf(engine)).toHaveLength(2);
+    expect(await domainsOf(engine)).toEqual(AS_MADE);
+  });
+
+  it('makes it once: what was removed stays away', async () => {
+    const first = await startEngine();
+    const [, pro] = await projectsOf(first);
+    await first.call('projects.remove', { projectId: pro?.id });
+    await first.call('zones.remove', { name: 'happypaws.test' });
+    const engine = await restart(first);
+    expect((await projectsOf(engine)).map(({ name }) => name)).toEqual(['Demo']);
+    expect(await domainsOf(engine)).toEqual([]);
+    expect(await engine.call('zones.list')).toMatchObject([{ name: 'happypaws.example' }]);
+  });
+
+  it('is made up for when it was cut short', async () => {
+    const first = await startEngine();
+    await first.stop();
+    const database = new Database(join(first.dataDir, 'vivarium.db'));
+    database.exec(`DELETE FROM settings WHERE name = 'firstStartAt'; DELETE FROM zones WHERE name = 'happypaws.test'`);
+    database.close();
+    const engine = await startEngine({ dataDir: first.dataDir });
+    expect(await projectsOf(engine)).toHaveLength(2);
+    expect(await domainsOf(engine)).toEqual(AS_MADE);
+    expect((await engine.api()).status).toBe(200);
+  });
+});
+
+describe('a blocked domain of the demo', () => {
+  it('gets its certificate by doing what its check says', async () => {
+    const engine = await startEngine();
+    const records = (await engine.call('records.list', { zone: 'happypaws.example' })) as {
+      id: string;
+      type: string;
+    }[];
+    const caa = records.find(({ type }) => type === 'CAA');
+    await engine.call('records.remove', { id: caa?.id });
+    expect(await engine.call('domains.verify', { hostname: 'happypaws.example' })).toMatchObject({
+      certificate: { state: 'issued' },
+    });
+  });
+});
