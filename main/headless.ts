@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import type { Config } from './base/config.ts';
-import { formatLogLine, LOG_LEVELS, type LogLevel } from './base/log.ts';
+import { formatLogLine, readLogLevel } from './base/log.ts';
+import { findAssets, findOwn } from './base/program-folder.ts';
 import { formatWelcome } from './cli/welcome.ts';
 import { VivariumError } from './contract/errors.ts';
 
@@ -36,9 +36,9 @@ export async function serve(config: HeadlessConfig, io: HeadlessIo): Promise<num
     const app = await startApp({
       config: { ...config, dataDir },
       stateDir: temporaryDir ?? dataDir,
-      resourcesDir: findFolder('resources'),
+      resourcesDir: findOwn('resources'),
       assetsDir: findAssets(),
-      logLevel: readLogLevel(io.env),
+      logLevel: readLogLevel(io.env, 'warn'),
       writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
     });
     io.stdout.write(await welcome(app, io));
@@ -96,39 +96,9 @@ async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Pro
   );
 }
 
-/** `VIVARIUM_LOG=debug|info|warn|error`; by default only what needs attention is printed. */
-function readLogLevel(env: HeadlessIo['env']): LogLevel {
-  const wanted = env.VIVARIUM_LOG;
-  if (wanted === undefined || wanted === '') return 'warn';
-  const level = LOG_LEVELS.find((candidate) => candidate === wanted.toLowerCase());
-  if (level !== undefined) return level;
-  throw new VivariumError(
-    'invalid_request',
-    `VIVARIUM_LOG is "${wanted}"; it must be one of ${LOG_LEVELS.join(', ')}.`,
-  );
-}
-
 /** Colour where the terminal has it, unless NO_COLOR (no-color.org) says otherwise; FORCE_COLOR for pipes. */
 function wantsColour({ stdout, env }: HeadlessIo): boolean {
   if ((env.NO_COLOR ?? '') !== '') return false;
   if ((env.FORCE_COLOR ?? '') !== '' && env.FORCE_COLOR !== '0') return true;
   return stdout.isTTY === true && env.TERM !== 'dumb';
-}
-
-/** A folder of the program: beside `main/` in the sources, two levels above the built file. */
-function findFolder(name: string): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  for (let level = 0; level < 3; level++) {
-    if (existsSync(join(folder, name))) return join(folder, name);
-    folder = dirname(folder);
-  }
-  throw new VivariumError('internal_error', `Vivarium's folder "${name}" is missing; install it again.`);
-}
-
-function findAssets(): string | null {
-  try {
-    return findFolder(join('out', 'renderer'));
-  } catch {
-    return null;
-  }
 }

@@ -1,3 +1,4 @@
+import { VivariumError } from '../contract/errors.ts';
 import type { Clock } from './clock.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -38,6 +39,21 @@ export const silentLog: Log = {
   warn: () => undefined,
   error: () => undefined,
 };
+
+/**
+ * `VIVARIUM_LOG=debug|info|warn|error`.
+ * @throws VivariumError `invalid_request`, naming the levels.
+ */
+export function readLogLevel(env: Readonly<Record<string, string | undefined>>, otherwise: LogLevel): LogLevel {
+  const wanted = env['VIVARIUM_LOG'];
+  if (wanted === undefined || wanted === '') return otherwise;
+  const level = LOG_LEVELS.find((candidate) => candidate === wanted.toLowerCase());
+  if (level !== undefined) return level;
+  throw new VivariumError(
+    'invalid_request',
+    `VIVARIUM_LOG is "${wanted}"; it must be one of ${LOG_LEVELS.join(', ')}.`,
+  );
+}
 
 /** One line of text for a log file or a terminal: time, level, message, then fields as `name=value`. */
 export function formatLogLine(line: LogLine): string {

@@ -1,40 +1,16 @@
 import { createHash } from 'node:crypto';
-import { open, realpath } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join, sep } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
+import { readAsset } from './asset-file.ts';
 import { isHashed, readAssetPath } from './asset-path.ts';
+import { pagePolicy } from './page-policy.ts';
 import { COMMON_HEADERS, sendFailure } from './responses.ts';
-
-/** Files are sent from memory; a built interface has none of this size. */
-const ASSET_BYTES_MAX = 16 * 1024 * 1024;
 
 const PAGE = 'index.html';
 
 /** A name made from the content may be kept for good (a year, as RFC 9111 caches understand it). */
 const CACHE_FOR_GOOD = 'public, max-age=31536000, immutable';
 const CACHE_AND_ASK = 'no-cache';
-
-/**
- * What the interface may do in a browser: run its own files, and talk to this port. Style attributes are let through,
- * because charts and popovers place themselves with them, and they run nothing.
- */
-function contentSecurityPolicy(authority: string): string {
-  return [
-    "default-src 'self'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "style-src-attr 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self'",
-    // Named besides 'self', which in older browsers does not cover WebSockets.
-    `connect-src 'self' ws://${authority}`,
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-}
 
 export interface Assets {
   /** Answers a request for a file or a view of the interface. Never rejects. */
@@ -52,7 +28,7 @@ export function createAssets(folder: string | null): Assets {
     if (asset.kind === 'refused') throw new VivariumError('invalid_request', asset.reason);
     if (asset.kind === 'unknown_type') throw notFound(path);
     const segments = asset.kind === 'view' ? [PAGE] : asset.segments;
-    const content = folder === null ? null : await readWithin(folder, segments);
+    const content = folder === null ? null : await readAsset(folder, segments);
     const isPage = segments.length === 1 && segments[0] === PAGE;
     if (content === null) {
       if (isPage) return sendUnbuiltPage(request, response);
@@ -76,24 +52,6 @@ export function createAssets(folder: string | null): Assets {
   };
 }
 
-/** A regular file inside `folder`, also after following links; null when there is none. */
-async function readWithin(folder: string, segments: readonly string[]): Promise<Buffer | null> {
-  try {
-    const root = await realpath(folder);
-    const path = await realpath(join(root, ...segments));
-    if (!path.startsWith(root + sep)) return null;
-    await using file = await open(path, 'r');
-    const { size } = await file.stat();
-    if (size > ASSET_BYTES_MAX) return null;
-    return await file.readFile();
-  } catch (error) {
-    if (ABSENT_CODES.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-    throw error;
-  }
-}
-
-const ABSENT_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'ELOOP'];
-
 function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -113,11 +71,8 @@ function send(
   response.end(isKnown || request.method === 'HEAD' ? undefined : content);
 }
 
-const pageHeaders = (request: IncomingMessage): Record<string, string> => ({
-  'Content-Security-Policy': contentSecurityPolicy(request.headers.host ?? ''),
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'X-Frame-Options': 'DENY',
-});
+/** The port is named besides 'self', which in older browsers does not cover WebSockets. */
+const pageHeaders = (request: IncomingMessage) => pagePolicy(`'self' ws://${request.headers.host ?? ''}`);
 
 const notFound = (path: string): VivariumError =>
   new VivariumError('not_found', `The interface has no file ${path.slice(0, 100)}.`);

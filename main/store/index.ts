@@ -1,2 +1,3 @@
-export { claimDataFolder, DATABASE_FILE } from './data-folder.ts';
+export { DATABASE_FILE } from '../base/data-folder.ts';
+export { claimDataFolder } from './data-folder.ts';
 export { openStore, type Store } from './store.ts';

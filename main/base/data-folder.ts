@@ -1,0 +1,68 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { VivariumError } from '../contract/errors.ts';
+import { RUNTIME_FILE } from './config.ts';
+
+/** What Vivarium puts into its data folder. */
+export const DATABASE_FILE = 'vivarium.db';
+export const LOCK_FILE = 'vivarium.lock';
+/** What the desktop's window keeps: its place on the screen, and Chromium's own files. */
+export const DESKTOP_FOLDER = 'desktop';
+export const LOGS_FOLDER = 'logs';
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  DATABASE_FILE,
+  `${DATABASE_FILE}-wal`,
+  `${DATABASE_FILE}-shm`,
+  LOCK_FILE,
+  RUNTIME_FILE,
+  DESKTOP_FOLDER,
+  LOGS_FOLDER,
+  'backups',
+  'ca',
+  'control-token',
+  'demo-key.json',
+]);
+
+/** What file managers and file systems leave in folders. */
+const IGNORED_NAMES: ReadonlySet<string> = new Set(['.DS_Store', 'desktop.ini', 'Thumbs.db', 'lost+found']);
+
+/**
+ * Makes sure that `directory` exists, is ours to write, and holds nobody else's files. True when it was made.
+ * @throws VivariumError with one line that names the folder and what to do.
+ */
+export function prepareDataFolder(directory: string): boolean {
+  let isNew: boolean;
+  try {
+    isNew = makeFolder(directory);
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new VivariumError(
+      'unavailable',
+      `The data folder ${directory} can't be written (${reason}); choose another one with --data-dir.`,
+      { cause: error },
+    );
+  }
+  refuseForeign(directory);
+  return isNew;
+}
+
+/** Makes the folder and those above it; false when it was there. Node's own recursion never ends below /proc. */
+function makeFolder(directory: string): boolean {
+  const path = resolve(directory);
+  if (existsSync(path)) return false;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+  return true;
+}
+
+function refuseForeign(directory: string): void {
+  const names = readdirSync(directory);
+  if (names.includes(DATABASE_FILE)) return;
+  const foreign = names.find((name) => !OWN_NAMES.has(name) && !IGNORED_NAMES.has(name) && !name.endsWith('.tmp'));
+  if (foreign === undefined) return;
+  throw new VivariumError(
+    'conflict',
+    `The data folder ${directory} holds files that are not Vivarium's ("${foreign}"); choose an empty one with --data-dir.`,
+  );
+}

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { VivariumError } from '../contract/errors.ts';
+
+/** Sources are two levels below the program's folder (`main/base`), built files too (`out/main`). */
+const LEVELS_UP_MAX = 3;
+
+/**
+ * A folder or file of the program: beside `main/` in the sources, two levels above the built file.
+ * @throws VivariumError `internal_error` when it is missing.
+ */
+export function findOwn(...names: readonly string[]): string {
+  const found = lookUp(join(...names));
+  if (found !== null) return found;
+  throw new VivariumError('internal_error', `Vivarium's own "${join(...names)}" is missing; install it again.`);
+}
+
+/** The folder of the built interface, or null when it is not built. */
+export const findAssets = (): string | null => lookUp(join('out', 'renderer'));
+
+function lookUp(path: string): string | null {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (let level = 0; level < LEVELS_UP_MAX; level++) {
+    if (existsSync(join(folder, path))) return join(folder, path);
+    folder = dirname(folder);
+  }
+  return null;
+}
