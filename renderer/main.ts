@@ -2,14 +2,19 @@ import '@fontsource-variable/jetbrains-mono/wght.css';
 import '@fontsource-variable/source-sans-3/wght.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
+import { Commands } from './commands/commands.svelte.ts';
 import { CONNECT_MESSAGE, createMessagePortTransport } from './connection/message-port.ts';
 import type { Transport } from './connection/transport.ts';
 import { createWebSocketTransport } from './connection/web-socket.ts';
+import type { PageContext } from './context.ts';
+import { browserAddress, followLinks } from './navigation/browser-address.ts';
+import { Navigator } from './navigation/navigator.svelte.ts';
 import { Announcer } from './state/announcer.svelte.ts';
 import { Entrance } from './state/entrance.svelte.ts';
+import { Preferences } from './state/preferences.svelte.ts';
 import { Session } from './state/session.svelte.ts';
 import { openStorage } from './state/storage.ts';
-import { Theme } from './state/theme.svelte.ts';
+import { Toasts } from './state/toasts.svelte.ts';
 import { browserTime } from './time/real-time.ts';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -18,10 +23,23 @@ const time = browserTime;
 const { origin } = window.location;
 const remembered = openStorage(() => window.localStorage);
 
-const theme = new Theme(remembered, (choice) => {
-  document.documentElement.dataset['theme'] = choice;
+const preferences = new Preferences(remembered, (theme) => {
+  document.documentElement.dataset['theme'] = theme;
 });
-const openSession = (transport: Transport) => new Session({ transport, time, storage: remembered });
+const navigator = new Navigator(browserAddress);
+const context: PageContext = {
+  announcer: new Announcer(time),
+  commands: new Commands({
+    time,
+    isMac: /Mac|iPhone|iPad/.test(window.navigator.userAgent),
+    singleKeys: () => preferences.singleKeys,
+  }),
+  navigator,
+  time,
+  toasts: new Toasts(time),
+};
+const openSession = (transport: Transport) =>
+  new Session({ transport, time, storage: remembered, named: () => navigator.place?.project });
 const entrance = new Entrance({
   origin,
   storage: openStorage(() => window.sessionStorage),
@@ -36,6 +54,7 @@ function enter(): void {
   }
 }
 
+followLinks(document, (path, search) => navigator.goTo(path, search));
 if (window.vivariumDesktop === true) {
   const handOver = (port: MessagePort) => window.postMessage(CONNECT_MESSAGE, window.origin, [port]);
   entrance.admit(openSession(createMessagePortTransport({ handOver })));
@@ -46,4 +65,4 @@ if (window.vivariumDesktop === true) {
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('index.html has no element with the id "app".');
-mount(App, { target, props: { entrance, theme, announcer: new Announcer(time), time } });
+mount(App, { target, props: { entrance, preferences, context } });

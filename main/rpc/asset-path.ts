@@ -22,6 +22,9 @@ const MEDIA_TYPES: Record<string, string | undefined> = {
   wasm: 'application/wasm',
 };
 
+/** The folder in which the build puts what it names after the content, such as `index-B4x_9kQz.js`: it never changes. */
+const HASHED_FOLDER = 'assets';
+
 export type AssetPath =
   /** `segments` below the folder of assets, none of which leads out of it. */
   | { kind: 'file'; segments: string[]; mediaType: string }
@@ -48,15 +51,14 @@ export function readAssetPath(path: string): AssetPath {
       return { kind: 'refused', reason: 'The path has a character that no file of the interface has.' };
     }
   }
+  // Only views lie deeper than that, and their last part may be a hostname: `/dns/acme.test`.
+  if (segments.length > 1 && segments[0] !== HASHED_FOLDER) return { kind: 'view' };
   const name = segments.at(-1) ?? '';
   const dot = name.lastIndexOf('.');
   if (dot < 0) return { kind: 'view' };
   const mediaType = MEDIA_TYPES[name.slice(dot + 1).toLowerCase()];
   return mediaType === undefined ? { kind: 'unknown_type' } : { kind: 'file', segments, mediaType };
 }
-
-/** The folder in which the build puts what it names after the content, such as `index-B4x_9kQz.js`: it never changes. */
-const HASHED_FOLDER = 'assets';
 
 export const isHashed = (segments: readonly string[]): boolean =>
   segments[0] === HASHED_FOLDER && /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(segments.at(-1) ?? '');

@@ -3,28 +3,44 @@ import type { KeyValueStorage } from './storage.ts';
 
 const STORAGE_KEY = 'vivarium.project';
 
-/** Which project the page is about: the one chosen last, else the newest. `list` is reactive, newest first. */
+export interface ProjectSelectionOptions {
+  /** Newest first; undefined until they are read. Reactive. */
+  list: () => readonly Project[] | undefined;
+  /** The slug that the address names, if it names one. Reactive. */
+  named: () => string | undefined;
+  storage: KeyValueStorage;
+}
+
+/** Which project the page is about: the one that the address names, else the one chosen last, else the newest. */
 export class ProjectSelection {
   #chosenId = $state<string | null>(null);
-  readonly #storage: KeyValueStorage;
-  readonly #list: () => readonly Project[] | undefined;
+  readonly #options: ProjectSelectionOptions;
 
-  constructor(list: () => readonly Project[] | undefined, storage: KeyValueStorage) {
-    this.#list = list;
-    this.#storage = storage;
-    this.#chosenId = storage.getItem(STORAGE_KEY);
+  constructor(options: ProjectSelectionOptions) {
+    this.#options = options;
+    this.#chosenId = options.storage.getItem(STORAGE_KEY);
   }
 
   get projects(): readonly Project[] {
-    return this.#list() ?? [];
+    return this.#options.list() ?? [];
   }
 
   get current(): Project | undefined {
+    const slug = this.#options.named();
+    if (slug !== undefined) return this.projects.find((project) => project.slug === slug);
     return this.projects.find((project) => project.id === this.#chosenId) ?? this.projects[0];
   }
 
+  /** The slug that the address names and no project has; undefined while that is not known. */
+  get missing(): string | undefined {
+    const slug = this.#options.named();
+    return slug !== undefined && this.#options.list() !== undefined && this.current === undefined ? slug : undefined;
+  }
+
+  /** Remembers a project as the one to come back to. */
   choose(projectId: string): void {
+    if (this.#chosenId === projectId) return;
     this.#chosenId = projectId;
-    this.#storage.setItem(STORAGE_KEY, projectId);
+    this.#options.storage.setItem(STORAGE_KEY, projectId);
   }
 }

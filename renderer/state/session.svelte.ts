@@ -14,6 +14,8 @@ export interface SessionOptions {
   time: RealTime;
   /** Where the chosen project is remembered. */
   storage: KeyValueStorage;
+  /** The slug of the project that the address names. Reactive. */
+  named: () => string | undefined;
 }
 
 /** What the page holds as long as it is signed in to one engine: the connection, and what every view needs. */
@@ -26,7 +28,7 @@ export class Session {
   readonly selection: ProjectSelection;
   #clockFailure = $state<string | undefined>(undefined);
 
-  constructor({ transport, time, storage }: SessionOptions) {
+  constructor({ transport, time, storage, named }: SessionOptions) {
     this.time = time;
     this.clock = new AppClock(time);
     const connection = new Connection({
@@ -52,7 +54,7 @@ export class Session {
       read: (signal) => connection.client.projects.list({}, { signal }),
       concerns: ({ type }) => type === 'projects.changed',
     });
-    this.selection = new ProjectSelection(() => this.projects.value, storage);
+    this.selection = new ProjectSelection({ list: () => this.projects.value, named, storage });
   }
 
   get client(): Client {

@@ -61,6 +61,29 @@ export function formatMomentNear(atMs: number, nowMs: number, timeZone?: string)
   return format(atMs, 'day', { day: 'numeric', month: 'short', ...TIME_OF_DAY }, timeZone);
 }
 
+/** Nearer than this, a moment is now: what is read every second need not say so. */
+const NOW_MS = 2_000;
+
+/** How far away a moment is, in one unit: `now`, `42 s ago`, `in 3 min`, `2 days ago`, `in 5 months`. */
+export function formatRelative(atMs: number, nowMs: number): string {
+  const distanceMs = Math.abs(atMs - nowMs);
+  if (distanceMs < NOW_MS) return 'now';
+  const [, unitMs, one, many] = RELATIVE_UNITS.find(([fromMs]) => distanceMs >= fromMs) ?? [0, SECOND_MS, 's', 's'];
+  // What is to come is rounded up, as in countdowns; what has passed is rounded down.
+  const count = atMs > nowMs ? Math.ceil(distanceMs / unitMs) : Math.floor(distanceMs / unitMs);
+  const span = `${formatCount(count)} ${count === 1 ? one : many}`;
+  return atMs > nowMs ? `in ${span}` : `${span} ago`;
+}
+
+/** From which distance on, the unit's length, and its names. Two of the larger are said in the larger: `90 s`, then `2 min`. */
+const RELATIVE_UNITS = [
+  [2 * 365 * DAY_MS, 365 * DAY_MS, 'year', 'years'],
+  [60 * DAY_MS, 30 * DAY_MS, 'month', 'months'],
+  [2 * DAY_MS, DAY_MS, 'day', 'days'],
+  [2 * HOUR_MS, HOUR_MS, 'h', 'h'],
+  [2 * MINUTE_MS, MINUTE_MS, 'min', 'min'],
+] as const;
+
 const counts = new Intl.NumberFormat('en-GB');
 
 /** `1,204`. */

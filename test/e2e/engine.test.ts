@@ -1,47 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
-import { buildPage } from '../support/page-build.ts';
+import { describe, expect, it } from 'vitest';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 
-/** The built page in a real browser, before a real engine. */
-let browser: Browser;
-let home: string;
-let built: Awaited<ReturnType<typeof buildPage>>;
-
-beforeAll(async () => {
-  built = await buildPage();
-  home = await mkdtemp(join(tmpdir(), 'vivarium-home-'));
-  browser = await launchChromium({ home });
-});
-
-afterAll(async () => {
-  await browser.close();
-  await built.remove();
-  await rm(home, { recursive: true, force: true });
-});
-
-async function open(engine: Engine): Promise<{ page: Page; errors: string[] }> {
-  const { url, token } = engine.app.runtime.control;
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
-  const errors: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  page.on('pageerror', (error) => errors.push(String(error)));
-  await page.goto(`${url}/#token=${token}`);
-  return { page, errors };
-}
+const openPage = useEnginePages();
 
 describe('the page before a real engine', () => {
   it('shows the demo project and its pets, and follows what clients and people do', async () => {
-    const engine = await startEngine({}, { assetsDir: built.folder });
-    const { page, errors } = await open(engine);
+    const { page, engine, errors } = await openPage();
     await page.getByRole('heading', { level: 2, name: 'Demo' }).waitFor();
     expect(page.url()).not.toContain('token');
     await page.getByText('Biscuit the Border Collie').first().waitFor();
@@ -61,22 +25,9 @@ describe('the page before a real engine', () => {
     expect(errors).toEqual([]);
   });
 
-  it.each(['light', 'dark'] as const)(
-    'has no accessibility violations that axe finds, in the %s theme',
-    async (colorScheme) => {
-      const engine = await startEngine({}, { assetsDir: built.folder });
-      const { page } = await open(engine);
-      await page.emulateMedia({ colorScheme });
-      await page.getByText('Biscuit the Border Collie').first().waitFor();
-      // Through the debugger: the page's own policy lets no foreign script in.
-      await page.evaluate(axe.source);
-      const violations = await page.evaluate(async () => {
-        const { axe: tester } = globalThis as unknown as { axe: typeof axe };
-        return (await tester.run()).violations.map(
-          ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-        );
-      });
-      expect(violations).toEqual([]);
-    },
-  );
+  it('has no accessibility violations that axe finds', async () => {
+    const opened = await openPage();
+    await opened.page.getByText('Biscuit the Border Collie').first().waitFor();
+    await expectSound(opened, 'overview');
+  });
 });

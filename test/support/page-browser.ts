@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { launchChromium } from './chromium.ts';
 import { buildPage } from './page-build.ts';
+import { TELL_VIOLATIONS } from './page-on-engine.ts';
 import { startPageEngine, type PageEngine } from './page-engine.ts';
 import { demoWorld, type World } from './page-world.ts';
 
@@ -26,30 +27,25 @@ export interface PageOptions extends BrowserContextOptions {
 
 const WINDOW = { width: 1440, height: 900 };
 
-/** Says in the console what the content security policy refused, also where the browser keeps it to itself. */
-const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
-  console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
-
 /** For a file of tests: builds the interface and starts Chromium once; what it returns opens a page for one test. */
 export function usePages(): (options?: PageOptions) => Promise<OpenedPage> {
-  let built: Awaited<ReturnType<typeof buildPage>>;
+  let folder: string;
   let browser: Browser;
   let home: string;
 
   beforeAll(async () => {
-    built = await buildPage();
+    folder = await buildPage();
     home = await mkdtemp(join(tmpdir(), 'vivarium-home-'));
     browser = await launchChromium({ home });
   });
 
   afterAll(async () => {
     await browser.close();
-    await built.remove();
     await rm(home, { recursive: true, force: true });
   });
 
   return async ({ world = demoWorld(), path, prepare, ...context } = {}) => {
-    const engine = await startPageEngine(world, built.folder);
+    const engine = await startPageEngine(world, folder);
     onTestFinished(() => engine.stop());
     await prepare?.(engine);
     const opened = await browser.newContext({ viewport: WINDOW, timezoneId: 'UTC', ...context });

@@ -1,13 +1,56 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 
-const CONFIG = join(import.meta.dirname, '..', '..', 'vite.renderer.config.ts');
+const ROOT = join(import.meta.dirname, '..', '..');
+const CONFIG = join(ROOT, 'vite.renderer.config.ts');
+const BUILDS = join(ROOT, 'node_modules', '.cache', 'vivarium-page');
 
-/** The interface as it is in the sources now, built into a folder of its own. */
-export async function buildPage(): Promise<{ folder: string; remove(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'vivarium-page-'));
-  await build({ configFile: CONFIG, logLevel: 'error', build: { outDir: folder } });
-  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+/** What the interface is built from. */
+const SOURCES = ['renderer', 'main/contract', 'resources', 'vite.renderer.config.ts', 'package-lock.json'];
+
+/** Builds of other sources that are kept, for whoever goes back and forth. */
+const BUILDS_MAX = 4;
+
+/** The folder of the interface as it is in the sources now; built once for all files of tests that want it. */
+export async function buildPage(): Promise<string> {
+  const folder = join(BUILDS, await hashSources());
+  if (existsSync(folder)) return folder;
+  await mkdir(BUILDS, { recursive: true });
+  const building = `${folder}.${process.pid}`;
+  await build({ configFile: CONFIG, logLevel: 'error', build: { outDir: building } });
+  // Another file of tests may have been first; its build is the same.
+  await rename(building, folder).catch(() => rm(building, { recursive: true, force: true }));
+  await forgetOldBuilds();
+  return folder;
+}
+
+async function hashSources(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const source of SOURCES) {
+    const path = join(ROOT, source);
+    const files = (await stat(path)).isFile()
+      ? [path]
+      : (await readdir(path, { recursive: true, withFileTypes: true }))
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(entry.parentPath, entry.name));
+    for (const file of files.toSorted()) {
+      const { size, mtimeMs } = await stat(file);
+      hash.update(`${file}\0${size}\0${mtimeMs}\n`);
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function forgetOldBuilds(): Promise<void> {
+  const builds = await Promise.all(
+    (await readdir(BUILDS)).map(async (name) => {
+      const path = join(BUILDS, name);
+      return { path, madeAt: (await stat(path).catch(() => ({ mtimeMs: 0 }))).mtimeMs };
+    }),
+  );
+  const old = builds.toSorted((a, b) => b.madeAt - a.madeAt).slice(BUILDS_MAX);
+  for (const { path } of old) await rm(path, { recursive: true, force: true });
 }

@@ -1,28 +1,126 @@
-/** The outlines of Icon.svelte, on a grid of 16 with a stroke of 1.5. Drawn for Vivarium. */
+import Activity from '@lucide/svelte/icons/activity';
+import ArrowRight from '@lucide/svelte/icons/arrow-right';
+import Ban from '@lucide/svelte/icons/ban';
+import BookOpen from '@lucide/svelte/icons/book-open';
+import Check from '@lucide/svelte/icons/check';
+import ChevronDown from '@lucide/svelte/icons/chevron-down';
+import ChevronRight from '@lucide/svelte/icons/chevron-right';
+import ChevronUp from '@lucide/svelte/icons/chevron-up';
+import ChevronsUpDown from '@lucide/svelte/icons/chevrons-up-down';
+import CircleCheck from '@lucide/svelte/icons/circle-check';
+import CircleDashed from '@lucide/svelte/icons/circle-dashed';
+import CircleQuestionMark from '@lucide/svelte/icons/circle-question-mark';
+import CircleX from '@lucide/svelte/icons/circle-x';
+import Clock from '@lucide/svelte/icons/clock';
+import Copy from '@lucide/svelte/icons/copy';
+import CornerDownRight from '@lucide/svelte/icons/corner-down-right';
+import Download from '@lucide/svelte/icons/download';
+import Ellipsis from '@lucide/svelte/icons/ellipsis';
+import ExternalLink from '@lucide/svelte/icons/external-link';
+import FastForward from '@lucide/svelte/icons/fast-forward';
+import Folder from '@lucide/svelte/icons/folder';
+import Globe from '@lucide/svelte/icons/globe';
+import Hourglass from '@lucide/svelte/icons/hourglass';
+import Info from '@lucide/svelte/icons/info';
+import KeyRound from '@lucide/svelte/icons/key-round';
+import Keyboard from '@lucide/svelte/icons/keyboard';
+import LayoutDashboard from '@lucide/svelte/icons/layout-dashboard';
+import Link from '@lucide/svelte/icons/link';
+import ListFilter from '@lucide/svelte/icons/list-filter';
+import Lock from '@lucide/svelte/icons/lock';
+import LockOpen from '@lucide/svelte/icons/lock-open';
+import Menu from '@lucide/svelte/icons/menu';
+import Monitor from '@lucide/svelte/icons/monitor';
+import Moon from '@lucide/svelte/icons/moon';
+import Network from '@lucide/svelte/icons/network';
+import OctagonAlert from '@lucide/svelte/icons/octagon-alert';
+import Pause from '@lucide/svelte/icons/pause';
+import PawPrint from '@lucide/svelte/icons/paw-print';
+import Pencil from '@lucide/svelte/icons/pencil';
+import Play from '@lucide/svelte/icons/play';
+import Plus from '@lucide/svelte/icons/plus';
+import RefreshCw from '@lucide/svelte/icons/refresh-cw';
+import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
+import Search from '@lucide/svelte/icons/search';
+import Send from '@lucide/svelte/icons/send';
+import Settings from '@lucide/svelte/icons/settings';
+import ShieldCheck from '@lucide/svelte/icons/shield-check';
+import ShieldX from '@lucide/svelte/icons/shield-x';
+import SlidersHorizontal from '@lucide/svelte/icons/sliders-horizontal';
+import Snowflake from '@lucide/svelte/icons/snowflake';
+import Star from '@lucide/svelte/icons/star';
+import Sun from '@lucide/svelte/icons/sun';
+import Terminal from '@lucide/svelte/icons/terminal';
+import Trash2 from '@lucide/svelte/icons/trash-2';
+import TriangleAlert from '@lucide/svelte/icons/triangle-alert';
+import Undo2 from '@lucide/svelte/icons/undo-2';
+import Unplug from '@lucide/svelte/icons/unplug';
+import Upload from '@lucide/svelte/icons/upload';
+import WandSparkles from '@lucide/svelte/icons/wand-sparkles';
+import X from '@lucide/svelte/icons/x';
+
+/** The pictures of Icon.svelte, by what they stand for in Vivarium, not by what they show. */
 export const ICONS = {
-  copy: ['M5.75 5.75h7.5v7.5h-7.5z', 'M10.25 5.75v-3h-7.5v7.5h3'],
-  check: ['M3 8.5l3.25 3.25L13 4.75'],
-  warning: ['M8 2.25l6.25 11.25H1.75z', 'M8 6.5v3.25', 'M8 11.6v.15'],
-  failure: ['M5.5 1.75h5l3.75 3.75v5l-3.75 3.75h-5L1.75 10.5v-5z', 'M8 4.75v4', 'M8 11v.15'],
-  info: ['M8 1.75a6.25 6.25 0 1 1 0 12.5 6.25 6.25 0 0 1 0-12.5z', 'M8 7.5v3.75', 'M8 4.9v.15'],
-  clock: ['M8 1.75a6.25 6.25 0 1 1 0 12.5 6.25 6.25 0 0 1 0-12.5z', 'M8 4.5V8l2.5 1.5'],
-  frozen: ['M8 1.5v13', 'M2.4 4.75l11.2 6.5', 'M13.6 4.75L2.4 11.25', 'M6 2.75l2 1.5 2-1.5', 'M6 13.25l2-1.5 2 1.5'],
-  ban: ['M8 1.75a6.25 6.25 0 1 1 0 12.5 6.25 6.25 0 0 1 0-12.5z', 'M3.75 3.75l8.5 8.5'],
-  unplugged: [
-    'M5 1.75v3',
-    'M11 1.75v3',
-    'M3 4.75h10v2.5a5 5 0 0 1-3.25 4.68',
-    'M6.25 11.93A5 5 0 0 1 3 7.25',
-    'M6 9.5l4 4.5',
-    'M10 9.5L6 14',
-  ],
-  overview: ['M2.25 2.25h4.75v6.5H2.25z', 'M9 2.25h4.75v3.5H9z', 'M9 7.75h4.75v6H9z', 'M2.25 10.75H7v3H2.25z'],
-  sun: [
-    'M8 5.25a2.75 2.75 0 1 1 0 5.5 2.75 2.75 0 0 1 0-5.5z',
-    'M8 1.25v1.25M8 13.5v1.25M1.25 8H2.5M13.5 8h1.25M3.23 3.23l.88.88M11.89 11.89l.88.88M3.23 12.77l.88-.88M11.89 4.11l.88-.88',
-  ],
-  moon: ['M13.25 9.75A5.75 5.75 0 0 1 6.25 2.75a5.75 5.75 0 1 0 7 7z'],
-  system: ['M1.75 2.75h12.5v8H1.75z', 'M5.5 13.5h5', 'M8 10.75v2.75'],
+  copy: Copy,
+  check: Check,
+  warning: TriangleAlert,
+  failure: OctagonAlert,
+  info: Info,
+  clock: Clock,
+  frozen: Snowflake,
+  ban: Ban,
+  unplugged: Unplug,
+  overview: LayoutDashboard,
+  pets: PawPrint,
+  traffic: Activity,
+  general: SlidersHorizontal,
+  domains: Globe,
+  limits: KeyRound,
+  dns: Network,
+  certificates: ShieldCheck,
+  api: BookOpen,
+  settings: Settings,
+  sun: Sun,
+  moon: Moon,
+  system: Monitor,
+  add: Plus,
+  close: X,
+  more: Ellipsis,
+  down: ChevronDown,
+  right: ChevronRight,
+  up: ChevronUp,
+  choose: ChevronsUpDown,
+  search: Search,
+  remove: Trash2,
+  edit: Pencil,
+  undo: Undo2,
+  arrow: ArrowRight,
+  external: ExternalLink,
+  download: Download,
+  upload: Upload,
+  play: Play,
+  pause: Pause,
+  reset: RotateCcw,
+  again: RefreshCw,
+  forward: FastForward,
+  ok: CircleCheck,
+  pending: CircleDashed,
+  failed: CircleX,
+  unknown: CircleQuestionMark,
+  lock: Lock,
+  unlocked: LockOpen,
+  terminal: Terminal,
+  filter: ListFilter,
+  primary: Star,
+  redirect: CornerDownRight,
+  send: Send,
+  waiting: Hourglass,
+  refused: ShieldX,
+  keyboard: Keyboard,
+  menu: Menu,
+  made: WandSparkles,
+  project: Folder,
+  link: Link,
 } as const;
 
 export type IconName = keyof typeof ICONS;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { BACKOFF_MS_MAX, backoffMs } from '../../../renderer/connection/backoff.ts';
 import { Connection, type Change } from '../../../renderer/connection/connection.svelte.ts';
-import { SILENCE_MS_MAX } from '../../../renderer/connection/pulse.ts';
+import { BEAT_ANSWER_MS_MAX, BEAT_INTERVAL_MS, SILENCE_MS_MAX } from '../../../renderer/connection/pulse.ts';
 import { ConnectionLostError } from '../../../renderer/connection/transport.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
@@ -150,5 +150,11 @@ describe('the wait before another attempt', () => {
     [1_000, BACKOFF_MS_MAX],
   ])('after %d failures is %d ms', (attempt, ms) => {
     expect(backoffMs(attempt)).toBe(ms);
+  });
+});
+
+describe('the pulse', () => {
+  it('shows silence within two seconds, with something left for drawing it', () => {
+    expect(BEAT_INTERVAL_MS + BEAT_ANSWER_MS_MAX).toBeLessThanOrEqual(1_800);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Entrance } from '../../../renderer/state/entrance.svelte.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
 import { createMemoryStorage, openStorage } from '../../../renderer/state/storage.ts';
-import { Theme } from '../../../renderer/state/theme.svelte.ts';
+import { Preferences } from '../../../renderer/state/preferences.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
 
@@ -18,7 +18,7 @@ function setUp(storage = createMemoryStorage()) {
     storage,
     openSession: (token) => {
       tokens.push(token);
-      return new Session({ transport, time, storage: createMemoryStorage() });
+      return new Session({ transport, time, storage: createMemoryStorage(), named: () => undefined });
     },
     navigate: (href) => visited.push(href),
   });
@@ -113,14 +113,14 @@ describe('what is remembered', () => {
   it('is the theme, applied from the start', () => {
     const storage = createMemoryStorage();
     const applied: string[] = [];
-    new Theme(storage, (choice) => applied.push(choice)).choice = 'dark';
-    expect(new Theme(storage, (choice) => applied.push(choice)).choice).toBe('dark');
+    new Preferences(storage, (choice) => applied.push(choice)).theme = 'dark';
+    expect(new Preferences(storage, (choice) => applied.push(choice)).theme).toBe('dark');
     expect(applied).toEqual(['system', 'dark', 'dark']);
   });
 
   it('is the system’s theme when what was stored is none', () => {
     const storage = createMemoryStorage();
     storage.setItem('vivarium.theme', 'neon');
-    expect(new Theme(storage, () => undefined).choice).toBe('system');
+    expect(new Preferences(storage, () => undefined).theme).toBe('system');
   });
 });

@@ -4,6 +4,7 @@ import {
   formatCounted,
   formatMoment,
   formatMomentNear,
+  formatRelative,
   formatSpan,
   formatTimeOfDay,
 } from '../../../renderer/time/format.ts';
@@ -65,5 +66,24 @@ describe('a count', () => {
     [1_000, '1,000 pets'],
   ])('of %d agrees with its noun', (count, text) => {
     expect(formatCounted(count, 'pet', 'pets')).toBe(text);
+  });
+});
+
+describe('how far away a moment is', () => {
+  it.each([
+    [0, 'now'],
+    [1_999, 'now'],
+    [-1_999, 'now'],
+    [-42 * SECOND, '42 s ago'],
+    [42 * SECOND, 'in 42 s'],
+    [119 * SECOND, 'in 119 s'],
+    [-3 * MINUTE - 59 * SECOND, '3 min ago'],
+    [3 * MINUTE + 1, 'in 4 min'],
+    [-47 * HOUR, '47 h ago'],
+    [90 * DAY, 'in 3 months'],
+    [-3 * DAY, '3 days ago'],
+    [10 * 365 * DAY, 'in 10 years'],
+  ])('%d ms from now is %s', (distanceMs, text) => {
+    expect(formatRelative(1_800_000_000_000 + distanceMs, 1_800_000_000_000)).toBe(text);
   });
 });

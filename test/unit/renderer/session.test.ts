@@ -19,7 +19,7 @@ function setUp(storage = createMemoryStorage()) {
   transport.teach('keys.list', () => []);
   transport.teach('limits.usage', () => []);
   transport.teach('pets.list', () => ({ items: makePets(8), total: 30 }));
-  const session = new Session({ transport, time, storage });
+  const session = new Session({ transport, time, storage, named: () => undefined });
   const overview = () =>
     new ProjectOverview({ client: session.client, changes: session.connection, time, projectId: newest.id });
   return { time, transport, world, session, newest, overview };

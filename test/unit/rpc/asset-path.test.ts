@@ -6,6 +6,8 @@ describe('what a path of the interface stands for', () => {
     ['/', 'view'],
     ['/projects', 'view'],
     ['/projects/prj_1/pets', 'view'],
+    ['/dns/acme.test', 'view'],
+    ['/projects/demo/domains/shop.js', 'view'],
     ['/index.html', 'file'],
     ['/assets/index-B4x_9kQz.js', 'file'],
     ['/assets//index-B4x_9kQz.js', 'file'],

@@ -1,0 +1,95 @@
+/**
+ * Where one can be in the interface, and the addresses of these places. A place of a project has the project's slug in
+ * its address, so that a link to it means the same for everybody who opens it.
+ */
+
+/** `project`: about one project; `engine`: about this Vivarium. `item`: what one thing of the page is named in the address. */
+interface PageFacts {
+  title: string;
+  scope: 'project' | 'engine';
+  /** The address's segment; empty for the page that a project opens with. */
+  segment: string;
+  item?: string;
+}
+
+export const PAGES = {
+  overview: { title: 'Overview', scope: 'project', segment: '' },
+  pets: { title: 'Pets', scope: 'project', segment: 'pets' },
+  traffic: { title: 'Traffic', scope: 'project', segment: 'traffic', item: 'entry' },
+  general: { title: 'General', scope: 'project', segment: 'general' },
+  domains: { title: 'Domains', scope: 'project', segment: 'domains', item: 'hostname' },
+  limits: { title: 'Keys and limits', scope: 'project', segment: 'keys-and-limits' },
+  dns: { title: 'DNS', scope: 'engine', segment: 'dns', item: 'zone' },
+  certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },
+  api: { title: 'API reference', scope: 'project', segment: 'api-reference', item: 'operation' },
+  settings: { title: 'Settings', scope: 'engine', segment: 'settings' },
+} as const satisfies Record<string, PageFacts>;
+
+export type PageName = keyof typeof PAGES;
+
+export const PAGE_NAMES = Object.keys(PAGES) as PageName[];
+
+export interface Place {
+  page: PageName;
+  /** The project's slug; only of pages about a project. Left out: the one that was chosen last. */
+  project?: string;
+  /** One thing of the page: a hostname, a zone. */
+  item?: string;
+  /** What narrows the page: filters, an environment. Without empty values. */
+  query?: Readonly<Record<string, string>>;
+}
+
+const PROJECTS = 'projects';
+
+/** The facts of a page, with the optional one. */
+export const factsOf = (page: PageName): PageFacts => PAGES[page];
+
+/** The place at a location's path and search; null where there is none. */
+export function readPlace(path: string, search = ''): Place | null {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const decoded = segments.map(decodeSegment);
+  if (decoded.some((segment) => segment === null)) return null;
+  const [first, second, ...rest] = decoded as string[];
+  const query = readQuery(search);
+  if (first === undefined) return { page: 'overview', ...query };
+  if (first === PROJECTS && second !== undefined) return placeAt('project', rest, { project: second, ...query });
+  return placeAt('engine', decoded as string[], query) ?? placeAt('project', decoded as string[], query);
+}
+
+function placeAt(scope: PageFacts['scope'], segments: readonly string[], rest: Omit<Place, 'page'>): Place | null {
+  const [segment = '', item, ...more] = segments;
+  const page = PAGE_NAMES.find((name) => PAGES[name].scope === scope && PAGES[name].segment === segment);
+  if (page === undefined || more.length > 0) return null;
+  if (item === undefined) return { page, ...rest };
+  return factsOf(page).item === undefined ? null : { page, ...rest, item };
+}
+
+/** The address of a place, from the root: `/projects/demo/pets?status=sold`. */
+export function formatPlace({ page, project, item, query = {} }: Place): string {
+  const { scope, segment } = PAGES[page];
+  const segments = [
+    ...(scope === 'project' && project !== undefined ? [PROJECTS, project] : []),
+    ...(segment === '' ? [] : [segment]),
+    ...(item === undefined ? [] : [item]),
+  ];
+  const kept = Object.entries(query).filter(([, value]) => value !== '');
+  const search = kept.length === 0 ? '' : `?${new URLSearchParams(kept).toString()}`;
+  return `/${segments.map(encodeURIComponent).join('/')}${search}`;
+}
+
+/** Whether two places are the same but for what narrows them. */
+export const isSamePage = (a: Place, b: Place): boolean =>
+  a.page === b.page && a.project === b.project && a.item === b.item;
+
+function readQuery(search: string): { query?: Record<string, string> } {
+  const entries = [...new URLSearchParams(search)].filter(([, value]) => value !== '');
+  return entries.length === 0 ? {} : { query: Object.fromEntries(entries) };
+}
+
+function decodeSegment(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+import { ORPCError } from '@orpc/client';
+import { describeFailure, issuesOf } from '../connection/failure.ts';
+import { ConnectionLostError } from '../connection/transport.ts';
+
+export interface FormOptions<Values extends Record<string, unknown>, Output> {
+  /** What stands in the fields at first. */
+  values: Values;
+  /** Sends it; throws what the engine says. */
+  submit: (values: Values) => Promise<Output>;
+  /** The field that an error without a place belongs to, by its code: `hostname_invalid` → `hostname`. */
+  fieldOf?: (code: string, message: string) => (keyof Values & string) | undefined;
+}
+
+/**
+ * A form over the engine's own rules: nothing is judged here. What the engine says about a field stands at that field, what
+ * it says about the whole stands above the buttons, and what was typed stays.
+ */
+export class Form<Values extends Record<string, unknown>, Output> {
+  values: Values = $state() as Values;
+  #submitting = $state(false);
+  #failure = $state<string | undefined>(undefined);
+  #faults = $state.raw<Readonly<Record<string, string>>>({});
+  readonly #options: FormOptions<Values, Output>;
+
+  constructor(options: FormOptions<Values, Output>) {
+    this.#options = options;
+    this.values = { ...options.values };
+  }
+
+  get submitting(): boolean {
+    return this.#submitting;
+  }
+
+  /** What is wrong with the whole. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** What is wrong with a field. */
+  fault(field: keyof Values & string): string | undefined {
+    return this.#faults[field];
+  }
+
+  get faulty(): boolean {
+    return Object.keys(this.#faults).length > 0;
+  }
+
+  /** Sends the form; the answer, or undefined when it was refused or is on its way already. */
+  async submit(): Promise<Output | undefined> {
+    if (this.#submitting) return undefined;
+    this.#submitting = true;
+    this.#failure = undefined;
+    this.#faults = {};
+    try {
+      return await this.#options.submit($state.snapshot(this.values) as Values);
+    } catch (error) {
+      this.#take(error);
+      return undefined;
+    } finally {
+      this.#submitting = false;
+    }
+  }
+
+  reset(values: Values = this.#options.values): void {
+    this.values = { ...values };
+    this.#failure = undefined;
+    this.#faults = {};
+  }
+
+  #take(error: unknown): void {
+    if (error instanceof ConnectionLostError) {
+      this.#failure = 'There is no connection to Vivarium. What you typed stays; send it again when it is back.';
+      return;
+    }
+    const named = issuesOf(error).map(({ path, message }) => [path.split(/[.[]/)[0] ?? '', message] as const);
+    const ofFields = named.filter(([field]) => field in this.values);
+    if (ofFields.length > 0 && ofFields.length === named.length) {
+      // The first thing wrong with a field is what to mend first.
+      this.#faults = Object.fromEntries(ofFields.toReversed());
+      return;
+    }
+    const field = error instanceof ORPCError ? this.#options.fieldOf?.(String(error.code), error.message) : undefined;
+    if (field === undefined) this.#failure = describeFailure(error);
+    else this.#faults = { [field]: describeFailure(error) };
+  }
+}

@@ -1,0 +1,45 @@
+import type { KeyValueStorage } from './storage.ts';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type ThemeChoice = (typeof THEMES)[number];
+
+const THEME_KEY = 'vivarium.theme';
+const SINGLE_KEYS_KEY = 'vivarium.single-keys';
+
+/** What someone prefers of the interface itself, remembered by the browser. `wear` puts a theme on the document. */
+export class Preferences {
+  #theme = $state<ThemeChoice>('system');
+  #singleKeys = $state(true);
+  readonly #storage: KeyValueStorage;
+  readonly #wear: (choice: ThemeChoice) => void;
+
+  constructor(storage: KeyValueStorage, wear: (choice: ThemeChoice) => void) {
+    this.#storage = storage;
+    this.#wear = wear;
+    const remembered = storage.getItem(THEME_KEY);
+    this.#theme = THEMES.find((theme) => theme === remembered) ?? 'system';
+    this.#singleKeys = storage.getItem(SINGLE_KEYS_KEY) !== 'off';
+    wear(this.#theme);
+  }
+
+  /** `system`: as the system says. */
+  get theme(): ThemeChoice {
+    return this.#theme;
+  }
+
+  set theme(choice: ThemeChoice) {
+    this.#theme = choice;
+    this.#storage.setItem(THEME_KEY, choice);
+    this.#wear(choice);
+  }
+
+  /** Whether single keys are shortcuts; those with Ctrl or Command always are. */
+  get singleKeys(): boolean {
+    return this.#singleKeys;
+  }
+
+  set singleKeys(wanted: boolean) {
+    this.#singleKeys = wanted;
+    this.#storage.setItem(SINGLE_KEYS_KEY, wanted ? 'on' : 'off');
+  }
+}

@@ -1,0 +1,44 @@
+import { describeFailure } from '../connection/failure.ts';
+import { ConnectionLostError } from '../connection/transport.ts';
+
+/** Something that is asked of the engine by hand: one at a time, with its failure kept until the next attempt. */
+export class Task<Input extends readonly unknown[] = [], Output = unknown> {
+  #running = $state(false);
+  #failure = $state<string | undefined>(undefined);
+  readonly #run: (...input: Input) => Promise<Output>;
+
+  constructor(run: (...input: Input) => Promise<Output>) {
+    this.#run = run;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** Why the last attempt failed, in a sentence for a person. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Does it; the result, or undefined when it failed or is being done already. */
+  async start(...input: Input): Promise<Output | undefined> {
+    if (this.#running) return undefined;
+    this.#running = true;
+    this.#failure = undefined;
+    try {
+      return await this.#run(...input);
+    } catch (error) {
+      this.#failure =
+        error instanceof ConnectionLostError
+          ? 'There is no connection to Vivarium. Try again when it is back.'
+          : describeFailure(error);
+      return undefined;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  clear(): void {
+    this.#failure = undefined;
+  }
+}

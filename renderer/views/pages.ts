@@ -1,0 +1,61 @@
+import type { Component } from 'svelte';
+import type { Project } from '../../main/contract/projects.ts';
+import type { IconName } from '../components/shared/icons.ts';
+import type { PageName } from '../navigation/places.ts';
+import type { Session } from '../state/session.svelte.ts';
+
+/** A page about one project; made anew when another project is chosen. `item`: what of the page the address names. */
+export interface ProjectViewProps {
+  session: Session;
+  project: Project;
+  item: string | undefined;
+}
+
+/** A page about this Vivarium, or one that has something to show without a project too. */
+export interface EngineViewProps {
+  session: Session;
+  item: string | undefined;
+}
+
+export type PageView =
+  | { scope: 'project'; load: () => Promise<{ default: Component<ProjectViewProps> }> }
+  | { scope: 'engine'; load: () => Promise<{ default: Component<EngineViewProps> }> };
+
+/** The pages that there are. Each is loaded when it is first opened, so that the first page is there at once. */
+export const VIEWS: Partial<Record<PageName, PageView>> = {
+  overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
+};
+
+export interface RailGroup {
+  /** What its pages have in common; none for the first. */
+  title?: string;
+  pages: readonly { page: PageName; icon: IconName; shortcut: string }[];
+}
+
+/** The rail, from top to bottom, with the second key of each page's shortcut after `g`. */
+export const RAIL: readonly RailGroup[] = [
+  {
+    pages: [
+      { page: 'overview', icon: 'overview', shortcut: 'g o' },
+      { page: 'pets', icon: 'pets', shortcut: 'g p' },
+      { page: 'traffic', icon: 'traffic', shortcut: 'g t' },
+    ],
+  },
+  {
+    title: 'Project settings',
+    pages: [
+      { page: 'domains', icon: 'domains', shortcut: 'g d' },
+      { page: 'limits', icon: 'limits', shortcut: 'g k' },
+      { page: 'general', icon: 'general', shortcut: 'g g' },
+    ],
+  },
+  {
+    title: 'Vivarium',
+    pages: [
+      { page: 'dns', icon: 'dns', shortcut: 'g n' },
+      { page: 'certificates', icon: 'certificates', shortcut: 'g c' },
+      { page: 'api', icon: 'api', shortcut: 'g a' },
+      { page: 'settings', icon: 'settings', shortcut: 'g s' },
+    ],
+  },
+];

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+describe('getting around', () => {
+  it('finds and runs commands by name, and gives the focus back', async () => {
+    const opened = await openPage();
+    const { page } = opened;
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).waitFor();
+    await page.keyboard.type('shortcuts');
+    await expectSound(opened, 'palette');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  it('shows the sheet of shortcuts at a question mark, but not while someone types', async () => {
+    const opened = await openPage();
+    const { page } = opened;
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await expectSound(opened, 'shortcuts');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).fill('?');
+    expect(await page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
+  });
+
+  it('explains an address that leads nowhere, and a project that is gone', async () => {
+    const { page, open } = await openPage({ path: '/nowhere/at/all' });
+    await page.getByText('This address leads nowhere').waitFor();
+    await page.getByRole('link', { name: 'Go to the Overview' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await open('/projects/long-gone');
+    await page.getByText('There is no project “long-gone”').waitFor();
+    await page.getByRole('link', { name: 'Go to Demo' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Demo' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/projects/demo');
+  });
+});

@@ -1,0 +1,84 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { Commands, type Command } from '../../../renderer/commands/commands.svelte.ts';
+import { keysOf, readPress } from '../../../renderer/commands/shortcut.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+const NONE = { ctrlKey: false, metaKey: false, altKey: false };
+const key = (name: string, rest: Partial<typeof NONE> = {}) => ({ key: name, ...NONE, ...rest });
+
+function setUp(options: { isMac?: boolean; singleKeys?: boolean } = {}) {
+  const time = createFakeClock();
+  const commands = new Commands({
+    time,
+    isMac: options.isMac ?? false,
+    singleKeys: () => options.singleKeys ?? true,
+  });
+  const ran: string[] = [];
+  const command = (id: string, shortcut?: string): Command => ({
+    id,
+    title: id,
+    group: 'Test',
+    ...(shortcut !== undefined && { shortcut }),
+    run: () => ran.push(id),
+  });
+  return { time, commands, ran, command };
+}
+
+describe('a press', () => {
+  it.each([
+    [key('k', { ctrlKey: true }), false, 'mod+k'],
+    [key('K', { ctrlKey: true }), false, 'mod+k'],
+    [key('k', { metaKey: true }), true, 'mod+k'],
+    [key('?'), false, '?'],
+    [key('Escape'), false, 'Escape'],
+    [key('Shift'), false, null],
+    [key('k', { altKey: true }), false, null],
+    [key('k', { metaKey: true }), false, null],
+    [key('k', { ctrlKey: true }), true, null],
+  ])('%o (mac: %s) is %s', (event, isMac, word) => {
+    expect(readPress(event, isMac)).toBe(word);
+  });
+
+  it('is drawn as on the keyboard', () => {
+    expect(keysOf('mod+k', false)).toEqual([['Ctrl', 'K']]);
+    expect(keysOf('mod+k', true)).toEqual([['⌘', 'K']]);
+    expect(keysOf('g p', false)).toEqual([['G'], ['P']]);
+  });
+});
+
+describe('commands', () => {
+  it('run at their shortcut, also at keys one after another', async () => {
+    const { commands, ran, command, time } = setUp();
+    commands.offer(() => [command('pets', 'g p'), command('palette', 'mod+k')]);
+    expect(commands.press(key('g'), false)).toBe(true);
+    expect(commands.press(key('p'), false)).toBe(true);
+    expect(commands.press(key('k', { ctrlKey: true }), false)).toBe(true);
+    expect(commands.press(key('p'), false)).toBe(false);
+    commands.press(key('g'), false);
+    await time.pass(1_300);
+    expect(commands.press(key('p'), false)).toBe(false);
+    expect(ran).toEqual(['pets', 'palette']);
+  });
+
+  it('leave plain keys to whoever types, and to whoever switched them off', () => {
+    const typing = setUp();
+    typing.commands.offer(() => [typing.command('help', '?'), typing.command('palette', 'mod+k')]);
+    expect(typing.commands.press(key('?'), true)).toBe(false);
+    expect(typing.commands.press(key('k', { ctrlKey: true }), true)).toBe(true);
+    const off = setUp({ singleKeys: false });
+    off.commands.offer(() => [off.command('help', '?')]);
+    expect(off.commands.press(key('?'), false)).toBe(false);
+  });
+
+  it('of one id are the latest offered, until the offer is taken back', () => {
+    const { commands, ran, command } = setUp();
+    commands.offer(() => [command('search', '/')]);
+    const takeBack = commands.offer(() => [{ ...command('search', '/'), run: () => ran.push('latest') }]);
+    commands.press(key('/'), false);
+    takeBack();
+    commands.press(key('/'), false);
+    expect(ran).toEqual(['latest', 'search']);
+    expect(commands.all).toHaveLength(1);
+  });
+});

@@ -1,0 +1,96 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { ConnectionLostError } from '../../../renderer/connection/transport.ts';
+import { Form } from '../../../renderer/state/form.svelte.ts';
+import { Task } from '../../../renderer/state/task.svelte.ts';
+import { settle } from '../../support/fake-clock.ts';
+
+const issues = (...named: [path: string, message: string][]) =>
+  new ORPCError('invalid_request', {
+    message: 'The input is not acceptable.',
+    data: { issues: named.map(([path, message]) => ({ path, message })) },
+  });
+
+function setUp(error?: Error) {
+  const sent: unknown[] = [];
+  const form = new Form({
+    values: { name: '', plan: 'free' },
+    submit: async (values) => {
+      sent.push(values);
+      if (error !== undefined) throw error;
+      return 'made';
+    },
+    fieldOf: (code) => (code === 'in_use' ? 'name' : undefined),
+  });
+  form.values.name = 'Shop';
+  return { form, sent };
+}
+
+describe('a form', () => {
+  it('sends what was typed, and gives the answer', async () => {
+    const { form, sent } = setUp();
+    expect(await form.submit()).toBe('made');
+    expect(sent).toEqual([{ name: 'Shop', plan: 'free' }]);
+    expect([form.failure, form.faulty]).toEqual([undefined, false]);
+  });
+
+  it.each([
+    [
+      'a named field',
+      issues(['name', 'must be shorter'], ['name', 'must be lower case']),
+      'must be shorter',
+      undefined,
+    ],
+    [
+      'an error whose code belongs to a field',
+      new ORPCError('in_use', { message: 'It is taken.' }),
+      'It is taken.',
+      undefined,
+    ],
+    [
+      'a place that has no field',
+      issues(['other', 'is unknown']),
+      undefined,
+      'The input is not acceptable. · other is unknown',
+    ],
+    ['the whole', new ORPCError('conflict', { message: 'No.' }), undefined, 'No.'],
+    [
+      'a lost connection',
+      new ConnectionLostError(),
+      undefined,
+      'There is no connection to Vivarium. What you typed stays; send it again when it is back.',
+    ],
+  ])('puts what is wrong where it belongs: %s', async (_what, error, fault, failure) => {
+    const { form } = setUp(error);
+    expect(await form.submit()).toBeUndefined();
+    expect([form.fault('name'), form.failure]).toEqual([fault, failure]);
+    expect(form.values.name).toBe('Shop');
+  });
+
+  it('is sent once at a time', async () => {
+    const { form, sent } = setUp();
+    await Promise.all([form.submit(), form.submit()]);
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a task', () => {
+  it('runs once at a time, and keeps why it failed until it is tried again', async () => {
+    const { promise, reject } = Promise.withResolvers<string>();
+    let runs = 0;
+    const task = new Task(() => {
+      runs += 1;
+      return runs === 1 ? promise : Promise.resolve('done');
+    });
+    const first = task.start();
+    expect(await task.start()).toBeUndefined();
+    expect([runs, task.running]).toEqual([1, true]);
+    reject(new ORPCError('conflict', { message: 'Not now.' }));
+    expect(await first).toBeUndefined();
+    await settle();
+    expect([task.running, task.failure]).toEqual([false, 'Not now.']);
+    expect(await task.start()).toBe('done');
+    expect(task.failure).toBeUndefined();
+  });
+});

@@ -1,0 +1,62 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+
+function setUp() {
+  const time = createFakeClock();
+  const toasts = new Toasts(time);
+  return { time, toasts, texts: () => toasts.list.map(({ text }) => text) };
+}
+
+describe('toasts', () => {
+  it('go after a while, but not while someone reads them', async () => {
+    const { time, toasts, texts } = setUp();
+    toasts.say('Copied.');
+    await time.pass(9_999);
+    expect(texts()).toEqual(['Copied.']);
+    toasts.hold();
+    await time.pass(60_000);
+    expect(texts()).toEqual(['Copied.']);
+    toasts.release();
+    await time.pass(10_000);
+    expect(texts()).toEqual([]);
+  });
+
+  it('are at most four, the oldest going first', () => {
+    const { toasts, texts } = setUp();
+    for (const text of ['1', '2', '3', '4', '5', '6']) toasts.say(text);
+    expect(texts()).toEqual(['3', '4', '5', '6']);
+  });
+
+  it('undo the last thing first, also when its report has gone, and each thing once', async () => {
+    const { time, toasts, texts } = setUp();
+    const undone: string[] = [];
+    const remove = (name: string) =>
+      toasts.done({ text: `Removed ${name}.`, undo: async () => undone.push(name), undone: `${name} is back.` });
+    remove('Ada');
+    remove('Rex');
+    await time.pass(20_000);
+    toasts.undoLast();
+    await settle();
+    toasts.undoLast();
+    await settle();
+    toasts.undoLast();
+    await settle();
+    expect(undone).toEqual(['Rex', 'Ada']);
+    expect(texts()).toEqual(['Rex is back.', 'Ada is back.']);
+    expect(toasts.canUndo).toBe(false);
+  });
+
+  it('say why something could not be undone', async () => {
+    const { toasts } = setUp();
+    const refused = new ORPCError('conflict', { message: 'There is a pet 7 already.' });
+    toasts.done({ text: 'Removed Ada.', undo: () => Promise.reject(refused), undone: 'Ada is back.' });
+    toasts.undoLast();
+    await settle();
+    expect(toasts.list.map(({ text, tone }) => [tone, text])).toEqual([
+      ['failed', 'It could not be undone. There is a pet 7 already.'],
+    ]);
+  });
+});
