@@ -52,7 +52,7 @@ describe('the entrance', () => {
 
   it('shows a session that needs no link, as in the desktop’s window', () => {
     const { entrance, transport, time, tokens, storage } = setUp();
-    const session = new Session({ transport, time, storage });
+    const session = new Session({ transport, time, storage, named: () => undefined });
     entrance.admit(session);
     expect([entrance.session, entrance.refused, tokens, transport.opened]).toEqual([session, false, [], 1]);
   });
