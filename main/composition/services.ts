@@ -119,7 +119,17 @@ export function createServices(
     }),
     records: createRecordServices(zoneParts),
     dns: createDnsServices({ client: dns.client, resolver: dns.resolver, rules: dns.rules }),
-    ca: createCaServices({ root: certificates.root, stores: certificates.trustStores, effects }),
+    ca: createCaServices({
+      root: {
+        describe: certificates.root.describe,
+        async extend(suffix) {
+          certificates.root.extend(suffix);
+          await lifecycle.issuerExtended();
+        },
+      },
+      stores: certificates.trustStores,
+      effects,
+    }),
     clock: createClockServices(clock),
     settings: createSettingsServices(settings, effects),
     events: createEventServices(events),

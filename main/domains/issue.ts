@@ -86,6 +86,6 @@ export function suffixCheck(hostname: string, issuer: Pick<CertificateIssuer, 'p
     expected: `a root that may sign for ${hostname}`,
     found: `${suffix} is not among its permitted suffixes`,
     message: `The root’s name constraints exclude ${hostname}, so no client that trusts it would accept the certificate.`,
-    fix: `Extend the root with ca.extend {"suffix": "${suffix}"}, and trust its new certificate; or attach a name under .test.`,
+    fix: `Extend the root with ca.extend {"suffix": "${suffix}"}, and trust its new certificate: this one follows by itself. Or attach a name under .test.`,
   };
 }

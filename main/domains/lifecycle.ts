@@ -63,6 +63,8 @@ export interface Lifecycle {
   planChanged(projectId: string): void;
   /** To be called when a project is gone from the store. */
   projectRemoved(projectId: string): void;
+  /** To be called when the root may sign for more names: who waited for that has its certificate when this resolves. */
+  issuerExtended(): Promise<void>;
   clockAdjusted(change: { backward: boolean }): void;
   /** Begins to do what falls due. */
   start(): void;
@@ -138,6 +140,14 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       await domains.commit();
       return existing(asked.hostname);
     });
+  }
+
+  async function verifyAgain({ hostname }: AttachedDomain): Promise<void> {
+    try {
+      await inTurn(hostname, (domain) => verifier.verify(domain, true));
+    } catch (error) {
+      log.error('A domain could not be verified again; re-verify it', { hostname, error });
+    }
   }
 
   function putAll(change: (domain: AttachedDomain) => AttachedDomain): void {
@@ -225,6 +235,10 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       }
       if (started) schedule.arm();
     },
+    async issuerExtended() {
+      const waiting = domains.list().filter(waitsForIssuer);
+      await Promise.all(waiting.filter(({ hostname }) => options.issuer.permits(hostname)).map(verifyAgain));
+    },
     clockAdjusted({ backward }) {
       if (!backward) return;
       const { issuanceDelayMs } = options.settings();
@@ -249,6 +263,10 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     },
   };
 }
+
+/** Whether the root could not sign for the domain at its last attempt, given up or not. */
+const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =>
+  state === 'verified' && certificateChecks.some(({ code }) => code === 'suffix_not_permitted');
 
 function unableToRenew(domain: AttachedDomain): VivariumError | null {
   if (domain.state === 'verified') return null;

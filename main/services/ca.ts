@@ -14,8 +14,8 @@ export interface RootView {
 
 export interface RootHolder {
   describe(): RootView;
-  /** In force when it returns: leaves that are made from now on may be for names under the suffix. */
-  extend(suffix: string): void;
+  /** Leaves that are made from now on may be for names under the suffix; those that waited for it are made when it resolves. */
+  extend(suffix: string): Promise<void>;
 }
 
 /** The trust stores of this machine; each is read anew for every answer. */
@@ -48,8 +48,8 @@ export function createCaServices(options: {
 
   return {
     get: () => present(),
-    extend({ suffix }) {
-      root.extend(suffix);
+    async extend({ suffix }) {
+      await root.extend(suffix);
       effects.emit('ca.changed');
       return present();
     },

@@ -169,7 +169,10 @@ describe('the root’s name constraints', () => {
     expect(held.certificate).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
     expect(held.checks.find(({ code }) => code === 'suffix_not_permitted')?.fix).toContain('"acme.com"');
     await engine.call('ca.extend', { suffix: 'acme.com' });
-    expect((await engine.verify('www.acme.com')).certificate.state).toBe('issued');
+    expect(await engine.get('www.acme.com')).toMatchObject({
+      certificate: { state: 'issued' },
+      serving: { https: true },
+    });
     expect(await engine.curl('www.acme.com')).toBe('[]');
   });
 });

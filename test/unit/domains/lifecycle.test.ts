@@ -121,6 +121,22 @@ describe('issuance', () => {
     expect(world.show().certificate).toEqual({ state: 'issued', notAfter: iso(FAKE_NOW_MS + 5 * MINUTE + 90 * DAY) });
   });
 
+  it.each(['pending', 'failed'])(
+    'that is %s for the sake of the root is made up for when the root may',
+    async (state) => {
+      world.ca.permits = false;
+      await verified();
+      if (state === 'failed') await world.clock.advance(30 * MINUTE);
+      expect(world.show().certificate.state).toBe(state);
+      await world.lifecycle.issuerExtended();
+      expect(world.show().certificate.state).toBe(state);
+      world.ca.permits = true;
+      await world.lifecycle.issuerExtended();
+      expect(world.show()).toMatchObject({ certificate: { state: 'issued' }, serving: { https: true } });
+      expect(codes()).not.toContain('suffix_not_permitted failed');
+    },
+  );
+
   it.each([
     ['caa_lookup_failed', () => world.zone(RIGHT, { 'acme.test CAA': 'SERVFAIL' })],
     ['suffix_not_permitted', () => (world.ca.permits = false)],
