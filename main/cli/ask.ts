@@ -1,11 +1,22 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from './data-dir.ts';
+import { fileContent, shownText } from './exported.ts';
 import { exitCodeOf, failureOf } from './failing.ts';
 import { flagsOf, listFields } from './fields.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, type Arguments } from './flags.ts';
+import {
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+  isOn,
+  JSON_FLAG,
+  lastOf,
+  OUTPUT_FLAG,
+  readArguments,
+  usageError,
+  type Arguments,
+} from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { interruptible } from './interrupt.ts';
@@ -39,7 +50,7 @@ export async function ask(namespace: string, args: readonly string[], io: Io): P
 async function askProcedure(namespace: string, name: string, args: readonly string[], io: Io): Promise<number> {
   const procedure = findProcedure(namespace, name);
   const fields = listFields(procedure.input);
-  const read = readArguments(args, [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
+  const read = readArguments(args, [HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
   if (isOn(read, 'help')) {
     io.stdout.write(procedureHelp(namespace, name));
     return EXIT_OK;
@@ -48,14 +59,29 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
   await interruptible(io, async (signal, onStream) => {
     const reply = await callProcedure(running, `${procedure.namespace}.${procedure.name}`, json, signal);
-    if (reply.kind === 'result') {
-      io.stdout.write(formatWith(renderResult, reply.json, read, io));
-      return;
+    if (reply.kind === 'result') return giveResult(reply.json, read, io);
+    if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
+      throw usageError(`--output takes one result, and this is a stream of them: write "> FILE" instead.`);
     }
     onStream();
     for await (const value of reply.values) io.stdout.write(formatWith(renderEvent, value, read, io));
   });
   return EXIT_OK;
+}
+
+/** A file is given as it is, anything else as it is shown. */
+async function giveResult(json: string, read: Arguments, io: Io): Promise<void> {
+  const content = isOn(read, 'json') ? null : fileContent(JSON.parse(json));
+  const path = lastOf(read, OUTPUT_FLAG.name);
+  if (path !== undefined) {
+    const unseen = { ...io, stdout: { write: () => true }, env: { NO_COLOR: '1' } };
+    return writeNamed(path, content ?? formatWith(renderResult, json, read, unseen), io);
+  }
+  const onTerminal = io.stdout.isTTY === true;
+  if (content === null) io.stdout.write(formatWith(renderResult, json, read, io));
+  else if (typeof content === 'string') io.stdout.write(onTerminal ? shownText(content) : content);
+  else if (onTerminal) throw usageError('What this gives is no text for a terminal; add --output FILE.');
+  else io.stdout.write(content);
 }
 
 function formatWith(render: (value: unknown, paper: Paper) => string, json: string, read: Arguments, io: Io): string {
@@ -72,6 +98,15 @@ async function readNamed(path: string, io: Io): Promise<string> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new VivariumError('invalid_request', `The file ${path} cannot be read (${code ?? 'unknown'}).`, { cause });
+  }
+}
+
+async function writeNamed(path: string, content: string | Uint8Array, io: Io): Promise<void> {
+  try {
+    await writeFile(resolve(io.workingDir, path), content);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new VivariumError('invalid_request', `The file ${path} cannot be written (${code ?? 'unknown'}).`, { cause });
   }
 }
 

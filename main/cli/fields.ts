@@ -13,7 +13,7 @@ export interface Field {
   flag: string;
   schema: JsonSchema;
   required: boolean;
-  /** For a long text: `text-file`, which names a file that has it. */
+  /** For a long text, and for an object that is the matter itself: `text-file`, which names a file that has it. */
   fileFlag: string | null;
 }
 
@@ -49,5 +49,6 @@ const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolean') && 
 function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {
   const flag = path.map(kebab).join('.');
   const isLong = accepts(schema, 'string') && (schema.maxLength ?? 0) > LONG_TEXT_LENGTH;
-  return { path, flag, schema, required, fileFlag: isLong ? `${flag}-file` : null };
+  const inFile = isLong || (required && accepts(schema, 'object'));
+  return { path, flag, schema, required, fileFlag: inFile ? `${flag}-file` : null };
 }

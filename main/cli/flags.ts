@@ -18,6 +18,7 @@ export interface Arguments {
 export const HELP_FLAG: Flag = { name: 'help', kind: 'switch' };
 export const DATA_DIR_FLAG: Flag = { name: 'data-dir', kind: 'value' };
 export const JSON_FLAG: Flag = { name: 'json', kind: 'switch' };
+export const OUTPUT_FLAG: Flag = { name: 'output', kind: 'value' };
 
 const SHORT: Record<string, string | undefined> = { '-h': '--help' };
 

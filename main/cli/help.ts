@@ -8,6 +8,7 @@ const indent = (lines: readonly string[]): string => lines.map((line) => `  ${li
 
 const CLIENT_OPTIONS = columns([
   ['--json', 'The result as JSON'],
+  ['--output FILE', 'The result into a file'],
   ['--data-dir DIR', 'The data folder of the Vivarium to ask'],
   ['--help', 'This text'],
 ]);

@@ -1,6 +1,6 @@
 /** Where a command reads and writes; the process's own streams, or a test's. */
 export interface Output {
-  write(text: string): unknown;
+  write(content: string | Uint8Array): unknown;
   /** Whether a person looks at it. */
   readonly isTTY?: boolean | undefined;
   /** The width of the terminal, in characters. */

@@ -41,6 +41,15 @@ const rootInfo = z.object({
   notAfter: timestamp,
 });
 
+const format = z.enum(['pem', 'der']).default('pem');
+
+/** A certificate as a file, under the name that it may have: PEM is text (RFC 7468), DER is octets, here in base64. */
+const certificateFile = z.discriminatedUnion('format', [
+  z.object({ format: z.literal('pem'), fileName: z.string(), text: z.string() }),
+  z.object({ format: z.literal('der'), fileName: z.string(), base64: z.string() }),
+]);
+export type CertificateFile = z.infer<typeof certificateFile>;
+
 const one = z.strictObject({ hostname: hostnameInput });
 const inStore = z.strictObject({ store: z.string().min(1).max(500) });
 
@@ -50,11 +59,19 @@ export const certificates = {
     .input(z.strictObject({}).optional())
     .output(z.array(certificate)),
   get: base.route({ summary: 'One certificate' }).input(one).output(certificate),
+  export: base
+    .route({ summary: 'A certificate as a file, in PEM or DER; without its private key' })
+    .input(one.extend({ format }))
+    .output(certificateFile),
   renew: base.route({ summary: 'Issue a certificate anew; CAA is checked again' }).input(one).output(certificate),
 };
 
 export const ca = {
   get: base.route({ summary: 'The root' }).input(z.strictObject({}).optional()).output(rootInfo),
+  export: base
+    .route({ summary: 'The root as a file, in PEM or DER, to be imported elsewhere' })
+    .input(z.strictObject({ format }).optional())
+    .output(certificateFile),
   extend: base
     .route({
       summary: 'Let the root sign for one more suffix; it gets a new certificate, which has to be trusted again',

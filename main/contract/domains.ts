@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { project } from './projects.ts';
+import { project, redirect } from './projects.ts';
 import { identifier, timestamp } from './values.ts';
 
 /** A hostname as typed; it is normalised (lower case, A-labels, no trailing dot) and judged by the domain rules. */
@@ -90,6 +90,24 @@ const redirectInput = z.strictObject({
   status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]).default(301),
 });
 
+const redirectsInput = z.array(redirectInput).max(100);
+
+/** What can be kept in a file of a project's domains: which there are, which is shown, and what leads where. */
+const configuration = z.object({
+  domains: z.array(z.string()),
+  primary: z.string().nullable(),
+  redirects: z.array(redirect),
+});
+export type DomainConfiguration = z.infer<typeof configuration>;
+
+/** What is left out stays as it is; no domain is removed for not being named. */
+const configurationInput = z.strictObject({
+  domains: z.array(hostnameInput).max(1000).optional(),
+  primary: hostnameInput.nullable().optional(),
+  redirects: redirectsInput.optional(),
+});
+export type DomainConfigurationInput = z.infer<typeof configurationInput>;
+
 export const domains = {
   attach: base
     .route({ summary: 'Attach a hostname of your own to a project' })
@@ -111,6 +129,14 @@ export const domains = {
     .output(project),
   setRedirects: base
     .route({ summary: 'Replace a project’s redirects between hostnames' })
-    .input(z.strictObject({ projectId: identifier, redirects: z.array(redirectInput).max(100) }))
+    .input(z.strictObject({ projectId: identifier, redirects: redirectsInput }))
     .output(project),
+  export: base
+    .route({ summary: 'The configuration of a project’s domains, to be kept in a file' })
+    .input(z.strictObject({ projectId: identifier }))
+    .output(configuration),
+  import: base
+    .route({ summary: 'Take over such a configuration: attach what is missing, set the primary and the redirects' })
+    .input(z.strictObject({ projectId: identifier, configuration: configurationInput }))
+    .output(configuration),
 };

@@ -20,7 +20,8 @@ export type TargetSetting = z.infer<typeof target>;
 
 const addressPair = z.object({ production: z.url(), staging: z.url() });
 
-const redirect = z.object({
+/** From one hostname to another, as it is stored and shown. */
+export const redirect = z.object({
   from: z.string(),
   to: z.string(),
   status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]),

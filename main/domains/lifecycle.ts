@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import type { Plan } from '../contract/projects.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { judgeAttach } from './attach-rules.ts';
+import { judgeAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { createDomainSet, type DomainRows, type DomainTransition } from './domain-set.ts';
 import type { AttachedDomain, HeldLeaf } from './domain.ts';
@@ -43,6 +43,8 @@ export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains
 }
 
 export interface Lifecycle {
+  /** Whether the project may attach a hostname now. @throws VivariumError not_found, without the project. */
+  judge(projectId: string, hostname: string): AttachVerdict;
   /** @throws VivariumError with the code of the first rule that is broken. */
   attach(projectId: string, hostname: string): AttachedDomain;
   list(): AttachedDomain[];
@@ -158,16 +160,21 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     domains.commitNow();
   }
 
+  function judge(projectId: string, text: string): AttachVerdict {
+    const facts = project(projectId);
+    if (facts === null) throw noProject(projectId);
+    const holderOf = (hostname: string) => {
+      const holder = domains.get(hostname);
+      if (holder === null) return null;
+      return { id: holder.projectId, name: project(holder.projectId)?.name ?? holder.projectId };
+    };
+    return judgeAttach(text, { project: facts, holderOf });
+  }
+
   return {
+    judge,
     attach(projectId, text) {
-      const facts = project(projectId);
-      if (facts === null) throw noProject(projectId);
-      const holderOf = (hostname: string) => {
-        const holder = domains.get(hostname);
-        if (holder === null) return null;
-        return { id: holder.projectId, name: project(holder.projectId)?.name ?? holder.projectId };
-      };
-      const verdict = judgeAttach(text, { project: facts, holderOf });
+      const verdict = judge(projectId, text);
       if (!verdict.ok) {
         const { code, message, fix } = verdict.refusal;
         throw new VivariumError(code, `${message} ${fix}`, { issues: [{ path: 'hostname', message }] });

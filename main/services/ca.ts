@@ -1,5 +1,6 @@
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { Services } from '../contract/index.ts';
+import { certificateFile } from './certificate-file.ts';
 import type { Effects } from './dependencies.ts';
 
 /** The root as it is shown; dates are real ones, in ISO 8601. */
@@ -48,6 +49,7 @@ export function createCaServices(options: {
 
   return {
     get: () => present(),
+    export: (input) => certificateFile('vivarium-root', root.describe().pem, input?.format ?? 'pem'),
     async extend({ suffix }) {
       await root.extend(suffix);
       effects.emit('ca.changed');

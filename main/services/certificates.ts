@@ -1,19 +1,23 @@
 import type { Certificate } from '../contract/certificates.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
+import { certificateFile } from './certificate-file.ts';
 import type { AttachedDomain, HeldLeaf, Lifecycle } from '../domains/index.ts';
 
 export function createCertificateServices(
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>,
 ): Services['certificates'] {
-  function show(domain: AttachedDomain): Certificate {
+  /** @throws VivariumError not_found */
+  function leafOf(domain: AttachedDomain): HeldLeaf {
     const leaf = lifecycle.leaf(domain.hostname);
-    if (leaf !== null) return presentCertificate(domain, leaf);
+    if (leaf !== null) return leaf;
     throw new VivariumError(
       'not_found',
       `There is no certificate for ${domain.hostname}: it is "${domain.certificate.state}". domains.get says why.`,
     );
   }
+
+  const show = (domain: AttachedDomain): Certificate => presentCertificate(domain, leafOf(domain));
 
   return {
     list: () =>
@@ -24,6 +28,10 @@ export function createCertificateServices(
         return leaf === null ? [] : [presentCertificate(domain, leaf)];
       }),
     get: ({ hostname }) => show(lifecycle.get(hostname)),
+    export({ hostname, format }) {
+      const domain = lifecycle.get(hostname);
+      return certificateFile(domain.hostname, leafOf(domain).certificatePem, format);
+    },
     renew: async ({ hostname }) => show(await lifecycle.renew(hostname)),
   };
 }

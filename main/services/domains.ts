@@ -2,15 +2,21 @@ import type { Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
-import type { AttachedDomain, judgeHostname, judgeRedirects, Lifecycle } from '../domains/index.ts';
+import type { AttachedDomain, Lifecycle } from '../domains/index.ts';
+import {
+  configurationOf,
+  type ConfigurationRules,
+  type ConfiguredLifecycle,
+  planConfiguration,
+} from './domain-configuration.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
 
 export function createDomainServices(options: {
   projects: ProjectRows;
-  lifecycle: Pick<Lifecycle, 'attach' | 'list' | 'get' | 'find' | 'verify' | 'remove'>;
-  rules: { judgeRedirects: typeof judgeRedirects; judgeHostname: typeof judgeHostname };
+  lifecycle: ConfiguredLifecycle & Pick<Lifecycle, 'get' | 'verify' | 'remove'>;
+  rules: ConfigurationRules;
   effects: Effects;
   /** What a domain does not hold: instructions by its zone, and whether it is primary. */
   present: (domain: AttachedDomain, primary: boolean) => Domain;
@@ -53,8 +59,8 @@ export function createDomainServices(options: {
     },
     setRedirects({ projectId, redirects }) {
       existingProject(projects, projectId);
-      const others = projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
-      const verdict = rules.judgeRedirects(redirects, { projectId, others, holderOf: lifecycle.find });
+      const facts = { projectId, others: redirectsOfOthers(projectId), holderOf: lifecycle.find };
+      const verdict = rules.judgeRedirects(redirects, facts);
       if (!verdict.ok) {
         const message = verdict.issues.map((issue) => `${issue.path} ${issue.message}`).join('; ');
         throw new VivariumError('invalid_request', message, { issues: verdict.issues });
@@ -62,7 +68,21 @@ export function createDomainServices(options: {
       projects.update(projectId, { redirects: verdict.redirects });
       return changed(projectId);
     },
+    export: ({ projectId }) => configurationOf(existingProject(projects, projectId), lifecycle.list()),
+    import({ projectId, configuration }) {
+      existingProject(projects, projectId);
+      const others = redirectsOfOthers(projectId);
+      const { attach, project } = planConfiguration(configuration, { projectId, lifecycle, rules, others });
+      for (const hostname of attach) lifecycle.attach(projectId, hostname);
+      projects.update(projectId, project);
+      changed(projectId);
+      return configurationOf(existingProject(projects, projectId), lifecycle.list());
+    },
   };
+
+  function redirectsOfOthers(projectId: string): ProjectRow['redirects'] {
+    return projects.list().flatMap((row) => (row.id === projectId ? [] : row.redirects));
+  }
 
   function ownHostname(projectId: string, text: string): string {
     const verdict = rules.judgeHostname(text);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VERSION } from '../../../main/base/version.ts';
@@ -32,6 +32,21 @@ describe('vivarium <namespace> <procedure>', () => {
       const { stdout } = await runCli([...args, '--data-dir', dataDir]);
       expect(JSON.parse(stdout)).toEqual([SAMPLE_PROJECT]);
     }
+  });
+
+  it('gives a file as it is, and writes it where --output says', async () => {
+    const { fake, dataDir } = await startAsked();
+    const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
+    fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
+    fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
+    const { stdout } = await runCli(['zones', 'export', 'acme.test', '--data-dir', dataDir]);
+    expect(stdout).toBe('$ORIGIN acme.test.\n');
+    const file = join(temporaryFolder(), 'root.der');
+    const written = await runCli(['ca', 'export', '--format', 'der', '--output', file, '--data-dir', dataDir]);
+    expect(written).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(readFileSync(file)).toEqual(octets);
+    const wrong = await runCli(['ca', 'export', '--output', join(file, 'x'), '--data-dir', dataDir]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('cannot be written (ENOTDIR)')]);
   });
 
   it('reads a long text from a file, and from standard input', async () => {

@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Certificate } from '../../../main/contract/certificates.ts';
@@ -7,6 +9,10 @@ import { startDomainsEngine, TARGET, ZONE } from '../../support/domains-engine.t
 import { startEngine, track } from '../../support/engine.ts';
 
 const HOST = `www.${ZONE}`;
+
+interface ExportedDer {
+  base64: string;
+}
 
 /** The code of what a call is refused with, and its message. */
 const refusal = async (call: Promise<unknown>): Promise<unknown> =>
@@ -128,6 +134,21 @@ describe('a custom domain', () => {
     });
   });
 
+  it.each(['--http1.1', '--http2'])('is not served on a connection of another name, over %s', async (version) => {
+    const engine = await startDomainsEngine();
+    for (const name of ['www', 'shop']) {
+      await engine.call('domains.attach', { projectId: engine.projectId, hostname: `${name}.${ZONE}` });
+      await engine.put(name, 'CNAME', TARGET);
+      await engine.verify(`${name}.${ZONE}`);
+    }
+    const asking = (host: string) =>
+      engine.curl(HOST, '/v1/pets', version, '-H', `Host: ${host}`, '-o', '/dev/null', '-w', '%{http_code}');
+    expect(await asking(HOST)).toBe('200');
+    expect(await asking(`shop.${ZONE}`)).toBe('421');
+    expect(await asking('acme.vivarium.localhost')).toBe('421');
+    expect(await asking(`gone.${ZONE}`)).toBe('404');
+  });
+
   it('goes with its project, and its hostname is free again', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
@@ -155,6 +176,32 @@ describe('a custom domain', () => {
     expect(await again.call('domains.get', { hostname: HOST })).toEqual(before);
     expect(await again.call('certificates.get', { hostname: HOST })).toMatchObject({ serial });
     expect((await again.api({ host: HOST, key: engine.key })).status).toBe(200);
+  });
+});
+
+describe('an exported certificate', () => {
+  it('is the one that is served, in PEM and in DER; and the root is the one in its file', async () => {
+    const engine = await startDomainsEngine();
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
+    await expect(engine.call('certificates.export', { hostname: HOST })).rejects.toMatchObject({ code: 'not_found' });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    const { fingerprint, pem } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
+    expect(await engine.call('certificates.export', { hostname: 'WWW.acme.test.' })).toEqual({
+      format: 'pem',
+      fileName: `${HOST}.pem`,
+      text: pem,
+    });
+    const exported = (await engine.call('certificates.export', { hostname: HOST, format: 'der' })) as ExportedDer;
+    expect(exported).toMatchObject({ format: 'der', fileName: `${HOST}.der` });
+    expect(new X509Certificate(Buffer.from(exported.base64, 'base64')).fingerprint256).toBe(fingerprint);
+    const root = (await engine.call('ca.export')) as { text: string };
+    expect(root).toMatchObject({ format: 'pem', fileName: 'vivarium-root.pem' });
+    expect(root.text).toBe(readFileSync(engine.app.runtime.caFile, 'utf8'));
+    const { base64 } = (await engine.call('ca.export', { format: 'der' })) as ExportedDer;
+    expect(new X509Certificate(Buffer.from(base64, 'base64')).fingerprint256).toBe(
+      new X509Certificate(root.text).fingerprint256,
+    );
   });
 });
 

@@ -1,0 +1,77 @@
+import { VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
+import type { DomainConfiguration, DomainConfigurationInput } from '../contract/domains.ts';
+import type { AttachedDomain, judgeHostname, judgeRedirects, Lifecycle } from '../domains/index.ts';
+import type { ProjectRow } from './dependencies.ts';
+
+export type ConfiguredLifecycle = Pick<Lifecycle, 'list' | 'find' | 'judge' | 'attach'>;
+export interface ConfigurationRules {
+  judgeRedirects: typeof judgeRedirects;
+  judgeHostname: typeof judgeHostname;
+}
+
+/** A project's domains as they are kept in a file. */
+export function configurationOf(row: ProjectRow, domains: readonly AttachedDomain[]): DomainConfiguration {
+  const own = domains.filter(({ projectId }) => projectId === row.id);
+  return { domains: own.map(({ hostname }) => hostname), primary: row.primary, redirects: row.redirects };
+}
+
+/** What a configuration asks to be changed. */
+export interface ConfigurationPlan {
+  attach: readonly string[];
+  project: Partial<Pick<ProjectRow, 'primary' | 'redirects'>>;
+}
+
+/**
+ * What has to be done for a project to have this configuration; decided before anything is changed, so that a wrong one
+ * changes nothing.
+ * @throws VivariumError with everything that is wrong as its issues, and the code of the first.
+ */
+export function planConfiguration(
+  wanted: DomainConfigurationInput,
+  facts: {
+    projectId: string;
+    lifecycle: ConfiguredLifecycle;
+    rules: ConfigurationRules;
+    /** Redirects of the other projects. */
+    others: readonly ProjectRow['redirects'][number][];
+  },
+): ConfigurationPlan {
+  const { projectId, lifecycle, rules, others } = facts;
+  const wrong: (InputIssue & { code: ErrorCode })[] = [];
+  const refuse = (code: ErrorCode, path: string, message: string) =>
+    wrong.push({ code, path: `configuration.${path}`, message });
+
+  const attach = new Set<string>();
+  wanted.domains?.forEach((text, index) => {
+    const hostname = normalForm(text, rules);
+    if (hostname !== null && lifecycle.find(hostname)?.projectId === projectId) return;
+    const verdict = lifecycle.judge(projectId, text);
+    if (verdict.ok) attach.add(verdict.hostname);
+    else refuse(verdict.refusal.code, `domains[${index}]`, `${verdict.refusal.message} ${verdict.refusal.fix}`);
+  });
+  const holderOf = (hostname: string) => (attach.has(hostname) ? { projectId } : lifecycle.find(hostname));
+
+  const project: { primary?: string | null; redirects?: ProjectRow['redirects'] } = {};
+  if (wanted.primary !== undefined) {
+    project.primary = wanted.primary === null ? null : normalForm(wanted.primary, rules);
+    if (wanted.primary !== null && holderOf(project.primary ?? '')?.projectId !== projectId) {
+      refuse('invalid_request', 'primary', 'must be one of the domains, or null for the platform’s own.');
+    }
+  }
+  if (wanted.redirects !== undefined) {
+    const verdict = rules.judgeRedirects(wanted.redirects, { projectId, others, holderOf });
+    if (verdict.ok) project.redirects = verdict.redirects;
+    else for (const { path, message } of verdict.issues) refuse('invalid_request', path, message);
+  }
+
+  const [first] = wrong;
+  if (first === undefined) return { attach: [...attach], project };
+  const message = wrong.map((issue) => `${issue.path}: ${issue.message}`).join(' ');
+  const issues = wrong.map((issue) => ({ path: issue.path, message: issue.message }));
+  throw new VivariumError(first.code, message, { issues });
+}
+
+function normalForm(text: string, { judgeHostname }: ConfigurationRules): string | null {
+  const verdict = judgeHostname(text);
+  return verdict.ok ? verdict.hostname : null;
+}
