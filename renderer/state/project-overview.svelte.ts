@@ -1,3 +1,4 @@
+import type { Domain } from '../../main/contract/domains.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
@@ -30,6 +31,7 @@ export interface ProjectOverviewOptions {
 export class ProjectOverview {
   readonly usage: LiveQuery<CallerUsage[]>;
   readonly keys: LiveQuery<ApiKey[]>;
+  readonly domains: LiveQuery<Domain[]>;
   readonly pets: Record<Environment, LiveQuery<FirstPets>>;
   #environment = $state<Environment>('production');
   #seeding = $state(false);
@@ -55,6 +57,12 @@ export class ProjectOverview {
       time,
       read: (signal) => client.keys.list({ projectId }, { signal }),
       concerns: (change) => change.type === 'keys.changed' && ofProject(change),
+    });
+    this.domains = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.domains.list({ projectId }, { signal }),
+      concerns: (change) => ofProject(change) && ['domains.changed', 'certificates.changed'].includes(change.type),
     });
     const petsOf = (environment: Environment): LiveQuery<FirstPets> =>
       new LiveQuery({
@@ -104,6 +112,6 @@ export class ProjectOverview {
   }
 
   close(): void {
-    for (const query of [this.usage, this.keys, this.pets.production, this.pets.staging]) query.close();
+    for (const query of [this.usage, this.keys, this.domains, this.pets.production, this.pets.staging]) query.close();
   }
 }

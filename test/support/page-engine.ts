@@ -86,6 +86,11 @@ export async function startPageEngine(world: World, assetsDir: string): Promise<
     'usage',
     answer('limits.usage', ({ projectId }) => of(world.usage, projectId)),
   );
+  fake.teach(
+    'domains',
+    'list',
+    answer('domains.list', (input) => world.domains.filter(({ projectId }) => projectId === input?.projectId)),
+  );
   fake.teach('clock', 'get', answer('clock.get', readClock));
   fake.teach('clock', 'reset', async () => {
     await clock.reset();

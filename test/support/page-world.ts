@@ -1,3 +1,4 @@
+import type { Domain } from '../../main/contract/domains.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
@@ -11,6 +12,8 @@ export interface World {
   projects: Project[];
   keys: Record<string, ApiKey[]>;
   usage: Record<string, CallerUsage[]>;
+  /** Of all projects. */
+  domains: Domain[];
   pets: Record<string, Record<Environment, PetRecord[]>>;
 }
 
@@ -100,6 +103,7 @@ export function demoWorld(): World {
     projects: [project],
     keys: { [project.id]: [makeKey('key_demo', 'Demo key')] },
     usage: { [project.id]: [] },
+    domains: [],
     pets: { [project.id]: { production: makePets(30), staging: makePets(30) } },
   };
 }
