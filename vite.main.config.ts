@@ -2,7 +2,7 @@ import { builtinModules } from 'node:module';
 import { defineConfig } from 'vite';
 
 /**
- * The engine and the command line as plain Node modules in `out/main`. Everything is bundled, so that a start reads few
+ * The engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron. Everything is bundled, so that a start reads few
  * files; only the native database stays outside.
  */
 export default defineConfig({
@@ -14,7 +14,7 @@ export default defineConfig({
     minify: false,
     sourcemap: true,
     rolldownOptions: {
-      input: { vivarium: 'main/cli/main.ts' },
+      input: { vivarium: 'main/cli/main.ts', desktop: 'main/desktop.ts' },
       external: [...builtinModules, /^node:/, 'better-sqlite3', 'electron'],
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },

@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   app: ['composition', 'base', 'contract', 'ratelimit', 'domains', 'services', 'rpc'],
   headless: ['app', 'rpc', 'contract', 'base'],
   electron: ['app', 'rpc', 'contract', 'base'],
+  desktop: ['electron', 'headless', 'app', 'rpc', 'contract', 'base'],
   preload: [],
   renderer: ['contract'],
 };

@@ -1,0 +1,74 @@
+/**
+ * What Electron runs: the desktop app, or, for the launcher `vivarium`, a command of the command line. The engine and the
+ * commands are loaded when they are needed; everything that must precede Electron's `ready` is imported here.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LogLine } from './base/log.ts';
+import { readLogLevel } from './base/log.ts';
+import { findAssets, findOwn } from './base/program-folder.ts';
+import type { Config } from './base/config.ts';
+import type { Io } from './cli/io.ts';
+import { NotRunningError, findRunning } from './cli/running.ts';
+import { readServeConfig } from './cli/serve-options.ts';
+import { readOwnArguments } from './electron/arguments.ts';
+import { type OnStopSignal, runCommandLine } from './electron/command-line.ts';
+import { runDesktop } from './electron/desktop.ts';
+import { failBeforeStart } from './electron/failures.ts';
+
+const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
+  env: process.env,
+  platform: process.platform,
+  homeDir: homedir(),
+  workingDir: process.cwd(),
+};
+
+async function runCommand(words: readonly string[], onStopSignal: OnStopSignal): Promise<number> {
+  const { run } = await import('./cli/run.ts');
+  const io: Io = { ...place, stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, onStopSignal };
+  return run(words, io, async () => (await import('./headless.ts')).serve);
+}
+
+async function openWindow(words: readonly string[]): Promise<void> {
+  const chosen = readServeConfig(words, place);
+  const { ephemeral } = chosen;
+  const temporaryDir = ephemeral || chosen.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
+  const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
+  const logLevel = readLogLevel(process.env, 'info');
+
+  async function start(startConfig: Config, writeLog: (line: LogLine) => void) {
+    const { startApp } = await import('./app.ts');
+    return startApp({
+      config: startConfig,
+      stateDir: temporaryDir ?? config.dataDir,
+      resourcesDir: findOwn('resources'),
+      assetsDir: findAssets(),
+      logLevel,
+      writeLog,
+    });
+  }
+  if (temporaryDir !== null) process.on('exit', () => rmSync(temporaryDir, { recursive: true, force: true }));
+  await runDesktop({
+    config,
+    logLevel,
+    assetsDir: findOwn('out', 'renderer'),
+    preloadFile: findOwn('out', 'preload', 'preload.cjs'),
+    iconsDir: findOwn('resources', 'icons'),
+    start,
+    findRunning: () => runningOn(config.dataDir),
+  });
+}
+
+function runningOn(dataDir: string) {
+  try {
+    return findRunning(dataDir);
+  } catch (error) {
+    if (error instanceof NotRunningError) return null;
+    throw error;
+  }
+}
+
+const { mode, words } = readOwnArguments(process.argv);
+if (mode === 'command-line') void runCommandLine((onStopSignal) => runCommand(words, onStopSignal));
+else openWindow(words).catch(failBeforeStart);

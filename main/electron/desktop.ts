@@ -1,0 +1,145 @@
+import { app, dialog, Menu, session } from 'electron';
+import { join } from 'node:path';
+import type { App } from '../app.ts';
+import { realTime } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
+import { VERSION } from '../base/version.ts';
+import { upgradeMessagePort } from '../rpc/message-port.ts';
+import { openDesktopMemory } from './desktop-memory.ts';
+import { startEngine } from './engine-start.ts';
+import { reportUncaught } from './failures.ts';
+import { introduce, settleIn } from './identity.ts';
+import { openLogFile } from './log-file.ts';
+import { type MenuActions, menuTemplate } from './menu.ts';
+import { restrictNavigation } from './navigation.ts';
+import { closeNetwork } from './network.ts';
+import { createOutside } from './outside.ts';
+import { acceptPagePorts } from './page-port.ts';
+import { registerPageScheme, servePage } from './page-scheme.ts';
+import { denyPermissions } from './permissions.ts';
+import { drainBeforeQuit } from './quit.ts';
+import type { RunningElsewhere, StartChoice, StartFailure } from './start-failure.ts';
+import { createTray, type StatusTray } from './tray.ts';
+import { followStatus } from './tray-status.ts';
+import { createMainWindow } from './window.ts';
+
+export interface DesktopOptions {
+  config: Config;
+  logLevel: LogLevel;
+  /** The built page. */
+  assetsDir: string;
+  preloadFile: string;
+  iconsDir: string;
+  start: (config: Config, writeLog: (line: LogLine) => void) => Promise<App>;
+  /** The Vivarium that runs on the data folder, where one does. */
+  findRunning: () => RunningElsewhere | null;
+}
+
+/**
+ * The desktop app, from its first moment. All that has to be before Electron is ready happens before this first waits.
+ * @throws VivariumError when the data folder cannot be used
+ */
+export async function runDesktop(options: DesktopOptions): Promise<void> {
+  const { config, preloadFile, iconsDir } = options;
+  const { logsDir, memoryFile } = settleIn(config.dataDir);
+  // One app for each data folder: Electron keeps the lock among its own files.
+  if (!app.requestSingleInstanceLock()) return app.quit();
+  registerPageScheme();
+  app.enableSandbox();
+
+  const logFile = openLogFile(logsDir, (text) => process.stderr.write(text));
+  const writeLog = (line: LogLine) => logFile.write(line);
+  const log = createLog({ now: () => realTime.now() }, writeLog, options.logLevel);
+  reportUncaught({ log, logsDir });
+
+  let starting: Promise<App | null> = Promise.resolve(null);
+  let engine: App | null = null;
+  let tray: StatusTray | null = null;
+  const ending = new AbortController();
+  const { isQuitting } = drainBeforeQuit({
+    log,
+    async drain() {
+      ending.abort();
+      window.hide();
+      tray?.remove();
+      ports.closeAll();
+      await (await starting)?.stop();
+      log.info('Vivarium has stopped');
+      logFile.close();
+    },
+  });
+  const outside = createOutside({
+    log,
+    ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
+  });
+  restrictNavigation({ log, openExternal: outside.openExternal });
+  const ports = acceptPagePorts({
+    log,
+    serve(port) {
+      if (engine !== null) return upgradeMessagePort(engine.router, port);
+      port.close();
+      return () => undefined;
+    },
+  });
+  const quit = () => app.quit();
+  const iconFile = join(iconsDir, 'vivarium-256.png');
+  const memory = openDesktopMemory(memoryFile, log);
+  const window = createMainWindow({ log, memory, preloadFile, iconFile, isQuitting, quit });
+  const actions: MenuActions = {
+    showWindow: () => window.show(),
+    openInBrowser() {
+      if (engine === null) return;
+      const { url, token } = engine.runtime.control;
+      outside.openExternal(`${url}/#token=${token}`);
+    },
+    showLogs: () => outside.showFolder(logsDir),
+    showDataFolder: () => outside.showFolder(config.dataDir),
+    quit,
+  };
+
+  await app.whenReady();
+  log.info('Vivarium starts', { version: VERSION, electron: process.versions.electron, dataDir: config.dataDir });
+  denyPermissions(session.defaultSession);
+  closeNetwork(session.defaultSession);
+  servePage(options.assetsDir);
+  introduce(iconFile);
+  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform, actions)));
+
+  starting = startEngine({
+    config,
+    start: (chosen) => options.start(chosen, writeLog),
+    findRunning: options.findRunning,
+    ask: (failure) => ask(failure, ending.signal),
+    openExternal: outside.openExternal,
+    showLogs: actions.showLogs,
+    log,
+  });
+  engine = await starting;
+  if (engine === null || isQuitting()) return quit();
+  const { http, https, dns, control } = engine.runtime;
+  log.info('Vivarium serves', { http: http.port, https: https.port, dns: dns.port, control: control.url });
+
+  const shown = (tray = createTray(iconsDir, actions));
+  followStatus(engine, ending.signal, (status) => shown.update(status)).catch((error: unknown) =>
+    log.warn('The tray no longer follows', { error }),
+  );
+  app.on('second-instance', actions.showWindow);
+  app.on('activate', actions.showWindow);
+  // Without a listener Electron would quit with the last window; the servers go on.
+  app.on('window-all-closed', () => undefined);
+  window.show();
+}
+
+/** Shows why Vivarium could not start; the last choice is made when the app is asked to end meanwhile. */
+async function ask({ message, detail, choices }: StartFailure, signal: AbortSignal): Promise<StartChoice> {
+  const { response } = await dialog.showMessageBox({
+    type: 'error',
+    message,
+    detail,
+    buttons: choices.map(({ label }) => label),
+    cancelId: choices.length - 1,
+    signal,
+  });
+  return choices[response] ?? { do: 'quit', label: 'Quit' };
+}

@@ -1,0 +1,72 @@
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { OWNER_ONLY } from '../base/files.ts';
+import { formatLogLine, type LogLine } from '../base/log.ts';
+
+/** With three files before the current one, logs take 4 MiB at most. */
+const FILE_BYTES_MAX = 1024 * 1024;
+const OLDER_FILES_MAX = 3;
+
+export const LOG_FILE = 'vivarium.log';
+
+export interface LogFile {
+  write(line: LogLine): void;
+  close(): void;
+}
+
+/**
+ * Appends lines to `vivarium.log` in `folder`; when it is full it becomes `vivarium.1.log`, and so on. Written at once,
+ * so that the last line before a crash is there. A disk that is full stops nothing: the lines go to `otherwise`.
+ */
+export function openLogFile(folder: string, otherwise: (text: string) => void, bytesMax = FILE_BYTES_MAX): LogFile {
+  const path = join(folder, LOG_FILE);
+  let file: number | null = null;
+  let bytes = 0;
+
+  function open(): number {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const opened = openSync(path, 'a', OWNER_ONLY);
+    bytes = fstatSync(opened).size;
+    return opened;
+  }
+
+  function close(): void {
+    if (file !== null) closeSync(file);
+    file = null;
+  }
+
+  function rotate(): void {
+    close();
+    for (let number = OLDER_FILES_MAX - 1; number >= 1; number--) {
+      moveIfThere(olderFile(folder, number), olderFile(folder, number + 1));
+    }
+    moveIfThere(path, olderFile(folder, 1));
+  }
+
+  return {
+    write(line) {
+      const text = `${formatLogLine(line)}\n`;
+      try {
+        file ??= open();
+        if (bytes > 0 && bytes + Buffer.byteLength(text) > bytesMax) {
+          rotate();
+          file = open();
+        }
+        bytes += writeSync(file, text);
+      } catch {
+        otherwise(text);
+      }
+    },
+    close,
+  };
+}
+
+const olderFile = (folder: string, number: number): string => join(folder, `vivarium.${number}.log`);
+
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import type { MenuItemConstructorOptions } from 'electron';
+
+/** What menus and the tray can ask for. */
+export interface MenuActions {
+  showWindow: () => void;
+  openInBrowser: () => void;
+  showLogs: () => void;
+  showDataFolder: () => void;
+  quit: () => void;
+}
+
+const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' };
+
+/** The menu of the window, and of the app on macOS, after each platform's habits. */
+export function menuTemplate(platform: NodeJS.Platform, actions: MenuActions): MenuItemConstructorOptions[] {
+  const isMac = platform === 'darwin';
+  const about: MenuItemConstructorOptions = { role: 'about', label: 'About Vivarium' };
+  const quit: MenuItemConstructorOptions = {
+    label: platform === 'win32' ? 'E&xit Vivarium' : 'Quit Vivarium',
+    accelerator: platform === 'win32' ? undefined : 'CommandOrControl+Q',
+    click: actions.quit,
+  };
+  const open: MenuItemConstructorOptions[] = [
+    { label: 'Open in Browser', click: actions.openInBrowser },
+    { label: 'Show Data Folder', click: actions.showDataFolder },
+  ];
+  return [
+    ...(isMac ? [{ label: 'Vivarium', submenu: macAppMenu(about, quit) }] : []),
+    {
+      label: isMac ? 'File' : '&File',
+      submenu: [...open, SEPARATOR, { role: 'close' }, ...(isMac ? [] : [SEPARATOR, quit])],
+    },
+    { role: 'editMenu' },
+    {
+      label: isMac ? 'View' : '&View',
+      submenu: [
+        { role: 'reload' },
+        SEPARATOR,
+        { role: 'resetZoom' },
+        { role: 'zoomIn' },
+        { role: 'zoomOut' },
+        SEPARATOR,
+        { role: 'togglefullscreen' },
+        SEPARATOR,
+        { role: 'toggleDevTools' },
+      ],
+    },
+    { role: 'windowMenu' },
+    {
+      role: 'help',
+      submenu: [{ label: 'Show Logs', click: actions.showLogs }, ...(isMac ? [] : [SEPARATOR, about])],
+    },
+  ];
+}
+
+const macAppMenu = (
+  about: MenuItemConstructorOptions,
+  quit: MenuItemConstructorOptions,
+): MenuItemConstructorOptions[] => [
+  about,
+  SEPARATOR,
+  { role: 'services' },
+  SEPARATOR,
+  { role: 'hide' },
+  { role: 'hideOthers' },
+  { role: 'unhide' },
+  SEPARATOR,
+  quit,
+];
+
+/** The menu of the tray icon: what is going on, then what can be done. */
+export function trayTemplate(status: readonly string[], actions: MenuActions): MenuItemConstructorOptions[] {
+  return [
+    ...status.map((label): MenuItemConstructorOptions => ({ label, enabled: false })),
+    SEPARATOR,
+    { label: 'Open Vivarium', click: actions.showWindow },
+    { label: 'Open in Browser', click: actions.openInBrowser },
+    SEPARATOR,
+    { label: 'Quit Vivarium', click: actions.quit },
+  ];
+}

@@ -1,0 +1,34 @@
+import { app, type WebContents } from 'electron';
+import type { Log } from '../base/log.ts';
+import { isPageUrl } from './page-url.ts';
+
+export interface NavigationOptions {
+  log: Log;
+  /** Opens an address in the system's browser, if it may be. */
+  openExternal: (url: string) => void;
+}
+
+/**
+ * Keeps every page where it is: the window's own page goes nowhere else, opens no window and embeds nothing. A link that
+ * leads elsewhere goes to the system's browser, if it may. Installed before the first page is made.
+ */
+export function restrictNavigation(options: NavigationOptions): void {
+  app.on('web-contents-created', (_event, contents) => restrict(contents, options));
+}
+
+function restrict(contents: WebContents, { log, openExternal }: NavigationOptions): void {
+  contents.on('will-frame-navigate', (event) => {
+    if (event.isMainFrame && isPageUrl(event.url)) return;
+    event.preventDefault();
+    log.warn('A page was kept from leading elsewhere', { url: event.url });
+    if (event.isMainFrame) openExternal(event.url);
+  });
+  contents.on('will-redirect', (event) => {
+    if (!isPageUrl(event.url)) event.preventDefault();
+  });
+  contents.on('will-attach-webview', (event) => event.preventDefault());
+  contents.setWindowOpenHandler(({ url }) => {
+    openExternal(url);
+    return { action: 'deny' };
+  });
+}

@@ -1,0 +1,39 @@
+import { readAsset } from '../rpc/asset-file.ts';
+import { readAssetPath } from '../rpc/asset-path.ts';
+import { pagePolicy } from '../rpc/page-policy.ts';
+import { COMMON_HEADERS } from '../rpc/responses.ts';
+import { isPageUrl } from './page-url.ts';
+
+const PAGE = 'index.html';
+
+/** The page's calls travel through its message port: it connects to nothing. */
+const HEADERS = { ...COMMON_HEADERS, ...pagePolicy("'none'"), 'Cache-Control': 'no-cache' };
+
+/**
+ * Answers requests for `app://vivarium/…` from `folder`, by the rules of the control port: its own files and views,
+ * nothing hidden, nothing outside. Never rejects.
+ */
+export function createPageFiles(folder: string): (request: Request) => Promise<Response> {
+  async function answer(request: Request): Promise<Response> {
+    if (!isPageUrl(request.url)) return refuse(404, 'There is no such page.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'The page’s files are only read.');
+    const asset = readAssetPath(new URL(request.url).pathname);
+    if (asset.kind === 'refused') return refuse(400, asset.reason);
+    if (asset.kind === 'unknown_type') return refuse(404, 'The page has no such file.');
+    const content = await readAsset(folder, asset.kind === 'view' ? [PAGE] : asset.segments);
+    if (content === null) return refuse(404, 'The page has no such file.');
+    const type = asset.kind === 'view' ? 'text/html; charset=utf-8' : asset.mediaType;
+    return new Response(request.method === 'HEAD' ? null : content, { headers: { ...HEADERS, 'Content-Type': type } });
+  }
+
+  return async (request) => {
+    try {
+      return await answer(request);
+    } catch (error) {
+      return refuse(500, `The page’s file cannot be read: ${String(error)}`);
+    }
+  };
+}
+
+const refuse = (status: number, reason: string): Response =>
+  new Response(reason, { status, headers: { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' } });

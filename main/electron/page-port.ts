@@ -1,0 +1,51 @@
+import { ipcMain, type MessagePortMain, type WebContents } from 'electron';
+import type { Log } from '../base/log.ts';
+import { isOwnPage } from './sender.ts';
+
+/** What the preload script sends with the page's port. */
+const CONNECT_CHANNEL = 'vivarium:connect';
+
+export interface PagePortOptions {
+  log: Log;
+  /** Serves a port of the window's own page; returns how to cut it off. */
+  serve: (port: MessagePortMain) => () => void;
+}
+
+/**
+ * Takes the ports that pages hand over, those of the window's own page only. A page has one at a time: when it brings
+ * another one, is reloaded, crashes or goes, the one before is cut off. The only place that listens to `ipcMain`.
+ */
+export function acceptPagePorts({ log, serve }: PagePortOptions): { closeAll(): void } {
+  const open = new Map<WebContents, () => void>();
+  const watched = new WeakSet<WebContents>();
+
+  function cutOff(contents: WebContents): void {
+    open.get(contents)?.();
+    open.delete(contents);
+  }
+
+  ipcMain.on(CONNECT_CHANNEL, ({ senderFrame, sender, ports }) => {
+    const [port, ...surplus] = ports;
+    if (port === undefined || surplus.length > 0 || !isOwnPage(senderFrame)) {
+      log.warn('A port was refused that is not the page’s own', { url: senderFrame?.url, ports: ports.length });
+      for (const refused of ports) refused.close();
+      return;
+    }
+    watch(sender);
+    cutOff(sender);
+    open.set(sender, serve(port));
+  });
+
+  function watch(contents: WebContents): void {
+    if (watched.has(contents)) return;
+    watched.add(contents);
+    contents.once('destroyed', () => cutOff(contents));
+    contents.on('render-process-gone', () => cutOff(contents));
+  }
+
+  return {
+    closeAll() {
+      for (const contents of [...open.keys()]) cutOff(contents);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { BrowserWindow, dialog, nativeTheme, screen, type WebPreferences } from 'electron';
+import { realTime } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { DesktopMemory } from './desktop-memory.ts';
+import { offerReload } from './failures.ts';
+import { PAGE_URL } from './page-url.ts';
+import { placeWindow, WINDOW_SIZE_MIN } from './window-placement.ts';
+
+/** What a page may do to this machine: nothing. Most are Electron's defaults, said here so that they stay so. */
+const PAGE_PREFERENCES = {
+  sandbox: true,
+  contextIsolation: true,
+  nodeIntegration: false,
+  nodeIntegrationInWorker: false,
+  nodeIntegrationInSubFrames: false,
+  webSecurity: true,
+  allowRunningInsecureContent: false,
+  experimentalFeatures: false,
+  webviewTag: false,
+  navigateOnDragDrop: false,
+  spellcheck: false,
+} as const satisfies WebPreferences;
+
+/** `--ground` of `renderer/styles/tokens.css`: what is seen before the page is. */
+const GROUND = { light: '#f1f3ee', dark: '#131713' };
+
+/** Dragging a window's edge tells of every pixel. */
+const REMEMBER_AFTER_MS = 500;
+
+export interface MainWindowOptions {
+  log: Log;
+  memory: DesktopMemory;
+  preloadFile: string;
+  iconFile: string;
+  isQuitting: () => boolean;
+  quit: () => void;
+}
+
+/** The one window. Closing it hides it: the page stays, and so do the servers. */
+export interface MainWindow {
+  /** Brings it to the front, made anew if it has to be. */
+  show(): void;
+  hide(): void;
+}
+
+export function createMainWindow(options: MainWindowOptions): MainWindow {
+  let window: BrowserWindow | null = null;
+  return {
+    show() {
+      if (window === null) {
+        window = openWindow(options);
+        window.once('closed', () => {
+          window = null;
+        });
+        return;
+      }
+      if (window.isMinimized()) window.restore();
+      window.show();
+      window.focus();
+    },
+    hide: () => window?.hide(),
+  };
+}
+
+function openWindow(options: MainWindowOptions): BrowserWindow {
+  const { log, memory, preloadFile, iconFile, isQuitting } = options;
+  const { bounds, maximized, fullScreen } = memory.get();
+  const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map(({ workArea }) => workArea);
+  const window = new BrowserWindow({
+    ...placeWindow(bounds, areas),
+    minWidth: WINDOW_SIZE_MIN.width,
+    minHeight: WINDOW_SIZE_MIN.height,
+    title: 'Vivarium',
+    icon: iconFile,
+    backgroundColor: nativeTheme.shouldUseDarkColors ? GROUND.dark : GROUND.light,
+    show: false,
+    fullscreen: fullScreen,
+    webPreferences: { ...PAGE_PREFERENCES, preload: preloadFile },
+  });
+  window.once('ready-to-show', () => {
+    if (maximized) window.maximize();
+    window.show();
+  });
+  rememberPlace(window, memory);
+  offerReload(window, { log, isQuitting });
+  window.on('close', (event) => {
+    if (isQuitting()) return;
+    event.preventDefault();
+    void leave(window, options);
+  });
+  window.loadURL(PAGE_URL).catch((error: unknown) => {
+    log.error('The page could not be loaded', { error });
+    window.show();
+  });
+  return window;
+}
+
+function rememberPlace(window: BrowserWindow, memory: DesktopMemory): void {
+  let timer: { cancel(): void } | null = null;
+  const remember = () => {
+    if (window.isDestroyed() || window.isMinimized()) return;
+    memory.set({
+      bounds: window.getNormalBounds(),
+      maximized: window.isMaximized(),
+      fullScreen: window.isFullScreen(),
+    });
+  };
+  const rememberSoon = () => {
+    timer?.cancel();
+    timer = realTime.schedule(REMEMBER_AFTER_MS, remember);
+  };
+  window.on('resize', rememberSoon);
+  window.on('move', rememberSoon);
+  window.on('close', () => {
+    timer?.cancel();
+    remember();
+  });
+}
+
+/** Hides the window, and says once that this ends nothing. */
+async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions): Promise<void> {
+  if (!memory.get().closeExplained) {
+    memory.set({ closeExplained: true });
+    const { response } = await dialog.showMessageBox(window, {
+      type: 'info',
+      message: 'Vivarium goes on serving without its window',
+      detail:
+        'Open it again from its icon in the tray, or by starting it again. Quit ends the servers. This is said once.',
+      buttons: ['Keep serving', 'Quit Vivarium'],
+      cancelId: 0,
+    });
+    if (response === 1) return quit();
+  }
+  if (!window.isFullScreen()) return window.hide();
+  // A full-screen window that is hidden leaves a black screen behind on macOS.
+  window.once('leave-full-screen', () => window.hide());
+  window.setFullScreen(false);
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { readOwnArguments } from '../../../main/electron/arguments.ts';
+
+describe('the words of a start that are ours', () => {
+  it.each<[line: string, mode: string, words: string[]]>([
+    ['vivarium-desktop', 'window', []],
+    ['vivarium-desktop --no-sandbox', 'window', []],
+    ['electron . -- --data-dir x', 'window', ['--data-dir', 'x']],
+    ['electron --enable-logging . -- --empty', 'window', ['--empty']],
+    ['vivarium-desktop --command-line --', 'command-line', []],
+    [
+      'vivarium-desktop --ozone-platform=headless --command-line -- call status.get',
+      'command-line',
+      ['call', 'status.get'],
+    ],
+    // What comes after the separator is the user's, whatever it looks like.
+    ['vivarium-desktop -- --command-line', 'window', ['--command-line']],
+    ['vivarium-desktop --command-line -- pets create -- x', 'command-line', ['pets', 'create', '--', 'x']],
+  ])('%s', (line, mode, words) => {
+    expect(readOwnArguments(line.split(' '))).toEqual({ mode, words });
+  });
+});

@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { LogLine } from '../../../main/base/log.ts';
+import { openLogFile } from '../../../main/electron/log-file.ts';
+
+function logsFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vivarium-logs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'logs');
+}
+
+const line = (message: string): LogLine => ({ at: '2026-11-21T09:00:00.000Z', level: 'info', message, fields: {} });
+const LINE_BYTES = '2026-11-21T09:00:00.000Z info  1\n'.length;
+
+describe('the log file', () => {
+  it('has every line as soon as it is written, for its owner alone', () => {
+    const folder = logsFolder();
+    const log = openLogFile(folder, expect.unreachable);
+    log.write(line('first'));
+    expect(readFileSync(join(folder, 'vivarium.log'), 'utf8')).toBe('2026-11-21T09:00:00.000Z info  first\n');
+    expect(statSync(join(folder, 'vivarium.log')).mode & 0o777).toBe(0o600);
+    log.close();
+  });
+
+  it('goes on where the last start ended', () => {
+    const folder = logsFolder();
+    for (const message of ['one', 'two']) {
+      const log = openLogFile(folder, expect.unreachable);
+      log.write(line(message));
+      log.close();
+    }
+    expect(readFileSync(join(folder, 'vivarium.log'), 'utf8').match(/info {2}\w+/g)).toEqual([
+      'info  one',
+      'info  two',
+    ]);
+  });
+
+  it('is at most four files of its size, the oldest lines gone first', () => {
+    const folder = logsFolder();
+    const log = openLogFile(folder, expect.unreachable, 2 * LINE_BYTES);
+    for (let number = 0; number < 30; number++) log.write(line(String(number % 10)));
+    log.close();
+    expect(readdirSync(folder).sort()).toEqual(['vivarium.1.log', 'vivarium.2.log', 'vivarium.3.log', 'vivarium.log']);
+    const kept = ['vivarium.3.log', 'vivarium.2.log', 'vivarium.1.log', 'vivarium.log'].map((name) =>
+      readFileSync(join(folder, name), 'utf8')
+        .match(/\d(?=\n)/g)
+        ?.join(''),
+    );
+    expect(kept).toEqual(['23', '45', '67', '89']);
+  });
+
+  it('takes a line that is larger than a file', () => {
+    const folder = logsFolder();
+    const log = openLogFile(folder, expect.unreachable, 10);
+    log.write(line('long'));
+    log.close();
+    expect(readFileSync(join(folder, 'vivarium.log'), 'utf8')).toContain('long');
+  });
+
+  it('hands on what it cannot write', () => {
+    const folder = logsFolder();
+    writeFileSync(folder, 'a file where the folder should be');
+    const told: string[] = [];
+    openLogFile(folder, (text) => told.push(text)).write(line('lost'));
+    expect(told).toEqual(['2026-11-21T09:00:00.000Z info  lost\n']);
+  });
+});

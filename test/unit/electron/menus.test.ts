@@ -1,0 +1,91 @@
+import type { MenuItemConstructorOptions } from 'electron';
+import { describe, expect, it } from 'vitest';
+import { type MenuActions, menuTemplate, trayTemplate } from '../../../main/electron/menu.ts';
+import { trayStatus } from '../../../main/electron/tray-status.ts';
+
+function recorder() {
+  const done: string[] = [];
+  const actions: MenuActions = {
+    showWindow: () => done.push('showWindow'),
+    openInBrowser: () => done.push('openInBrowser'),
+    showLogs: () => done.push('showLogs'),
+    showDataFolder: () => done.push('showDataFolder'),
+    quit: () => done.push('quit'),
+  };
+  return { done, actions };
+}
+
+/** The menu as an indented text; `--` is a separator, roles are in brackets. */
+function outline(items: readonly MenuItemConstructorOptions[], indent = ''): string[] {
+  return items.flatMap(({ label, role, type, submenu }) => [
+    `${indent}${type === 'separator' ? '--' : (label ?? `[${String(role)}]`)}`,
+    ...(Array.isArray(submenu) ? outline(submenu, `${indent}  `) : []),
+  ]);
+}
+
+function find(items: readonly MenuItemConstructorOptions[], label: string): MenuItemConstructorOptions {
+  for (const item of items) {
+    if (item.label === label) return item;
+    if (Array.isArray(item.submenu)) {
+      try {
+        return find(item.submenu, label);
+      } catch {
+        // In another menu, then.
+      }
+    }
+  }
+  throw new Error(`The menu has no "${label}".`);
+}
+
+describe('the menu', () => {
+  it('of macOS has the app’s own first', () => {
+    expect(outline(menuTemplate('darwin', recorder().actions)).slice(0, 3)).toEqual([
+      'Vivarium',
+      '  About Vivarium',
+      '  --',
+    ]);
+  });
+
+  it.each(['linux', 'win32'] as const)('of %s ends File with quitting, and Help with what this is', (platform) => {
+    const lines = outline(menuTemplate(platform, recorder().actions));
+    expect(lines[0]).toBe('&File');
+    expect(lines[lines.indexOf('[editMenu]') - 1]).toMatch(/Quit Vivarium|E&xit Vivarium/);
+    expect(lines.at(-1)).toBe('  About Vivarium');
+  });
+
+  it.each([
+    ['Open in Browser', 'openInBrowser'],
+    ['Show Data Folder', 'showDataFolder'],
+    ['Show Logs', 'showLogs'],
+    ['Quit Vivarium', 'quit'],
+  ])('does what "%s" says', (label, action) => {
+    const { actions, done } = recorder();
+    const item = find(menuTemplate('linux', actions), label);
+    (item.click as () => void)();
+    expect(done).toEqual([action]);
+  });
+});
+
+describe('the tray', () => {
+  const PORTS = { http: 8080, https: 8443, dns: 5380, control: 4780 };
+
+  it('says where Vivarium serves, and what can be done', () => {
+    const { actions } = recorder();
+    expect(outline(trayTemplate(trayStatus({ ports: PORTS, warnings: [] }), actions))).toEqual([
+      'Serving HTTP 8080, HTTPS 8443, DNS 5380',
+      '--',
+      'Open Vivarium',
+      'Open in Browser',
+      '--',
+      'Quit Vivarium',
+    ]);
+  });
+
+  it('says what is not as it should be, in few and short lines', () => {
+    const warnings = ['The app’s clock is frozen.', 'x'.repeat(200), 'c', 'd', 'e'];
+    const [, first, second, third, rest, ...none] = trayStatus({ ports: PORTS, warnings });
+    expect([first, third, rest, none]).toEqual(['! The app’s clock is frozen.', '! c', '! and 2 more', []]);
+    expect(second).toHaveLength(82);
+    expect(second?.endsWith('…')).toBe(true);
+  });
+});
