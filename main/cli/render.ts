@@ -1,4 +1,4 @@
-import { columns, fit, printable, widthOf, type Style } from './text.ts';
+import { columns, createStyle, fit, printable, widthOf, type Style } from './text.ts';
 
 /** What a result is shown on: colours, and how wide it is; null where width does not matter. */
 export interface Paper {
@@ -71,13 +71,15 @@ function colourWords(line: string, cells: readonly string[], style: Style): stri
   return coloured + line.slice(position);
 }
 
-function renderObject(value: Record<string, unknown>, { style }: Paper): string {
-  const row = flatten(value, 'block');
+const renderObject = (value: Record<string, unknown>, { style }: Paper): string =>
+  namedLines(flatten(value, 'block'), style);
+
+/** A line for each name, its text beside it; what of a text is on further lines stands below its beginning. */
+function namedLines(row: Row, style: Style): string {
   const widest = Math.max(0, ...[...row.keys()].map((name) => name.length));
   const margin = ' '.repeat(widest + 2);
-  return [...row]
-    .map(([name, text]) => `${style.faint(name.padEnd(widest))}  ${style.word(text).replaceAll('\n', `\n${margin}`)}\n`)
-    .join('');
+  const below = (text: string): string => text.replace(/\n(?!\n)/g, `\n${margin}`);
+  return [...row].map(([name, text]) => `${style.faint(name.padEnd(widest))}  ${below(style.word(text))}\n`).join('');
 }
 
 /** An object as names and texts; what is inside objects is named `limits.perMinute`. */
@@ -105,9 +107,20 @@ function listText(list: readonly unknown[], layout: Layout): string {
   const texts = list.map((item) =>
     isObject(item) ? [...flatten(item)].map(([name, text]) => `${name}: ${text}`).join(', ') : textOf(item),
   );
+  if (layout === 'block' && texts.some((text, index) => isObject(list[index]) && widthOf(text) > ITEM_WIDTH_MAX)) {
+    const blocks = list.map((item) =>
+      isObject(item) ? namedLines(flatten(item, 'block'), PLAIN).trimEnd() : textOf(item),
+    );
+    return blocks.join('\n\n');
+  }
   const areLong = list.some(isObject) || texts.some((text) => text.includes(' '));
   return texts.join(areLong ? SEPARATORS[layout] : ', ');
 }
+
+/** An item of a list that is wider is shown on lines of its own. */
+const ITEM_WIDTH_MAX = 80;
+
+const PLAIN = createStyle(false);
 
 const SEPARATORS: Record<Layout, string> = { line: '; ', block: '\n' };
 

@@ -36,6 +36,24 @@ describe('a result for people', () => {
       },
       lines('warnings  –', 'cors      a, b', 'rejected  row: 1, message: no', '          row: 2, message: no'),
     ],
+    [
+      'a list of wide things inside',
+      {
+        state: 'pending',
+        checks: [
+          { code: 'no_record', message: 'x'.repeat(80) },
+          { code: 'moved', fix: 'y' },
+        ],
+      },
+      lines(
+        'state   pending',
+        'checks  code     no_record',
+        `        message  ${'x'.repeat(80)}`,
+        '',
+        '        code  moved',
+        '        fix   y',
+      ),
+    ],
     ['a text of several lines', { pem: '-----BEGIN\nabc\n' }, lines('pem  -----BEGIN', '     abc')],
     [
       'names of two cells a character',

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { startProgram } from '../../support/program.ts';
+import { paste, readmeCommands } from '../../support/readme-walk.ts';
+import { requireTool } from '../../support/tools.ts';
+
+/** Every line starts a program of its own. */
+const WALK_TIMEOUT_MS = 120_000;
+
+/** The README’s commands against a program on free ports and a folder of its own, and what each of them said. */
+async function walk(heading: string) {
+  ['curl', 'dig'].forEach(requireTool);
+  const { runtime, dataDir, output } = await startProgram();
+  const here = (command: string) =>
+    command
+      .replaceAll('~/.local/share/vivarium', dataDir)
+      .replaceAll('8080', String(runtime.http.port))
+      .replaceAll('8443', String(runtime.https.port))
+      .replaceAll('5380', String(runtime.dns.port));
+  const said = await paste(readmeCommands(heading).map(here), {
+    VIVARIUM_DATA_DIR: dataDir,
+    KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
+  });
+  return said.map(({ command, text, exitCode }) => ({ command, outcome: `${exitCode}\n${text.trim()}` }));
+}
+
+/** A line of the README, by its beginning, and what comes of it: the exit code, then what is said. */
+const DOMAIN_WALK: readonly [command: string, outcome: RegExp][] = [
+  ['D=', /^0\n$/],
+  ['KEY=', /^0\n$/],
+  ['v()', /^0\n$/],
+  ['P=', /^0\n$/],
+  ['v projects update', /^0\n[^]*^name +Demo$[^]*^plan +pro$/m],
+  ['v domains attach', /^0\n[^]*^state +pending$[^]*value: cname\.vivarium\.localhost/m],
+  ['v zones create', /^0\n[^]*^name +acme\.test$/m],
+  ['v records put', /^0\n[^]*^type +CNAME$/m],
+  ['v domains verify', /^0\n[^]*^state +verified$[^]*^certificate\.state +issued$[^]*^serving\.https +true$/m],
+  ['dig', /^0\ncname\.vivarium\.localhost\.\n127\.0\.0\.1$/],
+  ['curl', /^0\n[^]*\[\{"id":1,"name":"Biscuit the Border Collie",[^\]]*\}\]$/],
+  ['v records put', /^0\n[^]*^value +0 issue "other-ca\.example"$/m],
+  ['v certificates renew', /^1\nvivarium: No certificate was issued for shop\.acme\.test: .*other-ca\.example/],
+  [
+    'v caa explain',
+    /^0\n[^]*^verdict +forbidden$[^]*^foundAt +acme\.test$[^]*^change +.*0 issue "vivarium\.localhost"/m,
+  ],
+  ['v records put', /^0\n[^]*^value +0 issue "vivarium\.localhost"$/m],
+  ['v caa explain', /^0\n[^]*^verdict +allowed$[^]*^foundAt +acme\.test$/m],
+  ['v certificates renew', /^0\n[^]*^state +issued$/m],
+  ['v domains remove', /^0\n[^]*^hostname +shop\.acme\.test$/m],
+];
+
+const FIRST_WALK: readonly [command: string, outcome: RegExp][] = [
+  ['A=', /^0\n$/],
+  ['curl -i -H', /^0\n[^]*^HTTP\/1\.1 200 OK[^]*^X-RateLimit-Remaining: [^]*^Link: <.*>; rel="next"/im],
+  ['curl -i -H', /^0\n[^]*^HTTP\/1\.1 201 Created[^]*"categoryId":9007199254740993\b/m],
+  ['curl -i', /^0\n[^]*^HTTP\/1\.1 401 Unauthorized/m],
+  ['curl', /^0\n[^]*\{"openapi":"3\.1\./],
+  ['for', /^0\n(200 )+(429 ?)+$/],
+  ['npm run vivarium -- limits usage --help', /^0\n[^]*vivarium limits usage/],
+  ['npm run vivarium -- clock advance', /^0\n[^]*^offset +PT1M$/m],
+  ['npm run vivarium -- clock set', /^0\n[^]*^now +2030-12-05T00:00:00/m],
+  ['npm run vivarium -- clock reset', /^0\n[^]*^offset +PT0S$/m],
+];
+
+function expectWalk(said: Awaited<ReturnType<typeof walk>>, expected: typeof FIRST_WALK): void {
+  expect(said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length))).toEqual(
+    expected.map(([command]) => command),
+  );
+  expect(said.map(({ outcome }) => outcome)).toEqual(
+    expected.map(([, outcome]) => expect.stringMatching(outcome) as string),
+  );
+}
+
+describe('the README, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () => {
+  it('asks the API, goes over its limit, and moves the clock', async () => {
+    expectWalk(await walk('A first walk'), FIRST_WALK);
+  });
+
+  it('takes a domain from attach to HTTPS, breaks it by CAA, reads why, and mends it', async () => {
+    expectWalk(await walk('A domain of your own'), DOMAIN_WALK);
+  });
+});

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { track } from './engine.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The commands of the first block of shell lines under a heading of the README; one that is continued is one. */
+export function readmeCommands(heading: string): string[] {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const block = new RegExp(`^## ${heading}$[^]*?^\`\`\`sh\n([^]*?)^\`\`\``, 'm').exec(readme)?.[1];
+  if (block === undefined) throw new Error(`The README has no shell lines under "${heading}".`);
+  return block
+    .replaceAll('\\\n', '\\\0')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.replaceAll('\0', '\n'));
+}
+
+export interface Said {
+  command: string;
+  /** Standard output and standard error as they come in a terminal. */
+  text: string;
+  exitCode: number;
+}
+
+const MARK = '=====';
+
+/** Pastes commands into one shell, in the project's folder, and gives what each of them said. */
+export async function paste(commands: readonly string[], env: Record<string, string>): Promise<Said[]> {
+  const shell = spawn('bash', ['--norc'], {
+    cwd: ROOT,
+    stdio: 'pipe',
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+  });
+  track(() => void shell.kill('SIGKILL'));
+  let said = '';
+  shell.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const ended = new Promise((resolve) => shell.once('close', resolve));
+  shell.stdin.end(['exec 2>&1', ...commands.flatMap((command) => [command, `echo "${MARK}$?"`])].join('\n'));
+  await ended;
+  const parts = said.split(new RegExp(`${MARK}(\\d+)\n`));
+  return commands.map((command, index) => ({
+    command,
+    text: parts[2 * index] ?? '',
+    exitCode: Number(parts[2 * index + 1] ?? Number.NaN),
+  }));
+}
