@@ -30,6 +30,10 @@ const canPin = process.platform === 'linux' && cpus().length >= 2 && spawnSync('
 const pin = (core: string, command: string, args: readonly string[]): [string, string[]] =>
   canPin ? ['taskset', ['-c', core, command, ...args]] : [command, [...args]];
 
+/** The command that runs a load generator on the load core. */
+export const onLoadCore = (command: string, args: readonly string[]): [string, string[]] =>
+  pin(LOAD_CORE as string, command, args);
+
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 
@@ -153,7 +157,7 @@ export function runWrk(load: Load): LoadResult {
   const args = [`-t1`, `-c${load.connections ?? 32}`, `-d${load.seconds ?? ROUND_SECONDS}s`, '--latency'];
   for (const [name, value] of Object.entries(load.headers ?? {})) args.push('-H', `${name}: ${value}`);
   if (load.script !== undefined) args.push('-s', load.script);
-  const [command, commandArgs] = pin(LOAD_CORE as string, 'wrk', [...args, load.url]);
+  const [command, commandArgs] = onLoadCore('wrk', [...args, load.url]);
   const done = spawnSync(command, commandArgs, { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`wrk failed (apt-get install wrk): ${done.stderr} ${done.stdout}`);
   const number = (pattern: RegExp) => Number(pattern.exec(done.stdout)?.[1] ?? 0);
@@ -183,8 +187,12 @@ export function median(values: readonly number[]): number {
 }
 
 /** Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. */
-export function compare(a: () => LoadResult, b: () => LoadResult, value: (result: LoadResult) => number) {
-  const rounds: { a: LoadResult; b: LoadResult }[] = [];
+export function compare<Result extends { failures: number }>(
+  a: () => Result,
+  b: () => Result,
+  value: (result: Result) => number,
+) {
+  const rounds: { a: Result; b: Result }[] = [];
   for (let round = 0; round < ROUNDS; round++) rounds.push({ a: a(), b: b() });
   const failures = rounds.reduce((sum, round) => sum + round.a.failures + round.b.failures, 0);
   if (failures > 0) throw new Error(`${failures} requests failed under load; the figure would mean nothing.`);

@@ -1,11 +1,13 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
- * same run where it can be one. Needs wrk (Debian: apt-get install wrk).
+ * same run where it can be one. Needs wrk and dnsperf (Debian: apt-get install wrk dnsperf).
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
 import { cpus } from 'node:os';
 import { datasetSize } from './cases/dataset-size.ts';
+import { dnsRecordCount } from './cases/dns-record-count.ts';
+import { dnsThroughput } from './cases/dns-throughput.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
 import { listThroughput } from './cases/list-throughput.ts';
 import { routeCount } from './cases/route-count.ts';
@@ -18,6 +20,8 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   datasetSize,
   routeCount,
   startAndMemory,
+  dnsThroughput,
+  dnsRecordCount,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,41 @@
+import { type DnsLoadResult, runDnsperf, writeQuestions } from '../dnsperf.ts';
+import { compare, end, type Figure, perSecond, portOf, startNode, startVivarium, temporaryFolder } from '../harness.ts';
+
+const OWNER = 'www.acme.test';
+const TARGET = 'cname.vivarium.localhost';
+
+/** Answers per second, an A through a CNAME, beside dns2 by itself and beside a socket that echoes. */
+export async function dnsThroughput(): Promise<Figure[]> {
+  const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
+  await vivarium.call('zones.create', { name: 'acme.test' });
+  await vivarium.call('records.put', { zone: 'acme.test', name: 'www', type: 'CNAME', value: TARGET });
+  const bare = await startNode(['test/bench/peers/bare-dns2.ts', OWNER, TARGET, '127.0.0.1'], portOf);
+  const echo = await startNode(['test/bench/peers/udp-echo.ts'], portOf);
+
+  const questions = writeQuestions([OWNER]);
+  const own = { port: vivarium.runtime.dns.port, questions };
+  const answers = (load: DnsLoadResult) => load.answersPerSecond;
+  // The first second finds cold code everywhere.
+  for (const port of [own.port, bare.ready, echo.ready]) runDnsperf({ port, questions, seconds: 1 });
+  const beside = (port: number, edns = false) =>
+    compare(
+      () => runDnsperf({ ...own, edns }),
+      () => runDnsperf({ port, questions, edns }),
+      answers,
+    );
+  const [dns2, dns2WithEdns, echoed] = [beside(bare.ready), beside(bare.ready, true), beside(echo.ready)];
+  for (const { child } of [vivarium, bare, echo]) await end(child);
+
+  const figure = (what: string, result: ReturnType<typeof beside>, least: number, required: boolean): Figure => ({
+    what,
+    measured: `${result.ratio.toFixed(2)} ×`,
+    wanted: required ? `≥ ${least} ×` : `shown; ${least} × is the aim`,
+    met: required ? result.ratio >= least : null,
+    detail: `${perSecond(result.a)} against ${perSecond(result.b)}`,
+  });
+  return [
+    figure('DNS answers, A through a CNAME, one core, against bare dns2 from a Map', dns2, 0.8, true),
+    figure('the same, asked with EDNS', dns2WithEdns, 0.8, true),
+    figure('the same against a node:dgram echo', echoed, 0.5, false),
+  ];
+}
