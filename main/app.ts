@@ -52,7 +52,9 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const { clock, log, store } = foundation;
 
   const certificates = openCertificates(foundation);
-  const dns = await startDns(foundation);
+  // Until there is a snapshot, what the stored projects have is answered.
+  const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [], limitsOf });
+  const dns = await startDns(foundation, platformHostnames);
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish });
   const dataPlane = await startDataPlane(foundation, {
     platform: certificates.platformLeaves,

@@ -70,6 +70,8 @@ export interface AdjustableClock extends Clock {
 export interface ClockAdjustment {
   /** True when `now` is earlier than it was. */
   backward: boolean;
+  /** How far `now` was moved, in milliseconds; negative when backward, 0 when the clock was frozen or runs again. */
+  movedMs: number;
 }
 
 /** The source of real time; replaced in tests. */
@@ -190,18 +192,22 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     }
   }
 
-  function adjust(change: () => Promise<boolean>): Promise<void> {
+  function adjust(change: () => Promise<number>): Promise<void> {
     const run = adjusting.then(async () => {
-      const backward = await change();
+      const movedMs = await change();
       arm();
-      for (const listener of listeners) listener({ backward });
+      announce(movedMs);
     });
     adjusting = run.catch(() => undefined);
     return run;
   }
 
-  /** Moves to the moment that `target` makes of the present one. True when it lies before it. */
-  async function jump(target: (fromMs: EpochMs) => EpochMs): Promise<boolean> {
+  function announce(movedMs: number): void {
+    for (const listener of listeners) listener({ backward: movedMs < 0, movedMs });
+  }
+
+  /** Moves to the moment that `target` makes of the present one; by how much that is. */
+  async function jump(target: (fromMs: EpochMs) => EpochMs): Promise<number> {
     // One reading of the real time, so that an advance by 48 hours moves the offset by exactly 48 hours.
     const realNowMs = real.now();
     const fromMs = frozenAtMs ?? realNowMs + offsetMs;
@@ -209,8 +215,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
       throw new RangeError(`The clock can show ${iso(CLOCK_MIN_MS)} to ${iso(CLOCK_MAX_MS)}.`);
     }
-    const backward = toMs < fromMs;
-    if (backward) {
+    if (toMs < fromMs) {
       // A repeat that was waiting for a moment far in the old future would otherwise sleep until then.
       for (const timer of timers) {
         if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
@@ -220,7 +225,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     }
     if (frozenAtMs !== null) frozenAtMs = toMs;
     offsetMs = toMs - realNowMs;
-    return backward;
+    return toMs - fromMs;
   }
 
   async function runOnTheWay(fromMs: EpochMs, toMs: EpochMs): Promise<void> {
@@ -274,21 +279,21 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     freeze() {
       frozenAtMs ??= now();
       arm();
-      for (const listener of listeners) listener({ backward: false });
+      announce(0);
     },
     resume() {
       if (frozenAtMs === null) return;
       offsetMs = frozenAtMs - real.now();
       frozenAtMs = null;
       arm();
-      for (const listener of listeners) listener({ backward: false });
+      announce(0);
     },
     reset: () =>
       adjust(async () => {
-        const backward = await jump(() => real.now());
+        const movedMs = await jump(() => real.now());
         frozenAtMs = null;
         offsetMs = 0;
-        return backward;
+        return movedMs;
       }),
     onAdjusted(listener) {
       listeners.add(listener);

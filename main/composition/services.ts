@@ -115,7 +115,7 @@ export function createServices(
       clock,
       nameServer: NAME_SERVER,
       emit: events.emit,
-      publish: dns.zonesChanged,
+      publish: dns.zoneChanged,
     }),
     records: createRecordServices(zoneParts),
     dns: createDnsServices({ client: dns.client, resolver: dns.resolver, rules: dns.rules }),

@@ -1,6 +1,7 @@
 import { isAtOrBelow, type DomainName } from './name.ts';
 import type { RRset } from './record.ts';
-import { findZone, locate, rrsetOf, type ZoneIndex, type ZoneNode, type ZoneSet } from './zone-set.ts';
+import { rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
+import { findZone, locate, type ZoneSet } from './zone-set.ts';
 
 /** Names whose addresses are added to one answer; more is a curiosity, and the client can ask. */
 const ADDITIONAL_NAMES_MAX = 16;
@@ -23,10 +24,10 @@ export function hostAddresses(set: ZoneSet, rrset: RRset): RRset[] {
  */
 export function glueAddresses(set: ZoneSet, zone: ZoneIndex, delegation: RRset): RRset[] {
   return collect(delegation, (host) => {
-    const own = isAtOrBelow(host, zone.apex) ? zone.nodes.get(host) : undefined;
+    const own = isAtOrBelow(host, zone.apex) ? zone.node(host) : undefined;
     if (own !== undefined) return own;
     const other = findZone(set, host);
-    return other === null || other === zone ? undefined : other.nodes.get(host);
+    return other === null || other === zone ? undefined : other.node(host);
   });
 }
 

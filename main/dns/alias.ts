@@ -1,6 +1,7 @@
 import { absoluteText, type DomainName } from './name.ts';
 import type { RRset } from './record.ts';
-import { aliasOf, findZone, locate, rrsetOf, type ZoneSet } from './zone-set.ts';
+import { aliasOf, rrsetOf } from './zone-index.ts';
+import { findZone, locate, type ZoneSet } from './zone-set.ts';
 
 /** Names that the search for an ALIAS's addresses passes; the same as for CNAMEs. */
 export const ALIAS_HOPS_MAX = 10;

@@ -3,7 +3,7 @@ export { canonicalAddress } from './address.ts';
 export { emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
 export { caaWarnings } from './caa-value.ts';
 export { absoluteText, isAtOrBelow, parseName, relativeText, type DomainName } from './name.ts';
-export { NAME_SERVER, platformZone } from './platform-zone.ts';
+export { NAME_SERVER, publishPlatformZone } from './platform-zone.ts';
 export { formatRecord, formatValue, formatZoneValue } from './record-format.ts';
 export { parseTtl, parseValue, parseZoneValue, type DataResult } from './record-text.ts';
 export {
@@ -25,6 +25,6 @@ export type { ResponseRecord } from './message-reader.ts';
 export { changeRRset, isCurrent, isVisible, type RecordVersion, type RRsetChange } from './propagation.ts';
 export { createDnsServer, type DnsServer, type DnsServerOptions } from './server.ts';
 export { readZoneFile, writeZoneFile, type ZoneFileFault, type ZoneFileResult } from './zone-file.ts';
-export { buildZoneSet, type ZoneSet } from './zone-set.ts';
+export type { ZoneSet } from './zone-set.ts';
 export { createZone, DEFAULT_TTL_SECONDS, recordFaults, type RecordPlace, type Zone } from './zone.ts';
 export { createZonePublisher, type ZonePublisher } from './zone-publisher.ts';

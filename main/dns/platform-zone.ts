@@ -1,27 +1,74 @@
+import { createHash } from 'node:crypto';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
 import { canonicalAddress } from './address.ts';
 import type { DomainName } from './name.ts';
 import type { ResourceRecord } from './record.ts';
+import { ZoneIndex } from './zone-index.ts';
 import { createZone, DEFAULT_TTL_SECONDS, type Zone } from './zone.ts';
 
 /** The name server's own name, in every zone's SOA and NS. */
 export const NAME_SERVER: DomainName = `ns.${PLATFORM_ZONE}`;
 
+const OWN_NAMES: ReadonlySet<DomainName> = new Set([PLATFORM_ZONE, NAME_SERVER, CNAME_TARGET]);
+
 /**
  * The platform's own zone: SOA, NS, and the loopback addresses at its apex, at the name server, at the target of custom
  * domains' CNAMEs, and at each platform hostname given (in normal form, below the zone).
  */
-export function platformZone(
-  options: { hostnames?: Iterable<string>; addresses?: readonly string[]; serial?: number } = {},
-): Zone {
-  const names = new Set<DomainName>([PLATFORM_ZONE, NAME_SERVER, CNAME_TARGET, ...(options.hostnames ?? [])]);
-  const addresses = (options.addresses ?? LOOPBACK_ADDRESSES).map(canonicalAddress);
-  const records: ResourceRecord[] = [];
-  for (const name of names) {
-    for (const address of addresses) {
-      const type = address.includes(':') ? 'AAAA' : 'A';
-      records.push({ name, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type, address } });
-    }
-  }
+export function platformZone(options: { hostnames?: Iterable<string>; serial?: number } = {}): Zone {
+  const names = new Set<DomainName>([...OWN_NAMES, ...(options.hostnames ?? [])]);
+  const records = [...names].flatMap(loopbackRecords);
   return createZone({ apex: PLATFORM_ZONE, nameServer: NAME_SERVER, serial: options.serial, records });
 }
+
+const ADDRESSES = LOOPBACK_ADDRESSES.map(canonicalAddress);
+
+const loopbackRecords = (name: DomainName): ResourceRecord[] =>
+  ADDRESSES.map((address) => {
+    const type = address.includes(':') ? 'AAAA' : 'A';
+    return { name, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type, address } };
+  });
+
+/** The platform's zone as it is answered from. */
+export interface PublishedPlatformZone {
+  readonly index: ZoneIndex;
+  /** Takes over the platform hostnames that there are now; answered from when it returns. */
+  publish(hostnames: Iterable<string>): void;
+}
+
+/** `serialOf` gives the zone's serial by a digest of what it has: the same as before for the same. */
+export function publishPlatformZone(
+  hostnames: Iterable<string>,
+  serialOf: (contentsDigest: string) => number,
+): PublishedPlatformZone {
+  let shown = hostnameSet(hostnames);
+  const index = new ZoneIndex(platformZone({ hostnames: shown, serial: serialOf(digestOf(shown)) }));
+  return {
+    index,
+    publish(next) {
+      const wanted = hostnameSet(next);
+      const added = without(wanted, shown);
+      const removed = without(shown, wanted);
+      if (added.length + removed.length === 0) return;
+      shown = wanted;
+      const apex = platformZone({ serial: serialOf(digestOf(wanted)) }).records;
+      index.replace(
+        PLATFORM_ZONE,
+        apex.filter(({ name }) => name === PLATFORM_ZONE),
+      );
+      for (const name of removed) index.replace(name, []);
+      for (const name of added) index.replace(name, loopbackRecords(name));
+    },
+  };
+}
+
+/** Without the platform's own names, which are there in any case. */
+const hostnameSet = (hostnames: Iterable<string>): Set<DomainName> => new Set(without(hostnames, OWN_NAMES));
+
+const without = (names: Iterable<DomainName>, others: ReadonlySet<DomainName>): DomainName[] =>
+  [...names].filter((name) => !others.has(name));
+
+const digestOf = (hostnames: ReadonlySet<string>): string =>
+  createHash('sha256')
+    .update([...hostnames].sort().join('\n'))
+    .digest('hex');

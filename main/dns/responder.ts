@@ -3,7 +3,8 @@ import { flatten } from './alias.ts';
 import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
 import { absoluteText, parentOf, type DomainName } from './name.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordType, type RRset } from './record.ts';
-import { aliasOf, findZone, locate, rrsetOf, type ZoneIndex, type ZoneNode, type ZoneSet } from './zone-set.ts';
+import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
+import { findZone, locate, type Location, type ZoneSet } from './zone-set.ts';
 
 /** CNAMEs that one answer follows. Real resolvers stop between 8 and 16; the client can ask on from the last target. */
 export const CNAME_HOPS_MAX = 10;
@@ -59,6 +60,7 @@ class Resolution {
       if (zone === null) return this.#outside(owner);
       const location = locate(zone, owner, this.#code === QUESTION_TYPES.DS);
       if (location.kind === 'delegated') return this.#refer(zone, location.cut);
+      if (this.#isUndelegated(zone, owner, location)) return this.#negative(zone, 'NOERROR');
       if (location.kind === 'absent') return this.#negative(zone, 'NXDOMAIN');
       const rrset = this.#pick(location.node, owner);
       if (rrset !== undefined) return this.#positive(rrset);
@@ -78,6 +80,14 @@ class Resolution {
     const zone = findZone(this.#set, name);
     if (this.#code !== QUESTION_TYPES.DS || zone?.apex !== name || name === '') return zone;
     return findZone(this.#set, parentOf(name)) ?? zone;
+  }
+
+  /**
+   * A zone of ours that its parent, ours too, knows nothing of: asked for its DS, the parent must not deny the name, or
+   * the zone would be gone for whoever takes NXDOMAIN at its word (RFC 8020).
+   */
+  #isUndelegated(parent: ZoneIndex, name: DomainName, { kind }: Location): boolean {
+    return kind !== 'node' && this.#code === QUESTION_TYPES.DS && parent.apex !== name && this.#set.has(name);
   }
 
   #pick(node: ZoneNode, owner: DomainName): RRset | undefined {

@@ -1,23 +1,28 @@
-import type { Clock, EpochMs, Timer } from '../base/clock.ts';
+import type { Clock, ClockAdjustment, EpochMs, Timer } from '../base/clock.ts';
 import { NAME_SERVER } from './platform-zone.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from './record-text.ts';
 import { isRecordType, type ResourceRecord } from './record.ts';
-import { createZone, type Zone } from './zone.ts';
+import { ZoneIndex } from './zone-index.ts';
+import type { ZoneSet } from './zone-set.ts';
+import { createZone } from './zone.ts';
 import type { DomainName } from './name.ts';
 
 /** When the store could not be written to; a full disk does not become free in a moment. */
 const SETTLE_RETRY_MS = 60_000;
 
+/** When more than one in so many names of a zone have changed, reading the whole zone takes less time than each name. */
+const WHOLE_ZONE_SHARE = 8;
+
 /** A stored zone, as far as it is answered from. */
 export interface StoredZone {
   name: DomainName;
   supportsAlias: boolean;
+  serial: number;
 }
 
-/** A stored version of a record; `key` never stands for another one, and all but its visibility never changes. */
+/** A stored version of a record. */
 export interface StoredVersion extends Visibility {
-  key: number;
   name: DomainName;
   type: string;
   ttlSeconds: number;
@@ -25,25 +30,37 @@ export interface StoredVersion extends Visibility {
   value: string;
 }
 
+/** A name of a zone. */
+export interface Owner {
+  zone: DomainName;
+  name: DomainName;
+}
+
 /** What the publisher needs of the store. */
 export interface StoredZones {
   zones(): readonly StoredZone[];
+  zone(name: DomainName): StoredZone | null;
   versions(zone: DomainName): readonly StoredVersion[];
+  versionsAt(zone: DomainName, name: DomainName): readonly StoredVersion[];
   /** The next moment at which a version begins or ends; null when nothing is on its way. */
   nextChangeMs(): EpochMs | null;
-  /** Makes what has become visible permanent, and deletes what is over. The zones that this touched. */
-  settle(nowMs: EpochMs): readonly DomainName[];
+  /** Where versions begin or end that have not been settled, by `nowMs`. */
+  due(nowMs: EpochMs): readonly Owner[];
+  /** Makes what has become visible permanent, and deletes what is over. */
+  settle(nowMs: EpochMs): void;
   /** Moves what is on its way by so much back. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
 
 export interface ZonePublisher {
-  /** The user's zones as everybody sees them at this moment; the same value for a zone that has not changed. */
-  zones(): readonly Zone[];
-  /** To be called after every change to what is stored of a zone, or of any zone. */
-  changed(zone?: DomainName): void;
+  /** The zones as everybody sees them at this moment; always the same set, which changes. */
+  readonly zones: ZoneSet;
+  /** To be called after every change to what is stored at names of a zone. */
+  recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>): void;
+  /** To be called after a zone was made or removed. */
+  zoneChanged(name: DomainName): void;
   /** To be called after the app's clock was moved. */
-  clockAdjusted(): void;
+  clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
   stop(): void;
 }
 
@@ -51,40 +68,38 @@ export interface ZonePublisher {
  * Keeps the visible zones in step with what is stored and with the clock: a change that is on its way is published at
  * its moment. When the clock goes back, what was visible stays visible, and what is on its way keeps the time that it
  * still had to go.
+ *
+ * All zones are read at once, before there is a question; from then on a change costs what it changes.
  */
 export function createZonePublisher(options: {
   clock: Pick<Clock, 'now' | 'at'>;
   stored: StoredZones;
+  /** Zones that are answered from besides the stored ones. */
+  others?: readonly ZoneIndex[];
   /** Called when propagation has changed what is visible. */
   onPublished: () => void;
 }): ZonePublisher {
   const { clock, stored } = options;
-  const built = new Map<DomainName, BuiltZone>();
-  let visible: readonly Zone[] | null = null;
+  const zones = new Map<DomainName, ZoneIndex>((options.others ?? []).map((index) => [index.apex, index]));
   let timer: Timer | null = null;
   let stopped = false;
-  /** The clock when it was last looked at: every moment before has been dealt with. */
-  let seenMs = clock.now();
 
   function settle(): void {
-    seenMs = clock.now();
+    const nowMs = clock.now();
+    const due = Map.groupBy(stored.due(nowMs), ({ zone }) => zone);
+    let failure: { error: unknown } | null = null;
     try {
-      const touched = stored.settle(seenMs);
-      for (const zone of touched) forget(zone);
-      if (touched.length > 0) options.onPublished();
-      arm();
+      if (due.size > 0) stored.settle(nowMs);
     } catch (error) {
-      // What is visible follows from the moments themselves; only making it permanent has to be tried again.
-      for (const zone of built.keys()) forget(zone);
-      timer = clock.at(seenMs + SETTLE_RETRY_MS, settle);
-      throw error;
+      failure = { error };
     }
-  }
-
-  function forget(zone: DomainName): void {
-    const known = built.get(zone);
-    if (known !== undefined) known.zone = null;
-    visible = null;
+    // What is visible follows from the moments themselves; only making it permanent may have to be tried again.
+    for (const [zone, owners] of due) refresh(zone, new Set(owners.map(({ name }) => name)));
+    if (due.size > 0) options.onPublished();
+    if (failure === null) return arm();
+    timer?.cancel();
+    timer = clock.at(nowMs + SETTLE_RETRY_MS, settle);
+    throw failure.error;
   }
 
   function arm(): void {
@@ -94,29 +109,43 @@ export function createZonePublisher(options: {
     if (nextMs !== null) timer = clock.at(nextMs, settle);
   }
 
-  function build(): readonly Zone[] {
-    const zones = stored.zones();
-    const names = new Set(zones.map(({ name }) => name));
-    for (const name of built.keys()) if (!names.has(name)) built.delete(name);
-    return zones.map((zone) => {
-      let known = built.get(zone.name);
-      if (known === undefined) built.set(zone.name, (known = { records: new Map(), zone: null }));
-      return (known.zone ??= buildZone(zone, known, stored.versions(zone.name), clock.now()));
-    });
+  /** Reads names of a zone anew, and its SOA. */
+  function refresh(apex: DomainName, names: ReadonlySet<DomainName>): void {
+    const index = zones.get(apex);
+    const zone = stored.zone(apex);
+    if (index === undefined || zone === null) return;
+    const nowMs = clock.now();
+    if (names.size * WHOLE_ZONE_SHARE > index.size) {
+      const versions = Map.groupBy(stored.versions(apex), ({ name }) => name);
+      for (const name of names) if (name !== apex) index.replace(name, visibleRecords(versions.get(name) ?? [], nowMs));
+    } else {
+      for (const name of names)
+        if (name !== apex) index.replace(name, visibleRecords(stored.versionsAt(apex, name), nowMs));
+    }
+    index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
+  }
+
+  function load(zone: StoredZone): void {
+    const records = visibleRecords(stored.versions(zone.name), clock.now());
+    zones.set(zone.name, new ZoneIndex(zoneWith(zone, records)));
   }
 
   settle();
+  for (const zone of stored.zones()) load(zone);
   return {
-    zones: () => (visible ??= build()),
-    changed(zone) {
-      seenMs = clock.now();
-      if (zone === undefined) visible = null;
-      else forget(zone);
+    zones,
+    recordsChanged(zone, names) {
+      refresh(zone, names);
       arm();
     },
-    clockAdjusted() {
-      const nowMs = clock.now();
-      if (nowMs < seenMs) stored.moveBack(seenMs - nowMs, nowMs);
+    zoneChanged(name) {
+      const zone = stored.zone(name);
+      if (zone === null) zones.delete(name);
+      else load(zone);
+      arm();
+    },
+    clockAdjusted({ movedMs }) {
+      if (movedMs < 0) stored.moveBack(-movedMs, clock.now());
       settle();
     },
     stop() {
@@ -126,29 +155,16 @@ export function createZonePublisher(options: {
   };
 }
 
-interface BuiltZone {
-  /** Records by key, so that a change parses only what is new. */
-  records: Map<number, ResourceRecord>;
-  /** Null after a change. */
-  zone: Zone | null;
-}
+const zoneWith = ({ name, supportsAlias, serial }: StoredZone, records: ResourceRecord[]) =>
+  createZone({ apex: name, nameServer: NAME_SERVER, supportsAlias, serial, records });
 
-function buildZone(
-  { name, supportsAlias }: StoredZone,
-  known: BuiltZone,
-  versions: readonly StoredVersion[],
-  nowMs: EpochMs,
-): Zone {
-  const parsed = new Map<number, ResourceRecord>();
-  const visible: ResourceRecord[] = [];
+function visibleRecords(versions: readonly StoredVersion[], nowMs: EpochMs): ResourceRecord[] {
+  const records: ResourceRecord[] = [];
   for (const version of versions) {
-    const record = known.records.get(version.key) ?? readVersion(version);
-    if (record === null) continue;
-    parsed.set(version.key, record);
-    if (isVisible(version, nowMs)) visible.push(record);
+    const record = isVisible(version, nowMs) ? readVersion(version) : null;
+    if (record !== null) records.push(record);
   }
-  known.records = parsed;
-  return createZone({ apex: name, nameServer: NAME_SERVER, supportsAlias, records: visible });
+  return records;
 }
 
 /** Null for what an older version has stored and this one can't read; the others are not held up by it. */

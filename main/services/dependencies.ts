@@ -9,7 +9,7 @@ export type { Pets as PetRows } from '../store/pets.ts';
 export type { ProjectRow, Projects as ProjectRows } from '../store/projects.ts';
 export type { Settings as SettingRows } from '../store/settings.ts';
 export type { Records as RecordRows, VersionChanges, VersionRow } from '../store/records.ts';
-export type { ZoneRow, Zones as ZoneRows } from '../store/zones.ts';
+export type { StoredZone, ZoneRow, Zones as ZoneRows } from '../store/zones.ts';
 
 /** Tells views what changed, and puts it into effect on the data plane. */
 export interface Effects {

@@ -26,7 +26,7 @@ export function createRecordWriter(options: {
   rules: { changeRRset: typeof changeRRset; formatZoneValue: typeof formatZoneValue };
   propagationMs: () => number;
   /** Called after the store has it; in force when it returns. */
-  onChanged: (zone: string) => void;
+  onChanged: (zone: string, names: ReadonlySet<string>) => void;
 }): RecordWriter {
   const { clock, records, rules } = options;
 
@@ -41,6 +41,7 @@ export function createRecordWriter(options: {
     const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
     const after = rules.changeRRset(before, change, time);
     if (after === before) return 0;
+    changes.names.add(key.name);
     const kept = new Map(after.filter(isStored).map((version) => [version.key, version]));
     const known = new Set<string>();
     for (const version of before) {
@@ -59,13 +60,14 @@ export function createRecordWriter(options: {
 
   function store(zone: string, changes: Collected, created: number): void {
     if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
-    records.apply(changes);
-    options.onChanged(zone);
+    // What is on its way moves the serial when it arrives.
+    records.apply({ ...changes, visibleIn: options.propagationMs() === 0 ? zone : null });
+    options.onChanged(zone, changes.names);
   }
 
   return {
     put(zone, wanted) {
-      const changes: Collected = { begun: [], moved: [], ended: [] };
+      const changes = nothingCollected();
       let created = 0;
       const present = wanted.length >= WHOLE_ZONE_RECORDS ? rrsetsOf(records.versions(zone)) : null;
       for (const [key, { name, type, put }] of byRRset(wanted, rules.formatZoneValue)) {
@@ -77,11 +79,11 @@ export function createRecordWriter(options: {
           present === null ? undefined : (present.get(key) ?? []),
         );
       }
-      if (changes.begun.length + changes.moved.length + changes.ended.length > 0) store(zone, changes, created);
+      if (changes.names.size > 0) store(zone, changes, created);
       return created;
     },
     remove(record) {
-      const changes: Collected = { begun: [], moved: [], ended: [] };
+      const changes = nothingCollected();
       plan(record.zone, record, { remove: new Set([record.id]) }, changes);
       store(record.zone, changes, 0);
       return clock.now() + options.propagationMs();
@@ -89,11 +91,15 @@ export function createRecordWriter(options: {
   };
 }
 
-interface Collected extends VersionChanges {
+interface Collected extends Omit<VersionChanges, 'visibleIn'> {
+  /** Names at which something changes. */
+  names: Set<string>;
   begun: Omit<VersionRow, 'key'>[];
   moved: VersionRow[];
   ended: number[];
 }
+
+const nothingCollected = (): Collected => ({ names: new Set(), begun: [], moved: [], ended: [] });
 
 const isStored = (version: Version): version is VersionRow => 'key' in version;
 

@@ -2,7 +2,7 @@ import { PLATFORM_ZONE } from '../base/config.ts';
 import { type HostnameFault, isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
-import type { ZoneRow, ZoneRows } from './dependencies.ts';
+import type { StoredZone, ZoneRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 
 /** Zones of one Vivarium, and records in all of them: what the DNS server's figures are measured with. */
@@ -43,7 +43,7 @@ export function newZoneName(text: string): string {
  * The zone of that name, however it is written.
  * @throws VivariumError `not_found`, or `conflict` for the platform's own, which nobody changes.
  */
-export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): ZoneRow & { records: number } {
+export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): StoredZone {
   const result = normalizeHostname(text.trim());
   const row = result.ok ? zones.get(result.hostname) : null;
   if (row !== null) return row;
@@ -53,12 +53,7 @@ export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): ZoneRo
   throw new VivariumError('not_found', `There is no zone "${text}"; zones.list shows those that there are.`);
 }
 
-export const presentZone = ({
-  name,
-  supportsAlias,
-  records,
-  createdAtMs,
-}: ZoneRow & { records: number }): ZoneInfo => ({
+export const presentZone = ({ name, supportsAlias, records, createdAtMs }: StoredZone): ZoneInfo => ({
   name,
   supportsAlias,
   records,

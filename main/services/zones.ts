@@ -29,13 +29,13 @@ export function createZoneServices(options: {
   /** The server's own name, which every zone has in its NS. */
   nameServer: string;
   emit: Effects['emit'];
-  /** Puts the zones that there are into effect. */
-  publish: () => void;
+  /** Puts a zone that was made or removed into effect. */
+  publish: (name: string) => void;
 }): Services['zones'] {
   const { clock, zones, records, rules, writer, nameServer } = options;
 
-  function changed(): void {
-    options.publish();
+  function changed(name: string): void {
+    options.publish(name);
     options.emit('zones.changed');
   }
 
@@ -54,21 +54,23 @@ export function createZoneServices(options: {
         throw new VivariumError('conflict', `There are ${ZONES_MAX} zones already; remove one first.`);
       }
       zones.insert({ name, supportsAlias, createdAtMs: clock.now() });
-      changed();
+      changed(name);
       return presentZone(existingZone(zones, name));
     },
     remove({ name }) {
       const zone = existingZone(zones, name);
       zones.remove(zone.name);
-      changed();
+      changed(zone.name);
       return presentZone(zone);
     },
     export({ name }) {
-      const { name: apex, supportsAlias } = existingZone(zones, name);
+      const { name: apex, supportsAlias, serial } = existingZone(zones, name);
       const stored = records
         .list(apex)
         .flatMap((row) => readData(rules, row).map((data) => ({ name: row.name, ttlSeconds: row.ttlSeconds, data })));
-      return { text: rules.writeZoneFile(rules.createZone({ apex, nameServer, supportsAlias, records: stored })) };
+      return {
+        text: rules.writeZoneFile(rules.createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
+      };
     },
     import({ name, text }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { INITIAL_SCHEMA } from './migrations/001-initial.ts';
 import { ZONES_SCHEMA } from './migrations/002-zones.ts';
 import { DOMAINS_SCHEMA } from './migrations/003-domains.ts';
+import { SERIALS_SCHEMA } from './migrations/004-serials.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'initial', sql: INITIAL_SCHEMA },
   { version: 2, name: 'zones', sql: ZONES_SCHEMA },
   { version: 3, name: 'domains', sql: DOMAINS_SCHEMA },
+  { version: 4, name: 'serials', sql: SERIALS_SCHEMA },
 ];
 
 /** The schema that a list of migrations leads to. */

@@ -2,6 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from './faults.ts';
+import type { Serials } from './serials.ts';
 
 /** One version of a record. */
 export interface VersionRow {
@@ -30,6 +31,14 @@ export interface VersionChanges {
   moved: readonly Pick<VersionRow, 'key' | 'visibleAtMs' | 'visibleFromMs' | 'visibleUntilMs'>[];
   /** Keys of versions that are over. */
   ended: readonly number[];
+  /** The zone whose answers are others with this; null when all of it is on its way still. */
+  visibleIn: string | null;
+}
+
+/** A name of a zone. */
+export interface Owner {
+  zone: string;
+  name: string;
 }
 
 /** Current records are those that the owner last wanted, whether they are visible yet or not. */
@@ -44,14 +53,18 @@ export interface Records {
   rrset(zone: string, name: string, type: string): VersionRow[];
   /** All versions in a zone. */
   versions(zone: string): VersionRow[];
-  /** All of it is stored, or nothing. @throws VivariumError `not_found` without the zone. */
+  /** All versions at a name, oldest first. */
+  versionsAt(zone: string, name: string): VersionRow[];
+  /** All of it is stored, or nothing; the serial with it. @throws VivariumError `not_found` without the zone. */
   apply(changes: VersionChanges): void;
   /** Current records of all zones, and versions of all zones. */
   count(): { current: number; versions: number };
   /** The next moment at which a version begins or ends. */
   nextChangeMs(): EpochMs | null;
-  /** Makes permanent what is visible by now and deletes what is over; the zones that had such versions. */
-  settle(nowMs: EpochMs): string[];
+  /** Where a version begins or ends that has not been settled, by `nowMs`. */
+  due(nowMs: EpochMs): Owner[];
+  /** Makes permanent what is visible by now and deletes what is over; the zones where that is so get a later serial. */
+  settle(nowMs: EpochMs): void;
   /** For a clock that went back to `nowMs`: what is on its way comes by so much sooner. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
@@ -59,7 +72,7 @@ export interface Records {
 const SELECT = `SELECT key, id, zone, name, type, ttl AS ttlSeconds, value, visible_at_ms AS visibleAtMs,
   visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs FROM records`;
 
-export function createRecords({ sqlite, guarded, transactional }: Connection): Records {
+export function createRecords({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Records {
   const current = sqlite.prepare<[string], VersionRow>(
     `${SELECT} WHERE zone = ? AND visible_until_ms IS NULL ORDER BY name, type, key`,
   );
@@ -71,6 +84,8 @@ export function createRecords({ sqlite, guarded, transactional }: Connection): R
     `${SELECT} WHERE zone = ? AND name = ? AND type = ? ORDER BY key`,
   );
   const versions = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE zone = ? ORDER BY key`);
+  const versionsAt = sqlite.prepare<[string, string], VersionRow>(`${SELECT} WHERE zone = ? AND name = ? ORDER BY key`);
+  const advance = sqlite.prepare<[number, string]>('UPDATE zones SET serial = ? WHERE name = ?');
   const insert = sqlite.prepare<[Omit<VersionRow, 'key'>]>(
     `INSERT INTO records (id, zone, name, type, ttl, value, visible_at_ms, visible_from_ms, visible_until_ms)
      VALUES (:id, :zone, :name, :type, :ttlSeconds, :value, :visibleAtMs, :visibleFromMs, :visibleUntilMs)`,
@@ -91,12 +106,10 @@ export function createRecords({ sqlite, guarded, transactional }: Connection): R
          UNION ALL SELECT min(visible_until_ms) FROM records WHERE visible_until_ms IS NOT NULL)`,
     )
     .pluck();
-  const due = sqlite
-    .prepare<[EpochMs, EpochMs], string>(
-      `SELECT zone FROM records WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= ?
-       UNION SELECT zone FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?`,
-    )
-    .pluck();
+  const due = sqlite.prepare<[EpochMs, EpochMs], Owner>(
+    `SELECT zone, name FROM records WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= ?
+     UNION SELECT zone, name FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?`,
+  );
   const purge = sqlite.prepare<[EpochMs]>(
     'DELETE FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?',
   );
@@ -115,31 +128,28 @@ export function createRecords({ sqlite, guarded, transactional }: Connection): R
     typesAt: guarded((zone: string, name: string) => typesAt.all(zone, name)),
     rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
     versions: guarded((zone: string) => versions.all(zone)),
+    versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),
     apply: transactional((changes: VersionChanges) => {
       // Before the new ones, because a record has one version without an end.
       for (const key of changes.ended) end.run(key);
       for (const version of changes.moved) move.run(version);
       for (const version of changes.begun) insertInto(insert, version);
+      if (changes.visibleIn !== null) advance.run(serials.next(), changes.visibleIn);
     }),
     count: guarded(() => {
       const records = countCurrent.get() ?? 0;
       return { current: records, versions: records + (countEnding.get() ?? 0) };
     }),
     nextChangeMs: guarded(() => next.get() ?? null),
-    settle: guarded((nowMs: EpochMs) => {
-      const zones = due.all(nowMs, nowMs);
-      if (zones.length > 0) settleAll(nowMs);
-      return zones;
+    due: guarded((nowMs: EpochMs) => due.all(nowMs, nowMs)),
+    settle: transactional((nowMs: EpochMs) => {
+      const zones = new Set(due.all(nowMs, nowMs).map(({ zone }) => zone));
+      purge.run(nowMs);
+      settle.run(nowMs);
+      for (const zone of zones) advance.run(serials.next(), zone);
     }),
     moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),
   };
-
-  function settleAll(nowMs: EpochMs): void {
-    transactional(() => {
-      purge.run(nowMs);
-      settle.run(nowMs);
-    })();
-  }
 }
 
 function insertInto(

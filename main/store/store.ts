@@ -13,6 +13,7 @@ import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
 import { createRecords, type Records } from './records.ts';
+import { createSerials, type Serials } from './serials.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createZones, type Zones } from './zones.ts';
 
@@ -25,6 +26,7 @@ export interface Store {
   orders: Orders;
   zones: Zones;
   records: Records;
+  serials: Pick<Serials, 'ofPlatform'>;
   domains: Domains;
   settings: Settings;
   limits: Limits;
@@ -54,6 +56,7 @@ export function openStore(options: StoreOptions): Store {
   const purge = createPurge(connection, log);
   const pets = createPets(connection, datasets);
   const projects = createProjects(connection, datasets, () => purge.begin());
+  const serials = createSerials(connection);
   const dailyBackup = scheduleDailyBackup(database, { clock, log });
   purge.begin();
 
@@ -63,8 +66,9 @@ export function openStore(options: StoreOptions): Store {
     keys: createKeys(connection),
     pets,
     orders: createOrders(connection, datasets),
-    zones: createZones(connection),
-    records: createRecords(connection),
+    zones: createZones(connection, serials),
+    records: createRecords(connection, serials),
+    serials,
     domains: createDomains(connection),
     settings: createSettings(connection),
     limits: createLimits(connection),

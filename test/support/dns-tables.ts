@@ -568,9 +568,12 @@ export const DNS_TABLES: DnsTable[] = [
         deep.sub        NS ns.deep.sub
         ours            NS ns.vivarium.localhost.
         www             CNAME host.sub
+        *.w             CNAME host.sub
         `,
       ),
       zoneOf('ours.parent.test', 'www A 192.0.2.80'),
+      zoneOf('loose.parent.test', 'www A 192.0.2.81'),
+      zoneOf('loose.w.parent.test', ''),
     ],
     facts: [
       {
@@ -645,6 +648,22 @@ export const DNS_TABLES: DnsTable[] = [
         authority: soaOf('ours.parent.test'),
       },
       { question: 'ours.parent.test. DS', fact: 'its DS is the parent’s', authority: soaOf('parent.test') },
+      {
+        question: 'loose.parent.test. DS',
+        fact: 'the parent does not deny a zone of ours that it does not delegate (RFC 8020)',
+        authority: soaOf('parent.test'),
+      },
+      {
+        question: 'loose.w.parent.test. DS',
+        fact: 'nor does its wildcard stand for it',
+        authority: soaOf('parent.test'),
+      },
+      {
+        question: 'none.parent.test. DS',
+        fact: 'a name that is nobody’s is denied',
+        rcode: 'NXDOMAIN',
+        authority: soaOf('parent.test'),
+      },
       {
         question: 'parent.test. NS',
         fact: 'the apex NS with the server’s address',

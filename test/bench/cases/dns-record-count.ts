@@ -59,7 +59,7 @@ export function storeRecords(dataDir: string, zones: number, recordsEach: number
         versionOf(zoneName(zone), `host${index}.${zoneName(zone)}`, 'A', `127.0.${zone >> 8}.${zone & 255}`),
       ];
     }).flat();
-    store.records.apply({ begun, moved: [], ended: [] });
+    store.records.apply({ begun, moved: [], ended: [], visibleIn: null });
   }
   store.close();
   return owners;

@@ -324,7 +324,9 @@ describe('zone files', () => {
       created: 4,
       rejectedTotal: 0,
     });
-    expect(await engine.call('zones.export', { name: 'acme.test' })).toEqual({ text: exported });
+    const { text: again } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    const withoutSoa = (zoneFile: string) => zoneFile.replace(/^.* SOA .*$/m, '');
+    expect(withoutSoa(again)).toBe(withoutSoa(exported));
   });
 
   it('with more than 100 bad lines list 100 and count the rest', async () => {

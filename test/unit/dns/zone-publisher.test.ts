@@ -1,97 +1,185 @@
 import { describe, expect, it } from 'vitest';
+import { formatRecord } from '../../../main/dns/record-format.ts';
+import type { ZoneSet } from '../../../main/dns/zone-set.ts';
 import { createZonePublisher, type StoredVersion, type StoredZones } from '../../../main/dns/zone-publisher.ts';
-import type { Zone } from '../../../main/dns/zone.ts';
-import { createFakeClock, FAKE_NOW_MS as NOW } from '../../support/fake-clock.ts';
+import { createFakeClock, FAKE_NOW_MS as NOW, type FakeClock } from '../../support/fake-clock.ts';
 
-type Versions = Record<string, StoredVersion[]>;
+const a = (
+  name: string,
+  visibleFromMs: number | null = null,
+  visibleUntilMs: number | null = null,
+  value = '192.0.2.1',
+): StoredVersion => ({ name, type: 'A', ttlSeconds: 60, value, visibleFromMs, visibleUntilMs });
 
-let keys = 0;
-const a = (name: string, visibleFromMs: number | null = null, visibleUntilMs: number | null = null): StoredVersion => ({
-  ...{ key: ++keys, name, type: 'A', ttlSeconds: 60, value: '192.0.2.1' },
-  ...{ visibleFromMs, visibleUntilMs },
-});
-
-/** A store in memory that counts how often a zone's versions are read. */
-function storedIn(versions: Versions, settle: () => string[] = () => []) {
+/** A store in memory that counts what is read. */
+function storedIn(versions: Record<string, StoredVersion[]>) {
   const reads: string[] = [];
-  const moments = (nowMs: number) =>
-    Object.values(versions)
-      .flat()
-      .flatMap(({ visibleFromMs, visibleUntilMs }) => [visibleFromMs ?? 0, visibleUntilMs ?? 0])
-      .filter((atMs) => atMs > nowMs);
+  const serials: Record<string, number> = {};
   let settledMs = 0;
+  const isDue = (nowMs: number) => (version: StoredVersion) =>
+    [version.visibleFromMs, version.visibleUntilMs].some((at) => at !== null && at > settledMs && at <= nowMs);
+  const zone = (name: string) =>
+    name in versions ? { name, supportsAlias: true, serial: (serials[name] ??= 1) } : null;
   const stored: StoredZones = {
-    zones: () => Object.keys(versions).map((name) => ({ name, supportsAlias: true })),
-    versions(zone) {
-      reads.push(zone);
-      return versions[zone] ?? [];
+    zones: () => Object.keys(versions).flatMap((name) => zone(name) ?? []),
+    zone,
+    versions(name) {
+      reads.push(`all of ${name}`);
+      return versions[name] ?? [];
     },
-    nextChangeMs: () => moments(settledMs).sort((x, y) => x - y)[0] ?? null,
+    versionsAt(name, owner) {
+      reads.push(owner);
+      return (versions[name] ?? []).filter((version) => version.name === owner);
+    },
+    nextChangeMs() {
+      const moments = Object.values(versions)
+        .flat()
+        .flatMap(({ visibleFromMs, visibleUntilMs }) => [visibleFromMs ?? 0, visibleUntilMs ?? 0]);
+      return moments.filter((atMs) => atMs > settledMs).sort((x, y) => x - y)[0] ?? null;
+    },
+    due: (nowMs) =>
+      Object.entries(versions).flatMap(([name, all]) =>
+        all.filter(isDue(nowMs)).map((version) => ({ zone: name, name: version.name })),
+      ),
     settle(nowMs) {
-      const failed = settle();
-      const due = Object.keys(versions).filter((zone) =>
-        (versions[zone] ?? []).some(({ visibleFromMs: from, visibleUntilMs: until }) =>
-          [from, until].some((atMs) => atMs !== null && atMs > settledMs && atMs <= nowMs),
-        ),
-      );
+      for (const name of Object.keys(versions)) {
+        if ((versions[name] ?? []).some(isDue(nowMs))) serials[name] = (serials[name] ?? 0) + 1;
+      }
       settledMs = nowMs;
-      return [...failed, ...due];
     },
     moveBack: () => undefined,
   };
-  return { stored, reads };
+  return { stored, reads, versions, serials };
 }
 
-const names = (zones: readonly Zone[]) =>
-  zones.flatMap(({ records }) => records.filter(({ data }) => data.type === 'A').map(({ name }) => name));
+const publish = (stored: StoredZones, clock: FakeClock, onPublished: () => void = () => undefined) =>
+  createZonePublisher({ clock, stored, onPublished });
+
+/** Names that have an A, over all zones. */
+const names = (zones: ZoneSet, candidates: readonly string[]) =>
+  candidates.filter((name) =>
+    [...zones.values()].some((zone) => zone.node(name)?.rrsets.some(({ type }) => type === 'A')),
+  );
+
+const serialOf = (zones: ZoneSet, apex: string) => {
+  const soa = zones.get(apex)?.negative.data[0];
+  return soa?.type === 'SOA' ? soa.serial : null;
+};
 
 describe('the visible zones', () => {
-  it('change at the moments of propagation, each told once', async () => {
+  it('change at the moments of propagation, each told once, and the serial with them', async () => {
     const clock = createFakeClock();
+    const both = ['old.a.test', 'new.a.test'];
     const { stored } = storedIn({ 'a.test': [a('old.a.test', null, NOW + 2_000), a('new.a.test', NOW + 1_000)] });
     const told: number[] = [];
-    const publisher = createZonePublisher({ clock, stored, onPublished: () => told.push(clock.now() - NOW) });
-    const shown: string[][] = [names(publisher.zones())];
+    const { zones, stop } = publish(stored, clock, () => told.push(clock.now() - NOW));
+    const shown: unknown[] = [[names(zones, both), serialOf(zones, 'a.test')]];
     for (let second = 0; second < 3; second++) {
       await clock.pass(1_000);
-      shown.push(names(publisher.zones()));
+      shown.push([names(zones, both), serialOf(zones, 'a.test')]);
     }
-    const both = ['old.a.test', 'new.a.test'];
-    expect(shown).toEqual([['old.a.test'], both, ['new.a.test'], ['new.a.test']]);
+    expect(shown).toEqual([
+      [['old.a.test'], 1],
+      [both, 2],
+      [['new.a.test'], 3],
+      [['new.a.test'], 3],
+    ]);
     expect(told).toEqual([1_000, 2_000]);
-    publisher.stop();
+    stop();
   });
 
-  it('are the same values for zones that have not changed', () => {
-    const versions: Versions = { 'a.test': [a('x.a.test')], 'b.test': [a('x.b.test')] };
-    const { stored, reads } = storedIn(versions);
-    const publisher = createZonePublisher({ clock: createFakeClock(), stored, onPublished: () => undefined });
-    const [firstA, firstB] = publisher.zones();
-    versions['b.test'] = [...(versions['b.test'] ?? []), a('y.b.test')];
-    publisher.changed('b.test');
-    const [secondA, secondB] = publisher.zones();
-    expect(secondA).toBe(firstA);
-    expect(secondB).not.toBe(firstB);
-    // A record that was there is not parsed again.
-    expect(secondB?.records[2]).toBe(firstB?.records[2]);
-    expect([publisher.zones()[1] === secondB, reads]).toEqual([true, ['a.test', 'b.test', 'b.test']]);
-    publisher.stop();
+  it('read what was changed and the apex, however much else there is', () => {
+    const many = Array.from({ length: 100 }, (_, n) => a(`h${n}.a.test`));
+    const { stored, reads, versions } = storedIn({ 'a.test': many, 'b.test': [a('x.b.test')] });
+    const { zones, recordsChanged, stop } = publish(stored, createFakeClock());
+    expect(reads.splice(0)).toEqual(['all of a.test', 'all of b.test']);
+    versions['a.test'] = [...many.slice(1), a('new.a.test')];
+    recordsChanged('a.test', new Set(['h0.a.test', 'new.a.test']));
+    expect(reads.splice(0)).toEqual(['h0.a.test', 'new.a.test', 'a.test']);
+    expect(names(zones, ['h0.a.test', 'h1.a.test', 'new.a.test'])).toEqual(['h1.a.test', 'new.a.test']);
+    // Of a large part of the zone, all is read in one go.
+    recordsChanged('a.test', new Set(many.map(({ name }) => name)));
+    expect(reads).toEqual(['all of a.test', 'a.test']);
+    stop();
+  });
+
+  it('come and go with the zones', () => {
+    const { stored, versions } = storedIn({});
+    const { zones, zoneChanged, stop } = publish(stored, createFakeClock());
+    versions['a.test'] = [a('x.a.test')];
+    zoneChanged('a.test');
+    expect(names(zones, ['x.a.test'])).toEqual(['x.a.test']);
+    delete versions['a.test'];
+    zoneChanged('a.test');
+    expect([...zones.keys()]).toEqual([]);
+    stop();
+  });
+
+  it('have their SOA and NS once, with the records that the apex has besides', () => {
+    const { stored, serials } = storedIn({ 'a.test': [a('a.test')] });
+    serials['a.test'] = 7;
+    const { zones, recordsChanged, stop } = publish(stored, createFakeClock());
+    serials['a.test'] = 8;
+    recordsChanged('a.test', new Set(['a.test']));
+    const lines = zones
+      .get('a.test')
+      ?.node('a.test')
+      ?.rrsets.flatMap(({ name, ttlSeconds, data }) =>
+        data.map((each) => formatRecord({ name, ttlSeconds, data: each })),
+      );
+    expect(lines).toEqual([
+      'a.test. 3600 IN SOA ns.vivarium.localhost. hostmaster.a.test. 8 7200 900 1209600 300',
+      'a.test. 3600 IN NS ns.vivarium.localhost.',
+      'a.test. 60 IN A 192.0.2.1',
+    ]);
+    stop();
   });
 
   it('are right although the store fails, which is tried again a minute later', async () => {
     const errors: unknown[] = [];
     const clock = createFakeClock({ onError: (error) => errors.push(error) });
+    const { stored } = storedIn({ 'a.test': [a('new.a.test', NOW + 1_000)] });
     let tries = 0;
-    const { stored } = storedIn({ 'a.test': [a('new.a.test', NOW + 1_000)] }, () => {
-      if (++tries === 2) throw new Error('full');
-      return [];
-    });
-    const publisher = createZonePublisher({ clock, stored, onPublished: () => undefined });
-    expect(names(publisher.zones())).toEqual([]);
+    const failing: StoredZones = {
+      ...stored,
+      settle(nowMs) {
+        if (++tries === 1) throw new Error('full');
+        stored.settle(nowMs);
+      },
+    };
+    const { zones, stop } = publish(failing, clock);
+    expect(names(zones, ['new.a.test'])).toEqual([]);
     await clock.pass(1_000);
-    expect([errors.length, names(publisher.zones())]).toEqual([1, ['new.a.test']]);
+    expect([errors.length, names(zones, ['new.a.test']), serialOf(zones, 'a.test')]).toEqual([1, ['new.a.test'], 1]);
     await clock.pass(60_000);
-    expect([errors.length, tries]).toEqual([1, 3]);
-    publisher.stop();
+    expect([errors.length, tries, serialOf(zones, 'a.test')]).toEqual([1, 2, 2]);
+    stop();
+  });
+
+  it('keep what is on its way as far away as it was, wherever the clock is set back to', async () => {
+    const clock = createFakeClock();
+    const moved: number[] = [];
+    const { stored } = storedIn({ 'a.test': [a('new.a.test', NOW + 7_200_000)] });
+    const { clockAdjusted, stop } = publish({ ...stored, moveBack: (byMs) => moved.push(byMs) }, clock);
+    clock.onAdjusted(clockAdjusted);
+    await clock.pass(3_600_000);
+    await clock.set(NOW + 1_800_000);
+    await clock.set(NOW + 2_000_000);
+    clock.freeze();
+    await clock.set(NOW);
+    expect(moved).toEqual([1_800_000, 2_000_000]);
+    stop();
+  });
+
+  it('leave out what this version can’t read, and keep the rest', () => {
+    const broken = { ...a('broken.a.test'), value: 'not an address' };
+    const { stored } = storedIn({ 'a.test': [broken, { ...a('later.a.test'), type: 'SVCB' }, a('good.a.test')] });
+    const { zones, stop } = publish(stored, createFakeClock());
+    expect(['broken', 'later', 'good'].map((name) => zones.get('a.test')?.node(`${name}.a.test`)?.name)).toEqual([
+      undefined,
+      undefined,
+      'good.a.test',
+    ]);
+    stop();
   });
 });

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { platformZone } from '../../../main/dns/platform-zone.ts';
+import { platformZone, publishPlatformZone } from '../../../main/dns/platform-zone.ts';
 import { formatRecord } from '../../../main/dns/record-format.ts';
 import { parseValue } from '../../../main/dns/record-text.ts';
 import type { RecordData, RecordType } from '../../../main/dns/record.ts';
-import { answer } from '../../../main/dns/responder.ts';
+import { ZoneIndex } from '../../../main/dns/zone-index.ts';
 import { buildZoneSet, findZone, locate } from '../../../main/dns/zone-set.ts';
 import { createZone, recordFaults } from '../../../main/dns/zone.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
@@ -65,7 +65,13 @@ describe('a zone set', () => {
     ['a zone without SOA', [{ apex: 'a.test', supportsAlias: true, records: [] }], 'exactly one SOA'],
     [
       'a record outside its zone',
-      [{ ...zoneOf('a.test', ''), records: [{ name: 'b.test', ttlSeconds: 1, data: data('A 192.0.2.1') }] }],
+      [
+        createZone({
+          apex: 'a.test',
+          nameServer: 'ns.test',
+          records: [{ name: 'b.test', ttlSeconds: 1, data: data('A 192.0.2.1') }],
+        }),
+      ],
       'is not in the zone',
     ],
   ])('refuses %s', (_what, zones, message) => {
@@ -80,39 +86,144 @@ describe('a zone set', () => {
     );
   });
 
-  test('indexes a zone value once', () => {
-    const kept = zoneOf('kept.test', 'www A 192.0.2.1');
-    const first = buildZoneSet([kept, zoneOf('a.test', '')]);
-    const second = buildZoneSet([kept, zoneOf('a.test', 'www A 192.0.2.2')]);
-    expect(second.zones.get('kept.test')).toBe(first.zones.get('kept.test'));
-    expect(second.zones.get('a.test')).not.toBe(first.zones.get('a.test'));
-  });
-
-  test('does not change when the next is built', () => {
-    const before = buildZoneSet([zoneOf('a.test', 'www A 192.0.2.1')]);
-    buildZoneSet([zoneOf('a.test', '')]);
-    expect(answer(before, { name: 'www.a.test', type: 1, class: 1 }).answer).toHaveLength(1);
-  });
-
   test('looks a name up in as many steps as it has labels, however large the zones are', () => {
     // Counted, not timed: the Maps' look-ups are all there is.
-    const address = data('A 192.0.2.1');
     const records = Array.from({ length: 50_000 }, (_, n) => ({
       name: `h${n}.big.test`,
       ttlSeconds: 60,
-      data: address,
+      data: data('A 192.0.2.1'),
     }));
-    const set = buildZoneSet([createZone({ apex: 'big.test', nameServer: 'ns.test', records })]);
-    const zone = findZone(set, 'big.test');
-    if (zone === null) throw new Error('no zone');
-    let lookUps = 0;
-    const counting = { ...zone, nodes: new Map(zone.nodes) };
-    const get = counting.nodes.get.bind(counting.nodes);
-    counting.nodes.get = (name) => (lookUps++, get(name));
-    locate(counting, 'h7.big.test');
-    expect(lookUps).toBe(1);
-    locate(counting, 'a.b.c.nothing.big.test');
-    expect(lookUps).toBe(1 + 6);
+    const zone = new ZoneIndex(createZone({ apex: 'big.test', nameServer: 'ns.test', records }));
+    const get = vi.spyOn(Map.prototype, 'get');
+    try {
+      locate(zone, 'h7.big.test');
+      expect(get.mock.calls.length).toBe(1);
+      locate(zone, 'a.b.c.nothing.big.test');
+      expect(get.mock.calls.length).toBe(1 + 6);
+    } finally {
+      get.mockRestore();
+    }
+  });
+});
+
+describe('the index of a zone', () => {
+  const zone = zoneOf(
+    'acme.test',
+    `
+    www        A   192.0.2.1
+    a.b.c      A   192.0.2.2
+    x.b.c      A   192.0.2.3
+    sub        NS  ns.sub
+    ns.sub     A   192.0.2.53
+    h.in.sub   A   192.0.2.54
+    *.wild     TXT "x"
+    `,
+  );
+  const kinds = (index: ZoneIndex, names: string[]) =>
+    Object.fromEntries(names.map((name) => [name, locate(index, `${name}.acme.test`).kind]));
+  const recordsOf = (line: string) => zoneOf('acme.test', line).records.filter(({ name }) => name !== 'acme.test');
+
+  test('changes where it is changed', () => {
+    const index = new ZoneIndex(zone);
+    index.replace('new.deep.acme.test', recordsOf('new.deep A 192.0.2.9'));
+    index.replace('www.acme.test', []);
+    expect(kinds(index, ['new.deep', 'deep', 'www', 'a.b.c', 'y.wild'])).toEqual({
+      ...{ 'new.deep': 'node', deep: 'node', www: 'absent', 'a.b.c': 'node', 'y.wild': 'wildcard' },
+    });
+  });
+
+  test('keeps empty non-terminals as long as something is below them', () => {
+    const index = new ZoneIndex(zone);
+    index.replace('a.b.c.acme.test', []);
+    expect(kinds(index, ['a.b.c', 'b.c', 'c'])).toEqual({ 'a.b.c': 'absent', 'b.c': 'node', c: 'node' });
+    index.replace('x.b.c.acme.test', []);
+    expect(kinds(index, ['x.b.c', 'b.c', 'c'])).toEqual({ 'x.b.c': 'absent', 'b.c': 'absent', c: 'absent' });
+  });
+
+  test('cuts off what is below a delegation, and gives it back when that goes', () => {
+    const index = new ZoneIndex(zone);
+    const below = ['sub', 'ns.sub', 'h.in.sub', 'nothing.sub'];
+    expect(Object.values(kinds(index, below))).toEqual(Array(4).fill('delegated'));
+    index.replace('sub.acme.test', []);
+    expect(Object.values(kinds(index, below))).toEqual(['node', 'node', 'node', 'absent']);
+    index.replace('in.sub.acme.test', recordsOf('in.sub NS ns.elsewhere.test.'));
+    expect(Object.values(kinds(index, below))).toEqual(['node', 'node', 'delegated', 'absent']);
+    index.replace('sub.acme.test', recordsOf('sub NS ns.elsewhere.test.'));
+    const located = locate(index, 'h.in.sub.acme.test');
+    expect(located.kind === 'delegated' ? located.cut.name : null).toBe('sub.acme.test');
+  });
+
+  test('is the same after many changes as when it is made at once', () => {
+    const names = ['a', 'b.a', '*.a', 'c.b.a', 'd', 'e.d', '@'];
+    const types = ['A 192.0.2.1', 'TXT "x"', 'NS ns.elsewhere.test.'];
+    const random = sequence(20261120);
+    const index = new ZoneIndex(zoneOf('acme.test', ''));
+    const now = new Map<string, string[]>();
+    for (let step = 0; step < 2_000; step++) {
+      const name = names[random(names.length)] ?? '@';
+      const values = types.filter((type) => random(3) === 0 && !(name.startsWith('*') && type.startsWith('NS')));
+      now.set(
+        name,
+        values.map((value) => `${name} ${value}`),
+      );
+      const absolute = name === '@' ? 'acme.test' : `${name}.acme.test`;
+      const records = zoneOf('acme.test', values.map((value) => `${name} ${value}`).join('\n')).records;
+      index.replace(
+        absolute,
+        records.filter((record) => record.name === absolute),
+      );
+      if (step % 50 !== 0) continue;
+      const made = new ZoneIndex(zoneOf('acme.test', [...now.values()].flat().join('\n')));
+      for (const asked of ['', 'a.', 'x.a.', 'b.a.', 'c.b.a.', 'x.b.a.', 'd.', 'e.d.', 'x.e.d.', 'f.']) {
+        const [one, other] = [locate(index, `${asked}acme.test`), locate(made, `${asked}acme.test`)];
+        expect([asked, shown(one)]).toEqual([asked, shown(other)]);
+      }
+      expect(index.size).toBe(made.size);
+    }
+  });
+
+  test('refuses what is outside, and an apex without SOA, and stays as it was', () => {
+    const index = new ZoneIndex(zone);
+    expect(() => index.replace('other.test', [])).toThrow('is not in the zone');
+    expect(() => index.replace('acme.test', [])).toThrow('exactly one SOA');
+    expect(index.node('acme.test')?.rrsets.map(({ type }) => type)).toEqual(['SOA', 'NS']);
+  });
+});
+
+/** What a location says, without the nodes around it. */
+function shown(location: ReturnType<typeof locate>) {
+  const node = 'node' in location ? location.node : 'cut' in location ? location.cut : null;
+  return [location.kind, node?.name, node?.rrsets.map(({ type }) => type).sort()];
+}
+
+/** Numbers below a limit that look random and are the same at every run. */
+function sequence(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe('the platform’s zone', () => {
+  const soaSerial = ({ negative }: ZoneIndex) => (negative.data[0]?.type === 'SOA' ? negative.data[0].serial : null);
+
+  test('follows the hostnames, with a later serial for other ones only', () => {
+    const digests: string[] = [];
+    const serialOf = (digest: string) =>
+      (digests.includes(digest) ? digests.indexOf(digest) : digests.push(digest)) + 1;
+    const one = 'one.vivarium.localhost';
+    const two = 'two.vivarium.localhost';
+    const platform = publishPlatformZone([one], serialOf);
+    const there = () => [one, two].filter((name) => platform.index.node(name) !== undefined);
+    expect([there(), soaSerial(platform.index)]).toEqual([[one], 2]);
+    platform.publish([two, one]);
+    expect([there(), soaSerial(platform.index)]).toEqual([[one, two], 3]);
+    platform.publish([one, two]);
+    expect(digests).toHaveLength(2);
+    platform.publish([two]);
+    expect([there(), soaSerial(platform.index)]).toEqual([[two], 4]);
+    expect(platform.index.node('cname.vivarium.localhost')?.rrsets).toHaveLength(2);
   });
 });
 

@@ -1,0 +1,163 @@
+import { VivariumError } from '../contract/errors.ts';
+import { absoluteText, isAtOrBelow, parentOf, ROOT, type DomainName } from './name.ts';
+import { formatZoneValue } from './record-format.ts';
+import { isAlias, type RecordData, type RecordType, type ResourceRecord, type RRset } from './record.ts';
+import { negativeSoa, type Zone } from './zone.ts';
+
+/** A name of a zone: one that has records, or an empty non-terminal, which only lies on the way to one (RFC 4592 §2.2.2). */
+export interface ZoneNode {
+  readonly name: DomainName;
+  /** The node one label above; null at the apex. */
+  readonly parent: ZoneNode | null;
+  readonly rrsets: readonly RRset[];
+  /** Its NS hand it, and everything below it, to another zone's server (RFC 1034 §4.2.1). */
+  readonly delegates: boolean;
+}
+
+interface OwnNode extends ZoneNode {
+  readonly parent: OwnNode | null;
+  rrsets: readonly RRset[];
+  delegates: boolean;
+  /** Nodes one label below. */
+  children: number;
+}
+
+/**
+ * A zone by name. A change costs what the changed names cost, however large the zone is, because questions wait
+ * meanwhile.
+ */
+export class ZoneIndex {
+  readonly apex: DomainName;
+  readonly supportsAlias: boolean;
+  readonly #nodes = new Map<DomainName, OwnNode>();
+  /** Nodes that delegate. */
+  #cuts = 0;
+  #negative: RRset;
+
+  /**
+   * Equal records count once, and the records of an RRset get their lowest TTL (RFC 2181 §5).
+   * @throws VivariumError `invalid_request` for a zone without exactly one SOA, or a record outside the zone.
+   */
+  constructor({ apex, supportsAlias, records }: Zone) {
+    this.apex = apex;
+    this.supportsAlias = supportsAlias;
+    this.#nodes.set(apex, { name: apex, parent: null, rrsets: [], delegates: false, children: 0 });
+    const byName = Map.groupBy(records, ({ name }) => name);
+    this.#negative = this.#negativeOf(rrsetsOf(byName.get(apex) ?? []));
+    for (const [name, here] of byName) this.replace(name, here);
+  }
+
+  /** The SOA for the authority section of negative answers. */
+  get negative(): RRset {
+    return this.#negative;
+  }
+
+  /**
+   * Takes the records as all that a name has; none leaves nothing of the name but what lies on the way to others.
+   * @throws VivariumError as the constructor, nothing being changed.
+   */
+  replace(name: DomainName, records: readonly ResourceRecord[]): void {
+    if (!isAtOrBelow(name, this.apex)) {
+      throw new VivariumError(
+        'invalid_request',
+        `"${absoluteText(name)}" is not in the zone "${absoluteText(this.apex)}".`,
+      );
+    }
+    const rrsets = rrsetsOf(records);
+    if (name === this.apex) this.#negative = this.#negativeOf(rrsets);
+    const known = this.#nodes.get(name);
+    if (known === undefined && rrsets.length === 0) return;
+    const node = known ?? this.#add(name);
+    const delegates = node.parent !== null && rrsets.some(({ type }) => type === 'NS');
+    this.#cuts += Number(delegates) - Number(node.delegates);
+    node.rrsets = rrsets;
+    node.delegates = delegates;
+    this.#prune(node);
+  }
+
+  /** How many names there are, empty non-terminals among them. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  /** The node of a name. */
+  node(name: DomainName): ZoneNode | undefined {
+    return this.#nodes.get(name);
+  }
+
+  /** The node of a name that is at or below the apex, or the closest one above it (RFC 4592 §3.3.1). */
+  closest(name: DomainName): ZoneNode {
+    for (let at = name; ; at = parentOf(at)) {
+      const node = this.#nodes.get(at);
+      if (node !== undefined) return node;
+      if (at === ROOT) throw new RangeError(`"${name}" is not in the zone "${this.apex}".`);
+    }
+  }
+
+  /** The highest delegation at or above the node. */
+  cutAbove(node: ZoneNode): ZoneNode | null {
+    if (this.#cuts === 0) return null;
+    let cut: ZoneNode | null = null;
+    for (let at: ZoneNode | null = node; at !== null; at = at.parent) if (at.delegates) cut = at;
+    return cut;
+  }
+
+  /** A node, with all that lie between it and the apex. */
+  #add(name: DomainName): OwnNode {
+    const above = parentOf(name);
+    const parent = this.#nodes.get(above) ?? this.#add(above);
+    parent.children++;
+    const node: OwnNode = { name, parent, rrsets: [], delegates: false, children: 0 };
+    this.#nodes.set(name, node);
+    return node;
+  }
+
+  /** Removes the node, and those above it, as long as they have neither records nor anything below. */
+  #prune(node: OwnNode): void {
+    for (let at = node; at.rrsets.length === 0 && at.children === 0 && at.parent !== null; at = at.parent) {
+      this.#nodes.delete(at.name);
+      at.parent.children--;
+    }
+  }
+
+  #negativeOf(rrsets: readonly RRset[]): RRset {
+    const soa = rrsets.find(({ type }) => type === 'SOA');
+    if (soa?.data.length === 1) return negativeSoa(soa);
+    throw new VivariumError('invalid_request', `The zone "${absoluteText(this.apex)}" needs exactly one SOA record.`);
+  }
+}
+
+/** The RRset of a type at a node. */
+export function rrsetOf(node: ZoneNode, type: RecordType): RRset | undefined {
+  for (const rrset of node.rrsets) if (rrset.type === type) return rrset;
+  return undefined;
+}
+
+/** The ALIAS or ANAME at a node. */
+export const aliasOf = (node: ZoneNode): RRset | undefined => node.rrsets.find(({ type }) => isAlias(type));
+
+interface GrowingRRset extends RRset {
+  ttlSeconds: number;
+  data: RecordData[];
+}
+
+/** The RRsets of one name's records. */
+function rrsetsOf(records: readonly ResourceRecord[]): RRset[] {
+  const rrsets: GrowingRRset[] = [];
+  for (const { name, ttlSeconds, data } of records) {
+    const rrset = rrsets.find(({ type }) => type === data.type);
+    if (rrset === undefined) rrsets.push({ name, type: data.type, ttlSeconds, data: [data] });
+    else {
+      rrset.ttlSeconds = Math.min(rrset.ttlSeconds, ttlSeconds);
+      rrset.data.push(data);
+    }
+  }
+  for (const rrset of rrsets) removeRepeats(rrset);
+  return rrsets;
+}
+
+function removeRepeats(rrset: GrowingRRset): void {
+  if (rrset.data.length < 2) return;
+  const distinct = new Map(rrset.data.map((data) => [formatZoneValue(data), data]));
+  if (distinct.size < rrset.data.length) rrset.data = [...distinct.values()];
+}
