@@ -69,6 +69,8 @@ export const domain = z.object({
     state: certificateState,
     reason: z.string().optional(),
     notAfter: timestamp.optional(),
+    /** When the certificate that is held is renewed, if nothing comes between. */
+    renewAt: timestamp.optional(),
     nextAttemptAt: timestamp.optional(),
   }),
   instructions: z.array(instruction),

@@ -63,8 +63,14 @@ export const zones = {
 
 export const records = {
   list: base
-    .route({ summary: 'A zone’s records' })
-    .input(z.strictObject({ zone: nameText }))
+    .route({ summary: 'A zone’s records, all of them or those at one name' })
+    .input(
+      z.strictObject({
+        zone: nameText,
+        /** Relative to the zone; `@` is the apex. */
+        name: nameText.optional(),
+      }),
+    )
     .output(z.array(record)),
   put: base
     .route({ summary: 'Add a record; the same record again only changes its TTL' })

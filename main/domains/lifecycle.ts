@@ -177,7 +177,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       const verdict = judge(projectId, text);
       if (!verdict.ok) {
         const { code, message, fix } = verdict.refusal;
-        throw new VivariumError(code, `${message} ${fix}`, { issues: [{ path: 'hostname', message }] });
+        const told = `${message} ${fix}`;
+        throw new VivariumError(code, told, { issues: [{ path: 'hostname', message: told }] });
       }
       if (domains.size >= DOMAINS_MAX) {
         throw new VivariumError('conflict', `There are ${DOMAINS_MAX} domains already; remove one first.`);

@@ -15,7 +15,7 @@ export interface DomainPlace {
 /** A domain as it is shown. */
 export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary }: DomainPlace): Domain {
   const { hostname, kind, certificate } = domain;
-  const { state, notAfterMs, nextAttemptAtMs, refusal } = certificate;
+  const { state, notAfterMs, renewAtMs, nextAttemptAtMs, refusal } = certificate;
   const reason = refusal?.code ?? (state === 'pending' ? 'issuance_pending' : null);
   const http = isServed(domain);
   // Renewal of a healthy certificate is not an attempt that anybody waits for.
@@ -29,6 +29,8 @@ export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, prima
       state,
       ...(reason !== null && { reason }),
       ...((state === 'issued' || state === 'expired') && stamp('notAfter', notAfterMs)),
+      // After a refusal, the next attempt is the renewal.
+      ...(state === 'issued' && refusal === null && stamp('renewAt', renewAtMs)),
       ...stamp('nextAttemptAt', awaited),
     },
     instructions: instructionsFor(hostname, kind, cnameTarget, zone),

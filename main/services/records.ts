@@ -30,7 +30,11 @@ export function createRecordServices(options: {
   const { zones, records, rules, writer } = options;
 
   return {
-    list: ({ zone }) => records.list(existingZone(zones, zone).name).map((row) => presentRecord(rules, row)),
+    list({ zone: text, name }) {
+      const zone = existingZone(zones, text).name;
+      const rows = name === undefined ? records.list(zone) : records.at(zone, ownerName(rules, zone, name));
+      return rows.map((row) => presentRecord(rules, row));
+    },
     put(input) {
       const zone = existingZone(zones, input.zone);
       const record = readRecord(rules, zone, input);
@@ -52,6 +56,13 @@ export function createRecordServices(options: {
       return presentRecord(rules, { ...row, visibleAtMs });
     },
   };
+}
+
+/** @throws VivariumError invalid_request */
+function ownerName(rules: Pick<RecordRules, 'parseName'>, zone: string, text: string): string {
+  const name = rules.parseName(text, zone);
+  if (!name.ok) throw refused('invalid_request', [{ path: 'name', message: name.message }]);
+  return name.name;
 }
 
 /** Data of the records at a name, one of each type, for the rules on what may stand together. */

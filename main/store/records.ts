@@ -45,6 +45,8 @@ export interface Owner {
 export interface Records {
   /** A zone's current records, by name, type and age. */
   list(zone: string): VersionRow[];
+  /** The current records at one name, by type and age. */
+  at(zone: string, name: string): VersionRow[];
   /** The current record of that id. */
   get(id: string): VersionRow | null;
   /** One current record of each type at a name. */
@@ -75,6 +77,9 @@ const SELECT = `SELECT key, id, zone, name, type, ttl AS ttlSeconds, value, visi
 export function createRecords({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Records {
   const current = sqlite.prepare<[string], VersionRow>(
     `${SELECT} WHERE zone = ? AND visible_until_ms IS NULL ORDER BY name, type, key`,
+  );
+  const at = sqlite.prepare<[string, string], VersionRow>(
+    `${SELECT} WHERE zone = ? AND name = ? AND visible_until_ms IS NULL ORDER BY type, key`,
   );
   const byId = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE id = ? AND visible_until_ms IS NULL`);
   const typesAt = sqlite.prepare<[string, string], Pick<VersionRow, 'type' | 'value'>>(
@@ -124,6 +129,7 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
 
   return {
     list: guarded((zone: string) => current.all(zone)),
+    at: guarded((zone: string, name: string) => at.all(zone, name)),
     get: guarded((id: string) => byId.get(id) ?? null),
     typesAt: guarded((zone: string, name: string) => typesAt.all(zone, name)),
     rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),

@@ -116,6 +116,8 @@ describe('records', () => {
     expect(record).toMatchObject({ zone: 'acme.test', name: stored, type, ttl: 3600, value: storedValue });
     expect(record.warnings).toBeUndefined();
     expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([record]);
+    expect(await engine.call('records.list', { zone: 'acme.test', name })).toEqual([record]);
+    expect(await engine.call('records.list', { zone: 'acme.test', name: 'other' })).toEqual([]);
     const qname = stored === '@' ? 'acme.test' : `${stored}.acme.test`;
     if (shown !== null) expect(await dig(engine, qname, type)).toBe(`NOERROR | ${shown}`);
   });

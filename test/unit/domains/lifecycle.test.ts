@@ -118,7 +118,12 @@ describe('issuance', () => {
     await verified(FORBIDDEN);
     world.zone(RIGHT);
     await world.clock.advance(5 * MINUTE);
-    expect(world.show().certificate).toEqual({ state: 'issued', notAfter: iso(FAKE_NOW_MS + 5 * MINUTE + 90 * DAY) });
+    const issuedAtMs = FAKE_NOW_MS + 5 * MINUTE;
+    expect(world.show().certificate).toEqual({
+      state: 'issued',
+      notAfter: iso(issuedAtMs + 90 * DAY),
+      renewAt: iso(issuedAtMs + 60 * DAY),
+    });
   });
 
   it.each(['pending', 'failed'])(
