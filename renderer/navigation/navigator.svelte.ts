@@ -69,6 +69,19 @@ export class Navigator {
     this.#place = place;
   }
 
+  /**
+   * Shows another thing of this page, or none, beside the list that it was chosen in: the focus stays there. `replace`
+   * leaves no trace in the history, for whoever runs through a list.
+   */
+  show(item: string | undefined, { replace = false } = {}): void {
+    const here = this.#place;
+    if (here === null || here.item === item) return;
+    const { item: _before, ...rest } = here;
+    const place = item === undefined ? rest : { ...rest, item };
+    this.#bar[replace ? 'replace' : 'push'](formatPlace(place));
+    this.#place = place;
+  }
+
   /** Changes what narrows this page; an undefined or empty value takes it away. Leaves no trace in the history. */
   narrow(changes: Readonly<Record<string, string | undefined>>): void {
     const here = this.#place;

@@ -19,6 +19,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   values: Values = $state() as Values;
   #submitting = $state(false);
   #failure = $state<string | undefined>(undefined);
+  #code = $state<string | undefined>(undefined);
   #faults = $state.raw<Readonly<Record<string, string>>>({});
   readonly #options: FormOptions<Values, Output>;
 
@@ -36,6 +37,11 @@ export class Form<Values extends Record<string, unknown>, Output> {
     return this.#failure;
   }
 
+  /** The code of the engine's refusal, for a form that can offer the way out of it. */
+  get code(): string | undefined {
+    return this.#code;
+  }
+
   /** What is wrong with a field. */
   fault(field: keyof Values & string): string | undefined {
     return this.#faults[field];
@@ -49,8 +55,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   async submit(): Promise<Output | undefined> {
     if (this.#submitting) return undefined;
     this.#submitting = true;
-    this.#failure = undefined;
-    this.#faults = {};
+    this.#forget();
     try {
       return await this.#options.submit($state.snapshot(this.values) as Values);
     } catch (error) {
@@ -63,7 +68,12 @@ export class Form<Values extends Record<string, unknown>, Output> {
 
   reset(values: Values = this.#options.values): void {
     this.values = { ...values };
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#failure = undefined;
+    this.#code = undefined;
     this.#faults = {};
   }
 
@@ -72,6 +82,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
       this.#failure = 'There is no connection to Vivarium. What you typed stays; send it again when it is back.';
       return;
     }
+    if (error instanceof ORPCError) this.#code = String(error.code);
     const named = issuesOf(error).map(({ path, message }) => [path.split(/[.[]/)[0] ?? '', message] as const);
     const ofFields = named.filter(([field]) => field in this.values);
     if (ofFields.length > 0 && ofFields.length === named.length) {
@@ -79,7 +90,10 @@ export class Form<Values extends Record<string, unknown>, Output> {
       this.#faults = Object.fromEntries(ofFields.toReversed());
       return;
     }
-    const field = error instanceof ORPCError ? this.#options.fieldOf?.(String(error.code), error.message) : undefined;
+    const field =
+      error instanceof ORPCError && this.#code !== undefined
+        ? this.#options.fieldOf?.(this.#code, error.message)
+        : undefined;
     if (field === undefined) this.#failure = describeFailure(error);
     else this.#faults = { [field]: describeFailure(error) };
   }

@@ -22,8 +22,8 @@ export interface Undoable {
   /** What was done: "Removed Biscuit." */
   text: string;
   undo: () => Promise<unknown>;
-  /** What is said when it has been undone: "Biscuit is back." */
-  undone: string;
+  /** What is said when it has been undone: "Biscuit is back." A function, where that depends on what became of it. */
+  undone: string | (() => string);
 }
 
 /** Short reports of what was done, with the way back where there is one: by the toast's button, or Ctrl/Cmd-Z later. */
@@ -67,7 +67,7 @@ export class Toasts {
         this.dismiss(id);
         try {
           await undo();
-          this.say(undone);
+          this.say(typeof undone === 'string' ? undone : undone());
         } catch (error) {
           this.fail(`It could not be undone. ${describeFailure(error)}`);
         }

@@ -68,6 +68,22 @@ describe('a form', () => {
     expect(form.values.name).toBe('Shop');
   });
 
+  it('knows the code of a refusal until it is sent again', async () => {
+    let refused = true;
+    const form = new Form({
+      values: { hostname: 'www.acme.test' },
+      submit: () =>
+        refused
+          ? Promise.reject(new ORPCError('plan_required', { message: 'The plan is Free.' }))
+          : Promise.resolve('done'),
+    });
+    await form.submit();
+    expect(form.code).toBe('plan_required');
+    refused = false;
+    await form.submit();
+    expect(form.code).toBeUndefined();
+  });
+
   it('is sent once at a time', async () => {
     const { form, sent } = setUp();
     await Promise.all([form.submit(), form.submit()]);

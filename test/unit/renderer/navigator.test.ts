@@ -62,6 +62,21 @@ describe('the navigator', () => {
     expect(navigator.visits).toBe(0);
   });
 
+  it('shows another thing of a page without an arrival, so that the focus stays', () => {
+    const bar = fakeBar('/projects/demo/domains?state=verified');
+    const navigator = new Navigator(bar);
+    navigator.show('www.acme.test');
+    navigator.show('shop.acme.test', { replace: true });
+    navigator.show('shop.acme.test');
+    expect(bar.entries).toEqual([
+      '/projects/demo/domains?state=verified',
+      '/projects/demo/domains/shop.acme.test?state=verified',
+    ]);
+    navigator.show(undefined);
+    expect(navigator.place).toEqual({ page: 'domains', project: 'demo', query: { state: 'verified' } });
+    expect(navigator.visits).toBe(0);
+  });
+
   it('leaves foreign addresses to the browser', () => {
     const bar = fakeBar('/');
     const navigator = new Navigator(bar);

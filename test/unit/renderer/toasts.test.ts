@@ -49,6 +49,15 @@ describe('toasts', () => {
     expect(toasts.canUndo).toBe(false);
   });
 
+  it('say what became of what was undone, where that is known only then', async () => {
+    const { toasts, texts } = setUp();
+    let state = 'pending';
+    toasts.done({ text: 'Removed.', undo: async () => (state = 'verified'), undone: () => `It is back, ${state}.` });
+    toasts.undoLast();
+    await settle();
+    expect(texts()).toEqual(['It is back, verified.']);
+  });
+
   it('say why something could not be undone', async () => {
     const { toasts } = setUp();
     const refused = new ORPCError('conflict', { message: 'There is a pet 7 already.' });
