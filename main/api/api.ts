@@ -12,6 +12,7 @@ import {
   type Exchange,
 } from './exchange.ts';
 import { refused, stopping, thrown } from './failures.ts';
+import { createDocuments } from './documents.ts';
 import { createHandlers } from './handlers.ts';
 import { BASE_PATH, DOCUMENT_PATH, OPERATIONS, type OperationId } from './operations.ts';
 import { createPaths } from './paths.ts';
@@ -27,6 +28,8 @@ export interface Api {
   isPreflight(request: ApiRequest): boolean;
   /** Asks the API in-process for one pet of the dataset; rejects with an Error that says why it does not answer. */
   probe(dataset: Dataset): Promise<void>;
+  /** The OpenAPI document as it is served at a base address: its text. */
+  document(baseUrl: string): string;
   /** From now on everything is answered 503. */
   close(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export async function createApi({ clock, log, pets, orders, cors }: ApiOptions):
     handler: handlers[operation.operationId satisfies OperationId],
   }));
   const paths = createPaths([...Object.values(OPERATIONS), { method: 'GET', path: DOCUMENT_PATH }]);
+  const documentAt = createDocuments(Object.values(OPERATIONS));
   const responder = createResponder(clock, log, cors);
   const probes = new AsyncLocalStorage<ApiRequestContext>();
   let closed = false;
@@ -57,6 +61,7 @@ export async function createApi({ clock, log, pets, orders, cors }: ApiOptions):
     responder,
     paths,
     endpoints,
+    documentAt,
     ownExchange(request, reply) {
       const context = probes.getStore();
       if (context === undefined) throw new Error('A request reached the router without its exchange.');
@@ -103,6 +108,7 @@ export async function createApi({ clock, log, pets, orders, cors }: ApiOptions):
         throw new Error(`The API answered ${reply.statusCode}: ${reply.json<{ message: string }>().message}`);
       }
     },
+    document: (baseUrl) => documentAt(baseUrl).text,
     async close() {
       closed = true;
       await app.close();

@@ -72,7 +72,7 @@ function describe(operation: Operation, schemas: DocumentSchemas): JsonSchema {
     tags,
     summary,
     description,
-    ...(retirement === undefined ? {} : { deprecated: true }),
+    ...(retirement === undefined ? {} : { deprecated: true, 'x-sunset': dateOf(retirement.sunsetAtMs) }),
     ...(stability === undefined ? {} : { 'x-stability': stability }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
@@ -84,6 +84,9 @@ function describe(operation: Operation, schemas: DocumentSchemas): JsonSchema {
     },
   };
 }
+
+/** A day in ISO 8601, as tools that compare documents read `x-sunset`. */
+const dateOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
 function parametersIn(place: 'path' | 'query', schema: Operation['query'], schemas: DocumentSchemas): JsonSchema[] {
   if (schema === undefined) return [];

@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance, type FastifySchemaCompiler, type FastifyServerOptions } from 'fastify';
 import type { z } from 'zod';
+import type { Body } from './answer.ts';
 import { readBody } from './body.ts';
-import { createDocuments } from './documents.ts';
 import type { Handler } from './handlers.ts';
 import { BASE_PATH, DOCUMENT_PATH, type Operation } from './operations.ts';
 import { createStages, type StageDependencies } from './stages.ts';
@@ -18,13 +18,19 @@ export interface Endpoint {
 
 export interface RoutingDependencies extends StageDependencies {
   endpoints: readonly Endpoint[];
+  /** The OpenAPI document at a base address. */
+  documentAt: (baseUrl: string) => Body;
 }
 
 /**
  * The Fastify instance, ready: it routes, calls the stages, the body parser and the validators. It listens nowhere, and
  * responses are written by the responder, not through Fastify's reply.
  */
-export async function createRouting({ endpoints, ...dependencies }: RoutingDependencies): Promise<FastifyInstance> {
+export async function createRouting({
+  endpoints,
+  documentAt,
+  ...dependencies
+}: RoutingDependencies): Promise<FastifyInstance> {
   const stages = createStages(dependencies);
   const app = fastify({
     logger: false,
@@ -43,7 +49,7 @@ export async function createRouting({ endpoints, ...dependencies }: RoutingDepen
   app.removeAllContentTypeParsers();
   app.setErrorHandler(stages.fail);
   app.setNotFoundHandler(stages.unrouted);
-  app.get(BASE_PATH + DOCUMENT_PATH, stages.describe(createDocuments(endpoints.map(({ operation }) => operation))));
+  app.get(BASE_PATH + DOCUMENT_PATH, stages.describe(documentAt));
   app.register((scope, _options, done) => {
     scope.addContentTypeParser('*', (_request, payload, parsed) => readBody(payload, parsed));
     for (const { operation, handler } of endpoints) {

@@ -3,7 +3,7 @@ import { createApi } from '../api/index.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { parseDuration } from '../base/duration.ts';
 import { isWithin } from '../base/hostname.ts';
-import { createProxy, loadErrorPages } from '../proxy/index.ts';
+import { createLoopback, createPasses, createProxy, loadErrorPages } from '../proxy/index.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { FREE_LIMITS } from '../ratelimit/plans.ts';
 import type { ListenerPorts } from '../services/index.ts';
@@ -39,11 +39,13 @@ export async function startDataPlane(
   });
   onStop(() => api.close());
 
+  const passes = createPasses();
   const counts = { requests: 0, refused: 0 };
   const proxy = createProxy({
     clock,
     log,
     limiter,
+    passes,
     targets: {
       api: {
         isPreflight: (request) => api.isPreflight(request),
@@ -76,6 +78,8 @@ export async function startDataPlane(
     api,
     limiter,
     ports,
+    passes,
+    loopback: createLoopback({ clock, port: ports.http }),
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
     counts: () => ({ ...counts, connections: proxy.connections() }),

@@ -5,6 +5,7 @@ import { NAME_SERVER } from '../dns/index.ts';
 import * as domainRules from '../domains/index.ts';
 import { FREE_LIMITS, limitsOf } from '../ratelimit/plans.ts';
 import {
+  createApiServices,
   createCaaServices,
   createCaServices,
   createCertificateServices,
@@ -92,6 +93,14 @@ export function createServices(
       effects,
       planLimits: limitsOf,
       freeLimits: FREE_LIMITS,
+    }),
+    api: createApiServices({
+      projects,
+      keys: store.keys,
+      present,
+      document: (baseUrl) => dataPlane.api.document(baseUrl),
+      loopback: dataPlane.loopback,
+      passes: dataPlane.passes,
     }),
     pets: createPetServices({
       projects,

@@ -1,5 +1,6 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
+import { api } from './api.ts';
 import { caa } from './caa.ts';
 import { ca, certificates } from './certificates.ts';
 import { clock } from './clock.ts';
@@ -22,6 +23,7 @@ export const contract = {
   deploys,
   keys,
   limits,
+  api,
   pets,
   orders,
   domains,

@@ -1,4 +1,5 @@
 import { API_KEY_PATTERN, hashSecret } from '../base/secret.ts';
+import type { Passes } from './passes.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Route } from './snapshot.ts';
 
@@ -16,12 +17,13 @@ export function hashToken(authorization: string): string | null {
   return token !== null && API_KEY_PATTERN.test(token) ? hashSecret(token) : null;
 }
 
-/** The id of the API key with that secret, if it belongs to the project of `route`; else null. */
+/** The id of the API key with that secret (or whose pass it is), if it belongs to the project of `route`; else null. */
 export function identifyKey(
   secretHash: string,
   route: Pick<Route, 'projectId'>,
   table: Pick<RouteTable, 'apiKey'>,
+  passes: Pick<Passes, 'redeem'>,
 ): string | null {
-  const owner = table.apiKey(secretHash);
+  const owner = table.apiKey(secretHash) ?? passes.redeem(secretHash);
   return owner?.projectId === route.projectId ? owner.keyId : null;
 }

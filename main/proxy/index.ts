@@ -2,6 +2,8 @@
 export type { Caller, Limiter } from './caller.ts';
 export { loadErrorPages, type ErrorPages } from './error-pages.ts';
 export type { ExchangeSummary } from './exchange.ts';
+export { createLoopback, type Loopback, type LoopbackResponse } from './loopback.ts';
+export { createPasses, type Passes } from './passes.ts';
 export { createProxy, type ListenerAddress, type Proxy, type ProxyOptions } from './proxy.ts';
 export { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 export type { ApiKeyOwner, Redirect, Route, Snapshot } from './snapshot.ts';

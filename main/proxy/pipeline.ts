@@ -5,6 +5,7 @@ import { readAuthority } from './authority.ts';
 import type { Caller, Limiter } from './caller.ts';
 import type { Exchange, StageName } from './exchange.ts';
 import { hashToken, identifyKey } from './identify.ts';
+import type { Passes } from './passes.ts';
 import * as problem from './problem.ts';
 import type { Problem } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
@@ -12,6 +13,8 @@ import type { Target } from './target.ts';
 
 export interface PipelineServices {
   limiter: Limiter;
+  /** For what Vivarium sends itself, on an API key's behalf. */
+  passes: Pick<Passes, 'redeem'>;
   targets: { api: Target };
   /** For callers without a valid API key. */
   freeLimits: PlanLimits;
@@ -30,14 +33,14 @@ interface Stage {
 export type Pipeline = (exchange: Exchange) => Answer | null;
 
 export function createPipeline(services: PipelineServices): Pipeline {
-  const { limits, limiter, freeLimits } = services;
+  const { limits, limiter, passes, freeLimits } = services;
 
   const stages: readonly Stage[] = [
     { name: 'listener', run: (exchange) => checkListener(exchange, limits) }, //                 400, 405, 503
     { name: 'authority', run: (exchange) => checkAuthority(exchange, limits) }, //               400, 414, 421, 431
     { name: 'route', run: findRoute }, //                                                        404
     { name: 'redirect', run: redirect }, //                                                      301, 302, 307, 308
-    { name: 'identify', run: identify }, //                              (401 by the target)
+    { name: 'identify', run: (exchange) => identify(exchange, passes) }, //                      (401 by the target)
     { name: 'limit', run: (exchange) => decide(exchange, limiter, freeLimits, services.targets) }, // (429 by the target)
     { name: 'target', run: (exchange) => handOver(exchange, services) },
   ];
@@ -125,11 +128,11 @@ function redirect(exchange: Exchange): Answer | null {
 }
 
 /** Who is asking: an API key of this project, or an address? */
-function identify(exchange: Exchange): Answer | null {
+function identify(exchange: Exchange, passes: Pick<Passes, 'redeem'>): Answer | null {
   const { connection, table } = exchange;
   const route = routeOf(exchange);
   const secretHash = secretHashOf(exchange);
-  exchange.keyId = secretHash === null ? null : identifyKey(secretHash, route, table);
+  exchange.keyId = secretHash === null ? null : identifyKey(secretHash, route, table, passes);
   exchange.caller =
     exchange.keyId === null
       ? { kind: 'address', address: connection.address, projectId: route.projectId }

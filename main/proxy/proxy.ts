@@ -16,6 +16,7 @@ import { createHttp1Server, serveHttp1 } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, rawResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax } from './open-files.ts';
+import { NO_PASSES, type Passes } from './passes.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { buildRouteTable } from './route-table.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
@@ -27,6 +28,8 @@ export interface ProxyOptions {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   log: Log;
   limiter: Limiter;
+  /** For what Vivarium sends itself, on an API key's behalf; nothing when left out. */
+  passes?: Pick<Passes, 'redeem'>;
   targets: { api: Target };
   /** The certificate for a hostname that is served; null when there is none to show. Expected to be cached. */
   contextFor: (hostname: string) => SecureContext | null;
@@ -94,6 +97,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     connections,
     limits,
     limiter: options.limiter,
+    passes: options.passes ?? NO_PASSES,
     targets: options.targets,
     freeLimits: options.freeLimits,
     pages: options.pages,

@@ -1,4 +1,5 @@
 export { type ListenerPorts, presentProject } from './addresses.ts';
+export { createApiServices } from './api.ts';
 export { createCaServices } from './ca.ts';
 export { createCaaServices } from './caa.ts';
 export { createCertificateServices } from './certificates.ts';

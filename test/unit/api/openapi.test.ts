@@ -10,6 +10,7 @@ interface Shown {
   operationId: string;
   tags: string[];
   deprecated?: boolean;
+  'x-sunset'?: string;
   'x-stability'?: string;
   parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
   requestBody?: { required: boolean; content: Record<string, { schema: unknown }> };
@@ -119,6 +120,7 @@ describe('the OpenAPI document', () => {
   test('marks getPet, and nothing else, as deprecated with its headers', () => {
     const all = Object.values(document.paths).flatMap((item) => Object.values(item));
     expect(all.filter(({ deprecated }) => deprecated).map(({ operationId }) => operationId)).toEqual(['getPet']);
+    expect(all.flatMap((shown) => shown['x-sunset'] ?? [])).toEqual(['2030-12-05']);
     for (const [status, { headers }] of Object.entries(document.paths['/pets/{petId}']?.['get']?.responses ?? {})) {
       const retirement = ['Deprecation', 'Sunset', 'Link'].filter((name) => name in headers);
       expect(retirement).toHaveLength(status === '429' ? 0 : 3);

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiExchange } from '../../../main/contract/api.ts';
+import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { CallerUsage } from '../../../main/contract/limits.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+async function setUp() {
+  const engine = await startEngine();
+  const { id: projectId } = await engine.demo();
+  const keyId = engine.app.demoKey()?.keyId ?? '';
+  const send = (input: Record<string, unknown>) =>
+    engine.call('api.send', { projectId, ...input }) as Promise<ApiExchange>;
+  return { engine, projectId, keyId, send };
+}
+
+const usedBy = async (engine: Engine, projectId: string): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    ((await engine.call('limits.usage', { projectId })) as CallerUsage[]).map(({ caller, minute }) => [
+      caller,
+      minute.used,
+    ]),
+  );
+
+const headerOf = ({ headers }: ApiExchange['response'], name: string): string | undefined =>
+  headers.find((field) => field.name === name)?.value;
+
+describe('api.describe', () => {
+  it('gives the document that the listener serves, byte for byte, and counts nothing', async () => {
+    const { engine, projectId } = await setUp();
+    for (const environment of ['production', 'staging'] as const) {
+      const described = (await engine.call('api.describe', { projectId, environment })) as {
+        baseUrl: string;
+        document: string;
+      };
+      expect(await usedBy(engine, projectId)).toEqual({});
+      const host = new URL(described.baseUrl).hostname;
+      const served = await engine.api({ path: '/v1/openapi.json', host, key: null });
+      expect(described.document).toBe(served.text);
+      expect(described.document).toContain('9223372036854775807');
+      await engine.call('limits.reset', { projectId });
+    }
+  });
+});
+
+describe('api.send', () => {
+  it('sends as a key whose secret nobody gave, is counted for it, and shows no secret', async () => {
+    const { engine, projectId, keyId, send } = await setUp();
+    const exchange = await send({ path: '/pets?limit=2', keyId });
+    expect(exchange.response).toMatchObject({ status: 200, reason: 'OK', httpVersion: '1.1', cut: false });
+    expect(JSON.parse(exchange.response.body)).toHaveLength(2);
+    expect(headerOf(exchange.response, 'X-RateLimit-Remaining')).toBe('59');
+    expect(exchange.request).toMatchObject({ method: 'GET', body: null });
+    expect(exchange.request.headers).toContainEqual({ name: 'Authorization', value: 'Bearer $VIVARIUM_KEY' });
+    expect(await usedBy(engine, projectId)).toEqual({ [`key:${keyId}`]: 1 });
+    expect(JSON.stringify(exchange)).not.toContain('viv_');
+  });
+
+  it('carries an int64 exactly, there and back', async () => {
+    const { keyId, send } = await setUp();
+    const body = '{"name": "Rex", "categoryId": 9223372036854775807}';
+    const headers = { 'Content-Type': 'application/json' };
+    const { request, response } = await send({ method: 'POST', path: '/pets', keyId, headers, body });
+    expect(response.status).toBe(201);
+    expect(response.body).toContain('"categoryId":9223372036854775807');
+    expect(request.body).toBe(body);
+  });
+
+  it('without a key is an address’s request, and is refused with 401', async () => {
+    const { engine, projectId, send } = await setUp();
+    const { response } = await send({ path: '/pets' });
+    expect([response.status, headerOf(response, 'WWW-Authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
+    expect(await usedBy(engine, projectId)).toEqual({ 'address:127.0.0.1': 1 });
+  });
+
+  it('sends a secret as it is, right or wrong', async () => {
+    const { engine, send } = await setUp();
+    const secret = engine.app.demoKey()?.secret ?? '';
+    expect((await send({ path: '/pets', secret })).response.status).toBe(200);
+    const wrong = await send({ path: '/pets', secret: 'viv_wrong' });
+    expect(wrong.response.status).toBe(401);
+    expect(JSON.stringify(wrong)).not.toContain('viv_wrong');
+    expect(JSON.stringify(engine.log)).not.toContain(secret);
+  });
+
+  it('goes to the environment that is named, and answers every status as it is', async () => {
+    const { keyId, send } = await setUp();
+    const staging = await send({ environment: 'staging', path: '/pets?limit=0', keyId });
+    expect(staging.request.url).toMatch(/^http:\/\/demo-staging\.vivarium\.localhost:\d+\/v1\/pets\?limit=0$/);
+    expect(staging.response.status).toBe(400);
+    expect((await send({ path: '/../../etc/passwd', keyId })).response.status).toBe(404);
+    const empty = await send({ method: 'POST', path: '/pets', keyId });
+    expect([empty.response.status, empty.request.headers.at(-2)]).toEqual([
+      400,
+      { name: 'Content-Length', value: '0' },
+    ]);
+    const head = await send({ method: 'HEAD', path: '/pets', keyId });
+    expect([head.response.status, head.response.body]).toEqual([200, '']);
+  });
+
+  it('obeys limits and bans like any client', async () => {
+    const { engine, keyId, send } = await setUp();
+    await engine.call('clock.freeze');
+    for (let request = 0; request < 60; request++) await engine.api();
+    const { response } = await send({ path: '/pets', keyId });
+    expect([response.status, headerOf(response, 'Retry-After')]).toEqual([429, '60']);
+  });
+
+  it('refuses a key that is revoked, or another project’s, by its name', async () => {
+    const { engine, keyId, send } = await setUp();
+    const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
+    const other = projects.find(({ slug }) => slug !== 'demo')?.id ?? '';
+    const [foreign] = (await engine.call('keys.list', { projectId: other })) as ApiKey[];
+    const foreignId = foreign?.id ?? ((await engine.call('keys.create', { projectId: other })) as ApiKey).id;
+    await expect(send({ path: '/pets', keyId: foreignId })).rejects.toMatchObject({
+      code: 'invalid_request',
+      issues: [{ path: 'keyId', message: expect.stringContaining('another project') as string }],
+    });
+    await engine.call('keys.revoke', { keyId });
+    await expect(send({ path: '/pets', keyId })).rejects.toMatchObject({
+      issues: [{ path: 'keyId', message: expect.stringContaining('revoked') as string }],
+    });
+    await expect(send({ path: '/pets', keyId: 'key_nobody' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  const REFUSED: readonly [Record<string, unknown>, string][] = [
+    [{ path: 'pets' }, 'path'],
+    [{ path: '//evil.example/ x' }, 'path'],
+    [{ path: '/pets\r\nHost: evil.example' }, 'path'],
+    [{ path: '/päts' }, 'path'],
+    [{ path: '/pets#top' }, 'path'],
+    [{ path: '/pets', method: 'CONNECT' }, 'method'],
+    [{ path: '/pets', headers: { Host: 'evil.example' } }, 'headers'],
+    [{ path: '/pets', headers: { 'transfer-encoding': 'chunked' } }, 'headers'],
+    [{ path: '/pets', headers: { Authorization: 'Basic x' } }, 'headers'],
+    [{ path: '/pets', headers: { 'X-Y': 'a\r\nX-Z: b' } }, 'headers'],
+    [{ path: '/pets', headers: { 'X Y': 'a' } }, 'headers'],
+    [{ path: '/pets', headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`x-${i}`, 'a'])) }, 'headers'],
+    [{ path: '/pets', secret: 'a b' }, 'secret'],
+    [{ path: '/pets', secret: 'a', keyId: 'key_a' }, 'secret'],
+    [{ path: '/pets', url: 'http://evil.example' }, 'url'],
+  ];
+
+  it('refuses what it cannot send, and says where', async () => {
+    const { send } = await setUp();
+    for (const [input, path] of REFUSED) {
+      await expect(send(input), JSON.stringify(input)).rejects.toMatchObject({
+        code: 'invalid_request',
+        issues: [{ path }],
+      });
+    }
+  });
+
+  it('goes nowhere but to its own listener, whatever the path looks like', async () => {
+    const { keyId, send } = await setUp();
+    const { request, response } = await send({ path: '//evil.example/pets', keyId });
+    expect(new URL(request.url).hostname).toBe('demo.vivarium.localhost');
+    expect([response.status, response.body]).toEqual([404, expect.stringContaining('not_found')]);
+  });
+});
