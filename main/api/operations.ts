@@ -107,3 +107,9 @@ export const OPERATIONS = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;
+
+/** The operations that are removed one day, as people know them. */
+export const SUNSETS: readonly { operation: string; atMs: number }[] = Object.values<Operation>(OPERATIONS).flatMap(
+  ({ method, path, retirement }) =>
+    retirement === undefined ? [] : [{ operation: `${method} ${path}`, atMs: retirement.sunsetAtMs }],
+);

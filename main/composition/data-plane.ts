@@ -3,7 +3,7 @@ import { createApi } from '../api/index.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { parseDuration } from '../base/duration.ts';
 import { isWithin } from '../base/hostname.ts';
-import { createLoopback, createPasses, createProxy, loadErrorPages } from '../proxy/index.ts';
+import { createLoopback, createPasses, createProxy, createRequestRates, loadErrorPages } from '../proxy/index.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { FREE_LIMITS } from '../ratelimit/plans.ts';
 import type { ListenerPorts } from '../services/index.ts';
@@ -41,6 +41,7 @@ export async function startDataPlane(
 
   const passes = createPasses();
   const counts = { requests: 0, refused: 0 };
+  const rates = createRequestRates(clock);
   const proxy = createProxy({
     clock,
     log,
@@ -52,6 +53,7 @@ export async function startDataPlane(
         handle(request, response, { route, keyId, decision, origin }) {
           counts.requests++;
           if (decision.refusal !== null) counts.refused++;
+          rates.count(route.projectId, decision.refusal !== null);
           events.emit('limits.changed', { projectId: route.projectId });
           events.emit('status.changed');
           const { projectId, environment } = route;
@@ -77,6 +79,7 @@ export async function startDataPlane(
   return {
     api,
     limiter,
+    rates,
     ports,
     passes,
     loopback: createLoopback({ clock, port: ports.http }),

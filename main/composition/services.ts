@@ -1,3 +1,4 @@
+import { SUNSETS } from '../api/index.ts';
 import { CNAME_TARGET } from '../base/config.ts';
 import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
@@ -56,7 +57,7 @@ export function createServices(
   const zoneParts = { zones: store.zones, records: store.records, rules: dns.rules, writer: dns.recordWriter };
 
   const services: Services = {
-    status: createStatusServices(parts.statusReport),
+    status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
     projects: createProjectServices({
       clock,
       projects,
@@ -66,6 +67,7 @@ export function createServices(
       forget(projectId) {
         lifecycle.projectRemoved(projectId);
         dataPlane.limiter.forget(projectId);
+        dataPlane.rates.forget(projectId);
         demo.forget({ projectId });
       },
     }),
@@ -139,7 +141,15 @@ export function createServices(
       stores: certificates.trustStores,
       effects,
     }),
-    clock: createClockServices(clock),
+    clock: createClockServices({
+      clock,
+      observe: () => ({
+        domains: lifecycle.list(),
+        limits: dataPlane.limiter.standing(),
+        propagating: store.records.propagating(),
+      }),
+      sunsets: SUNSETS,
+    }),
     settings: createSettingsServices(settings, effects),
     events: createEventServices(events),
   };

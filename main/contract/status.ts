@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { identifier } from './values.ts';
 
 const port = z.int().min(1).max(65535);
 
@@ -25,9 +26,23 @@ export const statusReport = z.object({
 });
 export type StatusReport = z.infer<typeof statusReport>;
 
+export const requestRates = z.object({
+  /** How long ago the last of the seconds below ended, in milliseconds of real time. */
+  ageMs: z.int(),
+  /** API responses in each of the last 300 whole seconds of real time, oldest first. */
+  requests: z.array(z.int()),
+  /** Those of them that refused with 429. */
+  refused: z.array(z.int()),
+});
+export type RequestRates = z.infer<typeof requestRates>;
+
 export const status = {
   get: base
     .route({ summary: 'Version, addresses, counts, warnings' })
     .input(z.strictObject({}).optional())
     .output(statusReport),
+  rates: base
+    .route({ summary: 'Requests per second over the last five minutes of real time, of one project or of all' })
+    .input(z.strictObject({ projectId: identifier.optional() }).optional())
+    .output(requestRates),
 };

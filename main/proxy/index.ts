@@ -6,5 +6,6 @@ export { createLoopback, type Loopback, type LoopbackResponse } from './loopback
 export { createPasses, type Passes } from './passes.ts';
 export { createProxy, type ListenerAddress, type Proxy, type ProxyOptions } from './proxy.ts';
 export { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
+export { createRequestRates } from './request-rates.ts';
 export type { ApiKeyOwner, Redirect, Route, Snapshot } from './snapshot.ts';
 export type { ProxyRequest, ProxyResponse, Scheme, Target, TargetContext } from './target.ts';

@@ -41,6 +41,8 @@ export interface Limiter {
   peek(caller: Caller, limits: PlanLimits): Decision;
   /** The project's callers with something used, struck or banned at this moment. */
   usage(projectId: string): CallerReading[];
+  /** Of all callers: rate windows that are open, and bans in force, at this moment. */
+  standing(): { minutes: number; days: number; bans: number };
   /** Used counts and strikes to zero, of one caller or of all of the project; bans stay. */
   reset(projectId: string, caller?: string): void;
   /** Lifts the ban of an API key. False when there was none. */
@@ -195,6 +197,17 @@ export function createLimiter(options: {
         }
       }
       return readings.reverse();
+    },
+    standing() {
+      const nowMs = clock.now();
+      const count = { minutes: 0, days: 0, bans: 0 };
+      for (const entry of entries.values()) {
+        const { minute, day, bannedUntilMs } = settle(entry.state, ruleFor(entry.caller), nowMs);
+        if (minute.startedAtMs !== null) count.minutes++;
+        if (day.startedAtMs !== null) count.days++;
+        if (bannedUntilMs !== null) count.bans++;
+      }
+      return count;
     },
     reset(projectId, caller) {
       for (const entry of entries.values()) {

@@ -1,10 +1,18 @@
 import type { AdjustableClock } from '../base/clock.ts';
 import { formatDuration, parseDuration } from '../base/duration.ts';
-import type { ClockReading } from '../contract/clock.ts';
+import type { ClockMove, ClockReading } from '../contract/clock.ts';
 import type { Services } from '../contract/index.ts';
+import { describeMove, type Sunset, type TimedState } from './clock-moves.ts';
 import { inputError } from './project-rules.ts';
 
-export function createClockServices(clock: AdjustableClock): Services['clock'] {
+export function createClockServices(options: {
+  clock: AdjustableClock;
+  /** What time alone can change, as it stands now. */
+  observe: () => Omit<TimedState, 'nowMs'>;
+  sunsets: readonly Sunset[];
+}): Services['clock'] {
+  const { clock, sunsets } = options;
+
   function reading(): ClockReading {
     const { now, realNow, offsetMs, frozen } = clock.state();
     return {
@@ -15,20 +23,23 @@ export function createClockServices(clock: AdjustableClock): Services['clock'] {
     };
   }
 
-  async function adjusted(path: string, adjustment: () => Promise<void>): Promise<ClockReading> {
+  const observe = (): TimedState => ({ nowMs: clock.now(), ...options.observe() });
+
+  async function move(path: string, adjustment: () => Promise<void>): Promise<ClockMove> {
+    const before = observe();
     try {
       await adjustment();
     } catch (error) {
       if (error instanceof RangeError) throw inputError(path, error.message);
       throw error;
     }
-    return reading();
+    return { ...reading(), happened: describeMove(before, observe(), sunsets) };
   }
 
   return {
     get: () => reading(),
-    advance: ({ by }) => adjusted('by', () => clock.advance(parseDuration(by))),
-    set: ({ to }) => adjusted('to', () => clock.set(Date.parse(to))),
+    advance: ({ by }) => move('by', () => clock.advance(parseDuration(by))),
+    set: ({ to }) => move('to', () => clock.set(Date.parse(to))),
     freeze() {
       clock.freeze();
       return reading();
@@ -37,6 +48,6 @@ export function createClockServices(clock: AdjustableClock): Services['clock'] {
       clock.resume();
       return reading();
     },
-    reset: () => adjusted('', () => clock.reset()),
+    reset: () => move('', () => clock.reset()),
   };
 }

@@ -61,6 +61,8 @@ export interface Records {
   apply(changes: VersionChanges): void;
   /** Current records of all zones, and versions of all zones. */
   count(): { current: number; versions: number };
+  /** RRsets of all zones that are not yet as their owner wants them. */
+  propagating(): number;
   /** The next moment at which a version begins or ends. */
   nextChangeMs(): EpochMs | null;
   /** Where a version begins or ends that has not been settled, by `nowMs`. */
@@ -104,6 +106,13 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
   const countEnding = sqlite
     .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
     .pluck();
+  const countPropagating = sqlite
+    .prepare<[], number>(
+      `SELECT count(*) FROM (
+         SELECT zone, name, type FROM records WHERE visible_from_ms IS NOT NULL
+         UNION SELECT zone, name, type FROM records WHERE visible_until_ms IS NOT NULL)`,
+    )
+    .pluck();
   const next = sqlite
     .prepare<[], number | null>(
       `SELECT min(at) FROM (
@@ -146,6 +155,7 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
       const records = countCurrent.get() ?? 0;
       return { current: records, versions: records + (countEnding.get() ?? 0) };
     }),
+    propagating: guarded(() => countPropagating.get() ?? 0),
     nextChangeMs: guarded(() => next.get() ?? null),
     due: guarded((nowMs: EpochMs) => due.all(nowMs, nowMs)),
     settle: transactional((nowMs: EpochMs) => {

@@ -95,7 +95,7 @@ export async function startPageEngine(world: World, assetsDir: string): Promise<
   fake.teach('clock', 'reset', async () => {
     await clock.reset();
     bus.emit('clock.changed');
-    return readClock();
+    return { ...readClock(), happened: [] };
   });
   fake.teach(
     'pets',

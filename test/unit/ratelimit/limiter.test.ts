@@ -71,6 +71,18 @@ describe('callers', () => {
     expect(bans).toEqual([]);
   });
 
+  it('are counted over all projects: open windows, and bans in force', async () => {
+    const { clock, limiter } = create();
+    limiter.take(address('::1'), FREE);
+    limiter.take(key('a', 'q'), FREE);
+    takeMany(limiter, key('banned'), 80);
+    expect(limiter.standing()).toEqual({ minutes: 3, days: 3, bans: 1 });
+    await clock.advance(60_000);
+    expect(limiter.standing()).toEqual({ minutes: 0, days: 3, bans: 1 });
+    await clock.advance(86_400_000);
+    expect(limiter.standing()).toEqual({ minutes: 0, days: 0, bans: 0 });
+  });
+
   it('that were not seen are not remembered by a peek', () => {
     const { limiter } = create();
     expect(limiter.peek(key('a'), FREE).rate.remaining).toBe(60);

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { ClockMove } from '../../../main/contract/clock.ts';
+import type { RequestRates } from '../../../main/contract/status.ts';
+import { startEngine, type Engine } from '../../support/engine.ts';
+
+const move = async (engine: Engine, procedure: string, input?: unknown) =>
+  ((await engine.call(procedure, input)) as ClockMove).happened;
+
+describe('moving the clock', () => {
+  it('tells what fell due on the way', async () => {
+    const engine = await startEngine();
+    await engine.call('clock.freeze');
+    await engine.api();
+    await engine.api({ key: null });
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    await engine.call('zones.create', { name: 'acme.test' });
+    await engine.call('records.put', { zone: 'acme.test', name: '@', type: 'TXT', value: 'hello' });
+    expect(await move(engine, 'clock.advance', { by: 'PT1M' })).toEqual(['2 minute windows are over.']);
+    expect(await move(engine, 'clock.advance', { by: 'PT59M' })).toEqual([
+      'The certificate of happypaws.example was given up.',
+      '1 changed RRset is visible now.',
+    ]);
+    expect(await move(engine, 'clock.advance', { by: 'PT48H' })).toEqual([
+      '3 domains were checked again.',
+      '2 day windows are over.',
+    ]);
+    expect(await move(engine, 'clock.advance', { by: 'P89D' })).toContain(
+      'The certificate of www.happypaws.test was renewed.',
+    );
+    expect(await move(engine, 'clock.set', { to: '2030-12-05T00:00:00Z' })).toContain(
+      'GET /pets/{petId} is removed: it answers 410.',
+    );
+    expect(await move(engine, 'clock.reset')).toContain('GET /pets/{petId} answers again.');
+  });
+});
+
+describe('requests per second', () => {
+  it('are told of all projects, and of one', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await Promise.all([engine.api(), engine.api(), engine.api({ host: 'happy-paws.vivarium.localhost', key: null })]);
+    const sumOf = async (input: { projectId?: string }) => {
+      const { requests } = (await engine.call('status.rates', input)) as RequestRates;
+      expect(requests).toHaveLength(300);
+      return requests.reduce((sum, count) => sum + count);
+    };
+    // The second that is running is told when it is over.
+    await expect.poll(() => sumOf({}), { timeout: 5_000 }).toBe(3);
+    expect(await sumOf({ projectId })).toBe(2);
+    await expect(engine.call('status.rates', { projectId: 'prj_gone' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
