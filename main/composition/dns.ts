@@ -62,6 +62,8 @@ export async function startDns(
     resolver,
     lookup: createLookup(client, resolver),
     recordWriter,
+    /** The platform's own zone, as it is answered from. */
+    platformZone: platform.index,
     /** The zone here that a hostname is in, if any. */
     zoneOf: (hostname: string) => zoneFacts(hostname, findZone),
     /** What is stored for a hostname in the zones here; null in none, or when another resolver is asked. */

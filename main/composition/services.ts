@@ -54,7 +54,7 @@ export function createServices(
   const { projects } = store;
   const effects = { emit: events.emit, publish };
   const present = (row: ProjectRow) => presentProject(row, limitsOf(row), dataPlane.ports);
-  const zoneParts = { zones: store.zones, records: store.records, rules: dns.rules, writer: dns.recordWriter };
+  const zoneParts = { clock, zones: store.zones, records: store.records, rules: dns.rules, writer: dns.recordWriter };
 
   const services: Services = {
     status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
@@ -123,13 +123,13 @@ export function createServices(
     certificates: createCertificateServices(lifecycle),
     zones: createZoneServices({
       ...zoneParts,
-      clock,
       nameServer: NAME_SERVER,
       emit: events.emit,
+      platform: dns.platformZone,
       publish: dns.zoneChanged,
     }),
     records: createRecordServices(zoneParts),
-    dns: createDnsServices({ client: dns.client, resolver: dns.resolver, rules: dns.rules }),
+    dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver, rules: dns.rules }),
     ca: createCaServices({
       root: {
         describe: certificates.root.describe,

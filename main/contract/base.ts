@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { ERROR_CATALOGUE } from './errors.ts';
 
 /** What accompanies an error: every wrong place of the input, with what is allowed there. */
-const errorData = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) }).optional();
+const issue = z.object({ path: z.string(), message: z.string(), forcible: z.literal(true).optional() });
+const errorData = z.object({ issues: z.array(issue) }).optional();
 
 const describe = <Code extends keyof typeof ERROR_CATALOGUE>(code: Code) => ({
   status: ERROR_CATALOGUE[code].status,

@@ -44,6 +44,8 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export interface InputIssue {
   path: string;
   message: string;
+  /** The same input is taken with `force`. */
+  forcible?: true;
 }
 
 /** An error of the catalogue. `message` says what to change, in a sentence a person can act on. */

@@ -37,7 +37,15 @@ export type DnsResult =
       rcode: string;
       answers: readonly ResponseRecord[];
       authority: readonly ResponseRecord[];
+      additional: readonly ResponseRecord[];
       transport: 'udp' | 'tcp';
+      id: number;
+      /** Those that are set, as `dig` writes them. */
+      flags: readonly string[];
+      /** The response's length. */
+      octets: number;
+      /** Octets of UDP that the server takes, where it knows EDNS. */
+      ednsOctets?: number;
       /** What the server says about an error (RFC 8914). */
       detail?: string;
     }
@@ -134,14 +142,22 @@ const failed = ({ failure, detail }: TransportFailure): DnsResult => ({
 
 const RCODE_NAMES = new Map<number, string>(Object.entries(RCODES).map(([name, code]) => [code, name]));
 
-const answered = ({ rcode, answer, authority, detail }: Response, transport: 'udp' | 'tcp'): DnsResult => ({
-  kind: 'answered',
-  rcode: RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`,
-  answers: answer,
-  authority,
-  transport,
-  ...(detail !== undefined && { detail }),
-});
+const answered = (response: Response, transport: 'udp' | 'tcp'): DnsResult => {
+  const { rcode, answer, authority, additional, id, flags, octets, ednsOctets, detail } = response;
+  return {
+    kind: 'answered',
+    rcode: RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`,
+    answers: answer,
+    authority,
+    additional,
+    transport,
+    id,
+    flags,
+    octets,
+    ...(ednsOctets !== undefined && { ednsOctets }),
+    ...(detail !== undefined && { detail }),
+  };
+};
 
 /** A query with recursion desired, and EDNS unless told otherwise. */
 function writeQuery(id: number, { name, type }: DnsQuestion, edns: boolean): Buffer {

@@ -21,16 +21,34 @@ export interface UnknownData {
 export interface Response {
   readonly id: number;
   readonly rcode: number;
+  /** Those that are set, as `dig` writes them. */
+  readonly flags: readonly string[];
   readonly truncated: boolean;
   /** Null when it has none, as some servers answer FORMERR. */
   readonly question: { name: DomainName; type: number; class: number } | null;
   readonly answer: readonly ResponseRecord[];
   readonly authority: readonly ResponseRecord[];
+  readonly additional: readonly ResponseRecord[];
   /** Whether it has an OPT record: the server knows EDNS. */
   readonly edns: boolean;
+  /** Octets of UDP that the server takes, as its OPT record says. */
+  readonly ednsOctets: number | undefined;
   /** What the server says about an error (RFC 8914). */
   readonly detail: string | undefined;
+  /** Of the whole message. */
+  readonly octets: number;
 }
+
+/** RFC 1035 §4.1.1, RFC 4035 §3.1.6 and §3.2.2. */
+const FLAGS = [
+  ['qr', 0x8000],
+  ['aa', 0x0400],
+  ['tc', 0x0200],
+  ['rd', 0x0100],
+  ['ra', 0x0080],
+  ['ad', 0x0020],
+  ['cd', 0x0010],
+] as const;
 
 const POINTER_BITS = 0xc0;
 const OPTION_EXTENDED_ERROR = 15;
@@ -57,6 +75,7 @@ export function readResponse(message: Buffer): Response | null {
 }
 
 interface Opt {
+  octets: number;
   extendedRcode: number;
   detail: string | undefined;
 }
@@ -80,16 +99,20 @@ class ResponseReader {
     const truncated = (flags & 0x0200) !== 0;
     // What is in a truncated message is asked for again, so it does not matter where it was cut.
     const counts = truncated ? [0, 0, 0] : [6, 8, 10].map((offset) => message.readUInt16BE(offset));
-    const [answer = [], authority = []] = counts.map((count) => this.#section(count));
+    const [answer = [], authority = [], additional = []] = counts.map((count) => this.#section(count));
     return {
       id: message.readUInt16BE(0),
       rcode: (flags & 0xf) | ((this.#opt?.extendedRcode ?? 0) << 4),
+      flags: FLAGS.filter(([, bit]) => (flags & bit) !== 0).map(([name]) => name),
       truncated,
       question,
       answer,
       authority,
+      additional,
       edns: this.#opt !== null,
+      ednsOctets: this.#opt?.octets,
       detail: this.#opt?.detail,
+      octets: message.length,
     };
   }
 
@@ -105,12 +128,12 @@ class ResponseReader {
   #record(): ResponseRecord | null {
     const name = this.#name();
     const type = this.#uint16();
-    this.#uint16();
+    const classOrOctets = this.#uint16();
     const ttl = this.#uint32();
     const end = this.#uint16() + this.#offset;
     if (end > this.#message.length) throw new MessageFault();
     if (type === QUESTION_TYPES.OPT) {
-      this.#opt = { extendedRcode: ttl >>> 24, detail: this.#detail(end) };
+      this.#opt = { octets: classOrOctets, extendedRcode: ttl >>> 24, detail: this.#detail(end) };
       this.#offset = end;
       return null;
     }

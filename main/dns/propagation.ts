@@ -73,6 +73,27 @@ export function changeRRset<Version extends RecordVersion>(
   return [...kept, ...begun];
 }
 
+/** What is answered from a moment on. */
+export interface RRsetState<Version> {
+  readonly fromMs: EpochMs;
+  readonly versions: readonly Version[];
+}
+
+/** What is answered at `nowMs`, and every other state that is on its way, at most `statesMax` of them. */
+export function statesOf<Version extends Visibility>(
+  versions: readonly Version[],
+  nowMs: EpochMs,
+  statesMax: number,
+): RRsetState<Version>[] {
+  const ahead = new Set<EpochMs>();
+  for (const { visibleFromMs, visibleUntilMs } of versions) {
+    if (visibleFromMs !== null && visibleFromMs > nowMs) ahead.add(visibleFromMs);
+    if (visibleUntilMs !== null && visibleUntilMs > nowMs) ahead.add(visibleUntilMs);
+  }
+  const moments = [nowMs, ...[...ahead].sort((a, b) => a - b).slice(0, statesMax)];
+  return moments.map((fromMs) => ({ fromMs, versions: versions.filter((version) => isVisible(version, fromMs)) }));
+}
+
 function moveUp<Version extends RecordVersion>(version: Version, atMs: EpochMs, ends: boolean): Version {
   const { visibleFromMs, visibleUntilMs } = version;
   const from = visibleFromMs === null ? null : Math.min(visibleFromMs, atMs);

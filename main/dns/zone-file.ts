@@ -10,7 +10,7 @@ import {
   type ResourceRecord,
 } from './record.ts';
 import { readEntries, type Entry, type Token } from './tokens.ts';
-import { DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
+import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
 
 /** A zone file is read in one go, while everything else waits: 100,000 records take about a second. */
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
@@ -23,6 +23,8 @@ export interface ZoneFileFault {
   /** From 1: the line on which the record or directive begins. */
   line: number;
   message: string;
+  /** A careless provider would take the line. */
+  forcible?: true;
 }
 
 export interface ZoneFileResult {
@@ -45,6 +47,8 @@ export interface ZoneFileOptions {
   types?: readonly RecordType[];
   /** Data of the records that the zone has already, by name, for the rules on what may stand together. */
   at?: (name: DomainName) => readonly RecordData[];
+  /** Takes what a careless provider would take (`carelessFaults`). */
+  force?: boolean;
 }
 
 /**
@@ -81,8 +85,9 @@ class ZoneFileReader {
 
   /** False when reading ends early. */
   read(entry: Entry): boolean {
-    const message = entry.fault ?? this.#readEntry(entry);
-    if (message !== null) this.result.faults.push({ line: entry.line, message });
+    const fault = entry.fault ?? this.#readEntry(entry);
+    if (typeof fault === 'string') this.result.faults.push({ line: entry.line, message: fault });
+    else if (fault !== null) this.result.faults.push({ line: entry.line, ...fault });
     if (this.result.faults.length >= FAULTS_MAX) {
       const end = `More than ${FAULTS_MAX} lines can't be read; the rest of the file was left out.`;
       this.result.faults.push({ line: entry.line, message: end });
@@ -96,7 +101,7 @@ class ZoneFileReader {
   }
 
   /** What is wrong with the entry, or null. */
-  #readEntry({ line, indented, tokens }: Entry): string | null {
+  #readEntry({ line, indented, tokens }: Entry): string | Omit<ZoneFileFault, 'line'> | null {
     const [first] = tokens;
     if (first === undefined) return null;
     if (!first.quoted && !indented && first.text.startsWith('$')) return this.#readDirective(tokens);
@@ -151,11 +156,14 @@ class ZoneFileReader {
     return seconds;
   }
 
-  #add(line: number, record: ResourceRecord, warnings: string[]): string | null {
-    const { apex, supportsAlias = true, at } = this.#options;
+  #add(line: number, record: ResourceRecord, warnings: string[]): Omit<ZoneFileFault, 'line'> | null {
+    const { apex, supportsAlias = true, at, force = false } = this.#options;
     const here = this.#here.get(record.name) ?? [];
-    const [fault] = recordFaults({ apex, supportsAlias, at: (name) => [...(at?.(name) ?? []), ...here] }, record);
-    if (fault !== undefined) return fault;
+    const careless = carelessFaults(apex, record);
+    const faults = force
+      ? careless
+      : recordFaults({ apex, supportsAlias, at: (name) => [...(at?.(name) ?? []), ...here] }, record);
+    if (faults[0] !== undefined) return { message: faults[0], ...(careless.length === 0 && { forcible: true }) };
     // One of each type is all that the rules look at, so a long RRset costs no more than a short one.
     if (!here.some(({ type }) => type === record.data.type)) this.#here.set(record.name, [...here, record.data]);
     this.result.records.push(record);

@@ -75,6 +75,13 @@ export class ZoneIndex {
     this.#prune(node);
   }
 
+  /** All records, name by name. */
+  *records(): Generator<ResourceRecord> {
+    for (const { name, rrsets } of this.#nodes.values()) {
+      for (const { ttlSeconds, data } of rrsets) yield* data.map((each) => ({ name, ttlSeconds, data: each }));
+    }
+  }
+
   /** How many names there are, empty non-terminals among them. */
   get size(): number {
     return this.#nodes.size;

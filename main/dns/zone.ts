@@ -92,6 +92,15 @@ export function recordFaults(place: RecordPlace, record: ResourceRecord): string
   return faults;
 }
 
+/**
+ * What of `recordFaults` even a careless provider holds a record to: it stores a CNAME beside others or at the apex, and
+ * an ALIAS that nothing answers from.
+ */
+export function carelessFaults(apex: DomainName, record: ResourceRecord): string[] {
+  if (record.data.type === 'CNAME' && record.name === apex) return [];
+  return recordFaults({ apex, supportsAlias: true, at: () => [] }, record);
+}
+
 function apexFaults(type: RecordType, shown: string): string[] {
   if (type !== 'CNAME') return [];
   return [`"${shown}" is the zone's own name, where SOA and NS stand, so it can't have a CNAME; use ALIAS (or ANAME).`];

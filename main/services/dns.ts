@@ -1,28 +1,42 @@
+import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { DnsClient, formatValue, parseName, ResponseRecord, serverText, typeCode } from '../dns/index.ts';
+import type { AnswerRecord } from '../contract/zones.ts';
+import type {
+  DnsClient,
+  formatValue,
+  formatZoneValue,
+  parseName,
+  ResponseRecord,
+  serverText,
+  typeCode,
+  typeName,
+} from '../dns/index.ts';
 import { inputError } from './project-rules.ts';
 
 export function createDnsServices(options: {
+  clock: Pick<Clock, 'monotonic'>;
   client: Pick<DnsClient, 'ask'>;
   /** The server that the setting names. */
   resolver: () => { address: string; port: number };
   rules: {
     formatValue: typeof formatValue;
+    formatZoneValue: typeof formatZoneValue;
     parseName: typeof parseName;
     serverText: typeof serverText;
     typeCode: typeof typeCode;
+    typeName: typeof typeName;
   };
 }): Services['dns'] {
-  const { rules } = options;
+  const { clock, rules } = options;
 
-  const present = ({ name, ttlSeconds, data }: ResponseRecord) => ({
-    name: name === '' ? '.' : name,
-    type: data.type,
-    ttl: ttlSeconds,
+  function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
+    const shown = { name: nameText(name), type: data.type, ttl: ttlSeconds };
+    if (!('octets' in data)) return { ...shown, value: rules.formatValue(data), rdata: rules.formatZoneValue(data) };
     // RFC 3597 §5: how data of an unknown type is written.
-    value: 'octets' in data ? `\\# ${data.octets.length / 2} ${data.octets}`.trimEnd() : rules.formatValue(data),
-  });
+    const unknown = `\\# ${data.octets.length / 2} ${data.octets}`.trimEnd();
+    return { ...shown, value: unknown, rdata: unknown };
+  }
 
   return {
     async query({ name: text, type: mnemonic }) {
@@ -33,20 +47,28 @@ export function createDnsServices(options: {
         throw inputError('type', `"${mnemonic}" is not a record type; write A, CAA, or a number like TYPE65.`);
       }
       const server = options.resolver();
+      const askedAt = clock.monotonic();
       const result = await options.client.ask(server, { name: name.name, type });
+      const elapsedMs = clock.monotonic() - askedAt;
       const at = rules.serverText(server);
       if (result.kind === 'failed') throw failure(at, result);
-      const transport = result.transport === 'udp' ? 'UDP' : 'TCP';
-      const { rcode, answers, authority } = result;
+      const { kind: _answered, answers, authority, additional, transport, flags, ...rest } = result;
       return {
-        rcode,
+        ...rest,
+        flags: [...flags],
         answer: answers.map(present),
         authority: authority.map(present),
-        source: `${at} over ${transport}`,
+        additional: additional.map(present),
+        question: { name: nameText(name.name), type: rules.typeName(type) },
+        source: `${at} over ${transport === 'udp' ? 'UDP' : 'TCP'}`,
+        server: { address: server.address, port: server.port, transport },
+        elapsedMs,
       };
     },
   };
 }
+
+const nameText = (name: string): string => (name === '' ? '.' : name);
 
 function failure(at: string, { reason, detail }: { reason: string; detail?: string }): VivariumError {
   const because = detail === undefined ? '' : ` (${detail})`;

@@ -12,6 +12,8 @@ const WHOLE_ZONE_RECORDS = 100;
 export interface RecordWriter {
   /** All of them in one transaction; a record that is there already only gets its TTL. How many were not there before. */
   put(zone: string, records: readonly ResourceRecord[]): number;
+  /** Puts another record in the place of a current one, whose id it keeps unless it is there already. */
+  replace(record: VersionRow, wanted: ResourceRecord): void;
   /** Removes a current record; the moment from which it is no longer answered. */
   remove(record: VersionRow): number;
 }
@@ -81,6 +83,20 @@ export function createRecordWriter(options: {
       }
       if (changes.names.size > 0) store(zone, changes, created);
       return created;
+    },
+    replace(record, { name, ttlSeconds, data }) {
+      const changes = nothingCollected();
+      const { zone } = record;
+      const key = { name, type: data.type };
+      const value = rules.formatZoneValue(data);
+      const put = [{ id: record.id, ttlSeconds, value }];
+      if (name !== record.name || data.type !== record.type) {
+        plan(zone, record, { remove: new Set([record.id]) }, changes);
+        plan(zone, key, { put }, changes);
+      } else {
+        plan(zone, key, { put, remove: new Set(value === record.value ? [] : [record.id]) }, changes);
+      }
+      if (changes.names.size > 0) store(zone, changes, 0);
     },
     remove(record) {
       const changes = nothingCollected();

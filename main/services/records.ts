@@ -1,7 +1,8 @@
+import type { Clock } from '../base/clock.ts';
 import type { InputIssue } from '../contract/errors.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { type RecordInfo, recordType } from '../contract/zones.ts';
+import { type PropagatingRRset, type RecordInfo, recordType } from '../contract/zones.ts';
 import type * as Dns from '../dns/index.ts';
 import type { RecordData, ResourceRecord } from '../dns/index.ts';
 import type { RecordRows, VersionRow, ZoneRow, ZoneRows } from './dependencies.ts';
@@ -12,6 +13,7 @@ import { existingZone } from './zone-rules.ts';
 export type RecordRules = Pick<
   typeof Dns,
   | 'absoluteText'
+  | 'carelessFaults'
   | 'formatValue'
   | 'formatZoneValue'
   | 'parseName'
@@ -19,15 +21,36 @@ export type RecordRules = Pick<
   | 'parseZoneValue'
   | 'recordFaults'
   | 'relativeText'
+  | 'statesOf'
 >;
 
+/** Of one RRset, changes that are on their way and listed: who made more has seen enough. */
+const CHANGES_LISTED_MAX = 10;
+
 export function createRecordServices(options: {
+  clock: Pick<Clock, 'now'>;
   zones: ZoneRows;
   records: RecordRows;
   rules: RecordRules;
   writer: RecordWriter;
 }): Services['records'] {
-  const { zones, records, rules, writer } = options;
+  const { clock, zones, records, rules, writer } = options;
+
+  /** The current record of that value, as it is after a change. */
+  function shown(zone: ZoneRow, { name, data }: ResourceRecord, typed: string): RecordInfo {
+    const value = rules.formatZoneValue(data);
+    const row = records
+      .rrset(zone.name, name, data.type)
+      .find((version) => version.visibleUntilMs === null && version.value === value);
+    if (row === undefined) throw new Error('A record that was put is not there.');
+    return presentRecord(rules, row, nameWarnings(rules, zone, typed, name));
+  }
+
+  function existing(id: string): VersionRow {
+    const row = records.get(id);
+    if (row !== null) return row;
+    throw new VivariumError('not_found', `There is no record "${id}"; records.list shows a zone’s.`);
+  }
 
   return {
     list({ zone: text, name }) {
@@ -38,22 +61,33 @@ export function createRecordServices(options: {
     put(input) {
       const zone = existingZone(zones, input.zone);
       const record = readRecord(rules, zone, input);
-      checkPlace(rules, zone, record, input.force ? null : (name) => dataAt(rules, records, zone.name, name));
+      checkPlace(rules, zone, record, input.force, (name) => dataAt(rules, records, zone.name, name));
       writer.put(zone.name, [record]);
-      const value = rules.formatZoneValue(record.data);
-      const row = records
-        .rrset(zone.name, record.name, record.data.type)
-        .find((version) => version.visibleUntilMs === null && version.value === value);
-      if (row === undefined) throw new Error('A record that was put is not there.');
-      return presentRecord(rules, row, nameWarnings(rules, zone, input.name, record));
+      return shown(zone, record, input.name);
+    },
+    update({ id, force, ...changes }) {
+      const row = existing(id);
+      const zone = existingZone(zones, row.zone);
+      const before = presentRecord(rules, row);
+      const { name = before.name, type = before.type, ttl = before.ttl, value = before.value } = changes;
+      const read = readRecord(rules, zone, { name, type, ttl, value });
+      // What is shown of a text may be less than what is stored.
+      const kept = changes.value === undefined && type === before.type ? readData(rules, row)[0] : undefined;
+      const record = kept === undefined ? read : { ...read, data: kept };
+      checkPlace(rules, zone, record, force, (owner) => dataAt(rules, records, zone.name, owner, row));
+      writer.replace(row, record);
+      return shown(zone, record, name);
     },
     remove({ id }) {
-      const row = records.get(id);
-      if (row === null) {
-        throw new VivariumError('not_found', `There is no record "${id}"; records.list shows a zone’s.`);
-      }
+      const row = existing(id);
       const visibleAtMs = writer.remove(row);
       return presentRecord(rules, { ...row, visibleAtMs });
+    },
+    propagating({ zone }) {
+      const { name: apex } = existingZone(zones, zone);
+      if (records.nextChangeMs() === null) return [];
+      const rrsets = Map.groupBy(records.versions(apex), ({ type, name }) => `${type} ${name}`);
+      return [...rrsets.values()].flatMap((versions) => presentPropagating(rules, versions, clock.now()));
     },
   };
 }
@@ -65,14 +99,41 @@ function ownerName(rules: Pick<RecordRules, 'parseName'>, zone: string, text: st
   return name.name;
 }
 
-/** Data of the records at a name, one of each type, for the rules on what may stand together. */
+/** Data of the records at a name, one of each type, for the rules on what may stand together; as if `without` had gone. */
 function dataAt(
   rules: Pick<RecordRules, 'parseZoneValue'>,
-  records: Pick<RecordRows, 'typesAt'>,
+  records: Pick<RecordRows, 'typesAt' | 'rrset'>,
   zone: string,
   name: string,
+  without?: VersionRow,
 ): RecordData[] {
-  return records.typesAt(zone, name).flatMap((row) => readData(rules, row));
+  const rows = records.typesAt(zone, name);
+  if (without?.name !== name) return rows.flatMap((row) => readData(rules, row));
+  const rest = records
+    .rrset(zone, name, without.type)
+    .find((version) => version.visibleUntilMs === null && version.id !== without.id);
+  const kept = rows.filter(({ type }) => type !== without.type);
+  return [...kept, ...(rest === undefined ? [] : [rest])].flatMap((row) => readData(rules, row));
+}
+
+/** An RRset of which something is on its way; nothing for one that stays as it is. */
+function presentPropagating(rules: RecordRules, versions: readonly VersionRow[], nowMs: number): PropagatingRRset[] {
+  const [first] = versions;
+  const [now, ...ahead] = rules.statesOf(versions, nowMs, CHANGES_LISTED_MAX);
+  if (first === undefined || now === undefined || ahead.length === 0) return [];
+  const answered = (rows: readonly VersionRow[]) =>
+    rows.map((row) => {
+      const { ttl, value } = presentRecord(rules, row);
+      return { ttl, value };
+    });
+  return [
+    {
+      name: rules.relativeText(first.name, first.zone),
+      type: recordType.parse(first.type),
+      answered: answered(now.versions),
+      changes: ahead.map((state) => ({ at: new Date(state.fromMs).toISOString(), answered: answered(state.versions) })),
+    },
+  ];
 }
 
 /** A stored record's data; nothing where another version of Vivarium has stored what this one can't read. */
@@ -101,50 +162,37 @@ function readRecord(
 }
 
 /**
- * Holds a record to the rules of its place. Null for `at` is force: what a careless provider stores too, a CNAME beside
- * others or at the apex, an ALIAS where nothing answers from it; only a record outside its zone remains refused.
- * @throws VivariumError `invalid_request`; `conflict` with what stands there already.
+ * Holds a record to the rules of its place; with force, to those that a careless provider has too.
+ * @throws VivariumError `invalid_request`; `conflict` with what stands there already. The issues say whether force helps.
  */
 function checkPlace(
-  rules: Pick<RecordRules, 'recordFaults'>,
+  rules: Pick<RecordRules, 'recordFaults' | 'carelessFaults'>,
   zone: ZoneRow,
   record: ResourceRecord,
-  at: ((name: string) => RecordData[]) | null,
+  force: boolean,
+  at: (name: string) => RecordData[],
 ): void {
   const { name: apex, supportsAlias } = zone;
-  if (at === null) {
-    if (record.data.type === 'CNAME' && record.name === apex) return;
-    return refuseAll(
-      'invalid_request',
-      rules.recordFaults({ apex, supportsAlias: true, at: () => [] }, record),
-      record,
-      zone,
+  const careless = rules.carelessFaults(apex, record);
+  const inside = record.name === apex || record.name.endsWith(`.${apex}`);
+  const forcible = careless.length === 0 && { forcible: true as const };
+  const refuseAll = (code: 'invalid_request' | 'conflict', faults: readonly string[]): void => {
+    if (faults.length === 0) return;
+    throw refused(
+      code,
+      faults.map((message) => ({ path: inside ? 'type' : 'name', message, ...forcible })),
     );
-  }
-  const alone = rules.recordFaults({ apex, supportsAlias, at: () => [] }, record);
-  refuseAll('invalid_request', alone, record, zone);
-  refuseAll('conflict', rules.recordFaults({ apex, supportsAlias, at }, record), record, zone);
-}
-
-function refuseAll(
-  code: 'invalid_request' | 'conflict',
-  faults: readonly string[],
-  { name }: ResourceRecord,
-  zone: ZoneRow,
-): void {
-  if (faults.length === 0) return;
-  const inside = name === zone.name || name.endsWith(`.${zone.name}`);
-  throw refused(
-    code,
-    faults.map((message) => ({ path: inside ? 'type' : 'name', message })),
-  );
+  };
+  if (force) return refuseAll('invalid_request', careless);
+  refuseAll('invalid_request', rules.recordFaults({ apex, supportsAlias, at: () => [] }, record));
+  refuseAll('conflict', rules.recordFaults({ apex, supportsAlias, at }, record));
 }
 
 const refused = (code: 'invalid_request' | 'conflict', issues: InputIssue[]): VivariumError =>
   new VivariumError(code, issues.map(({ path, message }) => `${path}: ${message}`).join(' '), { issues });
 
 /** `www.example.test` without the dot, in the zone `example.test`, is what many mean and few get. */
-function nameWarnings(rules: RecordRules, zone: ZoneRow, text: string, { name }: ResourceRecord): string[] {
+function nameWarnings(rules: RecordRules, zone: ZoneRow, text: string, name: string): string[] {
   const doubled = `.${zone.name}.${zone.name}`;
   if (text.endsWith('.') || (!name.endsWith(doubled) && name !== doubled.slice(1))) return [];
   const meant = name.slice(0, -zone.name.length - 1);

@@ -2,14 +2,14 @@ import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { recordType } from '../contract/zones.ts';
-import type { createZone, readZoneFile, RecordData, ResourceRecord, writeZoneFile } from '../dns/index.ts';
+import type { createZone, readZoneFile, RecordData, ResourceRecord, writeZoneFile, ZoneIndex } from '../dns/index.ts';
 import type { Effects, RecordRows, VersionRow, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { readData, type RecordRules } from './records.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
-/** Bad lines that an import lists; the others are counted. */
-const REJECTED_LISTED_MAX = 100;
+/** Lines of each kind that an import lists; the others are counted. */
+const LINES_LISTED_MAX = 100;
 
 /** The zone's own SOA is made by the server; the one in the file is passed over. */
 const FILE_TYPES = [...recordType.options, 'SOA'] as const;
@@ -29,6 +29,8 @@ export function createZoneServices(options: {
   /** The server's own name, which every zone has in its NS. */
   nameServer: string;
   emit: Effects['emit'];
+  /** The platform's own zone, as it is answered from. */
+  platform: Pick<ZoneIndex, 'apex' | 'records'>;
   /** Puts a zone that was made or removed into effect. */
   publish: (name: string) => void;
 }): Services['zones'] {
@@ -72,21 +74,41 @@ export function createZoneServices(options: {
         text: rules.writeZoneFile(rules.createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
       };
     },
-    import({ name, text }) {
+    import({ name, text, force }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);
       const present = typesByName(rules, records.list(apex));
       const read = rules.readZoneFile(text, {
         apex,
         supportsAlias,
         types: FILE_TYPES,
+        force,
         at: (owner) => present.get(owner) ?? [],
       });
       const created = writer.put(
         apex,
         read.records.filter((record) => !isOwn(record, apex)),
       );
-      const { faults } = read;
-      return { created, rejected: faults.slice(0, REJECTED_LISTED_MAX), rejectedTotal: faults.length };
+      const { faults, warnings } = read;
+      return {
+        created,
+        rejected: faults.slice(0, LINES_LISTED_MAX),
+        rejectedTotal: faults.length,
+        forcible: faults.filter(({ forcible }) => forcible === true).length,
+        warnings: warnings.slice(0, LINES_LISTED_MAX),
+        warningsTotal: warnings.length,
+      };
+    },
+    platform() {
+      const { apex } = options.platform;
+      return {
+        name: apex,
+        records: [...options.platform.records()].map(({ name, ttlSeconds, data }) => ({
+          name: rules.relativeText(name, apex),
+          type: data.type,
+          ttl: ttlSeconds,
+          value: rules.formatValue(data),
+        })),
+      };
     },
   };
 }

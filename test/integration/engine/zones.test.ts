@@ -296,9 +296,12 @@ describe('zone files', () => {
       rejectedTotal: 3,
       rejected: [
         { line: 18, message: expect.stringContaining('not an IPv4 address') },
-        { line: 4_001, message: expect.stringContaining('stands alone') },
+        { line: 4_001, message: expect.stringContaining('stands alone'), forcible: true },
         { line: 10_000, message: expect.stringContaining('SRV records are not kept here') },
       ],
+      forcible: 1,
+      warnings: [],
+      warningsTotal: 0,
     });
     expect(elapsedMs).toBeLessThan(5_000);
     expect(await dig(engine, 'h9998.acme.test', 'A')).toBe('NOERROR | A 192.0.2.14');
@@ -343,20 +346,32 @@ describe('dns.query', () => {
     const engine = await engineWithZone();
     const { port } = engine.app.runtime.dns;
     await put(engine, 'www', 'CNAME', 'cname.vivarium.localhost');
-    expect(await engine.call('dns.query', { name: 'WWW.acme.test.' })).toEqual({
+    expect(await engine.call('dns.query', { name: 'WWW.acme.test.' })).toMatchObject({
       rcode: 'NOERROR',
+      flags: ['qr', 'aa', 'rd'],
+      question: { name: 'www.acme.test', type: 'A' },
       answer: [
-        { name: 'www.acme.test', type: 'CNAME', ttl: 3600, value: 'cname.vivarium.localhost' },
-        { name: 'cname.vivarium.localhost', type: 'A', ttl: 3600, value: '127.0.0.1' },
+        {
+          ...{ name: 'www.acme.test', type: 'CNAME', ttl: 3600 },
+          ...{ value: 'cname.vivarium.localhost', rdata: 'cname.vivarium.localhost.' },
+        },
+        { name: 'cname.vivarium.localhost', type: 'A', ttl: 3600, value: '127.0.0.1', rdata: '127.0.0.1' },
       ],
       authority: [],
+      additional: [],
       source: `127.0.0.1:${port} over UDP`,
+      server: { address: '127.0.0.1', port, transport: 'udp' },
+      ednsOctets: 1232,
     });
     expect(await engine.call('dns.query', { name: 'none.acme.test', type: 'caa' })).toMatchObject({
       rcode: 'NXDOMAIN',
       authority: [{ name: 'acme.test', type: 'SOA', ttl: 300 }],
     });
-    expect(await engine.call('dns.query', { name: 'example.com' })).toMatchObject({ rcode: 'REFUSED' });
+    expect(await engine.call('dns.query', { name: 'example.com' })).toMatchObject({
+      rcode: 'REFUSED',
+      flags: ['qr', 'rd'],
+      detail: expect.stringMatching(/zone/),
+    });
     for (let index = 0; index < 10; index++) await put(engine, 'big', 'TXT', `${index}`.repeat(200));
     const big = (await engine.call('dns.query', { name: 'big.acme.test', type: 'TXT' })) as {
       answer: unknown[];
@@ -370,7 +385,7 @@ describe('dns.query', () => {
     const failing = await startFakeDns((query) => replyTo(query, { flags: 2 }));
     await engine.call('settings.update', { resolver: `127.0.0.1:${failing.port}` });
     const source = `127.0.0.1:${failing.port} over UDP`;
-    expect(await engine.call('dns.query', { name: 'a.test' })).toEqual({
+    expect(await engine.call('dns.query', { name: 'a.test' })).toMatchObject({
       rcode: 'SERVFAIL',
       answer: [],
       authority: [],

@@ -3,6 +3,7 @@ import {
   changeRRset,
   isCurrent,
   isVisible,
+  statesOf,
   type RecordVersion,
   type RRsetChange,
 } from '../../../main/dns/propagation.ts';
@@ -92,6 +93,23 @@ describe('an RRset through its propagation', () => {
         expect(shownAt(versions, [at])).toEqual([at < delayMs ? '-' : wanted[at - delayMs]]);
       }
     }
+  });
+
+  it('is told as states from moment to moment, no more of them than are asked for', () => {
+    const versions = replay(['0 0 +a', '1 5 -a +b', '2 5 +b/60', '3 9 +c']);
+    const told = (max: number) =>
+      statesOf(versions, 4, max).map(({ fromMs, versions: seen }) => [
+        fromMs,
+        seen.map(({ value }) => value).join(' '),
+      ]);
+    expect(told(9)).toEqual([
+      [4, 'a'],
+      [6, 'b'],
+      [7, 'b'],
+      [12, 'b c'],
+    ]);
+    expect(told(1)).toHaveLength(2);
+    expect(statesOf(replay(['0 0 +a']), 4, 9)).toHaveLength(1);
   });
 
   it('keeps no version that is over, and none that will never show', () => {

@@ -86,7 +86,7 @@ describe('a zone file', () => {
     ['a closing parenthesis alone', 'a A ) 192.0.2.1', 1, 'has no "(" before it'],
   ])('%s is reported with its line', (_what, text, line, message) => {
     const { faults } = read(text);
-    expect(faults).toEqual([{ line, message: expect.stringContaining(message) as string }]);
+    expect(faults).toMatchObject([{ line, message: expect.stringContaining(message) as string }]);
   });
 
   test('an unclosed parenthesis costs its own line, not the file', () => {
@@ -128,6 +128,17 @@ describe('a zone file', () => {
     const at = (name: string) => (name === 'www.acme.test' ? [{ type: 'A', address: '192.0.2.1' } as const] : []);
     expect(read('www CNAME other', { at }).faults).toHaveLength(1);
     expect(read('www A 192.0.2.2', { at }).faults).toEqual([]);
+  });
+
+  test('what a careless provider takes is said to be so, and taken with force', () => {
+    const text = 'a A 192.0.2.1\na CNAME b\n@ CNAME c\nd ALIAS e\nf A nowhere\ng.other. A 192.0.2.1';
+    const { faults } = read(text, { supportsAlias: false });
+    expect(faults.map(({ line, forcible }) => [line, forcible ?? false])).toEqual([
+      ...[2, 3, 4].map((line) => [line, true]),
+      ...[5, 6].map((line) => [line, false]),
+    ]);
+    const forced = read(text, { supportsAlias: false, force: true });
+    expect([forced.records.length, forced.faults.map(({ line }) => line)]).toEqual([4, [5, 6]]);
   });
 
   test('ALIAS in a zone whose provider has none is refused', () => {
