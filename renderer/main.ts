@@ -35,6 +35,7 @@ const context: PageContext = {
     singleKeys: () => preferences.singleKeys,
   }),
   navigator,
+  preferences,
   time,
   toasts: new Toasts(time),
 };
@@ -65,4 +66,4 @@ if (window.vivariumDesktop === true) {
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('index.html has no element with the id "app".');
-mount(App, { target, props: { entrance, preferences, context } });
+mount(App, { target, props: { entrance, context } });

@@ -83,6 +83,7 @@ export function createServices(
       projects,
       keys: store.keys,
       effects,
+      lastUse: (key) => dataPlane.limiter.lastRequestOf(key.projectId, key.id),
       forget(key) {
         dataPlane.limiter.forget(key.projectId, `key:${key.id}`);
         demo.forget({ keyId: key.id });

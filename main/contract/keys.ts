@@ -8,6 +8,8 @@ export const apiKey = z.object({
   /** The first characters of the secret, enough to recognise it by. */
   prefix: z.string(),
   createdAt: timestamp,
+  /** When it last asked, refused or not; to the second after a crash. Absent while it has not. */
+  lastUsedAt: timestamp.optional(),
   revokedAt: timestamp.optional(),
 });
 export type ApiKey = z.infer<typeof apiKey>;

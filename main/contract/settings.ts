@@ -51,20 +51,6 @@ export const settingsValues = z.object({
 });
 export type Settings = z.infer<typeof settingsValues>;
 
-export const DEFAULT_SETTINGS: Settings = {
-  banAfter: 20,
-  banDuration: 'PT10M',
-  cors: '*',
-  propagation: 'PT0S',
-  resolver: 'local',
-  issuanceDelay: 'PT0S',
-  caaIdentity: {
-    domain: 'vivarium.localhost',
-    accountUri: 'https://vivarium.localhost/acct/1',
-    method: 'http-01',
-  },
-};
-
 export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),
   update: base

@@ -19,6 +19,7 @@ export interface LimitRow {
   strikes: number;
   strikesUntilMs: number | null;
   bannedUntilMs: number | null;
+  lastRequestAtMs: number | null;
 }
 
 /** Where counters and bans survive a restart. All calls are made outside of requests, in batches. */
@@ -43,6 +44,8 @@ export interface Limiter {
   usage(projectId: string): CallerReading[];
   /** Of all callers: rate windows that are open, and bans in force, at this moment. */
   standing(): { minutes: number; days: number; bans: number };
+  /** When an API key last asked, refused or not, in epoch milliseconds; null when it has not, or that is forgotten. */
+  lastRequestOf(projectId: string, keyId: string): number | null;
   /** Used counts and strikes to zero, of one caller or of all of the project; bans stay. */
   reset(projectId: string, caller?: string): void;
   /** Lifts the ban of an API key. False when there was none. */
@@ -67,6 +70,7 @@ interface Entry {
   projectId: string;
   caller: string;
   state: CallerState;
+  lastRequestAtMs: number | null;
   dirty: boolean;
 }
 
@@ -100,6 +104,7 @@ export function createLimiter(options: {
       projectId: row.projectId,
       caller: row.caller,
       state: stateOf(row),
+      lastRequestAtMs: row.lastRequestAtMs,
       dirty: false,
     });
   }
@@ -111,7 +116,7 @@ export function createLimiter(options: {
     let entry = entries.get(key);
     if (entry === undefined) {
       if (entries.size >= callersMax) evict();
-      entry = { projectId, caller, state: NEW_CALLER, dirty: false };
+      entry = { projectId, caller, state: NEW_CALLER, lastRequestAtMs: null, dirty: false };
     } else {
       entries.delete(key);
     }
@@ -173,7 +178,9 @@ export function createLimiter(options: {
   return {
     take(caller, limits) {
       const entry = touch(caller.projectId, callerName(caller));
-      const outcome = decide(limits, entry.state, ruleFor(entry.caller), clock.now());
+      const nowMs = clock.now();
+      const outcome = decide(limits, entry.state, ruleFor(entry.caller), nowMs);
+      entry.lastRequestAtMs = nowMs;
       mark(entry, outcome.state);
       if (outcome.banBegan) {
         flush();
@@ -209,6 +216,7 @@ export function createLimiter(options: {
       }
       return count;
     },
+    lastRequestOf: (projectId, keyId) => entries.get(keyOf(projectId, `key:${keyId}`))?.lastRequestAtMs ?? null,
     reset(projectId, caller) {
       for (const entry of entries.values()) {
         if (entry.projectId !== projectId || (caller !== undefined && entry.caller !== caller)) continue;
@@ -250,7 +258,7 @@ const stateOf = (row: LimitRow): CallerState => ({
   bannedUntilMs: row.bannedUntilMs,
 });
 
-const rowOf = ({ projectId, caller, state }: Entry): LimitRow => ({
+const rowOf = ({ projectId, caller, state, lastRequestAtMs }: Entry): LimitRow => ({
   projectId,
   caller,
   minuteStartedAtMs: state.minute.startedAtMs,
@@ -260,4 +268,5 @@ const rowOf = ({ projectId, caller, state }: Entry): LimitRow => ({
   strikes: state.strikes,
   strikesUntilMs: state.strikesUntilMs,
   bannedUntilMs: state.bannedUntilMs,
+  lastRequestAtMs,
 });

@@ -1,11 +1,5 @@
+import { PLAN_LIMITS } from '../contract/plan-limits.ts';
 import type { Plan, PlanLimits } from '../contract/projects.ts';
-
-/** Requests per minute and per day of each plan (specification, section 8). Enterprise is agreed per project. */
-export const PLAN_LIMITS: Record<Exclude<Plan, 'enterprise'>, PlanLimits> = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-};
 
 /** What callers without a valid API key are held to, whatever the project's plan. */
 export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;

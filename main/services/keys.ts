@@ -17,10 +17,25 @@ export function createKeyServices(options: {
   projects: ProjectRows;
   keys: KeyRows;
   effects: Effects;
+  /** When a key last asked, in epoch milliseconds; null when it has not. */
+  lastUse: (key: KeyRow) => number | null;
   /** Called after a key is revoked. */
   forget: (key: KeyRow) => void;
 }): Services['keys'] {
-  const { clock, projects, keys, effects } = options;
+  const { clock, projects, keys, effects, lastUse } = options;
+
+  const presentKey = (row: KeyRow): ApiKey => {
+    const lastUsedAtMs = lastUse(row);
+    return {
+      id: row.id,
+      name: row.name,
+      prefix: row.prefix,
+      createdAt: new Date(row.createdAtMs).toISOString(),
+      ...(lastUsedAtMs !== null && { lastUsedAt: new Date(lastUsedAtMs).toISOString() }),
+      ...(row.revokedAtMs !== null && { revokedAt: new Date(row.revokedAtMs).toISOString() }),
+    };
+  };
+
   return {
     create({ projectId, name }) {
       existingProject(projects, projectId);
@@ -70,14 +85,4 @@ export function existingKey(keys: Pick<KeyRows, 'get'>, keyId: string): KeyRow {
   if (row === null)
     throw new VivariumError('not_found', `There is no API key "${keyId}"; keys.list shows a project’s.`);
   return row;
-}
-
-function presentKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    createdAt: new Date(row.createdAtMs).toISOString(),
-    ...(row.revokedAtMs !== null && { revokedAt: new Date(row.revokedAtMs).toISOString() }),
-  };
 }

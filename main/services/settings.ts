@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Services } from '../contract/index.ts';
-import { DEFAULT_SETTINGS, type Settings, settingsValues } from '../contract/settings.ts';
+import { DEFAULT_SETTINGS } from '../contract/default-settings.ts';
+import { type Settings, settingsValues } from '../contract/settings.ts';
 import type { Effects, SettingRows } from './dependencies.ts';
 import { parseDuration } from '../base/duration.ts';
 import { inputError } from './project-rules.ts';

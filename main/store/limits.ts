@@ -13,6 +13,7 @@ export interface LimitRow {
   strikes: number;
   strikesUntilMs: EpochMs | null;
   bannedUntilMs: EpochMs | null;
+  lastRequestAtMs: EpochMs | null;
 }
 
 export interface Limits {
@@ -26,19 +27,20 @@ export function createLimits({ sqlite, guarded, transactional }: Connection): Li
   const all = sqlite.prepare<[], LimitRow>(
     `SELECT project_id AS projectId, caller, minute_started_at_ms AS minuteStartedAtMs, minute_used AS minuteUsed,
        day_started_at_ms AS dayStartedAtMs, day_used AS dayUsed, strikes, strikes_until_ms AS strikesUntilMs,
-       banned_until_ms AS bannedUntilMs
+       banned_until_ms AS bannedUntilMs, last_request_at_ms AS lastRequestAtMs
      FROM rate_counters ORDER BY project_id, caller`,
   );
   const upsert = sqlite.prepare<[LimitRow]>(
     `INSERT INTO rate_counters (project_id, caller, minute_started_at_ms, minute_used, day_started_at_ms, day_used,
-       strikes, strikes_until_ms, banned_until_ms)
+       strikes, strikes_until_ms, banned_until_ms, last_request_at_ms)
      SELECT id, :caller, :minuteStartedAtMs, :minuteUsed, :dayStartedAtMs, :dayUsed, :strikes, :strikesUntilMs,
-       :bannedUntilMs
+       :bannedUntilMs, :lastRequestAtMs
      FROM projects WHERE id = :projectId
      ON CONFLICT (project_id, caller) DO UPDATE SET
        minute_started_at_ms = excluded.minute_started_at_ms, minute_used = excluded.minute_used,
        day_started_at_ms = excluded.day_started_at_ms, day_used = excluded.day_used, strikes = excluded.strikes,
-       strikes_until_ms = excluded.strikes_until_ms, banned_until_ms = excluded.banned_until_ms`,
+       strikes_until_ms = excluded.strikes_until_ms, banned_until_ms = excluded.banned_until_ms,
+       last_request_at_ms = excluded.last_request_at_ms`,
   );
   const remove = sqlite.prepare<[string, string]>('DELETE FROM rate_counters WHERE project_id = ? AND caller = ?');
 

@@ -3,6 +3,7 @@ import { INITIAL_SCHEMA } from './migrations/001-initial.ts';
 import { ZONES_SCHEMA } from './migrations/002-zones.ts';
 import { DOMAINS_SCHEMA } from './migrations/003-domains.ts';
 import { SERIALS_SCHEMA } from './migrations/004-serials.ts';
+import { LAST_REQUESTS_SCHEMA } from './migrations/005-last-requests.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: 'zones', sql: ZONES_SCHEMA },
   { version: 3, name: 'domains', sql: DOMAINS_SCHEMA },
   { version: 4, name: 'serials', sql: SERIALS_SCHEMA },
+  { version: 5, name: 'last requests', sql: LAST_REQUESTS_SCHEMA },
 ];
 
 /** The schema that a list of migrations leads to. */

@@ -77,13 +77,18 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.#faults = {};
   }
 
+  /** The field that holds a place of the input: of `limits.perDay` the field of that name, else `limits`. */
+  #fieldAt(path: string): string {
+    return path in this.values ? path : (path.split(/[.[]/)[0] ?? '');
+  }
+
   #take(error: unknown): void {
     if (error instanceof ConnectionLostError) {
       this.#failure = 'There is no connection to Vivarium. What you typed stays; send it again when it is back.';
       return;
     }
     if (error instanceof ORPCError) this.#code = String(error.code);
-    const named = issuesOf(error).map(({ path, message }) => [path.split(/[.[]/)[0] ?? '', message] as const);
+    const named = issuesOf(error).map(({ path, message }) => [this.#fieldAt(path), message] as const);
     const ofFields = named.filter(([field]) => field in this.values);
     if (ofFields.length > 0 && ofFields.length === named.length) {
       // The first thing wrong with a field is what to mend first.

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ApiKey } from '../../../main/contract/keys.ts';
 import { startEngine, track } from '../../support/engine.ts';
 
 describe('first start', () => {
@@ -61,6 +62,20 @@ describe('a key', () => {
     const listed = (await engine.call('keys.list', { projectId })) as Record<string, unknown>[];
     expect(listed[0]).toMatchObject({ id: created.id, name: 'CI', prefix: created.secret.slice(0, 8) });
     expect(JSON.stringify(listed)).not.toContain(created.secret.slice(8));
+  });
+
+  it('says when it was last used, over a restart', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await engine.call('clock.freeze');
+    const lastUse = async () => ((await engine.call('keys.list', { projectId })) as ApiKey[])[0]?.lastUsedAt;
+    expect(await lastUse()).toBeUndefined();
+    await engine.api();
+    const { now } = (await engine.call('clock.get')) as { now: string };
+    expect(await lastUse()).toBe(now);
+    await engine.stop();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    expect(((await again.call('keys.list', { projectId })) as ApiKey[])[0]?.lastUsedAt).toBe(now);
   });
 
   it('is unauthorized from the moment it is revoked, and the readable demo key is gone', async () => {

@@ -8,7 +8,7 @@ import {
   NEW_CALLER,
   peek,
 } from '../../../main/ratelimit/decide.ts';
-import { PLAN_LIMITS } from '../../../main/ratelimit/plans.ts';
+import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 
 /** A whole second, so that resets are whole seconds too where a test does not say otherwise. */
 const NOW = Date.UTC(2026, 10, 20, 9, 0, 0);

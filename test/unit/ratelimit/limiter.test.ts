@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Caller, createLimiter, type LimitRow, type LimitStorage } from '../../../main/ratelimit/limiter.ts';
-import { PLAN_LIMITS } from '../../../main/ratelimit/plans.ts';
+import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
 const FREE = PLAN_LIMITS.free;
@@ -132,6 +132,22 @@ describe('usage, reset and unban', () => {
     limiter.reset('p');
     expect(limiter.usage('p')).toMatchObject([{ caller: 'key:b', state: { minute: { used: 0 }, strikes: 0 } }]);
     expect(limiter.take(key('b'), FREE).refusal?.code).toBe('api_key_banned');
+  });
+
+  it('knows when a key last asked, refused or not, and whatever was reset since', async () => {
+    const { limiter, rows, clock } = create();
+    expect(limiter.lastRequestOf('p', 'a')).toBeNull();
+    takeMany(limiter, key('a'), 60);
+    await clock.advance(5_000);
+    const refusedAtMs = clock.now();
+    expect(limiter.take(key('a'), FREE).refusal).not.toBeNull();
+    await clock.advance(2 * 86_400_000);
+    limiter.peek(key('a'), FREE);
+    limiter.reset('p');
+    expect(limiter.lastRequestOf('p', 'a')).toBe(refusedAtMs);
+    expect(limiter.lastRequestOf('q', 'a')).toBeNull();
+    limiter.stop();
+    expect(create({ rows, clock }).limiter.lastRequestOf('p', 'a')).toBe(refusedAtMs);
   });
 
   it('unban lifts a ban and its strikes, and says whether there was one', () => {

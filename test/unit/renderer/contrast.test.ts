@@ -62,6 +62,11 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     expect(contrast(usual['on-moss'] ?? '', usual['moss-strong'] ?? '')).toBeGreaterThanOrEqual(4.5);
   });
 
+  it('words show on a button of brick', () => {
+    expect(contrast(usual['on-moss'] ?? '', usual['brick'] ?? '')).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(high['on-moss'] ?? '', high['brick'] ?? '')).toBeGreaterThanOrEqual(7);
+  });
+
   it.each(pairs(TEXT))('%s on %s is legible in high contrast at a glance', (one = '', other = '') => {
     expect(contrast(high[one] ?? '', high[other] ?? '')).toBeGreaterThanOrEqual(7);
   });

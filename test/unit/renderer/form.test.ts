@@ -68,6 +68,15 @@ describe('a form', () => {
     expect(form.values.name).toBe('Shop');
   });
 
+  it('finds the field of a place within an input, by the whole path or by its beginning', async () => {
+    const form = new Form({
+      values: { 'limits.perDay': '', cors: '' },
+      submit: () => Promise.reject(issues(['limits.perDay', 'is required'], ['cors[2]', 'must be an origin'])),
+    });
+    await form.submit();
+    expect([form.fault('limits.perDay'), form.fault('cors')]).toEqual(['is required', 'must be an origin']);
+  });
+
   it('knows the code of a refusal until it is sent again', async () => {
     let refused = true;
     const form = new Form({

@@ -129,5 +129,6 @@ function limitRow(projectId: string) {
     strikes: 3,
     strikesUntilMs: null,
     bannedUntilMs: 4,
+    lastRequestAtMs: null,
   };
 }

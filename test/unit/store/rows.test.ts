@@ -124,6 +124,7 @@ describe('rate counters', () => {
     strikes: 0,
     strikesUntilMs: null,
     bannedUntilMs: null,
+    lastRequestAtMs: 1_795_000_001_456,
   });
 
   it('are replaced by caller, and removed by caller', () => {

@@ -1,0 +1,16 @@
+import type { Settings } from './settings.ts';
+
+/** The settings of a first start; in a file of its own, so that the interface can say what they are. */
+export const DEFAULT_SETTINGS: Settings = {
+  banAfter: 20,
+  banDuration: 'PT10M',
+  cors: '*',
+  propagation: 'PT0S',
+  resolver: 'local',
+  issuanceDelay: 'PT0S',
+  caaIdentity: {
+    domain: 'vivarium.localhost',
+    accountUri: 'https://vivarium.localhost/acct/1',
+    method: 'http-01',
+  },
+};
