@@ -83,7 +83,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     },
   });
   const quit = () => app.quit();
-  const iconFile = join(iconsDir, 'vivarium-256.png');
+  const iconFile = join(iconsDir, 'linux', '256x256.png');
   const memory = openDesktopMemory(memoryFile, log);
   const window = createMainWindow({ log, memory, preloadFile, iconFile, isQuitting, quit });
   const actions: MenuActions = {

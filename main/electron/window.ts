@@ -89,6 +89,7 @@ function openWindow(options: MainWindowOptions): BrowserWindow {
     void leave(window, options);
   });
   window.loadURL(PAGE_URL).catch((error: unknown) => {
+    if (isQuitting()) return;
     log.error('The page could not be loaded', { error });
     window.show();
   });

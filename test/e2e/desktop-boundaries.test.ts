@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
+import { HOSTS, startDesktop, titleOf, windowState, type Desktop } from '../support/desktop.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** A document of somebody else that tries to get a port to the engine, and tells by its title what became of it. */
+const INTRUDER = `data:text/html,<title>waiting</title><script>
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener('close', () => { document.title = 'refused'; });
+  port1.onmessage = () => { document.title = 'answered'; };
+  window.postMessage('vivarium:connect', '*', [port2]);
+</script>`;
+
+const ready = (page: Page) => page.getByRole('heading', { level: 1 }).waitFor();
+
+/** Has the page run `script`, an expression, and makes sure that it is still itself afterwards. */
+async function attempt(desktop: Desktop, script: string): Promise<unknown> {
+  const page = await desktop.page();
+  await ready(page);
+  const result = await page.evaluate<unknown>(script);
+  await ready(page);
+  const { count, url } = await windowState(desktop);
+  expect([count, url]).toEqual([1, expect.stringMatching(/^app:\/\/vivarium\//)]);
+  return result;
+}
+
+for (const host of HOSTS) {
+  describe.skipIf(host.missing !== null)(`the page of the desktop’s window, on ${titleOf(host)}`, () => {
+    it('has nothing of Node or Electron but a marker', async () => {
+      const names = ['require', 'process', 'module', 'Buffer', 'electron', 'ipcRenderer', 'global', 'vivariumDesktop'];
+      const found = await attempt(startDesktop(host), `${JSON.stringify(names)}.filter((name) => name in globalThis)`);
+      expect(found).toEqual(['vivariumDesktop']);
+    });
+
+    it('leads nowhere else', async () => {
+      const desktop = startDesktop(host);
+      for (const address of [
+        'https://example.org/',
+        'http://127.0.0.1:9/',
+        'file:///etc/passwd',
+        'data:text/html,x',
+        'app://other/',
+      ]) {
+        await attempt(desktop, `void location.assign(${JSON.stringify(address)})`);
+      }
+    });
+
+    it('opens no window', async () => {
+      const opened = await attempt(
+        startDesktop(host),
+        `(() => {
+          const link = Object.assign(document.createElement('a'), { href: 'https://example.org/', target: '_blank' });
+          document.body.append(link);
+          link.click();
+          link.remove();
+          return [window.open('/'), window.open('https://example.org/', 'named')];
+        })()`,
+      );
+      expect(opened).toEqual([null, null]);
+    });
+
+    it('embeds nothing', async () => {
+      const desktop = startDesktop(host);
+      await attempt(
+        desktop,
+        `for (const src of ['https://example.org/', location.href, 'data:text/html,<script>document.write("embed" + "ded")</script>']) {
+          document.body.append(Object.assign(document.createElement('iframe'), { src }));
+        }
+        document.body.insertAdjacentHTML('beforeend', '<webview src="https://example.org/"></webview>');`,
+      );
+      const [, ...frames] = (await desktop.page()).frames();
+      const contents = await Promise.all(frames.map((frame) => frame.evaluate<string>('document.body.innerText')));
+      expect(contents.join('')).not.toMatch(/embedded|Vivarium/);
+    });
+
+    it('runs nothing but its own files, and connects to nothing', async () => {
+      const desktop = startDesktop(host);
+      await desktop.page();
+      const { url } = desktop.runtime().control;
+      const outcome = await attempt(
+        desktop,
+        `(async () => {
+          const script = Object.assign(document.createElement('script'), { textContent: 'window.inlined = true' });
+          document.body.append(script);
+          const isRefused = (address) => fetch(address).then(() => false, () => true);
+          return {
+            inlined: 'inlined' in window,
+            engine: await isRefused('${url}/api/openapi.json'),
+            ownFile: await isRefused('/index.html'),
+            socket: await new Promise((resolve) => {
+              const socket = new WebSocket('${url.replace('http', 'ws')}/rpc');
+              socket.onerror = () => resolve(true);
+              socket.onopen = () => resolve(false);
+            }),
+          };
+        })()`,
+      );
+      expect(outcome).toEqual({ inlined: false, engine: true, ownFile: true, socket: true });
+    });
+
+    it('comes from no other folder', async () => {
+      const desktop = startDesktop(host);
+      const page = await desktop.page();
+      const { origin } = new URL(page.url());
+      for (const path of ['/%2e%2e%2fpackage.json', '/..%5c..%5cpackage.json', '/assets/..%2f..%2f..%2fpackage.json']) {
+        const response = await page.goto(origin + path);
+        expect([path, response?.status()]).toEqual([path, 400]);
+        expect(await page.content()).not.toContain('devDependencies');
+      }
+    });
+
+    it('may put text on the clipboard, and is denied everything else', async () => {
+      const desktop = startDesktop(host);
+      await (await desktop.page()).bringToFront();
+      const outcome = await attempt(
+        desktop,
+        `(async () => {
+          const name = (error) => error.name;
+          await navigator.clipboard.writeText('copied by the page');
+          return {
+            read: await navigator.clipboard.readText().then(() => 'allowed', name),
+            notifications: await Notification.requestPermission(),
+            camera: await navigator.mediaDevices.getUserMedia({ video: true }).then(() => 'allowed', name),
+            place: await new Promise((resolve) => {
+              navigator.geolocation.getCurrentPosition(() => resolve('allowed'), ({ code }) => resolve(code));
+            }),
+          };
+        })()`,
+      );
+      expect(outcome).toEqual({
+        read: 'NotAllowedError',
+        notifications: 'denied',
+        camera: 'NotAllowedError',
+        place: 1,
+      });
+      expect(await desktop.evaluate(({ clipboard }) => clipboard.readText())).toBe('copied by the page');
+    });
+
+    it('alone has a way to the engine: another document in a window like its own is refused', async () => {
+      const desktop = startDesktop(host);
+      await desktop.page();
+      await desktop.evaluate(
+        ({ BrowserWindow }, { url, preload, icon }) => {
+          const window = new BrowserWindow({
+            show: false,
+            icon,
+            webPreferences: {
+              preload,
+              sandbox: true,
+              contextIsolation: true,
+              nodeIntegration: false,
+              nodeIntegrationInWorker: false,
+              nodeIntegrationInSubFrames: false,
+              webSecurity: true,
+              allowRunningInsecureContent: false,
+              experimentalFeatures: false,
+              webviewTag: false,
+              navigateOnDragDrop: false,
+              spellcheck: false,
+            },
+          });
+          return window.loadURL(url);
+        },
+        {
+          url: INTRUDER,
+          preload: join(ROOT, 'out', 'preload', 'preload.cjs'),
+          icon: join(ROOT, 'resources', 'icons', 'linux', '256x256.png'),
+        },
+      );
+      const intruder = await desktop.pageAt('data:');
+      await vi.waitFor(async () => expect(await intruder.title()).toBe('refused'));
+    });
+
+    it('cannot be replaced by one from elsewhere, not even by the app itself', async () => {
+      const desktop = startDesktop(host);
+      await ready(await desktop.page());
+      for (const url of ['https://example.org/', 'http://127.0.0.1:9/']) {
+        const load = desktop.evaluate(
+          ({ BrowserWindow }, address) => BrowserWindow.getAllWindows()[0]?.loadURL(address),
+          url,
+        );
+        await expect(load).rejects.toThrow(/ERR_/);
+      }
+    });
+  });
+}

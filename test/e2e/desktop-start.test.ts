@@ -1,0 +1,251 @@
+/**
+ * What only the stand-in lets one see: questions that are asked before there is a window, the tray, and what is handed to
+ * other programs.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { chooseFromMenu, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
+import type { StandInApp } from '../support/desktop-on-stand-in.ts';
+import { temporaryFolder, track } from '../support/engine.ts';
+import { FREE_PORTS, startProgram } from '../support/program.ts';
+
+const start = (options: Parameters<typeof startDesktop>[1] = {}) =>
+  startDesktop(STAND_IN, options) as ReturnType<typeof startDesktop> & StandInApp;
+
+/** A port that is taken for as long as the test runs. */
+async function takenPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  track(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const logOf = (dataDir: string): string => readFileSync(join(dataDir, 'logs', 'vivarium.log'), 'utf8');
+
+describe('a start that cannot be', () => {
+  it('names the port that is taken, and takes another one when asked to', async () => {
+    const port = await takenPort();
+    const desktop = start({ args: [...FREE_PORTS, '--http-port', String(port), '--empty'] });
+    const { message, detail, buttons, press } = await desktop.nextDialog();
+    expect(message).toBe('Vivarium cannot have the port for HTTP');
+    expect(detail).toMatch(new RegExp(`^Port ${port} .* is taken`));
+    expect(buttons).toEqual(['Try again', 'Use another port this time', 'Quit']);
+    press('Use another port this time');
+    await desktop.page();
+    expect(desktop.runtime().http.port).not.toBe(port);
+  });
+
+  it('ends when it is asked to while it asks', async () => {
+    const port = await takenPort();
+    const desktop = start({ args: [...FREE_PORTS, '--https-port', String(port)] });
+    await desktop.nextDialog();
+    desktop.signal('SIGTERM');
+    expect((await desktop.ended).code).toBe(0);
+  });
+
+  it('offers the interface of the headless one that has the data folder', async () => {
+    const headless = await startProgram(['--empty']);
+    const desktop = start({ dataDir: headless.dataDir });
+    const { message, press } = await desktop.nextDialog();
+    expect(message).toBe('Vivarium is already running on this data folder, without a window');
+    const { url, token } = headless.runtime.control;
+    press('Try again');
+    const again = await desktop.nextDialog();
+    again.press('Open its interface');
+    const { code, stderr } = await desktop.ended;
+    expect([code, stderr, desktop.opened]).toEqual([0, '', [`${url}/#token=${token}`]]);
+    expect(logOf(headless.dataDir)).not.toContain(token);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it.each<[what: string, args: string[], message: RegExp]>([
+    ['an option that there is not', ['--data-folder', 'x'], /--data-folder/],
+    ['the same port twice', ['--http-port', '9000', '--https-port', '9000'], /are both 9000/],
+  ])('says what is wrong with %s', async (_what, args, message) => {
+    const desktop = start({ args });
+    expect((await desktop.ended).code).toBe(1);
+    expect(desktop.errorBoxes).toMatchObject([
+      { title: 'Vivarium could not start', content: expect.stringMatching(message) as string },
+    ]);
+  });
+
+  it('touches no folder that is somebody else’s', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'thesis.txt'), '');
+    const desktop = start({ dataDir: folder });
+    expect((await desktop.ended).code).toBe(1);
+    expect(desktop.errorBoxes[0]?.content).toContain('holds files that are not Vivarium');
+    expect(readdirSync(folder)).toEqual(['thesis.txt']);
+  });
+});
+
+describe('the tray', () => {
+  it('says where Vivarium serves and that its clock is not the real one, and ends it', async () => {
+    const desktop = start();
+    await desktop.page();
+    const { http, https, dns } = desktop.runtime();
+    await vi.waitFor(async () =>
+      expect((await desktop.trayLabels())[0]).toBe(`Serving HTTP ${http.port}, HTTPS ${https.port}, DNS ${dns.port}`),
+    );
+    await desktop.call('clock.freeze');
+    await vi.waitFor(async () => expect((await desktop.trayLabels())[1]).toMatch(/^! The app’s clock is frozen/));
+    await desktop.clickTray('Quit Vivarium');
+    expect((await desktop.ended).code).toBe(0);
+  });
+
+  it('brings the window back', async () => {
+    const desktop = start();
+    await desktop.page();
+    await vi.waitFor(async () => expect(await desktop.trayLabels()).toContain('Open Vivarium'));
+    await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
+    await desktop.clickTray('Open Vivarium');
+    expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
+  });
+});
+
+describe('what is handed to other programs', () => {
+  it('is the interface for the browser, signed in; the logs; the data folder; a link of the page', async () => {
+    const desktop = start();
+    const page = await desktop.page();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const { url, token } = desktop.runtime().control;
+    await chooseFromMenu(desktop, 'Open in Browser');
+    await chooseFromMenu(desktop, 'Show Logs');
+    await chooseFromMenu(desktop, 'Show Data Folder');
+    await page.evaluate(
+      `window.open('https://www.rfc-editor.org/rfc/rfc8659'); window.open('smb://example.org/share')`,
+    );
+    await vi.waitFor(() =>
+      expect(desktop.opened).toEqual([
+        `${url}/#token=${token}`,
+        join(desktop.dataDir, 'logs'),
+        desktop.dataDir,
+        'https://www.rfc-editor.org/rfc/rfc8659',
+      ]),
+    );
+    await vi.waitFor(() => expect(logOf(desktop.dataDir)).toContain('smb://example.org/share'));
+  });
+});
+
+describe('an error that nobody caught', () => {
+  it('is logged and shown, and Vivarium ends in order, to start again', async () => {
+    const desktop = start();
+    await desktop.page();
+    const dialog = desktop.nextDialog();
+    await desktop.evaluate(() => {
+      setImmediate(() => {
+        throw new Error('nobody expected this');
+      });
+    });
+    const { message, detail, press } = await dialog;
+    expect([message, detail]).toEqual([
+      'Vivarium failed, and has to end',
+      expect.stringContaining('nobody expected this'),
+    ]);
+    press('Start again');
+    expect((await desktop.ended).code).toBe(0);
+    expect(desktop.relaunched()).toBe(true);
+    expect(logOf(desktop.dataDir)).toMatch(/error An error that nobody caught .*nobody expected this/);
+    expect(() => desktop.runtime()).toThrow('ENOENT');
+  });
+});
+
+describe('a window', () => {
+  it('whose screen has gone opens on one that is there', async () => {
+    const screens = (...areas: object[]) => ({ ELECTRON_STAND_IN_SCREENS: JSON.stringify(areas) });
+    const laptop = { x: 0, y: 25, width: 1440, height: 875 };
+    const first = start({ env: screens(laptop, { x: 1440, y: 0, width: 2560, height: 1440 }) });
+    await first.page();
+    await first.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows()[0]?.setBounds({ x: 2000, y: 100, width: 2000, height: 1200 }),
+    );
+    await first.quit();
+    const second = start({ dataDir: first.dataDir, env: screens(laptop) });
+    await second.page();
+    const bounds = await second.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
+    expect(bounds).toEqual(laptop);
+  });
+});
+
+describe('the command line of the installed app', () => {
+  /** As its launcher starts it, in the same binary. */
+  function run(...words: string[]) {
+    const app = STAND_IN.start(['--command-line', '--', ...words], {});
+    track(async () => {
+      app.signal('SIGKILL');
+      await app.ended;
+    });
+    return app;
+  }
+
+  it('prints, and ends with the command’s exit code', async () => {
+    expect(await run('--version').ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+    expect(await run('nonsense').ended).toMatchObject({ code: 1, stdout: '' });
+    const nobody = await run('--data-dir', temporaryFolder(), 'call', 'status.get').ended;
+    expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining('No Vivarium is running')]);
+  });
+
+  it('asks the desktop app that runs, and does not count as another start of it', async () => {
+    const desktop = start();
+    await desktop.page();
+    const { code, stdout } = await run('--data-dir', desktop.dataDir, 'call', 'status.get').ended;
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ dataDir: desktop.dataDir })]);
+    expect(await windowState(desktop)).toMatchObject({ count: 1 });
+    const missing = await run('--data-dir', desktop.dataDir, 'call', 'projects.get', '{"projectId":"prj_x"}').ended;
+    expect([missing.code, JSON.parse(missing.stderr)]).toEqual([1, expect.objectContaining({ code: 'not_found' })]);
+  });
+
+  it('serves headless until it is asked to stop', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const serving = run('serve', '--data-dir', dataDir, '--empty', ...FREE_PORTS);
+    await vi.waitFor(() => readFileSync(join(dataDir, 'runtime.json')), { timeout: 10_000 });
+    serving.signal('SIGTERM');
+    const { code, stdout } = await serving.ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Stopping')]);
+  });
+});
+
+describe('the stand-in for Electron', () => {
+  /** A program that uses something of Electron; how it ends, and what it says. */
+  function runUsing(code: string): Promise<{ code: number | null; stderr: string }> {
+    const register = join(import.meta.dirname, '..', 'support', 'electron-stand-in', 'register.ts');
+    const program = join(temporaryFolder(), 'program.mjs');
+    writeFileSync(program, code);
+    const child = spawn(process.execPath, ['--import', register, program], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    return new Promise((resolve) => child.once('close', (ended) => resolve({ code: ended, stderr })));
+  }
+
+  it.each([
+    [`import { app } from 'electron'; app.getGPUInfo();`, 'does not carry out app.getGPUInfo'],
+    [`import { app } from 'electron'; try { app.setBadgeCount(1) } catch {}`, 'does not carry out app.setBadgeCount'],
+    [`import { app } from 'electron'; app.on('gpu-info-update', () => {});`, 'never emits "gpu-info-update" of app'],
+    [`import { autoUpdater } from 'electron';`, `does not provide an export named 'autoUpdater'`],
+    [
+      `import { app, BrowserWindow } from 'electron'; await app.whenReady(); new BrowserWindow({ kiosk: true });`,
+      'does not carry out the option "kiosk" of BrowserWindow',
+    ],
+    [
+      `import { app, BrowserWindow } from 'electron'; app.enableSandbox(); await app.whenReady();
+       new BrowserWindow({ webPreferences: { sandbox: false } });`,
+      'carries out sandbox: true only, not false',
+    ],
+    [`import { session } from 'electron'; session.defaultSession;`, 'cannot be used before the app is ready'],
+    [
+      `import { app, protocol } from 'electron'; await app.whenReady();
+       protocol.registerSchemesAsPrivileged([{ scheme: 'app' }]);`,
+      'before the app is ready',
+    ],
+  ])('ends a program that relies on what it does not do: %s', async (code, message) => {
+    const ended = await runUsing(code);
+    expect(ended.code).not.toBe(0);
+    expect(ended.stderr).toContain(message);
+  });
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { chooseFromMenu, HOSTS, startDesktop, titleOf, windowState, type Desktop } from '../support/desktop.ts';
+
+/** The one project gets a name over the control port, and the page shows it. */
+async function seeLiveChange(desktop: Desktop, name: string): Promise<void> {
+  const page = await desktop.page();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const [project] = (await desktop.call('projects.list')) as { id: string }[];
+  if (project === undefined) await desktop.call('projects.create', { name });
+  else await desktop.call('projects.update', { projectId: project.id, name });
+  await page.getByText(name).first().waitFor();
+}
+
+for (const host of HOSTS) {
+  describe.skipIf(host.missing !== null)(`the desktop app, on ${titleOf(host)}`, () => {
+    it('opens one window, whose page follows the engine without signing in', async () => {
+      const desktop = startDesktop(host);
+      await seeLiveChange(desktop, 'Glasshouse');
+      expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
+      expect((await windowState(desktop)).url).toMatch(/^app:\/\/vivarium\//);
+    });
+
+    it('keeps serving when its window is closed, and says so once', async () => {
+      const desktop = startDesktop(host);
+      await desktop.page();
+      const closeWindow = () =>
+        desktop.evaluate(({ BrowserWindow }) => {
+          BrowserWindow.getAllWindows()[0]?.close();
+        });
+      const dialog = desktop.nextDialog();
+      await closeWindow();
+      const { message, press } = await dialog;
+      expect(message).toBe('Vivarium goes on serving without its window');
+      press('Keep serving');
+      await vi.waitFor(async () => expect((await windowState(desktop)).visible).toBe(false));
+      expect(await desktop.call('status.get')).toHaveProperty('version');
+
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.show());
+      await closeWindow();
+      await vi.waitFor(async () => expect((await windowState(desktop)).visible).toBe(false));
+    });
+
+    it('shows the window of the first start when it is started again', async () => {
+      const desktop = startDesktop(host);
+      await desktop.page();
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
+      const again = startDesktop(host, { dataDir: desktop.dataDir });
+      expect((await again.ended).code).toBe(0);
+      await vi.waitFor(async () => expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true }));
+    });
+
+    it('runs once for each data folder', async () => {
+      const one = startDesktop(host);
+      const other = startDesktop(host);
+      await Promise.all([one.page(), other.page()]);
+      expect(one.runtime().pid).not.toBe(other.runtime().pid);
+    });
+
+    it.each([
+      ['its menu', (desktop: Desktop) => chooseFromMenu(desktop, 'Quit Vivarium')],
+      ['SIGTERM', (desktop: Desktop) => Promise.resolve(desktop.signal('SIGTERM'))],
+    ])('drains and ends with 0 when %s asks it to', async (_who, ask) => {
+      const desktop = startDesktop(host);
+      await desktop.page();
+      await ask(desktop);
+      const { code, stderr } = await desktop.ended;
+      expect([code, stderr]).toEqual([0, '']);
+      expect(() => desktop.runtime()).toThrow('ENOENT');
+      expect(readFileSync(join(desktop.dataDir, 'logs', 'vivarium.log'), 'utf8')).toMatch(/Vivarium has stopped\n$/);
+    });
+
+    it('takes the page back after a reload, and lets go of what it had asked for', async () => {
+      const desktop = startDesktop(host);
+      await seeLiveChange(desktop, 'Before');
+      await (await desktop.page()).reload();
+      await seeLiveChange(desktop, 'After');
+    });
+
+    it('offers to load a page again that has crashed, and the servers never notice', async () => {
+      const desktop = startDesktop(host);
+      const page = await desktop.page();
+      const dialog = desktop.nextDialog();
+      const crash = page.waitForEvent('crash');
+      page.goto('chrome://crash').catch(() => undefined);
+      const { message, press } = await dialog;
+      await crash;
+      expect(message).toBe('The window’s page ended unexpectedly');
+      expect(await desktop.call('status.get')).toHaveProperty('version');
+      press('Reload');
+      await seeLiveChange(desktop, 'Again');
+    });
+
+    it('opens where it was, as large as it was', async () => {
+      const desktop = startDesktop(host);
+      await desktop.page();
+      const place = { x: 60, y: 80, width: 1000, height: 700 };
+      await desktop.evaluate(({ BrowserWindow }, bounds) => BrowserWindow.getAllWindows()[0]?.setBounds(bounds), place);
+      await desktop.quit();
+      const again = startDesktop(host, { dataDir: desktop.dataDir });
+      await again.page();
+      const bounds = await again.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getNormalBounds());
+      expect(bounds).toEqual(place);
+    });
+  });
+}

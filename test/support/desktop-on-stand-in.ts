@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { vi } from 'vitest';
+import { isGone, watchCrashes } from './desktop-pages.ts';
+import { DESKTOP_PROGRAM, type DesktopHost, type RunningApp, type ShownDialog } from './desktop.ts';
+import { toChromium, privilegedSchemes } from './electron-stand-in/addresses.ts';
+import type { StandInCommand, StandInEvent } from './electron-stand-in/driver.ts';
+import type { Ended } from './program.ts';
+
+const REGISTER = join(import.meta.dirname, 'electron-stand-in', 'register.ts');
+
+/** Chromium takes its time on a busy machine. */
+const PATIENCE_MS = 15_000;
+
+/** The app, and what its user sees of it that Electron itself does not tell. */
+export interface StandInApp extends RunningApp {
+  /** The lines of the tray's menu, once there is one. */
+  trayLabels(): Promise<string[]>;
+  /** Clicks an item of the tray's menu. */
+  clickTray(label: string): Promise<void>;
+  /** What `dialog.showErrorBox` has shown. */
+  errorBoxes: { title: string; content: string }[];
+  /** Addresses and folders that were handed to other programs. */
+  opened: string[];
+  relaunched(): boolean;
+}
+
+export interface StandInHost extends DesktopHost {
+  start(args: readonly string[], env: Record<string, string>): StandInApp;
+}
+
+export const createStandInHost = (): StandInHost => ({
+  name: 'the stand-in for Electron',
+  missing: null,
+  start,
+});
+
+function start(args: readonly string[], env: Record<string, string>): StandInApp {
+  // As the program registers it, for the addresses of its pages.
+  privilegedSchemes.add('app');
+  const child = spawn(process.execPath, ['--import', REGISTER, DESKTOP_PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, NO_COLOR: '1', ...env },
+  });
+  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
+  });
+  const early = ended.then<never>((end) => {
+    throw new Error(`The app ended with ${end.code ?? end.signal}: ${end.stderr}`);
+  });
+  early.catch(() => undefined);
+
+  const dialogs = createQueue<ShownDialog>();
+  const browser = Promise.withResolvers<Browser>();
+  const evaluations = new Map<number, PromiseWithResolvers<unknown>>();
+  const errorBoxes: StandInApp['errorBoxes'] = [];
+  const opened: string[] = [];
+  let relaunched = false;
+  let lastId = 0;
+  const send = (command: StandInCommand) => {
+    // It may have ended meanwhile.
+    if (child.connected) child.send(command, () => undefined);
+  };
+
+  child.on('message', (message) => {
+    const event = message as StandInEvent;
+    switch (event.kind) {
+      case 'browser':
+        return browser.resolve(connect(event.endpoint));
+      case 'dialog':
+        return dialogs.push(toDialog(event, (response) => send({ kind: 'answer', id: event.id, response })));
+      case 'error-box':
+        errorBoxes.push(event);
+        return;
+      case 'opened':
+        opened.push(event.what);
+        return;
+      case 'relaunch':
+        relaunched = true;
+        return;
+      case 'evaluated':
+        if (event.error === undefined) evaluations.get(event.id)?.resolve(event.value);
+        else evaluations.get(event.id)?.reject(new Error(event.error));
+        return;
+      case 'dialog-closed':
+        return;
+      case 'fault':
+        // It has ended with it, which `ended` tells.
+        return;
+    }
+  });
+
+  async function evaluateSource(source: string, argument: unknown): Promise<unknown> {
+    const id = ++lastId;
+    const evaluation = Promise.withResolvers<unknown>();
+    evaluations.set(id, evaluation);
+    send({ kind: 'evaluate', id, source, argument });
+    return Promise.race([evaluation.promise, early]);
+  }
+
+  async function pageAt(address: string): Promise<Page> {
+    const { contexts } = await Promise.race([browser.promise, early]).then((connected) => ({
+      contexts: () => connected.contexts(),
+    }));
+    return vi.waitFor(
+      () => {
+        const found = contexts()
+          .flatMap((context) => context.pages())
+          .findLast((page) => !isGone(page) && page.url().startsWith(toChromium(address)));
+        if (found === undefined) throw new Error(`No page is at ${address}.`);
+        return found;
+      },
+      { timeout: PATIENCE_MS, interval: 50 },
+    );
+  }
+
+  return {
+    page: () => pageAt('app://vivarium/'),
+    pageAt,
+    evaluate: (run, argument) => evaluateSource(run.toString(), argument) as Promise<never>,
+    nextDialog: () => Promise.race([dialogs.next(), early]),
+    signal: (signal) => child.kill(signal),
+    ended,
+    errorBoxes,
+    opened,
+    relaunched: () => relaunched,
+    trayLabels: () =>
+      evaluateSource(`({ trays: [tray] }) => tray?.menu?.items.map(({ label }) => label) ?? []`, null) as Promise<
+        string[]
+      >,
+    clickTray: (label) =>
+      evaluateSource(
+        `({ trays: [tray] }, label) => tray.menu.items.find((item) => item.label === label).click()`,
+        label,
+      ) as Promise<void>,
+  };
+}
+
+async function connect(endpoint: string): Promise<Browser> {
+  const browser = await chromium.connectOverCDP(endpoint);
+  for (const context of browser.contexts()) watchCrashes(context);
+  return browser;
+}
+
+function toDialog(
+  { message, detail, buttons }: { message: string; detail: string; buttons: string[] },
+  answer: (response: number) => void,
+): ShownDialog {
+  return {
+    message,
+    detail,
+    buttons,
+    press(label) {
+      const response = buttons.indexOf(label);
+      if (response < 0) throw new Error(`The box has no button "${label}", but ${buttons.join(', ')}.`);
+      answer(response);
+    },
+  };
+}
+
+function createQueue<Value>() {
+  const values: Value[] = [];
+  const waiting: ((value: Value) => void)[] = [];
+  return {
+    push(value: Value) {
+      const taker = waiting.shift();
+      if (taker === undefined) values.push(value);
+      else taker(value);
+    },
+    next(): Promise<Value> {
+      const value = values.shift();
+      return value === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(value);
+    },
+  };
+}

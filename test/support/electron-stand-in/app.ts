@@ -1,0 +1,225 @@
+import type { App } from 'electron';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fault, tell } from './driver.ts';
+import { createEvent, StrictEmitter, strictly } from './strict.ts';
+
+type PathName = Parameters<App['getPath']>[0];
+
+const EVENTS = [
+  'ready',
+  'before-quit',
+  'will-quit',
+  'quit',
+  'window-all-closed',
+  'second-instance',
+  'activate',
+  'web-contents-created',
+  'child-process-gone',
+] as const;
+
+const LOCK_FILE = 'SingletonLock';
+const MESSAGE_FILE = 'SingletonMessage';
+
+/** What the windows do when the app quits. */
+export interface Closable {
+  /** Asks the window to close; false when it does not. */
+  askToClose(): boolean;
+}
+
+/** The app's life: ready once the program's modules have run, and gone when it quits and nothing prevents it. */
+class StandInApp
+  extends StrictEmitter
+  implements
+    Pick<
+      App,
+      | 'quit'
+      | 'exit'
+      | 'relaunch'
+      | 'isReady'
+      | 'whenReady'
+      | 'setName'
+      | 'getName'
+      | 'name'
+      | 'getVersion'
+      | 'isPackaged'
+      | 'setPath'
+      | 'getPath'
+      | 'setAppLogsPath'
+      | 'setAboutPanelOptions'
+      | 'showAboutPanel'
+      | 'enableSandbox'
+      | 'requestSingleInstanceLock'
+    >
+{
+  name = 'Electron';
+  readonly isPackaged = false;
+  /** macOS has one. */
+  readonly dock = undefined;
+  /** Not of Electron: what was set, for the test to look at. */
+  readonly standIn = {
+    sandboxed: false,
+    about: null as Parameters<App['setAboutPanelOptions']>[0] | null,
+    windows: new Set<Closable>(),
+    beforeExit: [] as (() => Promise<void>)[],
+  };
+  readonly #paths = new Map<string, string>();
+  #ready = false;
+  #ending = false;
+  readonly #whenReady: Promise<void>;
+
+  constructor() {
+    super('app', EVENTS);
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#whenReady = promise;
+    // Once every module of the program has run its first turn.
+    setTimeout(() => {
+      this.#ready = true;
+      this.emit('ready', createEvent('ready', {}));
+      resolve(undefined);
+    }, 0);
+  }
+
+  isReady(): boolean {
+    return this.#ready;
+  }
+
+  whenReady(): Promise<void> {
+    return this.#whenReady;
+  }
+
+  getName(): string {
+    return this.name;
+  }
+
+  setName(name: string): void {
+    this.name = name;
+  }
+
+  getVersion(): string {
+    return '0.0.0';
+  }
+
+  getPath(name: PathName): string {
+    switch (name) {
+      case 'userData':
+      case 'sessionData':
+        return this.#paths.get(name) ?? this.#paths.get('userData') ?? join(tmpdir(), 'electron-stand-in');
+      case 'temp':
+        return tmpdir();
+      case 'home':
+        return homedir();
+      default:
+        return this.#paths.get(name) ?? fault(`does not know the path "${name}".`);
+    }
+  }
+
+  setPath(name: string, path: string): void {
+    if (this.#ready && (name === 'userData' || name === 'sessionData')) {
+      throw new Error(`"${name}" must be set before the app is ready.`);
+    }
+    // As documented: such a folder has to be made first.
+    if (!existsSync(path)) throw new Error(`Failed to set path "${name}": ${path} does not exist.`);
+    this.#paths.set(name, path);
+  }
+
+  setAppLogsPath(path?: string): void {
+    if (path === undefined) return fault('does not choose a folder for logs.');
+    mkdirSync(path, { recursive: true });
+    this.#paths.set('logs', path);
+  }
+
+  setAboutPanelOptions(options: Parameters<App['setAboutPanelOptions']>[0]): void {
+    this.standIn.about = options;
+  }
+
+  showAboutPanel(): void {
+    if (!this.#ready) throw new Error('The about panel cannot be shown before the app is ready.');
+  }
+
+  enableSandbox(): void {
+    if (this.#ready) throw new Error('app.enableSandbox() can only be called before the app is ready.');
+    this.standIn.sandboxed = true;
+  }
+
+  /** Scoped to the folder of `userData`, as documented. */
+  requestSingleInstanceLock(additionalData?: Record<string, unknown>): boolean {
+    const folder = this.getPath('userData');
+    const lock = join(folder, LOCK_FILE);
+    if (isHeld(lock)) {
+      const message = { argv: process.argv, workingDirectory: process.cwd(), additionalData };
+      writeFileSync(join(folder, `${MESSAGE_FILE}.new`), JSON.stringify(message));
+      renameSync(join(folder, `${MESSAGE_FILE}.new`), join(folder, MESSAGE_FILE));
+      return false;
+    }
+    writeFileSync(lock, String(process.pid));
+    const watcher = watch(folder, (_event, name) => {
+      if (name === MESSAGE_FILE) this.#takeMessage(join(folder, MESSAGE_FILE));
+    });
+    watcher.unref();
+    process.on('exit', () => rmSync(lock, { force: true }));
+    return true;
+  }
+
+  #takeMessage(file: string): void {
+    if (!existsSync(file)) return;
+    const { argv, workingDirectory, additionalData } = JSON.parse(readFileSync(file, 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    rmSync(file);
+    this.emit('second-instance', createEvent('second-instance', {}), argv, workingDirectory, additionalData);
+  }
+
+  quit(): void {
+    // Never in the turn that asks, as in Electron.
+    setImmediate(() => this.#quit());
+  }
+
+  #quit(): void {
+    if (this.#ending) return;
+    const event = createEvent('before-quit', {});
+    this.emit('before-quit', event);
+    if (event.defaultPrevented) return;
+    for (const window of [...this.standIn.windows]) if (!window.askToClose()) return;
+    const last = createEvent('will-quit', {});
+    this.emit('will-quit', last);
+    if (last.defaultPrevented) return;
+    this.emit('quit', createEvent('quit', {}), 0);
+    this.exit(0);
+  }
+
+  exit(exitCode = 0): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(() => process.exit(exitCode));
+  }
+
+  relaunch(): void {
+    tell({ kind: 'relaunch' });
+  }
+}
+
+function isHeld(lock: string): boolean {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Electron's own loop keeps the process, until the app ends.
+setInterval(() => undefined, 60_000);
+
+export const ownApp = new StandInApp();
+export const app = strictly('app', ownApp);
+
+/** As Electron refuses what is called too early. */
+export function requireReady(what: string): void {
+  if (!ownApp.isReady()) throw new Error(`${what} cannot be used before the app is ready.`);
+}
+
+// Electron turns these into requests to quit, unless the program listens itself.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ownApp.quit());

@@ -1,0 +1,251 @@
+import type { BrowserWindow, BrowserWindowConstructorOptions, Rectangle, WebContents } from 'electron';
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { ownApp, requireReady } from './app.ts';
+import { fault } from './driver.ts';
+import { primaryDisplay } from './screen.ts';
+import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
+import { StandInContents } from './web-contents.ts';
+
+const EVENTS = [
+  'ready-to-show',
+  'show',
+  'hide',
+  'close',
+  'closed',
+  'resize',
+  'move',
+  'maximize',
+  'unmaximize',
+  'enter-full-screen',
+  'leave-full-screen',
+  'unresponsive',
+  'responsive',
+] as const;
+
+const OPTIONS = [
+  'x',
+  'y',
+  'width',
+  'height',
+  'minWidth',
+  'minHeight',
+  'title',
+  'icon',
+  'backgroundColor',
+  'show',
+  'fullscreen',
+  'webPreferences',
+];
+
+/** What a page must be here; any other value is one that the stand-in does not carry out. */
+const PREFERENCES: Record<string, boolean> = {
+  sandbox: true,
+  contextIsolation: true,
+  nodeIntegration: false,
+  nodeIntegrationInWorker: false,
+  nodeIntegrationInSubFrames: false,
+  webSecurity: true,
+  allowRunningInsecureContent: false,
+  experimentalFeatures: false,
+  webviewTag: false,
+  navigateOnDragDrop: false,
+  spellcheck: false,
+};
+
+const windows = new Set<StandInWindow>();
+
+/** A window without a screen: what is seen is Chromium's page, and whether it would be seen is remembered. */
+class StandInWindow
+  extends StrictEmitter
+  implements
+    Pick<
+      BrowserWindow,
+      | 'loadURL'
+      | 'show'
+      | 'hide'
+      | 'focus'
+      | 'close'
+      | 'destroy'
+      | 'isDestroyed'
+      | 'isVisible'
+      | 'isMinimized'
+      | 'minimize'
+      | 'restore'
+      | 'isMaximized'
+      | 'maximize'
+      | 'unmaximize'
+      | 'isFullScreen'
+      | 'setFullScreen'
+      | 'getBounds'
+      | 'getNormalBounds'
+      | 'setBounds'
+      | 'getTitle'
+    >
+{
+  readonly facade = strictly('BrowserWindow', this);
+  readonly #contents: StandInContents;
+  readonly #title: string;
+  #bounds: Rectangle;
+  #visible = false;
+  #minimized = false;
+  #maximized = false;
+  #fullScreen = false;
+  #destroyed = false;
+
+  constructor(options: BrowserWindowConstructorOptions = {}) {
+    super('BrowserWindow', EVENTS);
+    requireReady('BrowserWindow');
+    refuseUnknown('BrowserWindow', options, OPTIONS);
+    const { webPreferences = {}, width = 800, height = 600, icon } = options;
+    refuseUnknown('webPreferences', webPreferences, [...Object.keys(PREFERENCES), 'preload']);
+    if (!ownApp.standIn.sandboxed) fault('carries out sandboxed pages only: app.enableSandbox() was not called.');
+    for (const [name, wanted] of Object.entries(PREFERENCES)) {
+      const given = (webPreferences as Record<string, unknown>)[name];
+      if (given !== wanted) fault(`carries out ${name}: ${wanted} only, not ${String(given)}.`);
+    }
+    const { preload = '' } = webPreferences;
+    if (!isAbsolute(preload)) throw new Error('The preload script must be an absolute path.');
+    if (typeof icon !== 'string' || !existsSync(icon)) fault(`finds no icon at ${JSON.stringify(icon)}.`);
+    const { workArea } = primaryDisplay();
+    this.#title = options.title ?? '';
+    this.#fullScreen = options.fullscreen ?? false;
+    this.#bounds = {
+      x: options.x ?? Math.round(workArea.x + (workArea.width - width) / 2),
+      y: options.y ?? Math.round(workArea.y + (workArea.height - height) / 2),
+      width,
+      height,
+    };
+    this.#contents = new StandInContents(preload);
+    windows.add(this);
+    ownApp.standIn.windows.add(this);
+    if (options.show !== false) this.show();
+  }
+
+  get webContents(): WebContents {
+    return this.#contents.facade as unknown as WebContents;
+  }
+
+  async loadURL(url: string): Promise<void> {
+    await this.#contents.resize({ width: this.#bounds.width, height: this.#bounds.height });
+    await this.#contents.load(url);
+    if (!this.#destroyed) this.emit('ready-to-show');
+  }
+
+  getTitle(): string {
+    return this.#title;
+  }
+
+  show(): void {
+    this.#visible = true;
+    this.emit('show');
+  }
+
+  hide(): void {
+    this.#visible = false;
+    this.emit('hide');
+  }
+
+  focus(): void {
+    if (this.#destroyed) throw new Error('Object has been destroyed');
+  }
+
+  isVisible(): boolean {
+    return this.#visible;
+  }
+
+  isMinimized(): boolean {
+    return this.#minimized;
+  }
+
+  minimize(): void {
+    this.#minimized = true;
+  }
+
+  restore(): void {
+    this.#minimized = false;
+  }
+
+  isMaximized(): boolean {
+    return this.#maximized;
+  }
+
+  /** Shows it too, as documented. */
+  maximize(): void {
+    this.#maximized = true;
+    this.show();
+    this.emit('maximize');
+    this.emit('resize');
+  }
+
+  unmaximize(): void {
+    this.#maximized = false;
+    this.emit('unmaximize');
+    this.emit('resize');
+  }
+
+  isFullScreen(): boolean {
+    return this.#fullScreen;
+  }
+
+  setFullScreen(flag: boolean): void {
+    if (flag === this.#fullScreen) return;
+    this.#fullScreen = flag;
+    // After an animation, in life.
+    setImmediate(() => this.emit(flag ? 'enter-full-screen' : 'leave-full-screen'));
+  }
+
+  getBounds(): Rectangle {
+    return this.#maximized || this.#fullScreen ? primaryDisplay().workArea : this.getNormalBounds();
+  }
+
+  getNormalBounds(): Rectangle {
+    return { ...this.#bounds };
+  }
+
+  setBounds(bounds: Partial<Rectangle>): void {
+    this.#bounds = { ...this.#bounds, ...bounds };
+    this.emit('move');
+    this.emit('resize');
+  }
+
+  isDestroyed(): boolean {
+    return this.#destroyed;
+  }
+
+  close(): void {
+    this.askToClose();
+  }
+
+  askToClose(): boolean {
+    if (this.#destroyed) return true;
+    const event = createEvent('close', {});
+    this.emit('close', event);
+    if (event.defaultPrevented) return false;
+    this.destroy();
+    return true;
+  }
+
+  destroy(): void {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#visible = false;
+    windows.delete(this);
+    ownApp.standIn.windows.delete(this);
+    void this.#contents.destroy();
+    this.emit('closed');
+    if (windows.size > 0) return;
+    // As documented: without a listener, the app quits with its last window.
+    if (!ownApp.emit('window-all-closed')) ownApp.quit();
+  }
+
+  static getAllWindows(): BrowserWindow[] {
+    return [...windows].map(({ facade }) => facade as unknown as BrowserWindow);
+  }
+}
+
+const constructed = new Proxy(StandInWindow, {
+  construct: (target, [options]: [BrowserWindowConstructorOptions?]) => new target(options).facade,
+});
+
+export { constructed as BrowserWindow };

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+import { findChromium } from '../chromium.ts';
+import { ownApp } from './app.ts';
+import { tell } from './driver.ts';
+
+/** Chromium, as the app's windows share it. Its profile is below the program's own `userData`, and outlives a run. */
+let launching: Promise<BrowserContext> | null = null;
+let firstPage: Page | undefined;
+
+/** Runs before any page is made. */
+const preparations: ((context: BrowserContext) => Promise<void>)[] = [];
+export function prepareBrowser(preparation: (context: BrowserContext) => Promise<void>): void {
+  preparations.push(preparation);
+}
+
+async function launch(): Promise<BrowserContext> {
+  const profile = join(ownApp.getPath('userData'), 'chromium');
+  mkdirSync(profile, { recursive: true });
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: findChromium(),
+    // Its sandbox needs user namespaces, which containers and root do not have. In Electron, ports tell when they are closed.
+    args: ['--no-sandbox', '--remote-debugging-port=0', '--enable-blink-features=MessagePortCloseEvent'],
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    viewport: null,
+  });
+  ownApp.standIn.beforeExit.push(() => context.close());
+  [firstPage] = context.pages();
+  for (const prepare of preparations) await prepare(context);
+  tell({ kind: 'browser', endpoint: `http://127.0.0.1:${debuggingPort(profile)}` });
+  return context;
+}
+
+function debuggingPort(profile: string): string {
+  const file = join(profile, 'DevToolsActivePort');
+  if (!existsSync(file)) throw new Error('Chromium did not say where it can be driven.');
+  return readFileSync(file, 'utf8').split('\n')[0] ?? '';
+}
+
+/** A new page, blank. The one that Chromium starts with is taken first. */
+export async function openPage(): Promise<Page> {
+  const context = await (launching ??= launch());
+  const page = firstPage ?? (await context.newPage());
+  firstPage = undefined;
+  return page;
+}

@@ -1,0 +1,39 @@
+import type { Dialog, MessageBoxOptions, MessageBoxReturnValue } from 'electron';
+import { requireReady } from './app.ts';
+import { onCommand, tell } from './driver.ts';
+import { refuseUnknown, strictly } from './strict.ts';
+
+const OPTIONS = ['type', 'title', 'message', 'detail', 'buttons', 'cancelId', 'defaultId', 'signal'];
+
+const waiting = new Map<number, (response: number) => void>();
+let lastId = 0;
+
+onCommand((command) => {
+  if (command.kind !== 'answer') return;
+  waiting.get(command.id)?.(command.response);
+  waiting.delete(command.id);
+});
+
+/** Shown to the test, which answers; closed with `cancelId` when its signal is aborted, as documented. */
+function ask(options: MessageBoxOptions): Promise<MessageBoxReturnValue> {
+  requireReady('dialog.showMessageBox');
+  refuseUnknown('a message box', options, OPTIONS);
+  const { message, detail = '', buttons = ['OK'], cancelId = 0, signal } = options;
+  if (cancelId >= buttons.length) throw new Error('cancelId is no button.');
+  const id = ++lastId;
+  return new Promise((resolve) => {
+    const answer = (response: number) => resolve({ response, checkboxChecked: false });
+    waiting.set(id, answer);
+    signal?.addEventListener('abort', () => {
+      if (waiting.delete(id)) tell({ kind: 'dialog-closed', id });
+      answer(cancelId);
+    });
+    tell({ kind: 'dialog', id, message, detail, buttons });
+  });
+}
+
+export const dialog = strictly('dialog', {
+  showMessageBox: (...given: [MessageBoxOptions] | [unknown, MessageBoxOptions]) =>
+    ask(given.length === 1 ? given[0] : given[1]),
+  showErrorBox: (title, content) => tell({ kind: 'error-box', title, content }),
+} satisfies Partial<Dialog>);

@@ -1,0 +1,63 @@
+/**
+ * A stand-in for the module `electron`, for machines on which its binary cannot be had: the app's main process runs in
+ * plain Node, its pages in the system's Chromium, its preload script in a world of its own beside them.
+ *
+ * Its parts are typed by Electron's own `electron.d.ts`. What it has, it does as documented; where a program uses
+ * anything else (a member, an event, an option, a value), the process ends and says what is missing, so that no test can
+ * pass on something that nobody carries out.
+ */
+import { onCommand, tell } from './driver.ts';
+import { app } from './app.ts';
+import { BrowserWindow } from './browser-window.ts';
+import { dialog } from './dialog.ts';
+import { Menu, Tray, trays } from './menu.ts';
+import { ipcMain } from './preload-world.ts';
+import { screen } from './screen.ts';
+import { protocol, session } from './session.ts';
+import { nativeTheme, powerMonitor, shell } from './system.ts';
+import { clipboard } from './web-contents.ts';
+
+export {
+  app,
+  BrowserWindow,
+  clipboard,
+  dialog,
+  ipcMain,
+  Menu,
+  nativeTheme,
+  powerMonitor,
+  protocol,
+  screen,
+  session,
+  shell,
+  Tray,
+};
+
+/** For functions of the test. What the tray shows, Electron does not tell. */
+const exported = {
+  app,
+  BrowserWindow,
+  clipboard,
+  dialog,
+  ipcMain,
+  Menu,
+  powerMonitor,
+  protocol,
+  screen,
+  session,
+  shell,
+};
+
+// As Playwright's `ElectronApplication.evaluate`: a function of the test runs here, with the module as its argument.
+onCommand((command) => {
+  if (command.kind !== 'evaluate') return;
+  const { id, source, argument } = command;
+  void (async () => {
+    try {
+      const run = new Function(`return (${source})`)() as (...values: unknown[]) => unknown;
+      tell({ kind: 'evaluated', id, value: await run({ ...exported, trays }, argument) });
+    } catch (error) {
+      tell({ kind: 'evaluated', id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    }
+  })();
+});

@@ -1,0 +1,97 @@
+import type { Menu, MenuItem, MenuItemConstructorOptions, Tray } from 'electron';
+import { existsSync } from 'node:fs';
+import { requireReady } from './app.ts';
+import { fault } from './driver.ts';
+import { refuseUnknown, StrictEmitter, strictly } from './strict.ts';
+
+const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator', 'enabled'];
+
+/** The roles that the menus here have; what they do is the system's. */
+const ROLES = [
+  'about',
+  'close',
+  'editMenu',
+  'help',
+  'hide',
+  'hideOthers',
+  'reload',
+  'resetZoom',
+  'services',
+  'toggleDevTools',
+  'togglefullscreen',
+  'unhide',
+  'windowMenu',
+  'zoomIn',
+  'zoomOut',
+];
+
+function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Menu {
+  const items = template.map((given) => {
+    const options = given as MenuItemConstructorOptions;
+    refuseUnknown('a menu item', options, ITEM_OPTIONS);
+    const { label = '', role, type = 'normal', submenu, click, enabled = true } = options;
+    if (role !== undefined && !ROLES.includes(role)) fault(`does not know the role "${role}" of a menu item.`);
+    if (label === '' && role === undefined && type !== 'separator') throw new Error('A menu item needs a label.');
+    return strictly('a menu item', {
+      label,
+      role,
+      type,
+      enabled,
+      submenu: Array.isArray(submenu) ? build(submenu) : undefined,
+      click: () => (click as (() => void) | undefined)?.(),
+    }) as unknown as MenuItem;
+  });
+  return strictly('a menu', { items }) as unknown as Menu;
+}
+
+let applicationMenu: Menu | null = null;
+
+const ownMenu = strictly('Menu', {
+  buildFromTemplate: build,
+  setApplicationMenu(menu: Menu | null) {
+    applicationMenu = menu;
+  },
+  getApplicationMenu: () => applicationMenu,
+} satisfies Partial<typeof Menu>);
+export { ownMenu as Menu };
+
+/** The icons in the tray, for the test to look at and to click. */
+export const trays: StandInTray[] = [];
+
+class StandInTray
+  extends StrictEmitter
+  implements Pick<Tray, 'setToolTip' | 'setContextMenu' | 'destroy' | 'isDestroyed'>
+{
+  toolTip = '';
+  menu: Menu | null = null;
+  #destroyed = false;
+
+  constructor(icon: string) {
+    super('Tray', ['click', 'double-click']);
+    requireReady('Tray');
+    if (!existsSync(icon)) throw new Error(`Failed to load image from path '${icon}'`);
+    trays.push(this);
+  }
+
+  setToolTip(toolTip: string): void {
+    this.toolTip = toolTip;
+  }
+
+  setContextMenu(menu: Menu | null): void {
+    this.menu = menu;
+  }
+
+  destroy(): void {
+    this.#destroyed = true;
+    trays.splice(trays.indexOf(this), 1);
+  }
+
+  isDestroyed(): boolean {
+    return this.#destroyed;
+  }
+}
+
+const constructed = new Proxy(StandInTray, {
+  construct: (target, [icon]: [string]) => strictly('Tray', new target(icon)),
+});
+export { constructed as Tray };

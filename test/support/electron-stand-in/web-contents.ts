@@ -1,0 +1,201 @@
+import type { Session, WebContents, WebFrameMain } from 'electron';
+import type { Page, Route } from 'playwright-core';
+import { fromChromium, originOf, toChromium } from './addresses.ts';
+import { ownApp } from './app.ts';
+import { openPage, prepareBrowser } from './browser.ts';
+import { fault } from './driver.ts';
+import { preparePages, type PageQuestion } from './page-world.ts';
+import { attachPreload } from './preload-world.ts';
+import { answerRequest, defaultSession, mayDownload, permissionHandlers } from './session.ts';
+import { createEvent, StrictEmitter, strictly } from './strict.ts';
+
+const EVENTS = [
+  'destroyed',
+  'render-process-gone',
+  'did-finish-load',
+  'will-frame-navigate',
+  'will-navigate',
+  'will-redirect',
+  'will-attach-webview',
+] as const;
+
+type OpenHandler = Parameters<WebContents['setWindowOpenHandler']>[0];
+
+const all = new Map<object, StandInContents>();
+let lastId = 0;
+/** What pages have copied. */
+let copied = '';
+
+export const clipboard = strictly('clipboard', { readText: () => Promise.resolve(copied) });
+
+/** One page, and the events by which the program is asked what it may do. */
+export class StandInContents
+  extends StrictEmitter
+  implements Pick<WebContents, 'id' | 'getURL' | 'isDestroyed' | 'setWindowOpenHandler' | 'session'>
+{
+  readonly id = ++lastId;
+  readonly session = defaultSession as unknown as Session;
+  readonly facade = strictly('webContents', this);
+  readonly #preload: string;
+  #page: Page | null = null;
+  #closePorts: () => void = () => undefined;
+  #openHandler: OpenHandler | null = null;
+  /** Addresses that the program itself loads: no event is emitted for them. */
+  #loading = new Set<string>();
+  #destroyed = false;
+
+  constructor(preload: string) {
+    super('webContents', EVENTS);
+    this.#preload = preload;
+    ownApp.emit('web-contents-created', createEvent('web-contents-created', {}), this.facade);
+  }
+
+  getURL(): string {
+    return this.#page === null ? '' : fromChromium(this.#page.url());
+  }
+
+  isDestroyed(): boolean {
+    return this.#destroyed;
+  }
+
+  setWindowOpenHandler(handler: OpenHandler): void {
+    this.#openHandler = handler;
+  }
+
+  /** The page's main frame, while it has one. */
+  get mainFrame(): WebFrameMain {
+    const url = this.getURL();
+    return strictly('webFrameMain', { url, origin: originOf(url), parent: null }) as unknown as WebFrameMain;
+  }
+
+  async load(url: string): Promise<void> {
+    const page = await this.#open();
+    const address = toChromium(url);
+    this.#loading.add(address);
+    try {
+      await page.goto(address);
+    } finally {
+      this.#loading.delete(address);
+    }
+    this.emit('did-finish-load');
+  }
+
+  async resize(size: { width: number; height: number }): Promise<void> {
+    await (await this.#open()).setViewportSize(size);
+  }
+
+  /** Ends the page with its window. */
+  async destroy(): Promise<void> {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#closePorts();
+    this.emit('destroyed');
+    if (this.#page !== null) all.delete(this.#page);
+    await this.#page?.close();
+  }
+
+  /** A page that has crashed cannot be driven any more: another one takes its place. */
+  async #open(): Promise<Page> {
+    if (this.#page !== null) return this.#page;
+    const page = await openPage();
+    this.#page = page;
+    all.set(page, this);
+    page.on('crash', () => {
+      this.#closePorts();
+      all.delete(page);
+      this.#page = null;
+      void page.close();
+      const details = strictly('the details of a crash', { reason: 'crashed', exitCode: 139 });
+      this.emit('render-process-gone', createEvent('render-process-gone', {}), details);
+    });
+    page.on('download', (download) => {
+      if (!mayDownload(fromChromium(download.url()), this.facade)) void download.cancel();
+    });
+    const cdp = await page.context().newCDPSession(page);
+    this.#closePorts = await attachPreload(cdp, this.#preload, {
+      contents: this.facade,
+      frame: () => (this.#page === null ? null : this.mainFrame),
+    });
+    return page;
+  }
+
+  /** Whether a navigation of the page itself may go on. */
+  mayNavigate(address: string, isMainFrame: boolean): boolean {
+    if (isMainFrame && this.#loading.has(address)) return true;
+    const url = fromChromium(address);
+    const event = createEvent('will-frame-navigate', { url, isMainFrame, isSameDocument: false });
+    this.emit('will-frame-navigate', event);
+    if (event.defaultPrevented || !isMainFrame) return !event.defaultPrevented;
+    const main = createEvent('will-navigate', { url, isMainFrame, isSameDocument: false });
+    this.emit('will-navigate', main);
+    return !main.defaultPrevented;
+  }
+
+  async answer(source: { url: string; isMainFrame: boolean }, question: PageQuestion): Promise<unknown> {
+    switch (question.kind) {
+      case 'open':
+        return this.#askToOpen(fromChromium(question.url));
+      case 'permission':
+        return this.#askPermission(question.permission, fromChromium(source.url), source.isMainFrame);
+      case 'permission-state':
+        return this.#checkPermission(question.permission, fromChromium(source.url), source.isMainFrame);
+      case 'copied':
+        copied = question.text;
+        return null;
+    }
+  }
+
+  #askToOpen(url: string): void {
+    if (this.#openHandler === null) return fault('opens no second window, which is what no handler means.');
+    const details = strictly('the details of a window to open', { url });
+    const { action } = this.#openHandler(details as Parameters<OpenHandler>[0]);
+    if (action !== 'deny') fault(`does not open windows: "${action}" of a window open handler.`);
+  }
+
+  #askPermission(permission: string, url: string, isMainFrame: boolean): Promise<boolean> {
+    const handler = permissionHandlers.request;
+    // As documented: without a handler everything is permitted.
+    if (handler === null) return Promise.resolve(true);
+    const details = strictly('the details of a permission request', { requestingUrl: url, isMainFrame });
+    return new Promise((resolve) => {
+      handler(
+        this.facade as unknown as WebContents,
+        permission as Parameters<typeof handler>[1],
+        resolve,
+        details as Parameters<typeof handler>[3],
+      );
+    });
+  }
+
+  #checkPermission(permission: string, url: string, isMainFrame: boolean): boolean {
+    const handler = permissionHandlers.check;
+    if (handler === null) return true;
+    const details = strictly('the details of a permission check', { requestingUrl: url, isMainFrame });
+    return handler(
+      this.facade as unknown as WebContents,
+      permission as Parameters<typeof handler>[1],
+      `${originOf(url)}/`,
+      details as unknown as Parameters<typeof handler>[3],
+    );
+  }
+}
+
+async function route(intercepted: Route): Promise<void> {
+  const request = intercepted.request();
+  const frame = request.isNavigationRequest() ? request.frame() : null;
+  if (frame !== null) {
+    const contents = all.get(frame.page());
+    if (contents === undefined || !contents.mayNavigate(request.url(), frame.parentFrame() === null)) {
+      return intercepted.abort('aborted');
+    }
+  }
+  await answerRequest(intercepted);
+}
+
+prepareBrowser(async (context) => {
+  await preparePages(context, ({ page, ...source }, question) => {
+    const contents = all.get(page);
+    return contents === undefined ? Promise.resolve(false) : contents.answer(source, question);
+  });
+  await context.route('**/*', (intercepted) => route(intercepted).catch((error: unknown) => fault(String(error))));
+});
