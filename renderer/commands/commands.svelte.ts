@@ -45,7 +45,7 @@ export class Commands {
   /** What is offered, the latest offer first; of one id the latest. */
   get all(): readonly Command[] {
     const offered = this.#offers.toReversed().flatMap((offer) => offer());
-    return offered.filter(({ id }, index) => offered.findIndex((other) => other.id === id) === index);
+    return [...Map.groupBy(offered, ({ id }) => id).values()].flatMap(([latest]) => latest ?? []);
   }
 
   /** Offers commands until the returned function is called. `list` is read anew each time, so it may be reactive. */
@@ -54,6 +54,11 @@ export class Commands {
     return () => {
       this.#offers = this.#offers.filter((other) => other !== list);
     };
+  }
+
+  /** Does what is offered under that id, for a button far from whoever offers it. */
+  run(id: string): void {
+    this.all.find((command) => command.id === id)?.run();
   }
 
   /** Takes a key press; true when it belonged to a shortcut, and nobody else should see it. */

@@ -11,9 +11,14 @@ export interface ProjectSelectionOptions {
   storage: KeyValueStorage;
 }
 
-/** Which project the page is about: the one that the address names, else the one chosen last, else the newest. */
+/**
+ * Which project the page is about: the one that the address names, else the one chosen last, else the newest. A project
+ * that is given another slug while it is in view stays in view.
+ */
 export class ProjectSelection {
   #chosenId = $state<string | null>(null);
+  /** The projects that were in view, with the slugs that they had then; the latest last. */
+  #seen: readonly Pick<Project, 'id' | 'slug'>[] = [];
   readonly #options: ProjectSelectionOptions;
 
   constructor(options: ProjectSelectionOptions) {
@@ -27,7 +32,13 @@ export class ProjectSelection {
 
   get current(): Project | undefined {
     const slug = this.#options.named();
-    if (slug !== undefined) return this.projects.find((project) => project.slug === slug);
+    if (slug !== undefined) {
+      const renamedId = this.#seen.findLast((project) => project.slug === slug)?.id;
+      return (
+        this.projects.find((project) => project.slug === slug) ??
+        this.projects.find((project) => project.id === renamedId)
+      );
+    }
     return this.projects.find((project) => project.id === this.#chosenId) ?? this.projects[0];
   }
 
@@ -38,9 +49,10 @@ export class ProjectSelection {
   }
 
   /** Remembers a project as the one to come back to. */
-  choose(projectId: string): void {
-    if (this.#chosenId === projectId) return;
-    this.#chosenId = projectId;
-    this.#options.storage.setItem(STORAGE_KEY, projectId);
+  choose({ id, slug }: Pick<Project, 'id' | 'slug'>): void {
+    this.#seen = [...this.#seen.filter((project) => project.slug !== slug), { id, slug }];
+    if (this.#chosenId === id) return;
+    this.#chosenId = id;
+    this.#options.storage.setItem(STORAGE_KEY, id);
   }
 }

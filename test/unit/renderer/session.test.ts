@@ -3,6 +3,7 @@ import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { ProjectOverview } from '../../../renderer/state/project-overview.svelte.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
+import { ProjectSelection } from '../../../renderer/state/project-selection.svelte.ts';
 import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
@@ -42,7 +43,7 @@ describe('a session', () => {
     await settle();
     expect(session.selection.current?.id).toBe(newest.id);
     const other = world.projects[1]?.id ?? '';
-    session.selection.choose(other);
+    session.selection.choose({ id: other, slug: 'demo' });
     expect(session.selection.current?.id).toBe(other);
     const later = setUp(storage).session;
     later.start();
@@ -54,12 +55,33 @@ describe('a session', () => {
     const { time, session, world, transport, newest } = setUp();
     session.start();
     await settle();
-    session.selection.choose(world.projects[1]?.id ?? '');
+    session.selection.choose({ id: world.projects[1]?.id ?? '', slug: 'demo' });
     world.projects = [newest];
     await time.pass(1_000);
     transport.tell({ type: 'projects.changed' });
     await settle();
     expect(session.selection.current?.id).toBe(newest.id);
+  });
+
+  it('stays with a project that is given another slug, and gives an old slug to whoever has it now', () => {
+    const [demo, shop] = [makeProject('Demo'), makeProject('Shop')];
+    let projects = [demo, shop];
+    let named = 'demo';
+    const selection = new ProjectSelection({
+      list: () => projects,
+      named: () => named,
+      storage: createMemoryStorage(),
+    });
+    selection.choose(demo);
+    projects = [{ ...demo, slug: 'zoo' }, shop];
+    expect([selection.current?.name, selection.missing]).toEqual(['Demo', undefined]);
+    projects = [
+      { ...demo, slug: 'zoo' },
+      { ...shop, slug: 'demo' },
+    ];
+    expect(selection.current?.name).toBe('Shop');
+    named = 'never';
+    expect([selection.current, selection.missing]).toEqual([undefined, 'never']);
   });
 
   it('follows the clock when it is moved', async () => {

@@ -1,0 +1,27 @@
+import type { Project } from '../../main/contract/projects.ts';
+
+/** More than anyone looks through; beyond it, a few letters find the one that is meant. */
+export const PROJECTS_SHOWN_MAX = 50;
+
+export interface FoundProjects {
+  shown: Project[];
+  /** How many more there are. */
+  hidden: number;
+}
+
+/**
+ * The projects whose name or slug has every word of `text` in it, those that begin with it first, otherwise in the order
+ * in which they came.
+ */
+export function findProjects(projects: readonly Project[], text: string): FoundProjects {
+  const wanted = text.trim().toLowerCase();
+  const words = wanted.split(/\s+/).filter((word) => word !== '');
+  const found = projects.filter(({ name, slug }) => {
+    const haystack = `${name.toLowerCase()} ${slug}`;
+    return words.every((word) => haystack.includes(word));
+  });
+  const isFirst = ({ name, slug }: Project): boolean =>
+    wanted !== '' && (name.toLowerCase().startsWith(wanted) || slug.startsWith(wanted));
+  const ordered = [...found.filter(isFirst), ...found.filter((project) => !isFirst(project))];
+  return { shown: ordered.slice(0, PROJECTS_SHOWN_MAX), hidden: Math.max(0, ordered.length - PROJECTS_SHOWN_MAX) };
+}

@@ -1,0 +1,93 @@
+import type { Deploy } from '../../main/contract/deploys.ts';
+import type { Project } from '../../main/contract/projects.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Form } from './form.svelte.ts';
+import { Task } from './task.svelte.ts';
+
+export interface ProjectSettingsOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  project: Project;
+}
+
+export interface NameValues extends Record<string, unknown> {
+  name: string;
+  slug: string;
+}
+
+export interface TargetValues extends Record<string, unknown> {
+  target: Project['target']['kind'];
+  'target.url': string;
+}
+
+/** What the General page changes of one project. Made when the project comes into view, closed when it leaves. */
+export class ProjectSettings {
+  readonly deploys: LiveQuery<Deploy[]>;
+  readonly naming: Form<NameValues, Project>;
+  readonly targeting: Form<TargetValues, Project>;
+  readonly deploying: Task<[], Deploy>;
+
+  constructor({ client, changes, time, project }: ProjectSettingsOptions) {
+    const projectId = project.id;
+    this.deploys = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.deploys.list({ projectId }, { signal }),
+      concerns: (change) => change.type === 'deploys.changed' && change.projectId === projectId,
+    });
+    this.naming = new Form({
+      values: namesOf(project),
+      submit: ({ name, slug }) => client.projects.update({ projectId, name, slug }),
+    });
+    this.targeting = new Form({
+      values: targetOf(project),
+      submit: ({ target, 'target.url': url }) =>
+        client.projects.update({ projectId, target: target === 'api' ? { kind: 'api' } : { kind: 'upstream', url } }),
+    });
+    this.deploying = new Task(() => client.deploys.create({ projectId }));
+  }
+
+  close(): void {
+    this.deploys.close();
+  }
+}
+
+export const namesOf = ({ name, slug }: Project): NameValues => ({ name, slug });
+
+export const targetOf = ({ target }: Project): TargetValues => ({
+  target: target.kind,
+  'target.url': target.kind === 'upstream' ? target.url : '',
+});
+
+/** What goes with a project when it is removed. */
+export interface ProjectLosses {
+  keys: number;
+  pets: Record<'production' | 'staging', number>;
+  orders: number;
+  hostnames: string[];
+}
+
+/** Counts what a removal would take away. */
+export async function readLosses(client: Client, projectId: string, signal?: AbortSignal): Promise<ProjectLosses> {
+  const petsOf = async (environment: 'production' | 'staging') =>
+    (await client.pets.list({ projectId, environment, limit: 1 }, { signal })).total;
+  const ordersOf = async (environment: 'production' | 'staging') =>
+    (await client.orders.list({ projectId, environment }, { signal })).length;
+  const [keys, production, staging, ordered, stagingOrdered, domains] = await Promise.all([
+    client.keys.list({ projectId }, { signal }),
+    petsOf('production'),
+    petsOf('staging'),
+    ordersOf('production'),
+    ordersOf('staging'),
+    client.domains.list({ projectId }, { signal }),
+  ]);
+  return {
+    keys: keys.filter(({ revokedAt }) => revokedAt === undefined).length,
+    pets: { production, staging },
+    orders: ordered + stagingOrdered,
+    hostnames: domains.map(({ hostname }) => hostname),
+  };
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { Engine } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+
+/** So many projects more, made as scripts make them. */
+async function makeProjects(engine: Engine, count: number): Promise<void> {
+  for (let index = 1; index <= count; index++) await engine.call('projects.create', { name: `Project ${index}` });
+}
+
+describe('the project switcher', () => {
+  it('finds one among many by a few letters, with the keyboard alone, and stays on the page', async () => {
+    const opened = await openPage({ prepare: (engine) => makeProjects(engine, 120), path: '/projects/demo/general' });
+    const { page } = opened;
+    await page.getByRole('heading', { level: 1, name: 'General' }).waitFor();
+    await page.keyboard.press('p');
+    const list = page.getByRole('dialog', { name: 'Projects' });
+    await list.getByText('and 72 more; type to find one').waitFor();
+    expect(await list.getByRole('option').count()).toBe(50);
+    await expectSound(opened, 'project-switcher');
+    await page.keyboard.type('happy');
+    await list.getByRole('option', { name: 'Happy Paws' }).waitFor();
+    expect(await list.getByRole('option').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/general');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Happy Paws');
+  });
+
+  it('says when nothing is found, and closes with Escape', async () => {
+    const { page } = await openPage();
+    await page.getByRole('button', { name: 'Project: Demo' }).click();
+    await page.getByRole('combobox', { name: 'Find a project' }).fill('zebra');
+    await page.getByText('No project has that in its name.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.waitForFunction("document.activeElement.innerText.includes('Demo')");
+  });
+
+  it('is reached from the palette too', async () => {
+    const { page } = await openPage();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).fill('happy');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).fill('another project');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Projects' }).waitFor();
+  });
+});
+
+describe('a new project', () => {
+  it('is made from its name, comes into view, and can be undone', async () => {
+    const opened = await openPage({ empty: true });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Name', { exact: true }).fill('<b>Pet</b> Shop');
+    await expectSound(opened, 'new-project');
+    await page.keyboard.press('Enter');
+    await heading(page, '<b>Pet</b> Shop');
+    expect(new URL(page.url()).pathname).toBe('/projects/b-pet-b-shop');
+    await seen(page, 'Created <b>Pet</b> Shop.');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await seen(page, '<b>Pet</b> Shop is removed again.');
+    await seen(page, 'There is no project “b-pet-b-shop”');
+  });
+
+  it('shows the engine’s messages at their fields, and keeps what was typed', async () => {
+    const { page } = await openPage();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).fill('new project');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Slug').fill('Not A Label');
+    await dialog.getByLabel('Plan').selectOption('enterprise');
+    await dialog.getByLabel('Requests a minute').fill('5,000');
+    await dialog.getByRole('button', { name: 'Create the project' }).click();
+    await dialog.getByText('must have at least one character that is not blank').waitFor();
+    await dialog.getByText('must be lower-case letters, digits and inner hyphens').waitFor();
+    await dialog.getByText('must be at least 1').waitFor();
+    expect(await dialog.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe(null);
+    expect(await dialog.getByLabel('Slug').inputValue()).toBe('Not A Label');
+    await dialog.getByLabel('Name', { exact: true }).fill('Another');
+    await dialog.getByLabel('Slug').fill('demo');
+    await dialog.getByLabel('Requests a day').fill('1000000');
+    await dialog.getByRole('button', { name: 'Create the project' }).click();
+    await dialog.getByText('is taken').waitFor();
+    await dialog.getByLabel('Slug').fill('');
+    await dialog.getByRole('button', { name: 'Create the project' }).click();
+    await heading(page, 'Another');
+  });
+});
+
+describe('General', () => {
+  it('gives a project another name and slug, says what changes with it, and takes it back', async () => {
+    const opened = await openPage({ path: '/projects/demo/general' });
+    const { page, engine } = opened;
+    await page.getByLabel('Name', { exact: true }).fill('Zoo');
+    await page.getByLabel('Slug').fill('zoo');
+    await seen(page, 'The old hostnames stop being served at once.');
+    await expectSound(opened, 'general');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await seen(page, 'Saved Zoo.');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/zoo/general');
+    expect((await engine.api({ host: 'zoo.vivarium.localhost' })).status).toBe(200);
+    expect((await engine.api({ host: 'demo.vivarium.localhost' })).status).toBe(404);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo/general');
+    await expect.poll(() => page.getByLabel('Slug').inputValue()).toBe('demo');
+  });
+
+  it('follows a project that is given another slug elsewhere', async () => {
+    const { page, engine } = await openPage({ path: '/projects/demo/general' });
+    await page.getByRole('button', { name: 'Deploy now' }).waitFor();
+    const { id: projectId } = await engine.demo();
+    await engine.call('projects.update', { projectId, slug: 'elsewhere' });
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/elsewhere/general');
+  });
+
+  it('deploys, and lists what came of it', async () => {
+    const { page } = await openPage({ path: '/projects/demo/general' });
+    const deploys = page.getByRole('region', { name: 'Deploys' }).getByRole('listitem');
+    await deploys.first().waitFor();
+    const before = await deploys.count();
+    await page.getByRole('button', { name: 'Deploy now' }).click();
+    await seen(page, 'Deployed: the target answers.');
+    await expect.poll(() => deploys.count()).toBe(before + 1);
+    await deploys.first().getByText('succeeded').waitFor();
+  });
+
+  it('says what is lost before a project is removed, and goes on at another one', async () => {
+    const opened = await openPage({ path: '/projects/happy-paws/general' });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Remove the project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove Happy Paws' });
+    await dialog.getByText('www.happypaws.test').waitFor();
+    await dialog.getByText('30 pets').waitFor();
+    await expectSound(opened, 'remove-project');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Remove the project' }).click();
+    await dialog.getByRole('button', { name: 'Remove Happy Paws' }).click();
+    await heading(page, 'Demo');
+    await seen(page, 'Removed Happy Paws.');
+    expect(new URL(page.url()).pathname).toBe('/projects/demo');
+    await opened.open('/projects/happy-paws/general');
+    await seen(page, 'There is no project “happy-paws”');
+  });
+});
