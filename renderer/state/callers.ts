@@ -72,6 +72,27 @@ export function nameCallers(
   return named;
 }
 
+/** An API key that is in force, with its use of the limits. */
+export interface KeyInUse {
+  key: ApiKey;
+  usage: CallerUsage;
+}
+
+/** The keys in force in the order of `keys`, each with its use of the limits, and the addresses by name. */
+export function groupCallers(
+  usages: readonly CallerUsage[],
+  keys: readonly ApiKey[],
+  limits: PlanLimits,
+): { keys: KeyInUse[]; addresses: CallerUsage[] } {
+  const usageOfKey = new Map(usages.map((usage) => [usage.keyId, usage]));
+  return {
+    keys: keys
+      .filter((key) => key.revokedAt === undefined)
+      .map((key) => ({ key, usage: usageOfKey.get(key.id) ?? unusedBy(key.id, limits) })),
+    addresses: usages.filter(({ keyId }) => keyId === undefined).toSorted((a, b) => a.caller.localeCompare(b.caller)),
+  };
+}
+
 function unusedBy(keyId: string, limits: PlanLimits): CallerUsage {
   return {
     caller: `key:${keyId}`,
@@ -82,4 +103,4 @@ function unusedBy(keyId: string, limits: PlanLimits): CallerUsage {
   };
 }
 
-const callerName = (caller: string): string => caller.replace(/^(?:key|address):/, '');
+export const callerName = (caller: string): string => caller.replace(/^(?:key|address):/, '');

@@ -7,28 +7,36 @@ export interface FirstRequestOptions {
   secure: boolean;
   /** The folder that holds `ca/root.pem`, for HTTPS. */
   dataDir: string;
+  /** The secret to send; `$VIVARIUM_KEY` when left out. */
+  secret?: string;
 }
 
-/** A request that works when pasted into a shell in which `$VIVARIUM_KEY` is set. */
-export function firstRequest({ project, environment, secure, dataDir }: FirstRequestOptions): string {
+/** A request that works when pasted into a shell; in which `$VIVARIUM_KEY` is set, unless it brings the secret along. */
+export function firstRequest({
+  project,
+  environment,
+  secure,
+  dataDir,
+  secret = '$VIVARIUM_KEY',
+}: FirstRequestOptions): string {
   const base = (secure ? project.secureBaseUrl : project.baseUrl)[environment];
   const lines = [
     'curl',
     ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
-    '-H "Authorization: Bearer $VIVARIUM_KEY"',
+    `-H "Authorization: Bearer ${secret}"`,
     quote(`${base}/pets?limit=5`),
   ];
   return lines.join(' \\\n  ').replace('curl \\\n  ', 'curl ');
 }
 
 /** The root certificate's file, with the separator that the data folder's path has. */
-function rootFile(dataDir: string): string {
+export function rootFile(dataDir: string): string {
   const separator = /^[A-Za-z]:\\|^\\\\/.test(dataDir) ? '\\' : '/';
   return [dataDir.replace(/[\\/]+$/, ''), 'ca', 'root.pem'].join(separator);
 }
 
 /** One word of a POSIX shell. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 

@@ -1,6 +1,7 @@
 import type { Plan, Project } from '../../main/contract/projects.ts';
 import type { Client } from '../connection/transport.ts';
 import { Form } from './form.svelte.ts';
+import { readLimits } from './plans.ts';
 
 /** A project as it is typed; each field is named by its place in the input. */
 export interface ProjectValues extends Record<string, unknown> {
@@ -28,9 +29,6 @@ const EMPTY: ProjectValues = {
   'target.url': '',
 };
 
-/** A count as it is typed, with or without separators. What is none is sent as it is, for the engine to refuse. */
-export const readCount = (text: string): number => Number(text.replaceAll(/[\s,_]/g, ''));
-
 /** What is typed as the engine takes it; what belongs to another plan or target than the chosen one stays behind. */
 export function projectInput(values: ProjectValues): CreateInput {
   const { name, slug, plan, target } = values;
@@ -39,7 +37,7 @@ export function projectInput(values: ProjectValues): CreateInput {
     ...(slug !== '' && { slug }),
     plan,
     ...(plan === 'enterprise' && {
-      limits: { perMinute: readCount(values['limits.perMinute']), perDay: readCount(values['limits.perDay']) },
+      limits: readLimits(values),
     }),
     target: target === 'api' ? { kind: 'api' } : { kind: 'upstream', url: values['target.url'] },
   };

@@ -8,6 +8,7 @@ import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { ProjectSelection } from './project-selection.svelte.ts';
 import type { KeyValueStorage } from './storage.ts';
+import { UnreadSecrets } from './unread-secrets.svelte.ts';
 
 export interface SessionOptions {
   transport: Transport;
@@ -26,6 +27,7 @@ export class Session {
   readonly status: LiveQuery<StatusReport>;
   readonly projects: LiveQuery<Project[]>;
   readonly selection: ProjectSelection;
+  readonly secrets = new UnreadSecrets();
   #clockFailure = $state<string | undefined>(undefined);
 
   constructor({ transport, time, storage, named }: SessionOptions) {

@@ -25,6 +25,7 @@ export type PageView =
 export const VIEWS: Partial<Record<PageName, PageView>> = {
   general: { scope: 'project', load: () => import('./GeneralView.svelte') },
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
+  limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
 };
 
 export interface RailGroup {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { banAt, gaugeAt, nameCallers } from '../../../renderer/state/callers.ts';
+import { banAt, gaugeAt, groupCallers, nameCallers } from '../../../renderer/state/callers.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { makeKey, makeUsage } from '../../support/page-world.ts';
 
@@ -84,5 +84,16 @@ describe('callers', () => {
     expect(nameCallers([makeUsage('key:gone', numbers)], [], limits)).toMatchObject([
       { name: 'gone', prefix: undefined },
     ]);
+  });
+
+  it('in two groups are the keys in force, in the order they came in, and the addresses by name', () => {
+    const usages = ['address:127.0.0.1', 'key:newer', 'address:::1'].map((caller) => makeUsage(caller, numbers));
+    const revoked = makeKey('gone', 'Gone', { revokedAt: at(0) });
+    const { keys, addresses } = groupCallers(usages, [newer, revoked, older], limits);
+    expect(keys.map(({ key, usage }) => [key.name, usage.minute.used])).toEqual([
+      ['Import', 1],
+      ['Storefront', 0],
+    ]);
+    expect(addresses.map(({ caller }) => caller)).toEqual(['address:::1', 'address:127.0.0.1']);
   });
 });

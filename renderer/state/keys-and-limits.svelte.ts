@@ -1,0 +1,153 @@
+import type { Domain } from '../../main/contract/domains.ts';
+import type { ApiKey } from '../../main/contract/keys.ts';
+import type { CallerUsage } from '../../main/contract/limits.ts';
+import type { Plan, Project } from '../../main/contract/projects.ts';
+import type { Settings } from '../../main/contract/settings.ts';
+import type { Change } from '../connection/connection.svelte.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import { formatCounted } from '../time/format.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Form } from './form.svelte.ts';
+import { describeLimits, PLAN_NAMES, readLimits, type TypedLimits } from './plans.ts';
+import { Task } from './task.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+import type { FreshKey, UnreadSecrets } from './unread-secrets.svelte.ts';
+
+export interface KeysAndLimitsOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  toasts: Toasts;
+  secrets: UnreadSecrets;
+  /** The project that the page is about, as it is now. */
+  project: () => Project;
+}
+
+/** The limits of Enterprise. */
+type EnterpriseValues = TypedLimits & Record<string, unknown>;
+
+/** A project's plan, keys and callers, and what can be done about them. Made for one project, closed when it leaves. */
+export class KeysAndLimits {
+  readonly usage: LiveQuery<CallerUsage[]>;
+  readonly keys: LiveQuery<ApiKey[]>;
+  readonly domains: LiveQuery<Domain[]>;
+  /** For the ban rule. */
+  readonly settings: LiveQuery<Settings>;
+  readonly newKey: Form<{ name: string }, FreshKey>;
+  readonly enterprise: Form<EnterpriseValues, Project>;
+  readonly changingPlan: Task<[Exclude<Plan, 'enterprise'>], Project>;
+  readonly revoking: Task<[ApiKey], ApiKey>;
+  readonly lifting: Task<[keyId: string, name: string]>;
+  readonly resetting: Task<[caller?: { caller: string; name: string }]>;
+  readonly #options: KeysAndLimitsOptions;
+
+  constructor(options: KeysAndLimitsOptions) {
+    this.#options = options;
+    const { client, changes, time, toasts, secrets, project } = options;
+    const projectId = project().id;
+    const concerning =
+      (...types: Change['type'][]) =>
+      (change: Exclude<Change, { type: 'everything' }>): boolean =>
+        types.includes(change.type) && (change.projectId === undefined || change.projectId === projectId);
+    this.usage = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.limits.usage({ projectId }, { signal }),
+      concerns: concerning('limits.changed', 'keys.changed', 'projects.changed', 'clock.changed'),
+    });
+    this.keys = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.keys.list({ projectId }, { signal }),
+      // With every request, a key's last use changes.
+      concerns: concerning('keys.changed', 'limits.changed'),
+    });
+    this.domains = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.domains.list({ projectId }, { signal }),
+      concerns: concerning('domains.changed', 'projects.changed'),
+    });
+    this.settings = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.settings.get({}, { signal }),
+      concerns: ({ type }) => type === 'settings.changed',
+    });
+
+    this.newKey = new Form({
+      values: { name: '' },
+      submit: async ({ name }) => {
+        const key = await client.keys.create({ projectId, ...(name.trim() !== '' && { name }) });
+        secrets.hold(projectId, key);
+        return key;
+      },
+    });
+    this.changingPlan = new Task((plan) => this.#change({ plan }));
+    this.enterprise = new Form({
+      values: this.#agreedLimits(),
+      submit: (values) =>
+        this.#change({
+          plan: 'enterprise',
+          limits: readLimits(values),
+        }),
+    });
+    this.revoking = new Task(async ({ id, name }) => {
+      const revoked = await client.keys.revoke({ keyId: id });
+      secrets.acknowledge(id);
+      toasts.say(`${name} is revoked.`);
+      return revoked;
+    });
+    this.lifting = new Task(async (keyId, name) => {
+      const { lifted } = await client.limits.unban({ keyId });
+      toasts.say(lifted ? `The ban of ${name} is lifted.` : `The ban of ${name} was over already.`);
+    });
+    this.resetting = new Task(async (of) => {
+      await client.limits.reset({ projectId, ...(of !== undefined && { caller: of.caller }) });
+      toasts.say(of === undefined ? 'All counters are at zero.' : `The counters of ${of.name} are at zero.`);
+    });
+  }
+
+  /** How many domains are attached; undefined while that is not known. */
+  get domainCount(): number | undefined {
+    return this.domains.value?.length;
+  }
+
+  /** Puts the limits in force into the form for Enterprise. */
+  beginEnterprise(): void {
+    this.enterprise.reset(this.#agreedLimits());
+  }
+
+  close(): void {
+    for (const query of [this.usage, this.keys, this.domains, this.settings]) query.close();
+  }
+
+  #agreedLimits(): EnterpriseValues {
+    const { plan, limits } = this.#options.project();
+    const agreed = plan === 'enterprise' ? limits : undefined;
+    return { 'limits.perMinute': String(agreed?.perMinute ?? ''), 'limits.perDay': String(agreed?.perDay ?? '') };
+  }
+
+  async #change(to: { plan: Plan; limits?: Project['limits'] }): Promise<Project> {
+    const { client, toasts, project } = this.#options;
+    const before = project();
+    const projectId = before.id;
+    const changed = await client.projects.update({ projectId, ...to });
+    const kept = before.plan === 'enterprise' ? { limits: before.limits } : {};
+    toasts.done({
+      text: this.#report(before, changed),
+      undo: () => client.projects.update({ projectId, plan: before.plan, ...kept }),
+      undone: `${before.name} is on ${PLAN_NAMES[before.plan]} again.`,
+    });
+    return changed;
+  }
+
+  #report(before: Project, { name, plan, limits }: Project): string {
+    const agreed = plan === 'enterprise' ? `: ${describeLimits(limits)}` : '';
+    const domains = this.domainCount ?? 0;
+    const counted = formatCounted(domains, 'domain is', 'domains are');
+    const suspended = domains > 0 && plan === 'free' && before.plan !== 'free' ? ` ${counted} suspended.` : '';
+    return `${name} is on ${PLAN_NAMES[plan]} now${agreed}.${suspended}`;
+  }
+}

@@ -1,0 +1,204 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { Project } from '../../main/contract/projects.ts';
+import type { Engine } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+const PATH = '/projects/demo/keys-and-limits';
+const HAPPY_PAWS = '/projects/happy-paws/keys-and-limits';
+
+const plans = (page: Page) => page.getByRole('region', { name: 'Plan', exact: true });
+const keys = (page: Page) => page.getByRole('region', { name: 'API keys' });
+const meter = (page: Page, name: string) => page.getByRole('meter', { name });
+
+async function ask(engine: Engine, times: number, key?: string | null): Promise<void> {
+  for (let request = 0; request < times; request++) await engine.api(key === undefined ? {} : { key });
+}
+
+async function project(engine: Engine, slug: string): Promise<Project> {
+  const projects = (await engine.call('projects.list')) as Project[];
+  const found = projects.find((candidate) => candidate.slug === slug);
+  if (found === undefined) throw new Error(`There is no project ${slug}.`);
+  return found;
+}
+
+describe('the plan', () => {
+  it('is changed at once and changed back by undo, and says what Free means for domains', async () => {
+    const opened = await openPage({ path: HAPPY_PAWS });
+    const { page, engine } = opened;
+    await plans(page).getByText('3 domains will be suspended').waitFor();
+    await expectSound(opened, 'plan');
+    await plans(page).getByRole('button', { name: 'Change to Free' }).click();
+    await page.getByText('Happy Paws is on Free now. 3 domains are suspended.').waitFor();
+    expect((await project(engine, 'happy-paws')).plan).toBe('free');
+    await page.keyboard.press('Control+z');
+    await page.getByText('Happy Paws is on Pro again.').waitFor();
+    expect((await project(engine, 'happy-paws')).plan).toBe('pro');
+    const domains = (await engine.call('domains.list')) as { state: string }[];
+    expect(domains.map(({ state }) => state)).not.toContain('suspended');
+  });
+
+  it('Enterprise asks for both limits, with the engine’s message at the field, and keeps what was typed', async () => {
+    const opened = await openPage({ path: PATH });
+    const { page, engine } = opened;
+    await plans(page).getByRole('button', { name: 'Change to Enterprise…' }).click();
+    const perMinute = page.getByRole('textbox', { name: 'Requests per minute' });
+    const perDay = page.getByRole('textbox', { name: 'Requests per day' });
+    await page.keyboard.type('5000');
+    await perDay.fill('a lot');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => perDay.getAttribute('aria-invalid')).toBe('true');
+    expect(await perDay.evaluate((field) => field.getAttribute('aria-describedby'))).not.toBeNull();
+    expect(await perMinute.inputValue()).toBe('5000');
+    await expectSound(opened, 'enterprise-refused');
+    await perDay.fill('90000');
+    await page.keyboard.press('Enter');
+    await page.getByText('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.').waitFor();
+    expect(await project(engine, 'demo')).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000 } });
+    await plans(page).getByRole('button', { name: 'Change its limits…' }).click();
+    expect(await perMinute.inputValue()).toBe('5000');
+    await page.keyboard.press('Escape');
+    await perMinute.waitFor({ state: 'detached' });
+  });
+});
+
+describe('an API key', () => {
+  it('is made by keyboard alone, shows its secret until that is acknowledged, works, and is counted live', async () => {
+    const opened = await openPage({ path: PATH });
+    const { page, engine } = opened;
+    await meter(page, 'Demo key: minute').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('new api key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    await page.keyboard.type('<b>Storefront</b>');
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('region', { name: 'The secret of <b>Storefront</b>' });
+    const secret = await panel.getByText(/^viv_[0-9A-Za-z]{32}$/).innerText();
+    await panel.getByRole('button', { name: 'Copy the secret of <b>Storefront</b>' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+    expect(await panel.getByRole('group', { name: 'request with the secret' }).innerText()).toContain(secret);
+    await expectSound(opened, 'secret');
+
+    await ask(engine, 3, secret);
+    await expect
+      .poll(() => meter(page, '<b>Storefront</b>: minute').getAttribute('aria-valuetext'))
+      .toMatch(/^3 of 60 requests used, resets in/);
+
+    // A look elsewhere does not lose it.
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Keys and limits' }).click();
+    await panel.getByRole('button', { name: 'I have copied it' }).click();
+    await panel.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  it('is revoked only after a dialog that says what is lost, and is then out of the way', async () => {
+    const opened = await openPage({ path: PATH });
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'More about Demo key' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke Demo key?' });
+    await dialog.getByText('This cannot be undone').waitFor();
+    await expectSound(opened, 'revoke');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect((await engine.api()).status).toBe(200);
+
+    const { secret } = engine.app.demoKey() ?? { secret: '' };
+    await page.getByRole('button', { name: 'More about Demo key' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await keys(page).getByText('No API key is in force').waitFor();
+    expect((await engine.api({ key: secret })).status).toBe(401);
+    await keys(page).getByText('1 revoked key').click();
+    await page.getByRole('list', { name: 'Revoked API keys' }).getByText('Demo key').waitFor();
+    await expectSound(opened, 'revoked');
+  });
+
+  it('that was never used says so, and when it was used', async () => {
+    const { page, engine } = await openPage({ path: PATH });
+    await keys(page).getByText('not used yet').waitFor();
+    await ask(engine, 1);
+    await keys(page).getByText('used now').waitFor();
+  });
+
+  it('of which there is none is explained, with one thing to do', async () => {
+    const opened = await openPage({ path: HAPPY_PAWS });
+    const { page } = opened;
+    await keys(page).getByText('No API key yet').waitFor();
+    await keys(page).getByRole('button', { name: 'Make the first key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('region', { name: 'The secret of Key 1' }).waitFor();
+  });
+});
+
+describe('callers', () => {
+  it('show strikes towards a ban, the ban with its end, and Lift', async () => {
+    const opened = await openPage({ path: PATH, prepare: (engine) => ask(engine, 68) });
+    const { page, engine } = opened;
+    await page.getByText('8 of 20 strikes').waitFor();
+    await ask(engine, 12);
+    await page.getByText('ends in').waitFor();
+    await ask(engine, 5, null);
+    await meter(page, '127.0.0.1: minute').waitFor();
+    await expectSound(opened, 'banned');
+    await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
+    await page.getByText('The ban of Demo key is lifted.').waitFor();
+    await page.getByText('ends in').waitFor({ state: 'detached' });
+    expect((await engine.api()).headers['retry-after']).not.toBeUndefined();
+
+    await page.getByRole('button', { name: 'More about Demo key' }).click();
+    await page.getByRole('menuitem', { name: 'Reset its counters' }).click();
+    await page.getByText('The counters of Demo key are at zero.').waitFor();
+    expect((await engine.api()).status).toBe(200);
+    await page.getByRole('button', { name: 'Reset the counters of 127.0.0.1' }).click();
+    await page.getByText('Nobody has called without a key').waitFor();
+  });
+
+  it('are all set to zero after a dialog', async () => {
+    const { page, engine } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 61) });
+    await keys(page).getByRole('button', { name: 'Reset all counters…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Reset all counters?' });
+    await dialog.getByText('of 1 caller begin anew at zero').waitFor();
+    await dialog.getByRole('button', { name: 'Reset' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await engine.api()).status).toBe(200);
+  });
+
+  it('empty their gauges when the clock moves past the window', async () => {
+    const { page, engine } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 60) });
+    await page.getByText('exhausted').waitFor();
+    await engine.call('clock.advance', { by: 'PT61S' });
+    await expect
+      .poll(() => meter(page, 'Demo key: minute').getAttribute('aria-valuetext'))
+      .toBe('0 of 60 requests used, window not begun');
+    expect(await meter(page, 'Demo key: day').getAttribute('aria-valuenow')).toBe('60');
+  });
+});
+
+describe('the window', () => {
+  it.each([
+    ['900×600', { width: 900, height: 600 }],
+    ['1440×900 at 200 %', { width: 720, height: 450 }],
+    ['900×600 at 200 %', { width: 450, height: 300 }],
+    ['4K', { width: 3_840, height: 2_160 }],
+  ])('of %s holds long names, large limits and a ban without scrolling sideways', async (_size, viewport) => {
+    const { page } = await openPage({
+      path: PATH,
+      viewport,
+      prepare: async (engine) => {
+        const { id: projectId } = await engine.demo();
+        await ask(engine, 81);
+        await engine.call('keys.create', { projectId, name: 'W'.repeat(100) });
+        const limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+        await engine.call('projects.update', { projectId, plan: 'enterprise', limits });
+      },
+    });
+    await page.getByText('Banned', { exact: true }).waitFor();
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+  });
+});
