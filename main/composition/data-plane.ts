@@ -4,6 +4,7 @@ import { PLATFORM_ZONE } from '../base/config.ts';
 import { parseDuration } from '../base/duration.ts';
 import { isWithin } from '../base/hostname.ts';
 import { createLoopback, createPasses, createProxy, createRequestRates, loadErrorPages } from '../proxy/index.ts';
+import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { FREE_LIMITS } from '../ratelimit/plans.ts';
 import type { ListenerPorts } from '../services/index.ts';
@@ -47,15 +48,19 @@ export async function startDataPlane(
     log,
     limiter,
     passes,
+    pseudonym: createId('vivarium'),
+    onArrival({ projectId }, decision) {
+      const refused = decision !== null && decision.refusal !== null;
+      counts.requests++;
+      if (refused) counts.refused++;
+      rates.count(projectId, refused);
+      if (decision !== null) events.emit('limits.changed', { projectId });
+      events.emit('status.changed');
+    },
     targets: {
       api: {
         isPreflight: (request) => api.isPreflight(request),
         handle(request, response, { route, keyId, decision, origin }) {
-          counts.requests++;
-          if (decision.refusal !== null) counts.refused++;
-          rates.count(route.projectId, decision.refusal !== null);
-          events.emit('limits.changed', { projectId: route.projectId });
-          events.emit('status.changed');
           const { projectId, environment } = route;
           api.handle(request, response, {
             dataset: { projectId, environment },

@@ -4,6 +4,7 @@ import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { NAME_SERVER } from '../dns/index.ts';
 import * as domainRules from '../domains/index.ts';
+import { probeUpstream } from '../proxy/index.ts';
 import { FREE_LIMITS, limitsOf } from '../ratelimit/plans.ts';
 import {
   createApiServices,
@@ -76,7 +77,11 @@ export function createServices(
       projects,
       deploys: store.deploys,
       effects,
-      probe: ({ id }) => dataPlane.api.probe({ projectId: id, environment: 'production' }),
+      async probe({ id, target }) {
+        const published = domainRules.publishedTarget(target);
+        if (published.kind === 'upstream') await probeUpstream(published);
+        else await dataPlane.api.probe({ projectId: id, environment: 'production' });
+      },
     }),
     keys: createKeyServices({
       clock,

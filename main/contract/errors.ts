@@ -36,6 +36,7 @@ export const ERROR_CATALOGUE = {
   bad_gateway: { status: 502, title: 'The upstream did not answer properly.' },
   unavailable: { status: 503, title: 'Vivarium is stopping, or not ready yet.' },
   gateway_timeout: { status: 504, title: 'The upstream did not answer in time.' },
+  loop_detected: { status: 508, title: 'The request has passed through this Vivarium too often.' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;

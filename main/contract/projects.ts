@@ -12,9 +12,31 @@ const requestCount = z.int().min(1).max(LIMIT_MAX);
 export const planLimits = z.object({ perMinute: requestCount, perDay: requestCount });
 export type PlanLimits = z.infer<typeof planLimits>;
 
+const upstreamUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .max(2000)
+  .refine((url) => {
+    const parsed = URL.parse(url);
+    return parsed !== null && parsed.username === '' && parsed.password === '';
+  }, 'must not have a user name or password: send them in a header field')
+  .refine((url) => {
+    const parsed = URL.parse(url);
+    return parsed !== null && parsed.search === '' && parsed.hash === '';
+  }, 'must not have a query or fragment: requests bring their own');
+
 export const target = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('api') }),
-  z.object({ kind: z.literal('upstream'), url: z.url({ protocol: /^https?$/ }).max(2000) }),
+  z.object({
+    kind: z.literal('upstream'),
+    /** `http:` or `https:`; its path comes before that of every request. */
+    url: upstreamUrl,
+    /** The `Host` that the upstream sees: `rewrite`, its own; `keep`, the one that the client asked for. */
+    host: z.enum(['rewrite', 'keep']).optional(),
+    /** Whether the plan’s limits hold here too; they always do for the built-in API. */
+    limited: z.boolean().optional(),
+    /** Whether an `https:` upstream must have a certificate that this machine trusts; it must unless this is false. */
+    verifyCertificate: z.boolean().optional(),
+  }),
 ]);
 export type TargetSetting = z.infer<typeof target>;
 

@@ -10,4 +10,4 @@ export { presentDomain } from './present.ts';
 export type { ProviderFacts, ProviderRecord } from './provider.ts';
 export { judgeRedirects } from './redirects.ts';
 export { createServedLeaves } from './served-leaves.ts';
-export { buildSnapshot, type PublishedSnapshot, type SnapshotSource } from './snapshot.ts';
+export { buildSnapshot, publishedTarget, type PublishedSnapshot, type SnapshotSource } from './snapshot.ts';

@@ -26,6 +26,11 @@ export interface ActiveKey {
 /** A domain, as far as the data plane needs it. */
 export type PublishedDomain = HostnameStanding & { hostname: string; projectId: string };
 
+/** Where a route leads, with everything decided that the setting may leave open. */
+export type PublishedTarget =
+  | { kind: 'api' }
+  | { kind: 'upstream'; url: string; host: 'rewrite' | 'keep'; limited: boolean; verifyCertificate: boolean };
+
 export interface PublishedRoute {
   hostname: string;
   projectId: string;
@@ -33,7 +38,7 @@ export interface PublishedRoute {
   environment: Environment;
   plan: Plan;
   limits: PlanLimits;
-  target: { kind: 'api' };
+  target: PublishedTarget;
 }
 
 /** The value that the control plane hands to the data plane; it never changes once it is made. */
@@ -55,14 +60,13 @@ export interface SnapshotSource {
 /**
  * The only translator from what is stored to what is served. Each project has its two platform hostnames; its custom
  * domains serve production, from the moment they were verified until they are removed or suspended. A redirect leads
- * away only from a domain that is served. A project whose target this version cannot serve has no routes.
+ * away only from a domain that is served. Both platform hostnames of a project with an upstream lead there.
  */
 export function buildSnapshot({ projects, keys, domains, limitsOf }: SnapshotSource): PublishedSnapshot {
   const routes: PublishedRoute[] = [];
   const platformHostnames: string[] = [];
   const production = new Map<string, Omit<PublishedRoute, 'hostname'>>();
   for (const project of projects) {
-    if (project.target.kind !== 'api') continue;
     const limits = limitsOf(project);
     for (const name of environment.options) {
       const route = routeOf(project, limits, name);
@@ -100,5 +104,17 @@ const routeOf = (
   environment,
   plan: project.plan,
   limits,
-  target: { kind: 'api' },
+  target: publishedTarget(project.target),
 });
+
+/** An upstream is asked for by its own name, unlimited and with a certificate to be trusted, unless the project says otherwise. */
+export const publishedTarget = (target: TargetSetting): PublishedTarget =>
+  target.kind === 'api'
+    ? target
+    : {
+        kind: 'upstream',
+        url: target.url,
+        host: target.host ?? 'rewrite',
+        limited: target.limited ?? false,
+        verifyCertificate: target.verifyCertificate ?? true,
+      };

@@ -148,6 +148,8 @@ export function createConnections(options: {
         const nowMs = clock.monotonic();
         for (const connection of open) {
           if (connection.exchanges.length === 0) closeIdle(connection, farewell, nowMs);
+          // A tunnel has no end of its own that could be waited for.
+          else if (connection.exchanges.some(({ tunnelled }) => tunnelled)) destroyConnection(connection);
           else connection.session?.close();
           for (const { stream, response } of connection.exchanges) {
             if (stream === null && !response.headersSent) response.setHeader('Connection', 'close');

@@ -1,4 +1,5 @@
 import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Decision } from '../base/decision.ts';
 import type { Authority } from '../base/hostname.ts';
 import type { Caller } from './caller.ts';
@@ -26,6 +27,12 @@ export interface Exchange {
   endedMs: number | null;
   /** Whether the client waits for 100 (Continue) before it sends its body. */
   readonly awaitsContinue: boolean;
+  /** What an upgrade to WebSocket goes on with; null for every other request. */
+  readonly upgrade: { socket: Socket; head: Buffer } | null;
+  /** Whether the upgrade has succeeded, and the connection is a tunnel to the upstream now. */
+  tunnelled: boolean;
+  /** When it began or, on its way to an upstream, when its body last moved; monotonic. */
+  activeMs: number;
   readonly headers: HeaderSurvey;
   /** The stage it is in, or that answered it. */
   stage: StageName;
@@ -70,7 +77,7 @@ export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
     httpVersion: request.httpVersion,
     method: request.method ?? '',
     target: request.url ?? '',
-    status: response.headersSent ? response.statusCode : null,
+    status: exchange.tunnelled ? 101 : response.headersSent ? response.statusCode : null,
     durationMs: nowMs - exchange.startedMs,
   };
 }

@@ -1,5 +1,6 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import type { Clock } from '../base/clock.ts';
+import type { Socket } from 'node:net';
 import type { Log } from '../base/log.ts';
 import { writeAnswer, type Answer } from './answer.ts';
 import { cutExchange, type Connection } from './connection.ts';
@@ -24,12 +25,18 @@ export interface Exchanges {
     stream: ServerHttp2Stream | null,
     awaitsContinue: boolean,
   ): void;
+  /**
+   * Takes a request to switch to WebSocket through the same stages. One that is not let through is answered, and its
+   * connection closed: Node has let go of it.
+   */
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
   /** Ends the bookkeeping of an exchange; idempotent. */
   finish(exchange: Exchange): void;
 }
 
-export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'> {
-  clock: Pick<Clock, 'monotonic'>;
+type Sent = Pick<Exchange, 'request' | 'response' | 'stream' | 'awaitsContinue' | 'upgrade'>;
+
+export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError' | 'onTargetAnswer'> {
   log: Log;
   pages: ErrorPages;
   connections: Connections;
@@ -42,19 +49,23 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
 
 export function createExchanges(options: ExchangesOptions): Exchanges {
   const { clock, log, pages, connections, onExchange, limits } = options;
-  const pipeline = createPipeline({ ...options, onTargetError: fail });
+  const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: give });
   const onClientGone = (error: Error): void => log.debug('A client went away during its request', { error });
 
-  function begin(connection: Connection, sent: Pick<Exchange, 'request' | 'response' | 'stream' | 'awaitsContinue'>) {
+  function begin(connection: Connection, sent: Sent) {
+    const startedMs = clock.monotonic();
     const exchange: Exchange = {
       connection,
       request: sent.request,
       response: sent.response,
       stream: sent.stream,
       table: options.table(),
-      startedMs: clock.monotonic(),
+      startedMs,
       endedMs: null,
       awaitsContinue: sent.awaitsContinue,
+      upgrade: sent.upgrade,
+      tunnelled: false,
+      activeMs: startedMs,
       headers: surveyHeaders(sent.request.rawHeaders),
       stage: 'listener',
       answered: false,
@@ -71,6 +82,13 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
 
   function write(exchange: Exchange, answer: Answer): void {
     writeAnswer(exchange, answer, pages, limits.drainBytesMax);
+  }
+
+  /** What a target gave back, unless the client has left meanwhile. */
+  function give(exchange: Exchange, answer: Answer): void {
+    const { response } = exchange;
+    if (response.destroyed || response.headersSent) return;
+    write(exchange, answer);
   }
 
   /** What went wrong behind the stages costs this one request only. */
@@ -97,7 +115,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         request.destroy();
         return;
       }
-      const exchange = begin(connection, { request, response, stream, awaitsContinue });
+      const exchange = begin(connection, { request, response, stream, awaitsContinue, upgrade: null });
       response.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       // Of HTTP/1.x, Node reports only errors that somebody listens to.
@@ -108,6 +126,37 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         if (answer !== null) write(exchange, answer);
       } catch (error) {
         fail(exchange, error);
+      }
+    },
+    upgrade(request, socket, head) {
+      socket.on('error', onClientGone);
+      const connection = connections.of(socket);
+      if (connection === undefined) {
+        socket.destroy();
+        return;
+      }
+      const response = new ServerResponse(request);
+      const exchange = begin(connection, {
+        request,
+        response,
+        stream: null,
+        awaitsContinue: false,
+        upgrade: { socket, head },
+      });
+      socket.on('close', () => finish(exchange));
+      response.on('error', onClientGone);
+      const answerAndClose = (answer: Answer): void => {
+        response.assignSocket(socket);
+        response.setHeader('Connection', 'close');
+        response.on('finish', () => socket.destroySoon());
+        write(exchange, answer);
+      };
+      try {
+        const answer = pipeline(exchange);
+        if (answer !== null) answerAndClose(answer);
+      } catch (error) {
+        log.error('An upgrade failed', { hostname: exchange.authority?.host, stage: exchange.stage, error });
+        answerAndClose({ kind: 'problem', problem: failed() });
       }
     },
     finish,

@@ -17,11 +17,14 @@ export interface Http1Options {
   limits: ProxyLimits;
   /** `awaitsContinue`: the client holds its body back until it is told to go on. */
   onRequest: (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+  /** Whether an upgrade leads to a target that speaks WebSocket; any other is answered as a plain request. */
+  mayUpgrade: (request: IncomingMessage) => boolean;
+  onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 }
 
 /**
- * An HTTP/1.x server, for plain connections and for those that `serveHttp1` hands to it. Upgrades are ignored: nothing here speaks another
- * protocol, so the request is answered as the plain request that it also is (RFC 9110 §7.8).
+ * An HTTP/1.x server, for plain connections and for those that `serveHttp1` hands to it. An upgrade that leads nowhere is
+ * answered as the plain request that it also is (RFC 9110 §7.8).
  */
 export function createHttp1Server(options: Http1Options): Server {
   const { connections, log, limits, onRequest } = options;
@@ -30,7 +33,9 @@ export function createHttp1Server(options: Http1Options): Server {
     requireHostHeader: false,
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
+    // The sweep's: a long upload to an upstream is not a slow client.
+    requestTimeout: 0,
+    shouldUpgradeCallback: options.mayUpgrade,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.sweepIntervalMs,
     noDelay: true,
@@ -49,6 +54,7 @@ export function createHttp1Server(options: Http1Options): Server {
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   // Other expectations may be ignored (RFC 9110 §10.1.1); Node's own answer would be a bare 417.
   server.on('checkExpectation', (request, response) => onRequest(request, response, false));
+  server.on('upgrade', (request, socket, head) => options.onUpgrade(request, socket as Socket, head));
   server.on('clientError', (error: ParserError, stream) => {
     const connection = connections.of(stream);
     if (connection !== undefined) answerFault(connection, error, options);
@@ -74,7 +80,16 @@ export function serveHttp1(server: Server, connection: Connection, socket: Socke
   server.emit('connection', socket);
 }
 
-function answerFault(connection: Connection, error: ParserError, { clock, log, limits }: Http1Options): void {
+/** Answers 408 where a request did not come as a whole in time. */
+export function timeOutRequest(connection: Connection, services: Pick<Http1Options, 'clock' | 'log' | 'limits'>): void {
+  answerFault(connection, { name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, services);
+}
+
+function answerFault(
+  connection: Connection,
+  error: ParserError,
+  { clock, log, limits }: Pick<Http1Options, 'clock' | 'log' | 'limits'>,
+): void {
   const socket = connection.http1;
   // What still comes after a fault is one more fault to the parser; the client has its answer.
   if (connection.phase === 'closing' || connection.farewell !== null || socket === null) return;

@@ -7,5 +7,6 @@ export { createPasses, type Passes } from './passes.ts';
 export { createProxy, type ListenerAddress, type Proxy, type ProxyOptions } from './proxy.ts';
 export { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 export { createRequestRates } from './request-rates.ts';
-export type { ApiKeyOwner, Redirect, Route, Snapshot } from './snapshot.ts';
+export type { ApiKeyOwner, Redirect, Route, Snapshot, UpstreamDestination } from './snapshot.ts';
+export { probeUpstream } from './upstream/probe.ts';
 export type { ProxyRequest, ProxyResponse, Scheme, Target, TargetContext } from './target.ts';

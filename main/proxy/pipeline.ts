@@ -1,26 +1,39 @@
+import type { Clock } from '../base/clock.ts';
 import { parseAuthority } from '../base/hostname.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Decision, RateState } from '../base/decision.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import { originOf, type Answer } from './answer.ts';
 import { readAuthority } from './authority.ts';
 import type { Caller, Limiter } from './caller.ts';
+import { cutExchange } from './connection.ts';
 import type { Exchange, StageName } from './exchange.ts';
 import { hashToken, identifyKey } from './identify.ts';
 import type { Passes } from './passes.ts';
+import { rawResponse } from './parser-fault.ts';
 import * as problem from './problem.ts';
 import type { Problem } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import type { Target } from './target.ts';
+import type { Route, UpstreamDestination } from './snapshot.ts';
+import type { Target, UpstreamContext, UpstreamTarget } from './target.ts';
+import { rateFields } from './upstream/rate-fields.ts';
 
 export interface PipelineServices {
   limiter: Limiter;
   /** For what Vivarium sends itself, on an API key's behalf. */
   passes: Pick<Passes, 'redeem'>;
-  targets: { api: Target };
+  targets: { api: Target; upstream: UpstreamTarget };
   /** For callers without a valid API key. */
   freeLimits: PlanLimits;
   limits: ProxyLimits;
+  /** Told of every request that reaches its target, or is refused in its place. Must not throw. */
+  onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
+  clock: Pick<Clock, 'monotonic'>;
   /** Told when a target rejects after it was handed the exchange. */
   onTargetError: (exchange: Exchange, error: unknown) => void;
+  /** Answers an exchange that a target has given back. */
+  onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
 }
 
 /** One step of a request. It answers, or returns null and leaves what it found out in the exchange. */
@@ -161,22 +174,30 @@ function decide(
   const route = routeOf(exchange);
   const caller = callerOf(exchange);
   const planLimits = caller.kind === 'key' ? route.limits : freeLimits;
+  if (route.target.kind === 'upstream' && !route.target.limited) return null;
   exchange.decision = targets[route.target.kind].isPreflight(exchange.request)
     ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
     : limiter.take(caller, planLimits);
   return null;
 }
 
-/** Hands the exchange to where the route leads, which renders refusals in its own form. */
+/** Hands the exchange to where the route leads. */
 function handOver(exchange: Exchange, services: PipelineServices): Answer | null {
-  const { request, response, connection, keyId, decision } = exchange;
   const route = routeOf(exchange);
+  const { target } = route;
+  services.onArrival?.(route, exchange.decision);
+  return target.kind === 'api' ? handToApi(exchange, services) : passOn(exchange, target, services);
+}
+
+/** The built-in API renders refusals in its own form. */
+function handToApi(exchange: Exchange, services: PipelineServices): null {
+  const { request, response, connection, keyId, decision } = exchange;
   if (decision === null) throw new Error('The limit stage has not run.');
   // A client that is going to be refused keeps its body (RFC 9110 §10.1.1).
   if (exchange.awaitsContinue && decision.refusal === null) response.writeContinue();
   const { scheme } = connection.listener;
-  const pending = services.targets[route.target.kind].handle(request, response, {
-    route,
+  const pending = services.targets.api.handle(request, response, {
+    route: routeOf(exchange),
     keyId,
     decision,
     scheme,
@@ -186,6 +207,57 @@ function handOver(exchange: Exchange, services: PipelineServices): Answer | null
   if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
   return null;
 }
+
+/** An upstream knows nothing of plans: the proxy refuses in its place. */
+function passOn(exchange: Exchange, destination: UpstreamDestination, services: PipelineServices): Answer | null {
+  const { request, response, decision, upgrade, connection } = exchange;
+  if (decision !== null && decision.refusal !== null) {
+    return refuse(withRate(problem.refusedByLimit(decision.refusal), decision.rate));
+  }
+  if (exchange.awaitsContinue) response.writeContinue();
+  const rate = decision?.rate ?? null;
+  const describe = (found: Problem): Problem => (rate === null ? found : withRate(found, rate));
+  const context: UpstreamContext = {
+    response,
+    destination,
+    from: { address: connection.address, ...connection.listener, authority: exchange.authorityText },
+    rate,
+    answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),
+    cut: () => cutExchange(exchange),
+  };
+  if (upgrade === null) {
+    if (!request.complete) followBody(exchange, services.clock);
+    services.targets.upstream.handle(request, context);
+  } else {
+    const { socket, head } = upgrade;
+    services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
+      ...context,
+      answer: (found) => answerRaw(socket, describe(found)),
+      opened: () => {
+        exchange.tunnelled = true;
+      },
+    });
+  }
+  return null;
+}
+
+/** The long upload is no slow client as long as it moves. */
+function followBody(exchange: Exchange, clock: PipelineServices['clock']): void {
+  exchange.request.on('data', () => {
+    exchange.activeMs = clock.monotonic();
+  });
+}
+
+/** Node has let go of the socket of an upgrade, so its answer is written by hand. */
+function answerRaw(socket: Socket, { code, status, message, headers }: Problem): void {
+  if (socket.writable) socket.write(rawResponse({ code, status, message }, headers));
+  socket.destroySoon();
+}
+
+const withRate = (found: Problem, rate: RateState): Problem => ({
+  ...found,
+  headers: { ...found.headers, ...rateFields(rate) },
+});
 
 /* What earlier stages have found out. The order of the stages makes sure of it; the compiler cannot know. */
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Refusal } from '../base/decision.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
 import type { RequestTargetFault } from './request-target.ts';
 import type { Scheme } from './target.ts';
@@ -156,3 +157,20 @@ export const failed = (): Problem =>
     'Vivarium failed',
     'Vivarium failed while it answered this request; its log has the reason.',
   );
+
+export const badGateway = (message: string): Problem => describe('bad_gateway', 'The upstream failed', message);
+
+export const gatewayTimeout = (message: string): Problem =>
+  describe('gateway_timeout', 'The upstream did not answer', message);
+
+export const loopDetected = (hops: number, url: string): Problem =>
+  describe(
+    'loop_detected',
+    'The request goes in circles',
+    `It has passed through this Vivarium ${hops} times: the target ${url} leads back to a hostname that is served here. Point it at your own server.`,
+  );
+
+export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): Problem =>
+  describe(code, code === 'api_key_banned' ? 'The API key is banned' : 'Too many requests', message, {
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });

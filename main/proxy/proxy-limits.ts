@@ -30,6 +30,14 @@ export interface ProxyLimits {
   lingerMs: number;
   /** How often time-outs are looked for; they fire up to this much late. */
   sweepIntervalMs: number;
+  /** How long an upstream may take to accept a connection. */
+  upstreamConnectMs: number;
+  /** How long an upstream may send nothing before its answer begins. */
+  upstreamAnswerMs: number;
+  /** How long an answer that has begun may stand still; streams of events are often silent for minutes. */
+  upstreamIdleMs: number;
+  /** How long a WebSocket may be silent both ways. */
+  tunnelIdleMs: number;
 }
 
 export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
@@ -54,4 +62,8 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   responseStallMs: 30_000,
   lingerMs: 2_000,
   sweepIntervalMs: 1_000,
+  upstreamConnectMs: 5_000,
+  upstreamAnswerMs: 60_000,
+  upstreamIdleMs: 600_000,
+  tunnelIdleMs: 3_600_000,
 };

@@ -1,28 +1,31 @@
-import type { Server as HttpServer } from 'node:http';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Clock, Timer } from '../base/clock.ts';
 import { bindPort, type BoundPort } from '../base/bind-port.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
+import { parseAuthority } from '../base/hostname.ts';
+import type { Decision } from '../base/decision.ts';
 import type { Log } from '../base/log.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import type { Limiter } from './caller.ts';
-import type { Listener } from './connection.ts';
+import { cutExchange, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
-import type { ExchangeSummary } from './exchange.ts';
+import type { Exchange, ExchangeSummary } from './exchange.ts';
 import { createExchanges } from './exchanges.ts';
-import { createHttp1Server, serveHttp1 } from './http1.ts';
+import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, rawResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax } from './open-files.ts';
 import { NO_PASSES, type Passes } from './passes.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
-import { buildRouteTable } from './route-table.ts';
-import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
+import { buildRouteTable, type RouteTable } from './route-table.ts';
+import { EMPTY_SNAPSHOT, type Route, type Snapshot } from './snapshot.ts';
 import { sweepConnection } from './sweep.ts';
 import type { Target } from './target.ts';
 import { createTlsServer } from './tls-listener.ts';
+import { createUpstreams } from './upstream/upstream.ts';
 
 export interface ProxyOptions {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
@@ -31,6 +34,8 @@ export interface ProxyOptions {
   /** For what Vivarium sends itself, on an API key's behalf; nothing when left out. */
   passes?: Pick<Passes, 'redeem'>;
   targets: { api: Target };
+  /** What this Vivarium calls itself in `Via`. */
+  pseudonym: string;
   /** The certificate for a hostname that is served; null when there is none to show. Expected to be cached. */
   contextFor: (hostname: string) => SecureContext | null;
   /** Whose certificate is shown to TLS clients that name no server. */
@@ -39,6 +44,8 @@ export interface ProxyOptions {
   /** What callers without a valid API key are held to. */
   freeLimits: PlanLimits;
   limits?: Partial<ProxyLimits>;
+  /** Told of every request that reaches its target, or is refused in its place. Must not throw. */
+  onArrival?: (route: Route, decision: Decision | null) => void;
   /** Told of every exchange when it is over. Must not throw. */
   onExchange?: (summary: ExchangeSummary) => void;
 }
@@ -91,6 +98,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     farewell,
     onLost: (exchange) => exchanges.finish(exchange),
   });
+  const upstreams = createUpstreams({ log, limits, pseudonym: options.pseudonym });
   const exchanges = createExchanges({
     clock,
     log,
@@ -98,9 +106,10 @@ export function createProxy(options: ProxyOptions): Proxy {
     limits,
     limiter: options.limiter,
     passes: options.passes ?? NO_PASSES,
-    targets: options.targets,
+    targets: { ...options.targets, upstream: upstreams },
     freeLimits: options.freeLimits,
     pages: options.pages,
+    onArrival: options.onArrival,
     onExchange: options.onExchange,
     table: () => table,
     stopping: () => stopped !== null,
@@ -121,6 +130,8 @@ export function createProxy(options: ProxyOptions): Proxy {
       log,
       limits,
       onRequest: (request, response, awaitsContinue) => exchanges.serve(request, response, null, awaitsContinue),
+      mayUpgrade: (request) => leadsToWebSocket(request, table),
+      onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
     });
 
   /** HTTP/1.x inside TLS is served by the same kind of server as outside. */
@@ -163,9 +174,16 @@ export function createProxy(options: ProxyOptions): Proxy {
     return { http, https };
   }
 
+  function giveUp(exchange: Exchange): void {
+    // A stream is reset: its target may still answer, and two answers on one stream would be an error of ours.
+    if (exchange.stream !== null) cutExchange(exchange);
+    else timeOutRequest(exchange.connection, { clock, log, limits });
+  }
+
   function sweep(): void {
     const nowMs = clock.monotonic();
-    for (const connection of connections.all()) sweepConnection(connection, nowMs, { limits, log, farewell });
+    const services = { limits, log, farewell, onLate: giveUp };
+    for (const connection of connections.all()) sweepConnection(connection, nowMs, services);
     sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
   }
 
@@ -175,6 +193,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     await connections.drain();
     deadline.cancel();
     sweepTimer?.cancel();
+    upstreams.close();
     await Promise.all(closed);
   }
 
@@ -202,6 +221,13 @@ export function createProxy(options: ProxyOptions): Proxy {
     connections: () => connections.size(),
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
+}
+
+/** Whether a request asks for WebSocket at a hostname whose project leads to an upstream. */
+function leadsToWebSocket({ method, headers }: IncomingMessage, table: RouteTable): boolean {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  const authority = parseAuthority(headers.host ?? '');
+  return authority !== null && table.route(authority.host)?.target.kind === 'upstream';
 }
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));

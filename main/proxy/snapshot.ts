@@ -1,6 +1,18 @@
 import type { Plan, PlanLimits } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 
+/** An HTTP server that requests are passed on to. */
+export interface UpstreamDestination {
+  kind: 'upstream';
+  /** `http:` or `https:`; its path comes before that of the request. */
+  url: string;
+  /** The `Host` that it sees: its own, or the client's. */
+  host: 'rewrite' | 'keep';
+  /** Whether callers are counted and held to limits. */
+  limited: boolean;
+  verifyCertificate: boolean;
+}
+
 /** Where one hostname leads. */
 export interface Route {
   hostname: string;
@@ -9,7 +21,7 @@ export interface Route {
   environment: Environment;
   plan: Plan;
   limits: PlanLimits;
-  target: { kind: 'api' };
+  target: { kind: 'api' } | UpstreamDestination;
 }
 
 /** Where requests for one hostname are sent on to. `to` is a hostname; scheme, listener port, path and query are kept. */

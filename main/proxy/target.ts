@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { Decision } from '../base/decision.ts';
+import type { Socket } from 'node:net';
+import type { Decision, RateState } from '../base/decision.ts';
 import type { Authority } from '../base/hostname.ts';
-import type { Route } from './snapshot.ts';
+import type { Problem } from './problem.ts';
+import type { Route, UpstreamDestination } from './snapshot.ts';
+import type { ForwardedFrom } from './upstream/forwarding.ts';
 
 export type Scheme = 'http' | 'https';
 
@@ -30,4 +33,31 @@ export interface Target {
   isPreflight(request: ProxyRequest): boolean;
   /** Answers `request`. Whatever it throws (or rejects with) is logged and answered with 500. */
   handle(request: ProxyRequest, response: ProxyResponse, context: TargetContext): void | Promise<void>;
+}
+
+/** What the stages found out about a request that is passed on, and how its end is told. */
+export interface UpstreamContext {
+  response: ProxyResponse;
+  destination: UpstreamDestination;
+  /** The connection that the request came on. */
+  from: Omit<ForwardedFrom, 'version'>;
+  /** For the rate headers; null where the project's limits do not hold for its upstream. */
+  rate: RateState | null;
+  /** Answers in the proxy's own words, instead of the upstream. Of an upgrade, on the bare socket, which is closed. */
+  answer(problem: Problem): void;
+  /** Ends the exchange in the middle of its response, so that the client sees that it is not whole. */
+  cut(): void;
+}
+
+export interface UpgradeContext extends UpstreamContext {
+  /** Told when the upstream has switched protocols: what follows is a tunnel. */
+  opened(): void;
+}
+
+/** Where routes to upstreams lead. A refused request never comes here. */
+export interface UpstreamTarget {
+  /** Whether `request` is a CORS preflight; it is passed on and not counted. */
+  isPreflight(request: ProxyRequest): boolean;
+  handle(request: ProxyRequest, context: UpstreamContext): void;
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void;
 }

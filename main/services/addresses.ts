@@ -10,10 +10,10 @@ export interface ListenerPorts {
 
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
-/** `scheme://hostname[:port]/v1`; a scheme's own port is left out, as clients and `Host` headers do. */
-export function baseUrl(scheme: 'http' | 'https', hostname: string, port: number): string {
+/** `scheme://hostname[:port]`, with `path`; a scheme's own port is left out, as clients and `Host` headers do. */
+export function baseUrl(scheme: 'http' | 'https', hostname: string, port: number, path: string): string {
   const authority = port === DEFAULT_PORT[scheme] ? hostname : `${hostname}:${port}`;
-  return `${scheme}://${authority}/v1`;
+  return `${scheme}://${authority}${path}`;
 }
 
 /** A project as it is shown: what is stored, its limits, and where it is served. */
@@ -21,9 +21,11 @@ export function presentProject(row: ProjectRow, limits: PlanLimits, ports: Liste
   // Custom domains serve production; staging keeps the platform's hostname.
   const production = row.primary ?? platformHostname(row.slug, 'production');
   const staging = platformHostname(row.slug, 'staging');
+  // The version is a part of the built-in API's addresses; what an upstream has under its root is its own affair.
+  const path = row.target.kind === 'api' ? '/v1' : '';
   const addresses = (scheme: 'http' | 'https') => ({
-    production: baseUrl(scheme, production, ports[scheme]),
-    staging: baseUrl(scheme, staging, ports[scheme]),
+    production: baseUrl(scheme, production, ports[scheme], path),
+    staging: baseUrl(scheme, staging, ports[scheme], path),
   });
   return {
     id: row.id,

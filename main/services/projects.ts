@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { Plan, PlanLimits, Project } from '../contract/projects.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
 
@@ -62,7 +62,7 @@ export function createProjectServices(options: {
         slug,
         plan: input.plan,
         limits: limitsForPlan(input.plan, input.limits),
-        target: acceptTarget(input.target ?? { kind: 'api' }),
+        target: input.target ?? { kind: 'api' },
         primary: null,
         redirects: [],
         createdAtMs: clock.now(),
@@ -75,7 +75,7 @@ export function createProjectServices(options: {
         ...(input.name !== undefined && { name: input.name }),
         ...(input.slug !== undefined && { slug: checkSlug(input.slug, projectId) }),
         ...planPatch(row, input.plan, input.limits),
-        ...(input.target !== undefined && { target: acceptTarget(input.target) }),
+        ...(input.target !== undefined && { target: input.target }),
       });
       if (input.plan !== undefined && input.plan !== row.plan) options.planChanged(projectId);
       return changed(projectId);
@@ -94,13 +94,6 @@ export function createProjectServices(options: {
 function planPatch(row: ProjectRow, plan: Plan = row.plan, limits: PlanLimits | undefined): Partial<ProjectRow> {
   const kept = plan === 'enterprise' && row.plan === 'enterprise' ? row.limits : null;
   return { plan, limits: limitsForPlan(plan, limits ?? kept) };
-}
-
-function acceptTarget(target: TargetSetting): TargetSetting {
-  if (target.kind === 'upstream') {
-    throw inputError('target', 'must be {"kind": "api"}: this version of Vivarium has no upstream targets yet.');
-  }
-  return target;
 }
 
 /** @throws VivariumError not_found */

@@ -148,6 +148,7 @@ export async function startProxy(
     targets: { api: targetOf(options.handle ?? echo) },
     contextFor: (hostname) => options.certificates?.contextFor(hostname) ?? null,
     defaultHostname: DEFAULT_LEAF,
+    pseudonym: 'vivarium-test',
     pages: loadErrorPages(PAGES_DIRECTORY),
     freeLimits: FREE,
     limits: options.limits ?? {},

@@ -141,7 +141,9 @@ describe('a project', () => {
     [{ name: 'x', plan: 'gold' }, 'plan'],
     [{ name: 'x', plan: 'free', limits: { perMinute: 1, perDay: 1 } }, 'limits'],
     [{ name: 'x', plan: 'enterprise', limits: { perMinute: 0, perDay: 1 } }, 'limits.perMinute'],
-    [{ name: 'x', target: { kind: 'upstream', url: 'http://127.0.0.1:1' } }, 'target'],
+    [{ name: 'x', target: { kind: 'upstream', url: 'ftp://127.0.0.1' } }, 'target.url'],
+    [{ name: 'x', target: { kind: 'upstream', url: 'http://ada:pw@127.0.0.1' } }, 'target.url'],
+    [{ name: 'x', target: { kind: 'upstream', url: 'http://127.0.0.1/?a=1' } }, 'target.url'],
   ])('%j is refused at %s', async (input, path) => {
     const engine = await startEngine();
     const before = await engine.call('projects.list');

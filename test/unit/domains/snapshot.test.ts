@@ -65,8 +65,29 @@ describe('the snapshot', () => {
     ]);
   });
 
-  it('has nothing of a project whose target can’t be served', () => {
-    const upstream = project({ target: { kind: 'upstream', url: 'http://127.0.0.1:1' } });
-    expect(built([upstream], [domain('verified.test')])).toEqual({ routes: [], redirects: [], platform: [] });
+  it('leads to the upstream of a project, with everything decided that the setting leaves open', () => {
+    const upstream = project({ target: { kind: 'upstream', url: 'http://127.0.0.1:3000', limited: true } });
+    const { routes } = buildSnapshot({
+      projects: [upstream],
+      keys: [],
+      domains: [domain('verified.test')],
+      limitsOf: () => ({ perMinute: 60, perDay: 1_000 }),
+    });
+    expect(routes.map(({ hostname }) => hostname)).toEqual([
+      'p.vivarium.localhost',
+      'p-staging.vivarium.localhost',
+      'verified.test',
+    ]);
+    expect(new Set(routes.map(({ target }) => JSON.stringify(target)))).toEqual(
+      new Set([
+        JSON.stringify({
+          kind: 'upstream',
+          url: 'http://127.0.0.1:3000',
+          host: 'rewrite',
+          limited: true,
+          verifyCertificate: true,
+        }),
+      ]),
+    );
   });
 });

@@ -1,0 +1,51 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { UpstreamDestination } from '../snapshot.ts';
+import { lookup } from './agents.ts';
+import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
+
+/** A server that takes longer than this to answer one request is not ready for more. */
+const PROBE_ANSWER_MS = 10_000;
+
+/**
+ * Asks an upstream for its root, as a deploy does. Any answer shows that it is there, also one that it has nothing at
+ * its root or wants credentials.
+ * @throws Error with what to do, when there is no answer, or one that says that the server is not ready (502, 503, 504).
+ */
+export async function probeUpstream({
+  url,
+  verifyCertificate,
+}: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>): Promise<void> {
+  const target = new URL(url);
+  const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  const status = await new Promise<number>((resolve, reject) => {
+    let timedOut = false;
+    const asking = request(target, {
+      lookup,
+      agent: false,
+      headers: { Accept: '*/*', 'User-Agent': 'vivarium-deploy' },
+      rejectUnauthorized: verifyCertificate,
+      timeout: PROBE_ANSWER_MS,
+    });
+    asking.on('timeout', () => {
+      timedOut = true;
+      asking.destroy();
+    });
+    asking.on('response', (response) => {
+      response.destroy();
+      resolve(response.statusCode ?? 0);
+    });
+    asking.on('error', (error) => {
+      const fault = { code: codeOf(error), message: error.message, timedOut };
+      reject(new Error(explainUpstreamFault(url, fault, PROBE_ANSWER_MS).message));
+    });
+    asking.end();
+  });
+  if (NOT_READY.has(status)) {
+    throw new Error(
+      `The upstream ${target.origin} answers ${status}: it is there, and not ready. Wait for it, then deploy again.`,
+    );
+  }
+}
+
+const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);

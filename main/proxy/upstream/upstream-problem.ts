@@ -1,0 +1,79 @@
+import type { Problem } from '../problem.ts';
+import * as problem from '../problem.ts';
+
+/** What became of an attempt to reach an upstream, as far as the client is told. */
+export interface UpstreamFault {
+  /** Node's code of the error, such as ECONNREFUSED; empty when it has none. */
+  code: string;
+  message: string;
+  /** Whether it was given up because nothing came for too long. */
+  timedOut: boolean;
+}
+
+/** Node's codes of what a certificate can be refused for begin like this. */
+const CERTIFICATE_CODES =
+  /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
+
+const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'ESOCKETTIMEDOUT']);
+
+/** The answer for a request whose upstream at `url` failed: which upstream, what happened, what to do. */
+export function explainUpstreamFault(
+  url: string,
+  { code, message, timedOut }: UpstreamFault,
+  answerMs: number,
+): Problem {
+  const origin = new URL(url).origin;
+  if (TIMEOUT_CODES.has(code)) {
+    return problem.gatewayTimeout(
+      `The upstream ${origin} did not accept a connection in time. See whether it runs and is not stuck, then ask again.`,
+    );
+  }
+  if (timedOut) {
+    return problem.gatewayTimeout(
+      `The upstream ${origin} accepted the request and sent nothing for ${answerMs / 1000} s. See what it is busy with, then ask again.`,
+    );
+  }
+  if (code === 'ECONNREFUSED') {
+    return problem.badGateway(
+      `Nothing listens at the upstream ${origin}. Start your server there, or correct the project’s target.`,
+    );
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return problem.badGateway(
+      `The host of the upstream ${origin} is not known to this machine. Correct the project’s target, or use an address such as 127.0.0.1.`,
+    );
+  }
+  if (CERTIFICATE_CODES.test(code)) {
+    return problem.badGateway(
+      `The certificate of the upstream ${origin} is not trusted (${message}). Give it one that is, or set verifyCertificate to false in the project’s target.`,
+    );
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    return problem.badGateway(
+      `The upstream ${origin} does not speak TLS as expected. If it serves plain HTTP, begin the target with http://.`,
+    );
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return problem.badGateway(
+      `The upstream ${origin} sent a header section that is longer than what is read. Send fewer or shorter fields.`,
+    );
+  }
+  if (code.startsWith('HPE_')) {
+    return problem.badGateway(
+      `What the upstream ${origin} sent is not an HTTP/1.1 response. If it speaks HTTPS, begin the target with https://.`,
+    );
+  }
+  if (code === 'ECONNRESET' || code === 'EPIPE') {
+    return problem.badGateway(
+      `The upstream ${origin} closed the connection before it had answered. Its log may say why; ask again.`,
+    );
+  }
+  return problem.badGateway(`The upstream ${origin} could not be asked (${message || code}).`);
+}
+
+/** The code of an error, also of one that gathers several attempts (RFC 8305). */
+export function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
+}

@@ -1,0 +1,189 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { track } from '../../support/engine.ts';
+import { curl } from '../../support/proxy-command.ts';
+import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+
+/** Real time-outs, short enough to wait for. */
+const SHORT = {
+  sweepIntervalMs: 20,
+  upstreamAnswerMs: 150,
+  upstreamIdleMs: 150,
+  upstreamConnectMs: 150,
+  requestTimeoutMs: 300,
+};
+
+async function proxyTo(url: string, limits: Parameters<typeof startProxy>[0] = {}): Promise<RunningProxy> {
+  const running = await startProxy({ ...limits, snapshot: snapshotTo(url) });
+  track(() => running.stop());
+  return running;
+}
+
+const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
+
+/** A port on which nobody listens any more. */
+async function deadPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+describe('an upstream that', () => {
+  test('is down is named, with what to do, as JSON and as a page', async () => {
+    const url = `http://127.0.0.1:${await deadPort()}`;
+    const running = await proxyTo(url);
+    const answer = await sendRaw(running.httpPort, GET);
+    expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
+    expect(answer.body?.message).toContain(`Nothing listens at the upstream ${url}. Start your server there`);
+    const page = await curl('-H', 'Accept: text/html', '-H', `Host: ${DEMO}`, `http://127.0.0.1:${running.httpPort}/`);
+    expect(page.stdout).toContain(`Nothing listens at the upstream ${url}.`);
+  });
+
+  test.each([
+    ['http://no-such-host.invalid:1', 'is not known to this machine'],
+    ['http://127.0.0.1:1', 'Nothing listens'],
+  ])('cannot be found (%s) is told apart', async (url, message) => {
+    const answer = await sendRaw((await proxyTo(url)).httpPort, GET);
+    expect(answer.body?.status).toBe(502);
+    expect(answer.body?.message).toContain(message);
+  });
+
+  test('never answers costs a 504', async () => {
+    const upstream = await startRawUpstream(() => undefined);
+    const answer = await sendRaw((await proxyTo(upstream.url, { limits: SHORT })).httpPort, GET);
+    expect(answer.body).toMatchObject({ code: 'gateway_timeout', status: 504 });
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  test.each([
+    ['sends garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'is not an HTTP/1.1 response'],
+    [
+      'sends two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      'is not an HTTP/1.1 response',
+    ],
+    [
+      'sends a length and chunks',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+      'is not an HTTP/1.1 response',
+    ],
+    [
+      'sends endless headers',
+      `HTTP/1.1 200 OK\r\n${'X-Long: 0123456789\r\n'.repeat(5_000)}`,
+      'longer than what is read',
+    ],
+    ['hangs up', '', 'closed the connection before it had answered'],
+    ['hangs up in its header section', 'HTTP/1.1 200 OK\r\nX-', 'closed the connection before it had answered'],
+  ])('%s costs a 502', async (_what, bytes, message) => {
+    const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
+    const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, GET);
+    expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
+    expect(answer.body?.message).toContain(message);
+  });
+
+  test.each([
+    ['breaks off', (bytes: string) => startRawUpstream((socket) => socket.once('data', () => socket.end(bytes)))],
+    [
+      'resets',
+      (bytes: string) =>
+        startRawUpstream((socket) => socket.once('data', () => socket.write(bytes, () => socket.resetAndDestroy()))),
+    ],
+    ['stands still', (bytes: string) => startRawUpstream((socket) => socket.once('data', () => socket.write(bytes)))],
+  ])('%s in the middle of a response cuts the client off, who must not take it for whole', async (_what, start) => {
+    const upstream = await start('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');
+    const running = await proxyTo(upstream.url, { limits: SHORT });
+    const socket = await openSocket(running.httpPort);
+    socket.write(GET);
+    const text = await readToEnd(socket).catch((error: unknown) => String(error));
+    expect(text).not.toContain('0\r\n\r\n');
+    await untilConnections(running, 0);
+  });
+
+  test('has closed a kept connection is asked again, if asking twice does no harm', async () => {
+    let connections = 0;
+    const upstream = await startRawUpstream((socket) => {
+      connections += 1;
+      let requests = 0;
+      socket.on('data', () => {
+        requests += 1;
+        // Says that it keeps the connection, and closes it when it is used.
+        if (requests === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        else socket.destroy();
+      });
+    });
+    const running = await proxyTo(upstream.url);
+    expect((await sendRaw(running.httpPort, GET)).status).toBe(200);
+    expect((await sendRaw(running.httpPort, GET)).status).toBe(200);
+    expect(connections).toBe(2);
+    const post = await sendRaw(running.httpPort, GET.replace('GET', 'POST'));
+    expect(post.body?.status).toBe(502);
+  });
+});
+
+describe('a client that', () => {
+  test('aborts takes its request to the upstream along', async () => {
+    const upstream = await startUpstream(() => undefined);
+    const running = await proxyTo(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
+    await until(() => upstream.requests.length === 1);
+    socket.destroy();
+    await until(() => upstream.sockets.size === 0);
+    await untilConnections(running, 0);
+  });
+
+  test('aborts in the middle of its body ends it for the upstream, too', async () => {
+    let aborted = false;
+    const upstream = await startUpstream((request) => {
+      request.on('error', () => (aborted = true));
+      request.resume();
+    });
+    const running = await proxyTo(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.write(`POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 100\r\n\r\nhalf`);
+    await until(() => upstream.requests.length === 1);
+    socket.destroy();
+    await until(() => aborted && upstream.sockets.size === 0);
+  });
+
+  test('sends its body slowly is served, as long as it goes on', async () => {
+    const upstream = await startUpstream((request, response) => {
+      request.resume();
+      request.on('end', () => response.end('whole'));
+    });
+    const running = await proxyTo(upstream.url, { limits: { ...SHORT, upstreamAnswerMs: 10_000 } });
+    const socket = await openSocket(running.httpPort);
+    socket.write(`POST / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\nContent-Length: 50\r\n\r\n`);
+    const clockwork = setInterval(() => socket.write('12345'), 50);
+    const text = await readToEnd(socket);
+    clearInterval(clockwork);
+    expect(text).toContain('whole');
+  });
+
+  test('stops in the middle of its body is answered with 408', async () => {
+    const upstream = await startUpstream((request) => void request.resume());
+    const running = await proxyTo(upstream.url, { limits: { ...SHORT, upstreamAnswerMs: 10_000 } });
+    const answer = await sendRaw(
+      running.httpPort,
+      `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 50\r\n\r\nhalf`,
+    );
+    expect(answer.body).toMatchObject({ code: 'request_timeout', status: 408 });
+    await until(() => upstream.sockets.size === 0);
+  });
+});
+
+describe('a loop', () => {
+  test('answers 508 after five hops, and says which target leads back', async () => {
+    const running = await startProxy();
+    track(() => running.stop());
+    running.proxy.publish(snapshotTo(`http://${DEMO}:${running.httpPort}`));
+    const answer = await sendRaw(running.httpPort, GET);
+    expect(answer.body).toMatchObject({ code: 'loop_detected', status: 508 });
+    expect(answer.body?.message).toContain(`http://${DEMO}:${running.httpPort}`);
+    expect(running.summaries.filter(({ status }) => status === 508)).toHaveLength(6);
+  });
+});

@@ -1,0 +1,275 @@
+import { connect as http2Connect } from 'node:http2';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { track } from '../../support/engine.ts';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startUpstream } from '../../support/upstream-server.ts';
+
+type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
+
+async function proxyTo(url: string, options: ProxyStart & { destination?: Parameters<typeof snapshotTo>[1] } = {}) {
+  const { destination, ...rest } = options;
+  const running = await startProxy({ ...rest, snapshot: snapshotTo(url, destination) });
+  track(() => running.stop());
+  return running;
+}
+
+const ask = ({ httpPort }: RunningProxy, lines: string, body = '') =>
+  sendRaw(httpPort, `${lines}\r\nHost: ${DEMO}\r\nConnection: close\r\n${body === '' ? '\r\n' : body}`);
+
+describe('a request', () => {
+  test('reaches the upstream with its method, target as sent, fields and body', async () => {
+    const upstream = await startUpstream((request, response) => {
+      let text = '';
+      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      request.on('end', () => response.writeHead(201, 'Made', { 'X-From': 'upstream' }).end(`got ${text}`));
+    });
+    const running = await proxyTo(`${upstream.url}/base`);
+    const answer = await ask(
+      running,
+      'PUT /a/../b//c?x=%20&y=/..?z HTTP/1.1',
+      'Content-Length: 5\r\nX-Own: one\r\nX-Own: two\r\n\r\nhello',
+    );
+    expect(answer.text).toContain('HTTP/1.1 201 Made\r\n');
+    expect(answer.text).toContain('X-From: upstream\r\n');
+    expect(answer.text).toContain('got hello');
+    const [request] = upstream.requests;
+    expect([request?.method, request?.url]).toEqual(['PUT', '/base/a/../b//c?x=%20&y=/..?z']);
+    expect(request?.headers).toMatchObject({ 'x-own': 'one, two', 'content-length': '5' });
+  });
+
+  test('says how it came: Forwarded (RFC 7239), X-Forwarded-*, Via (RFC 9110 §7.6.3)', async () => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    const running = await proxyTo(upstream.url);
+    await ask(running, 'GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1\r\nForwarded: for=192.0.2.1');
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      host: new URL(upstream.url).host,
+      via: '1.1 vivarium-test',
+      forwarded: `for=192.0.2.1, for=127.0.0.1;host="${DEMO}";proto=http`,
+      'x-forwarded-for': '192.0.2.1, 127.0.0.1',
+      'x-forwarded-host': DEMO,
+      'x-forwarded-proto': 'http',
+      'x-forwarded-port': String(running.httpPort),
+    });
+  });
+
+  test('keeps the Host that the client asked for, where the project says so', async () => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    await ask(await proxyTo(upstream.url, { destination: { host: 'keep' } }), 'GET / HTTP/1.1');
+    expect(upstream.requests[0]?.headers.host).toBe(DEMO);
+  });
+
+  test('leaves behind what belongs to the connection (RFC 9110 §7.6.1)', async () => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    const running = await proxyTo(upstream.url);
+    await sendRaw(
+      running.httpPort,
+      [
+        'GET / HTTP/1.1',
+        `Host: ${DEMO}`,
+        'Connection: close, X-Private',
+        'X-Private: secret',
+        'Keep-Alive: timeout=5',
+        'Proxy-Connection: keep-alive',
+        'Proxy-Authorization: Basic eDp5',
+        'TE: trailers, gzip',
+        'Upgrade: h2c',
+        'HTTP2-Settings: AAMAAABkAAQAAP__',
+        '\r\n',
+      ].join('\r\n'),
+    );
+    const { headers } = upstream.requests[0] as IncomingMessage;
+    for (const name of [
+      'x-private',
+      'keep-alive',
+      'proxy-connection',
+      'proxy-authorization',
+      'upgrade',
+      'http2-settings',
+    ])
+      expect(headers[name], name).toBeUndefined();
+    expect(headers).toMatchObject({ te: 'trailers', connection: 'keep-alive' });
+  });
+
+  test('of HTTP/2 reaches an HTTP/1.1 upstream, and its answer comes back', async () => {
+    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    track(() => certificates.remove());
+    const upstream = await startUpstream((request, response) => {
+      let bytes = 0;
+      request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      request.on('end', () => {
+        response.setHeader('Set-Cookie', ['a=1', 'b=2']);
+        response.setHeader('Keep-Alive', 'timeout=5');
+        response.end(String(bytes));
+      });
+    });
+    const running = await proxyTo(upstream.url, { certificates });
+    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+      rejectUnauthorized: false,
+    });
+    track(() => session.destroy());
+    const stream = session.request({ ':method': 'POST', ':path': '/up', cookie: ['x=1', 'y=2'] });
+    stream.write(Buffer.alloc(100_000));
+    stream.end(Buffer.alloc(1));
+    const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once('response', resolve));
+    let text = '';
+    for await (const chunk of stream) text += String(chunk);
+    expect(headers).toMatchObject({ ':status': 200, 'set-cookie': ['a=1', 'b=2'] });
+    expect(headers['keep-alive']).toBeUndefined();
+    expect(text).toBe('100001');
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      'transfer-encoding': 'chunked',
+      cookie: 'x=1; y=2',
+      via: '2.0 vivarium-test',
+      'x-forwarded-proto': 'https',
+    });
+  });
+
+  test.each(['DELETE', 'OPTIONS', 'GET', 'POST'])('of %s keeps its chunked body in one piece', async (method) => {
+    const bodies: string[] = [];
+    const upstream = await startUpstream((request, response) => {
+      let text = '';
+      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      request.on('end', () => {
+        bodies.push(`${request.method} ${request.url} ${text}`);
+        response.end();
+      });
+    });
+    const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
+    await ask(
+      await proxyTo(upstream.url),
+      `${method} /x HTTP/1.1`,
+      `Transfer-Encoding: chunked\r\n\r\n${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`,
+    );
+    expect(bodies).toEqual([`${method} /x ${smuggled}`]);
+  });
+
+  test('carries trailers both ways', async () => {
+    const upstream = await startUpstream((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        response.writeHead(200, { Trailer: 'X-After' });
+        response.write('body');
+        response.addTrailers({ 'X-After': request.trailers['x-sum'] ?? 'none' });
+        response.end();
+      });
+    });
+    const answer = await ask(
+      await proxyTo(upstream.url),
+      'POST / HTTP/1.1',
+      'TE: trailers\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 42\r\n\r\n',
+    );
+    expect(answer.text).toMatch(/\r\n0\r\nx-after: 42\r\n\r\n$/i);
+  });
+
+  test('is told to go on, and its answer is told in advance (100, 103)', async () => {
+    const upstream = await startUpstream((request, response) => {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
+      request.resume();
+      request.on('end', () => response.end('done'));
+    });
+    const running = await proxyTo(upstream.url);
+    const seen: string[] = [];
+    const text = await new Promise<string>((resolve, reject) => {
+      const asking = httpRequest(
+        { port: running.httpPort, host: '127.0.0.1', method: 'POST', headers: { host: DEMO, expect: '100-continue' } },
+        (response) => {
+          let body = '';
+          response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+          response.on('end', () => resolve(body));
+        },
+      );
+      asking.on('continue', () => {
+        seen.push('100');
+        asking.end('x');
+      });
+      asking.on('information', ({ statusCode, headers }) => seen.push(`${statusCode} ${String(headers['link'])}`));
+      asking.on('error', reject);
+      asking.flushHeaders();
+    });
+    expect(text).toBe('done');
+    expect(seen).toContain('100');
+    expect(seen).toContain('103 </style.css>; rel=preload; as=style');
+    expect(upstream.requests[0]?.headers.expect).toBeUndefined();
+  });
+});
+
+describe('a response', () => {
+  test('comes through as it flows: an event is there before the stream ends', async () => {
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: first\n\n');
+    });
+    const running = await proxyTo(upstream.url);
+    const first = await new Promise<string>((resolve, reject) => {
+      const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', headers: { host: DEMO } }, (response) => {
+        response.once('data', (chunk: Buffer) => {
+          resolve(chunk.toString());
+          asking.destroy();
+        });
+      });
+      asking.on('error', reject);
+      asking.end();
+    });
+    expect(first).toBe('data: first\n\n');
+  });
+
+  test.each([
+    ['HEAD', 200, 'Content-Length: 7'],
+    ['GET', 304, 'ETag: "x"'],
+    ['GET', 204, 'X-None: yes'],
+  ])('to %s with %d has no body, and keeps its fields', async (method, status, field) => {
+    const upstream = await startUpstream((_request, response) => {
+      const [name = '', value = ''] = field.split(': ');
+      response.writeHead(status, { [name]: value }).end();
+    });
+    const answer = await ask(await proxyTo(upstream.url), `${method} / HTTP/1.1`);
+    expect(answer.text).toContain(`HTTP/1.1 ${status}`);
+    expect(answer.text).toContain(`${field}\r\n`);
+    expect(answer.text.endsWith('\r\n\r\n')).toBe(true);
+  });
+
+  test('loses what belongs to the connection of the upstream', async () => {
+    const upstream = await startUpstream((_request, response) => {
+      response
+        .writeHead(200, { Connection: 'close, X-Private', 'X-Private': 'secret', 'Proxy-Authenticate': 'Basic' })
+        .end('x');
+    });
+    const answer = await ask(await proxyTo(upstream.url), 'GET / HTTP/1.1');
+    expect(answer.text).not.toMatch(/x-private|proxy-authenticate/i);
+  });
+});
+
+describe('plan limits', () => {
+  test('hold where the project says so: counted, told, refused in the upstream’s place', async () => {
+    const upstream = await startUpstream((_request, response) =>
+      response.writeHead(200, { 'X-RateLimit-Limit': 'mine' }).end(),
+    );
+    const running = await proxyTo(upstream.url, { destination: { limited: true } });
+    const answer = await ask(running, 'GET / HTTP/1.1');
+    expect(answer.text.match(/x-ratelimit-\w+: .*/gi)).toEqual([
+      'X-RateLimit-Limit: 60',
+      'X-RateLimit-Remaining: 59',
+      'X-RateLimit-Reset: 1800000000',
+    ]);
+    running.limiter.refusing = true;
+    const refused = await ask(running, 'GET / HTTP/1.1');
+    expect(refused.body).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
+    expect(refused.text).toContain('Retry-After: 7\r\n');
+    expect(refused.text).toContain('X-RateLimit-Limit: 60\r\n');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('do not hold unless it says so', async () => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    const running = await proxyTo(upstream.url);
+    running.limiter.refusing = true;
+    const answer = await ask(running, 'GET / HTTP/1.1');
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toMatch(/x-ratelimit/i);
+    expect(running.limiter.asked).toEqual([]);
+  });
+});

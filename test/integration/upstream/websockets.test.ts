@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { track } from '../../support/engine.ts';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, startProxy, untilConnections } from '../../support/proxy-harness.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+
+async function startEcho(): Promise<{ url: string; server: WebSocketServer }> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  server.on('connection', (socket) => {
+    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+  });
+  track(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+async function setUp(url: string, options: Parameters<typeof startProxy>[0] = {}) {
+  const running = await startProxy({ ...options, snapshot: snapshotTo(url) });
+  track(() => running.stop());
+  return running;
+}
+
+const UPGRADE = `GET /chat HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+
+describe('a WebSocket', () => {
+  test.each(['ws', 'wss'])('over %s carries messages both ways, and its end', async (scheme) => {
+    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    track(() => certificates.remove());
+    const echo = await startEcho();
+    const running = await setUp(echo.url, { certificates });
+    const port = scheme === 'ws' ? running.httpPort : running.httpsPort;
+    const socket = new WebSocket(`${scheme}://127.0.0.1:${port}/chat`, {
+      headers: { host: DEMO },
+      ...(scheme === 'wss' && {
+        createConnection: () => tlsConnect({ port, servername: DEMO, rejectUnauthorized: false }),
+      }),
+    });
+    await once(socket, 'open');
+    const heard: string[] = [];
+    socket.on('message', (data: Buffer) => heard.push(data.toString()));
+    for (const text of ['one', 'two', 'x'.repeat(100_000)]) socket.send(text);
+    await until(() => heard.length === 3);
+    expect(heard).toEqual(['one', 'two', 'x'.repeat(100_000)]);
+    socket.close(4001, 'enough');
+    const [client] = echo.server.clients;
+    const code = client === undefined ? [4001] : await once(client, 'close');
+    expect(code[0]).toBe(4001);
+    await untilConnections(running, 0);
+    expect(running.summaries.map(({ status, stage }) => [status, stage])).toEqual([[101, 'target']]);
+  });
+
+  test('is closed at once when its hostname is removed, and when Vivarium stops', async () => {
+    const echo = await startEcho();
+    const running = await setUp(echo.url);
+    const first = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
+    await once(first, 'open');
+    running.proxy.publish({ routes: [], redirects: new Map(), apiKeys: new Map() });
+    await once(first, 'close');
+    running.proxy.publish(snapshotTo(echo.url));
+    const second = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
+    await once(second, 'open');
+    const closed = once(second, 'close');
+    await running.proxy.stop(60_000);
+    await closed;
+  });
+
+  test('is refused by the limit where the project has one, in words', async () => {
+    const echo = await startEcho();
+    const running = await startProxy({ snapshot: snapshotTo(echo.url, { limited: true }) });
+    track(() => running.stop());
+    running.limiter.refusing = true;
+    const answer = await sendRaw(running.httpPort, UPGRADE);
+    expect(answer.body).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
+  });
+
+  test('to an upstream that is down is answered with 502', async () => {
+    const running = await setUp('http://127.0.0.1:1');
+    const answer = await sendRaw(running.httpPort, UPGRADE);
+    expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
+    await untilConnections(running, 0);
+  });
+
+  test('that the upstream does not want is answered with the upstream’s words, and closed', async () => {
+    const upstream = await startUpstream(() => undefined);
+    upstream.server.on('upgrade', (_request, socket) =>
+      socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nKeep-Alive: timeout=5\r\nX-Why: origin\r\n\r\nno'),
+    );
+    const answer = await sendRaw((await setUp(upstream.url)).httpPort, UPGRADE);
+    expect(answer.text).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
+    expect(answer.text).toMatch(/x-why: origin/i);
+    expect(answer.text).not.toMatch(/keep-alive/i);
+    expect(answer.text).toContain('no');
+  });
+
+  test('is an ordinary request at a hostname without an upstream, and for any other protocol', async () => {
+    const upstream = await startUpstream((_request, response) => response.end('plain'));
+    const running = await setUp(upstream.url);
+    const atApi = await sendRaw(
+      running.httpPort,
+      UPGRADE.replace(DEMO, SHOP).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
+    );
+    expect(atApi.status).toBe(200);
+    const h2c = await sendRaw(
+      running.httpPort,
+      `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n`,
+    );
+    expect(h2c.text).toContain('plain');
+  });
+
+  test('whose client leaves before the upstream has answered leaves nothing open', async () => {
+    const upstream = await startRawUpstream(() => undefined);
+    const running = await setUp(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.write(UPGRADE);
+    await until(() => upstream.sockets.size === 1);
+    socket.destroy();
+    await until(() => upstream.sockets.size === 0);
+    await untilConnections(running, 0);
+  });
+
+  test('whose upstream resets ends for the client, and Vivarium goes on', async () => {
+    const upstream = await startRawUpstream((socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n', () =>
+          setImmediate(() => socket.resetAndDestroy()),
+        ),
+      ),
+    );
+    const running = await setUp(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.write(UPGRADE);
+    await readUntil(socket, /101 Switching Protocols/);
+    await readToEnd(socket).catch(() => '');
+    await untilConnections(running, 0);
+    expect(
+      (await sendRaw(running.httpPort, `GET / HTTP/1.1\r\nHost: ${SHOP}\r\nConnection: close\r\n\r\n`)).status,
+    ).toBe(200);
+  });
+
+  test('sends what came with the upgrade request itself on to the upstream', async () => {
+    let received = '';
+    const upstream = await startRawUpstream((socket) => {
+      socket.on('data', (chunk: Buffer) => {
+        received += chunk.toString('latin1');
+        if (received.endsWith('\r\n\r\n'))
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello');
+      });
+    });
+    const running = await setUp(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.write(`${UPGRADE}early`);
+    await readUntil(socket, /hello/);
+    await until(() => received.endsWith('early'));
+    socket.destroy();
+    expect(received).toMatch(/connection: upgrade\r\nupgrade: websocket/i);
+    expect(received).toMatch(/via: 1\.1 vivarium-test/i);
+  });
+});
