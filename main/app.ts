@@ -22,6 +22,8 @@ export interface App {
   runtime: RuntimeFile;
   services: Services;
   router: ControlRouter;
+  /** A link to the interface that signs in once, within a minute; for handing to a browser. */
+  signInLink(): string;
   /** The demo project's key, while it is in force. */
   demoKey(): DemoKey | null;
   /** Drains, stops everything in reverse order, and leaves the data folder. Calling it again waits for the first call. */
@@ -88,5 +90,5 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const router = createRouter(services, { log });
   const control = await startControl(foundation, { router, assetsDir: options.assetsDir });
   const runtime = announce(foundation, { certificates, dns, dataPlane, control });
-  return { runtime, services, router, demoKey: () => demo.key() };
+  return { runtime, services, router, signInLink: control.signInLink, demoKey: () => demo.key() };
 }

@@ -31,15 +31,16 @@ async function runCommand(words: readonly string[], onStopSignal: OnStopSignal):
 }
 
 async function openWindow(words: readonly string[]): Promise<void> {
-  const chosen = readServeConfig(words, place);
+  // There is a window to look at; nothing has to be opened.
+  const { open: _, ...chosen } = readServeConfig(words, place);
   const { ephemeral } = chosen;
   const temporaryDir = ephemeral || chosen.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
   const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
   const logLevel = readLogLevel(process.env, 'info');
 
   async function start(startConfig: Config, writeLog: (line: LogLine) => void) {
-    const { startApp } = await import('./app.ts');
-    return startApp({
+    const [{ startApp }, { greet }] = await Promise.all([import('./app.ts'), import('./headless.ts')]);
+    const app = await startApp({
       config: startConfig,
       stateDir: temporaryDir ?? config.dataDir,
       resourcesDir: findOwn('resources'),
@@ -47,6 +48,9 @@ async function openWindow(words: readonly string[]): Promise<void> {
       logLevel,
       writeLog,
     });
+    // For a person only: a session's journal is no place for the token.
+    if (process.stdout.isTTY) process.stdout.write(await greet(app, process));
+    return app;
   }
   if (temporaryDir !== null) process.on('exit', () => rmSync(temporaryDir, { recursive: true, force: true }));
   await runDesktop({

@@ -5,6 +5,7 @@ import { type App, startApp } from './app.ts';
 import type { Config } from './base/config.ts';
 import { formatLogLine, readLogLevel } from './base/log.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
+import { openInBrowser } from './cli/open-browser.ts';
 import { formatWelcome } from './cli/welcome.ts';
 import { VivariumError } from './contract/errors.ts';
 
@@ -18,13 +19,17 @@ export interface HeadlessIo {
 }
 
 /** A start without a data folder is ephemeral, and has a temporary one for scripts to find `runtime.json` in. */
-export type HeadlessConfig = Omit<Config, 'dataDir'> & { dataDir: string | null };
+export type HeadlessConfig = Omit<Config, 'dataDir'> & {
+  dataDir: string | null;
+  /** Open the interface in the default browser. */
+  open: boolean;
+};
 
 /**
  * Serves until a signal asks to stop, then drains. Resolves with the exit code: 0 after a stop, 1 when it could not
  * start, with one line on standard error that says why.
  */
-export async function serve(config: HeadlessConfig, io: HeadlessIo): Promise<number> {
+export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo): Promise<number> {
   const temporaryDir = config.ephemeral || config.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
   const dataDir = config.dataDir ?? (temporaryDir as string);
   let signalled: (signal: string) => void = () => undefined;
@@ -41,7 +46,8 @@ export async function serve(config: HeadlessConfig, io: HeadlessIo): Promise<num
       logLevel: readLogLevel(io.env, 'warn'),
       writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
     });
-    io.stdout.write(await welcome(app, io));
+    io.stdout.write(await greet(app, io));
+    if (open) openInBrowser(app.signInLink());
     await stopSignal;
     io.stdout.write('\n  Stopping: requests in progress may finish.\n');
     await app.stop();
@@ -62,7 +68,11 @@ function describe(error: unknown): string {
   return 'syscall' in error ? `Vivarium could not start: ${error.message}.` : (error.stack ?? error.message);
 }
 
-async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Promise<string> {
+/** What a terminal is told of a Vivarium that serves. */
+export async function greet(
+  { runtime, services, demoKey }: App,
+  io: Pick<HeadlessIo, 'stdout' | 'env'>,
+): Promise<string> {
   const context = { signal: undefined };
   const status = await services.status.get(undefined, context);
   const projects = await services.projects.list(undefined, context);
@@ -97,7 +107,7 @@ async function welcome({ runtime, services, demoKey }: App, io: HeadlessIo): Pro
 }
 
 /** Colour where the terminal has it, unless NO_COLOR (no-color.org) says otherwise; FORCE_COLOR for pipes. */
-function wantsColour({ stdout, env }: HeadlessIo): boolean {
+function wantsColour({ stdout, env }: Pick<HeadlessIo, 'stdout' | 'env'>): boolean {
   if ((env.NO_COLOR ?? '') !== '') return false;
   if ((env.FORCE_COLOR ?? '') !== '' && env.FORCE_COLOR !== '0') return true;
   return stdout.isTTY === true && env.TERM !== 'dumb';

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { couldNotRun, fetchElectron, findElectron, planStart } from './desktop-start.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const isWindows = process.platform === 'win32';
@@ -48,7 +49,7 @@ function main() {
   switch (command) {
     case 'start':
       build(node);
-      return handOver(node, [...PROGRAM_FLAGS, PROGRAM, 'serve', ...rest], callersFolder());
+      return start(node, rest);
     case 'vivarium':
       build(node);
       return handOver(node, [...PROGRAM_FLAGS, PROGRAM, ...rest], callersFolder());
@@ -62,6 +63,22 @@ function main() {
       rmSync(BUILD_STAMP, { force: true });
       return build(node);
   }
+}
+
+/** Opens the desktop app; where that cannot be, says why and serves the same headless. */
+async function start(node, words) {
+  const userId = process.getuid ? process.getuid() : null;
+  const plan = planStart({ platform: process.platform, env: process.env, args: words, userId });
+  const headless = (reason) => {
+    if (reason !== null) say(`No window, because ${reason}; serving headless instead.`);
+    const open = plan.open ? ['--open'] : [];
+    return handOver(node, [...PROGRAM_FLAGS, PROGRAM, 'serve', ...open, ...plan.args], callersFolder());
+  };
+  if (!plan.window) return headless(plan.reason);
+  const electron = findElectron(root) || fetchElectron(root, node);
+  if (electron === null) return headless('Electron’s runtime cannot be had here');
+  const end = await handOver(electron, [root, '--', ...plan.args], callersFolder());
+  if (couldNotRun(end)) return headless('Electron cannot run here, as it says above');
 }
 
 /** Installs exactly what the lock file names, unless that is there already. */
@@ -159,23 +176,39 @@ const readStamp = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : nul
 /** Where the user is: npm runs scripts in the project, and relative paths are meant from elsewhere. */
 const callersFolder = () => process.env.INIT_CWD ?? process.cwd();
 
-/** Runs the rest in Node 24 and ends as it ends. Signals sent to this process alone are passed on. */
-function handOver(node, args, cwd) {
+/**
+ * Runs the rest in Node 24, or in Electron, and ends as it ends, unless the caller goes on. Signals sent to this process
+ * alone are passed on.
+ */
+function handOver(program, args, cwd) {
   const bin = join(root, 'node_modules', '.bin');
-  const child = spawn(node, args, {
+  const startedAt = performance.now();
+  const child = spawn(program, args, {
     cwd,
     stdio: 'inherit',
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  let stopped = false;
+  const stop = (signal) => {
+    stopped = true;
+    child.kill(signal);
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, stop);
   // Whoever stops npm itself stops its shell, which tells nobody: this process then belongs to another parent.
   const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) child.kill('SIGTERM');
-  }, PARENT_CHECK_MS).unref();
-  child.on('error', (error) => fail(`${node} could not be started: ${error.message}`));
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+  const watch = setInterval(() => {
+    if (process.ppid !== parent) stop('SIGTERM');
+  }, PARENT_CHECK_MS);
+  watch.unref();
+  return new Promise((resolve) => {
+    child.on('error', (error) => fail(`${program} could not be started: ${error.message}`));
+    child.on('exit', (code, signal) => {
+      clearInterval(watch);
+      for (const name of signals) process.off(name, stop);
+      process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+      resolve({ code, signal, stopped, elapsedMs: performance.now() - startedAt });
+    });
   });
 }
 
@@ -188,4 +221,4 @@ function fail(text) {
   process.exit(1);
 }
 
-main();
+await main();

@@ -5,7 +5,7 @@ import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Argum
 import type { Environment, Io } from './io.ts';
 
 type PortKey = keyof typeof DEFAULT_PORTS;
-type SwitchKey = 'ephemeral' | 'empty';
+type SwitchKey = 'ephemeral' | 'empty' | 'open';
 
 /** The options of `serve` besides `--data-dir`, in the order of the help. */
 export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[] = [
@@ -18,6 +18,7 @@ export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[
 export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: string }[] = [
   { key: 'ephemeral', flag: 'ephemeral', does: 'Nothing is kept after the end' },
   { key: 'empty', flag: 'empty', does: 'No demo project on first start' },
+  { key: 'open', flag: 'open', does: 'Open the interface in the default browser' },
 ];
 
 /** `http-port` is also `VIVARIUM_HTTP_PORT`. */
@@ -33,7 +34,11 @@ export const SERVE_FLAGS: readonly Flag[] = [
 const PORT_MAX = 65_535;
 
 /** What to start. Where nothing is to be kept and no folder was named, there is none. */
-export type ServeConfig = Omit<Config, 'dataDir'> & { dataDir: string | null };
+export type ServeConfig = Omit<Config, 'dataDir'> & {
+  dataDir: string | null;
+  /** Open the interface in the default browser. */
+  open: boolean;
+};
 
 /**
  * How a Vivarium is to be started: a flag counts before the environment, and that before the default.

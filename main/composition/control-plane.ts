@@ -27,7 +27,8 @@ export async function startControl(
     version: VERSION,
   });
   onStop(() => server.stop(DRAIN_MS_MAX));
-  return { token, ...(await server.start()) };
+  const { port, url, warnings } = await server.start();
+  return { token, port, url, warnings, signInLink: () => url + server.signInPath() };
 }
 
 /** Tells scripts where this Vivarium is, for as long as it runs. */

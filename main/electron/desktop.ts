@@ -19,6 +19,7 @@ import { acceptPagePorts } from './page-port.ts';
 import { registerPageScheme, servePage } from './page-scheme.ts';
 import { denyPermissions } from './permissions.ts';
 import { drainBeforeQuit } from './quit.ts';
+import { askForSignInLink } from './sign-in-link.ts';
 import type { RunningElsewhere, StartChoice, StartFailure } from './start-failure.ts';
 import { createTray, type StatusTray } from './tray.ts';
 import { followStatus } from './tray-status.ts';
@@ -73,7 +74,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     log,
     ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
   });
-  restrictNavigation({ log, openExternal: outside.openExternal });
+  restrictNavigation({ log, openExternal: (url) => void outside.openExternal(url) });
   const ports = acceptPagePorts({
     log,
     serve(port) {
@@ -89,9 +90,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const actions: MenuActions = {
     showWindow: () => window.show(),
     openInBrowser() {
-      if (engine === null) return;
-      const { url, token } = engine.runtime.control;
-      outside.openExternal(`${url}/#token=${token}`);
+      if (engine !== null) void outside.openExternal(engine.signInLink());
     },
     showLogs: () => outside.showFolder(logsDir),
     showDataFolder: () => outside.showFolder(config.dataDir),
@@ -111,7 +110,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     start: (chosen) => options.start(chosen, writeLog),
     findRunning: options.findRunning,
     ask: (failure) => ask(failure, ending.signal),
-    openExternal: outside.openExternal,
+    openInterface: async (running) => outside.openExternal(await askForSignInLink(running)),
     showLogs: actions.showLogs,
     log,
   });

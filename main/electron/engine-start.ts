@@ -10,7 +10,8 @@ export interface EngineStartOptions {
   findRunning: () => RunningElsewhere | null;
   /** Shows what is wrong, and resolves with what to do about it. */
   ask: (failure: StartFailure) => Promise<StartChoice>;
-  openExternal: (url: string) => void;
+  /** Opens the interface of another Vivarium in the browser; resolves when that is under way. */
+  openInterface: (running: RunningElsewhere) => Promise<void>;
   showLogs: () => void;
   log: Log;
 }
@@ -35,7 +36,7 @@ export async function startEngine(options: EngineStartOptions): Promise<App | nu
           options.showLogs();
           break;
         case 'open-interface':
-          options.openExternal(choice.url);
+          await options.openInterface(choice.running);
           return null;
         case 'quit':
           return null;

@@ -4,8 +4,8 @@ import { externalAddress } from './external.ts';
 
 /** What is handed to other programs. The only place that uses `shell`. */
 export interface Outside {
-  /** Opens an address in the system's browser if it may be; otherwise does nothing, and logs it. */
-  openExternal(url: string): void;
+  /** Opens an address in the system's browser if it may be; otherwise does nothing, and logs it. Never rejects. */
+  openExternal(url: string): Promise<void>;
   /** Opens a folder in the system's file manager; says where it is when that fails. */
   showFolder(folder: string): void;
 }
@@ -13,10 +13,12 @@ export interface Outside {
 export function createOutside(options: { log: Log; ownPorts: () => readonly number[] }): Outside {
   const { log, ownPorts } = options;
   return {
-    openExternal(url) {
+    async openExternal(url) {
       const address = externalAddress(url, ownPorts());
       if (address === null) return log.warn('An address was not opened, because it is not one for a browser', { url });
-      shell.openExternal(address).catch((error: unknown) => log.warn('The browser could not be opened', { error }));
+      await shell
+        .openExternal(address)
+        .catch((error: unknown) => log.warn('The browser could not be opened', { error }));
     },
     showFolder(folder) {
       void shell.openPath(folder).then((fault) => {

@@ -7,7 +7,7 @@ export type StartChoice =
   /** Again, with any free port in the place of the one that cannot be had; this time only. */
   | { do: 'use-free-port'; label: string; port: PortKey }
   /** To the browser, with the interface of the Vivarium that has the data folder. */
-  | { do: 'open-interface'; label: string; url: string }
+  | { do: 'open-interface'; label: string; running: RunningElsewhere }
   | { do: 'show-logs'; label: string }
   | { do: 'quit'; label: string };
 
@@ -65,11 +65,7 @@ export function explainStartFailure(
     return {
       message: 'Vivarium is already running on this data folder, without a window',
       detail: `It is served at ${running.url}. Its interface can be opened in the browser, or it can be stopped where it was started.`,
-      choices: [
-        { do: 'open-interface', label: 'Open its interface', url: `${running.url}/#token=${running.token}` },
-        RETRY,
-        QUIT,
-      ],
+      choices: [{ do: 'open-interface', label: 'Open its interface', running }, RETRY, QUIT],
     };
   }
   return { message: 'Vivarium could not start', detail: error.message, choices: [RETRY, QUIT] };

@@ -10,7 +10,8 @@
  *    but its own (`Origin`, `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
  * 3. Every call needs the token, which is kept in a file that only its owner reads. Over HTTP it is
  *    a header that a foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie.
- *    Without the token there are the interface's own files and the description of the contract, which are no secrets.
+ *    Without the token there are the interface's own files and the description of the contract, which are no secrets. A link
+ *    that signs in once can be had for it, and is given to browsers instead: programs show their arguments to everybody.
  * 4. Everything has an edge: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -26,6 +27,7 @@ import { refusalOf } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
 import { refuseConnection, sendFailure } from './responses.ts';
 import type { ControlRouter } from './router.ts';
+import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
 import { createSockets, SOCKET_PATH } from './sockets.ts';
 import { createTokenCheck } from './token.ts';
 
@@ -62,6 +64,8 @@ export interface ControlServer {
   start(): Promise<{ port: number; url: string; warnings: string[] }>;
   /** Takes no more calls, ends the streams, waits for what is under way at most `deadlineMs` (real time), closes. */
   stop(deadlineMs: number): Promise<void>;
+  /** The path of a link that signs in once, within a minute. */
+  signInPath(): string;
   /** Who is watching: browser tabs, and event streams over HTTP. */
   clients(): number;
 }
@@ -71,6 +75,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   const isToken = createTokenCheck(options.token);
   const api = createHttpApi({ router, clock, log, isToken, version });
   const sockets = createSockets({ router, clock, log, isToken });
+  const signIn = createSignIn({ clock, token: options.token, isToken });
   const assets = createAssets(options.assetsDir);
   let servers: Server[] = [];
   let port = options.port;
@@ -120,6 +125,8 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       drain(request, clock);
     } else if (path.startsWith(API_PREFIX) || path === API_PREFIX.slice(0, -1)) {
       void api.handle(request, response, path);
+    } else if (path === SIGN_IN_PATH || path.startsWith(`${SIGN_IN_PATH}/`)) {
+      signIn.handle(request, response, path);
     } else {
       void assets.handle(request, response, path);
     }
@@ -159,6 +166,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       await Promise.all([sockets.stop(), ...servers.map(closeServer)]);
       timer.cancel();
     },
+    signInPath: () => signIn.issue(),
     clients: () => sockets.count() + api.streams(),
   };
 }

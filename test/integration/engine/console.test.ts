@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../../support/engine.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
@@ -58,6 +58,21 @@ describe('the console', () => {
     expect(plain.output().stdout).not.toContain('\u001b');
     const coloured = await startProgram([], { env: { NO_COLOR: '', FORCE_COLOR: '1' } });
     expect(coloured.output().stdout).toContain('\u001b[32m');
+  });
+});
+
+describe('--open', () => {
+  it('hands the default browser a link that signs in once', async () => {
+    const folder = temporaryFolder();
+    const opened = join(folder, 'opened');
+    writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
+    const program = await startProgram(['--open', '--empty'], {
+      env: { PATH: `${folder}:${process.env.PATH ?? ''}` },
+    });
+    await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toMatch(/\/sign-in\/\w{43}$/));
+    const { url, token } = program.runtime.control;
+    const link = await fetch(readFileSync(opened, 'utf8'), { redirect: 'manual' });
+    expect([link.url.startsWith(url), link.headers.get('location')]).toEqual([true, `/#token=${token}`]);
   });
 });
 

@@ -9,6 +9,7 @@ const DEFAULTS: ServeConfig = {
   controlPort: 4780,
   ephemeral: false,
   empty: false,
+  open: false,
 };
 
 const read = (args: string[], env: Record<string, string> = {}) =>
@@ -25,6 +26,7 @@ describe('the options of serve', () => {
     [['--control-port', '1'], {}, { controlPort: 1 }],
     [['--http-port', '1', '--http-port', '2'], {}, { httpPort: 2 }],
     [['--empty'], {}, { empty: true }],
+    [['--open'], {}, { open: true }],
     [['--ephemeral'], {}, { ephemeral: true, dataDir: null }],
     [['--ephemeral', '--data-dir', '/d'], {}, { ephemeral: true, dataDir: '/d' }],
     [[], { VIVARIUM_DATA_DIR: '/e' }, { dataDir: '/e' }],
@@ -75,6 +77,7 @@ describe('the options of serve', () => {
       'VIVARIUM_CONTROL_PORT',
       'VIVARIUM_EPHEMERAL',
       'VIVARIUM_EMPTY',
+      'VIVARIUM_OPEN',
     ]);
   });
 });

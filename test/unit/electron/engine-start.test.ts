@@ -35,7 +35,10 @@ async function attempt(
       if (choice === undefined) throw new Error(`Nobody can "${String(wanted)}": ${JSON.stringify(failure.choices)}`);
       return Promise.resolve(choice);
     },
-    openExternal: (url) => opened.push(url),
+    openInterface: ({ url }) => {
+      opened.push(url);
+      return Promise.resolve();
+    },
     showLogs: () => logsShown++,
     log: silentLog,
   });
@@ -87,7 +90,7 @@ describe('starting the engine', () => {
     const running = { url: 'http://127.0.0.1:4780', token: 'abc' };
     const { result, asked, opened } = await attempt([held], { doing: ['open-interface'], running });
     expect(asked[0]?.message).toBe('Vivarium is already running on this data folder, without a window');
-    expect([result, opened]).toEqual([null, ['http://127.0.0.1:4780/#token=abc']]);
+    expect([result, opened]).toEqual([null, ['http://127.0.0.1:4780']]);
   });
 
   it('says the engine’s own sentence where there is nothing more to do', async () => {

@@ -1,0 +1,77 @@
+/**
+ * Whether `npm start` opens the desktop app, and what it takes to: Electron's runtime, which its npm package fetches when
+ * it is first used. Plain Node and old syntax, as `launch.mjs`.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Not an option of the program: `npm start -- --headless`. */
+const HEADLESS_OPTION = '--headless';
+
+const FETCHER = join(dirname(fileURLToPath(import.meta.url)), 'fetch-electron.mjs');
+
+const isSet = (value) => value !== undefined && value !== '' && value !== '0' && value !== 'false';
+
+const hasDisplay = (platform, env) => platform !== 'linux' || isSet(env.DISPLAY) || isSet(env.WAYLAND_DISPLAY);
+
+/**
+ * What `npm start` does on this machine, before anything is fetched. Without a window for another reason than having been
+ * asked to, `reason` says why; `open` is whether there is somebody to open a browser for.
+ */
+export function planStart({ platform, env, args, userId }) {
+  const rest = args.filter((arg) => arg !== HEADLESS_OPTION);
+  const asked = rest.length < args.length || isSet(env.VIVARIUM_HEADLESS);
+  const reason = asked ? null : reasonAgainst({ platform, env, userId });
+  const open = !asked && hasDisplay(platform, env) && !isSet(env.CI);
+  return { window: !asked && reason === null, reason, open, args: rest };
+}
+
+function reasonAgainst({ platform, env, userId }) {
+  if (isSet(env.CI)) return 'this is a build machine (CI is set)';
+  if (!hasDisplay(platform, env)) return 'there is no display';
+  if (platform === 'linux' && userId === 0) return 'Electron does not run as root';
+  return null;
+}
+
+/** Electron's program in `root/node_modules`, or null when it has to be fetched first. Its package is only looked at. */
+export function findElectron(root) {
+  const folder = join(root, 'node_modules', 'electron');
+  try {
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const fetched = readFileSync(join(folder, 'dist', 'version'), 'utf8')
+      .trim()
+      .replace(/^v/, '');
+    const program = join(folder, 'dist', readFileSync(join(folder, 'path.txt'), 'utf8').trim());
+    return fetched === version && existsSync(program) ? program : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Fetches Electron's runtime; gives up soon where there is no network. Its program, or null. */
+export function fetchElectron(root, node) {
+  const folder = join(root, 'node_modules', 'electron');
+  // Proxies of the environment are asked as npm does.
+  const env = { ...process.env, NODE_USE_ENV_PROXY: '1' };
+  const options = { cwd: root, stdio: ['ignore', 2, 2], env };
+  if (spawnSync(node, [FETCHER, folder], options).status !== 0) return null;
+  // What has been fetched is in the cache, from which Electron's own script unpacks it.
+  if (spawnSync(node, [join(folder, 'install.js')], options).status !== 0) return null;
+  return findElectron(root);
+}
+
+/** How soon a program that cannot run on this machine at all ends. */
+const CRASH_MS_MAX = 15_000;
+
+/** Of a shell: the program cannot be run, or libraries of it are missing. */
+const NOT_RUN_CODES = [126, 127];
+/** Above it, shells report the signal that ended a program. */
+const SIGNAL_CODES_ABOVE = 128;
+
+/** Whether Electron ended because this machine cannot run it, and not because its user was done. */
+export function couldNotRun({ code, signal, elapsedMs, stopped }) {
+  if (stopped || elapsedMs > CRASH_MS_MAX) return false;
+  return signal !== null || NOT_RUN_CODES.includes(code) || code > SIGNAL_CODES_ABOVE;
+}

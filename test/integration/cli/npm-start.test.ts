@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder, track } from '../../support/engine.ts';
+import { FREE_PORTS, type Ended } from '../../support/program.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [join(ROOT, 'main', 'cli', script), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+  });
+  const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
+  const serving = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      printed.stdout += chunk.toString();
+      if (printed.stdout.includes('Stop with Ctrl-C')) resolve();
+    });
+  });
+  child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => resolve(Object.assign(printed, { code, signal })));
+  });
+  track(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  return { child, printed, serving, ended };
+}
+
+/** This machine without a display, and not as a build machine. */
+function withoutDisplay(): NodeJS.ProcessEnv {
+  const { CI: _ci, DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...env } = process.env;
+  return { ...env, NO_COLOR: '1' };
+}
+
+describe.runIf(process.platform === 'linux')('npm start without a display', () => {
+  it('says so in one line, and serves the same interface with a link that signs in', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const { child, printed, serving, ended } = run(
+      'launch.mjs',
+      ['start', '--data-dir', dataDir, '--empty', ...FREE_PORTS],
+      withoutDisplay(),
+    );
+    await serving;
+    expect(printed.stderr).toMatch(
+      /^(Building…\n)?No window, because there is no display; serving headless instead\.\n$/,
+    );
+    expect(printed.stdout).toMatch(/Interface +http:\/\/127\.0\.0\.1:\d+\/#token=\w+/);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);
+  });
+});
+
+describe('fetching Electron’s runtime', () => {
+  /** A mirror on this machine, where nobody is. */
+  async function deadMirror(): Promise<string> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return `http://127.0.0.1:${port}/`;
+  }
+
+  it('fails with one line where it cannot be had', async () => {
+    const cache = temporaryFolder();
+    const { ended } = run('fetch-electron.mjs', [join(ROOT, 'node_modules', 'electron')], {
+      ...process.env,
+      ELECTRON_MIRROR: await deadMirror(),
+      electron_config_cache: cache,
+    });
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Electron’s runtime could not be fetched: connect ECONNREFUSED [^\n]+\.\n$/),
+    ]);
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/engine.ts';
+
+interface Surroundings {
+  platform: NodeJS.Platform;
+  env: Record<string, string>;
+  args: string[];
+  userId: number | null;
+}
+
+/** The launcher's own JavaScript, which has no types because it runs in any Node. */
+const { planStart, findElectron, couldNotRun } = (await import(
+  new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href
+)) as {
+  planStart(surroundings: Surroundings): { window: boolean; reason: string | null; open: boolean; args: string[] };
+  findElectron(root: string): string | null;
+  couldNotRun(end: { code: number | null; signal: string | null; elapsedMs: number; stopped: boolean }): boolean;
+};
+
+const DESK: Surroundings = { platform: 'linux', env: { DISPLAY: ':0' }, args: [], userId: 1000 };
+
+describe('npm start', () => {
+  it.each<[where: string, surroundings: Partial<Surroundings>]>([
+    ['Linux with X11', {}],
+    ['Linux with Wayland', { env: { WAYLAND_DISPLAY: 'wayland-0' } }],
+    ['macOS', { platform: 'darwin', env: {}, userId: 501 }],
+    ['Windows', { platform: 'win32', env: {}, userId: null }],
+  ])('opens a window on %s', (_where, surroundings) => {
+    expect(planStart({ ...DESK, ...surroundings })).toMatchObject({ window: true, reason: null });
+  });
+
+  it.each<[surroundings: Partial<Surroundings>, reason: string, open: boolean]>([
+    [{ env: {} }, 'there is no display', false],
+    [{ env: { DISPLAY: '' } }, 'there is no display', false],
+    [{ env: { DISPLAY: ':0', CI: 'true' } }, 'this is a build machine (CI is set)', false],
+    [{ platform: 'darwin', env: { CI: '1' } }, 'this is a build machine (CI is set)', false],
+    [{ userId: 0 }, 'Electron does not run as root', true],
+  ])('with %j says: %s; opens a browser: %s', (surroundings, reason, open) => {
+    expect(planStart({ ...DESK, ...surroundings })).toEqual({ window: false, reason, open, args: [] });
+  });
+
+  it.each<[surroundings: Partial<Surroundings>, args: string[]]>([
+    [{ args: ['--headless', '--empty'] }, ['--empty']],
+    [{ args: ['--http-port', '0', '--headless'] }, ['--http-port', '0']],
+    [{ env: { DISPLAY: ':0', VIVARIUM_HEADLESS: '1' } }, []],
+  ])('with %j serves headless as it is told, without a word', (surroundings, args) => {
+    expect(planStart({ ...DESK, ...surroundings })).toEqual({ window: false, reason: null, open: false, args });
+  });
+});
+
+describe('Electron’s runtime', () => {
+  function installed(files: Record<string, string>): string {
+    const root = temporaryFolder();
+    const folder = join(root, 'node_modules', 'electron');
+    mkdirSync(join(folder, 'dist'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return root;
+  }
+  const WHOLE = {
+    'package.json': '{"version": "45.4.1"}',
+    'path.txt': 'electron',
+    'dist/version': 'v45.4.1\n',
+    'dist/electron': '',
+  };
+
+  it('is there when its program is, in the version of the package', () => {
+    const root = installed(WHOLE);
+    expect(findElectron(root)).toBe(join(root, 'node_modules', 'electron', 'dist', 'electron'));
+  });
+
+  it.each<[what: string, files: Record<string, string>]>([
+    ['nothing was fetched', { 'package.json': WHOLE['package.json'] }],
+    ['an older one was', { ...WHOLE, 'dist/version': '44.0.0' }],
+    ['its program is not there', { ...WHOLE, 'path.txt': 'Electron.app/Contents/MacOS/Electron' }],
+    ['it is not installed at all', {}],
+  ])('is not there when %s', (_what, files) => {
+    expect(findElectron(installed(files))).toBeNull();
+  });
+
+  const ENDED = { code: 0, signal: null, elapsedMs: 300, stopped: false };
+
+  it.each<[what: string, end: Partial<Parameters<typeof couldNotRun>[0]>]>([
+    ['a library is missing', { code: 127 }],
+    ['it is for another machine', { code: 126 }],
+    ['its sandbox cannot be set up', { code: null, signal: 'SIGTRAP' }],
+    ['a shell in between tells of that', { code: 133 }],
+  ])('cannot run here when %s', (_what, end) => {
+    expect(couldNotRun({ ...ENDED, ...end })).toBe(true);
+  });
+
+  it.each<[what: string, end: Partial<Parameters<typeof couldNotRun>[0]>]>([
+    ['its user quit', {}],
+    ['it said itself what was wrong', { code: 1 }],
+    ['it was stopped', { code: null, signal: 'SIGTERM', stopped: true }],
+    ['it crashed after it had run', { code: null, signal: 'SIGSEGV', elapsedMs: 3_600_000 }],
+  ])('can run here when %s', (_what, end) => {
+    expect(couldNotRun({ ...ENDED, ...end })).toBe(false);
+  });
+});
