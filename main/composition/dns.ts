@@ -7,6 +7,7 @@ import {
   createZonePublisher,
   publishPlatformZone,
   type Resolver,
+  ZoneSet,
 } from '../dns/index.ts';
 import { createRecordWriter, parseResolver, providerFacts, zoneFacts } from '../services/index.ts';
 import type { Foundation } from './foundation.ts';
@@ -19,11 +20,12 @@ export async function startDns(
   platformHostnames: readonly string[],
 ) {
   const recordsChanged = () => events.emit('records.changed');
-  const platform = publishPlatformZone(platformHostnames, store.serials.ofPlatform);
+  const zones = new ZoneSet();
+  const platform = publishPlatformZone(zones, platformHostnames, store.serials.ofPlatform);
   const zonePublisher = createZonePublisher({
     clock,
     stored: { ...store.records, zones: store.zones.list, zone: store.zones.get },
-    others: [platform.index],
+    zones,
     onPublished: recordsChanged,
   });
   onStop(() => zonePublisher.stop());
@@ -42,7 +44,7 @@ export async function startDns(
     },
   });
 
-  const server = createDnsServer({ clock, log, port: config.dnsPort, zones: () => zonePublisher.zones });
+  const server = createDnsServer({ clock, log, port: config.dnsPort, zones: () => zones });
   onStop(() => server.stop());
   const listening = await server.start();
   const client = createDnsClient(clock);
@@ -53,7 +55,7 @@ export async function startDns(
       ? { address: '127.0.0.1', port: listening.port, local: true }
       : { ...foreign, local: false };
   };
-  const findZone = (apex: string) => zonePublisher.zones.get(apex);
+  const findZone = (apex: string) => zones.get(apex);
 
   return {
     rules: dnsRules,

@@ -3,6 +3,7 @@ import type { Log } from '../base/log.ts';
 import { DETAIL_CODES, emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
 import { guard, HEADER_OCTETS } from './message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter, OPT_OCTETS } from './message-writer.ts';
+import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
 import type { ZoneSet } from './zone-set.ts';
 
@@ -40,16 +41,34 @@ interface Edns {
  */
 export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, 'error'> }): Exchange {
   const writer = new MessageWriter();
+  const cache = new ReplyCache();
+  /** What the cached replies were made of. */
+  let cached: { zones: ZoneSet; changes: number } | null = null;
   let faults = 0;
+
+  /** The zones of this moment, with no reply cached that was made of others. */
+  function currentZones(): ZoneSet {
+    const zones = options.zones();
+    if (cached?.zones === zones && cached.changes === zones.changes) return zones;
+    cache.clear();
+    cached = { zones, changes: zones.changes };
+    return zones;
+  }
 
   return (message, transport) => {
     try {
+      const zones = currentZones();
+      // Over TCP, more fits into a reply.
+      const known = transport === 'udp' ? cache.find(message) : null;
+      if (known !== null) return known;
       const guarded = guard(message);
       if (guarded.kind === 'drop') return null;
       if (guarded.kind === 'refuse') return bareReply(message, guarded.rcode);
       const query = decode(message, guarded.question, guarded.questionEnd);
       if (query === null) return bareReply(message, 'FORMERR');
-      return encode(writer, query, respond(options.zones(), query), transport);
+      const reply = encode(writer, query, respond(zones, query), transport);
+      if (transport === 'udp') cache.keep(message, query.questionEnd, reply);
+      return reply;
     } catch (error) {
       if (faults++ < FAULTS_LOGGED_MAX) options.log.error('A DNS query could not be answered.', { error });
       return bareReply(message, 'SERVFAIL');

@@ -26,6 +26,6 @@ export { changeRRset, isCurrent, isVisible, statesOf, type RecordVersion, type R
 export { createDnsServer, type DnsServer, type DnsServerOptions } from './server.ts';
 export { readZoneFile, writeZoneFile, type ZoneFileFault, type ZoneFileResult } from './zone-file.ts';
 export type { ZoneIndex } from './zone-index.ts';
-export type { ZoneSet } from './zone-set.ts';
+export { ZoneSet } from './zone-set.ts';
 export { carelessFaults, createZone, DEFAULT_TTL_SECONDS, recordFaults, type RecordPlace, type Zone } from './zone.ts';
 export { createZonePublisher, type ZonePublisher } from './zone-publisher.ts';

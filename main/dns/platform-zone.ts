@@ -3,7 +3,8 @@ import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.
 import { canonicalAddress } from './address.ts';
 import type { DomainName } from './name.ts';
 import type { ResourceRecord } from './record.ts';
-import { ZoneIndex } from './zone-index.ts';
+import type { ZoneIndex } from './zone-index.ts';
+import type { ZoneSet } from './zone-set.ts';
 import { createZone, DEFAULT_TTL_SECONDS, type Zone } from './zone.ts';
 
 /** The name server's own name, in every zone's SOA and NS. */
@@ -29,20 +30,24 @@ const loopbackRecords = (name: DomainName): ResourceRecord[] =>
     return { name, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type, address } };
   });
 
-/** The platform's zone as it is answered from. */
 export interface PublishedPlatformZone {
+  /** As it is answered from. */
   readonly index: ZoneIndex;
   /** Takes over the platform hostnames that there are now; answered from when it returns. */
   publish(hostnames: Iterable<string>): void;
 }
 
-/** `serialOf` gives the zone's serial by a digest of what it has: the same as before for the same. */
+/**
+ * Puts the platform's zone among those that are answered from. `serialOf` gives its serial by a digest of what it has:
+ * the same as before for the same.
+ */
 export function publishPlatformZone(
+  zones: ZoneSet,
   hostnames: Iterable<string>,
   serialOf: (contentsDigest: string) => number,
 ): PublishedPlatformZone {
   let shown = hostnameSet(hostnames);
-  const index = new ZoneIndex(platformZone({ hostnames: shown, serial: serialOf(digestOf(shown)) }));
+  const index = zones.put(platformZone({ hostnames: shown, serial: serialOf(digestOf(shown)) }));
   return {
     index,
     publish(next) {

@@ -33,12 +33,14 @@ export class ZoneIndex {
   /** Nodes that delegate. */
   #cuts = 0;
   #negative: RRset;
+  readonly #onChange: () => void;
 
   /**
    * Equal records count once, and the records of an RRset get their lowest TTL (RFC 2181 §5).
    * @throws VivariumError `invalid_request` for a zone without exactly one SOA, or a record outside the zone.
    */
-  constructor({ apex, supportsAlias, records }: Zone) {
+  constructor({ apex, supportsAlias, records }: Zone, onChange: () => void = () => undefined) {
+    this.#onChange = onChange;
     this.apex = apex;
     this.supportsAlias = supportsAlias;
     this.#nodes.set(apex, { name: apex, parent: null, rrsets: [], delegates: false, children: 0 });
@@ -73,6 +75,7 @@ export class ZoneIndex {
     node.rrsets = rrsets;
     node.delegates = delegates;
     this.#prune(node);
+    this.#onChange();
   }
 
   /** All records, name by name. */

@@ -3,7 +3,6 @@ import { NAME_SERVER } from './platform-zone.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from './record-text.ts';
 import { isRecordType, type ResourceRecord } from './record.ts';
-import { ZoneIndex } from './zone-index.ts';
 import type { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
 import type { DomainName } from './name.ts';
@@ -53,8 +52,6 @@ export interface StoredZones {
 }
 
 export interface ZonePublisher {
-  /** The zones as everybody sees them at this moment; always the same set, which changes. */
-  readonly zones: ZoneSet;
   /** To be called after every change to what is stored at names of a zone. */
   recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>): void;
   /** To be called after a zone was made or removed. */
@@ -74,13 +71,12 @@ export interface ZonePublisher {
 export function createZonePublisher(options: {
   clock: Pick<Clock, 'now' | 'at'>;
   stored: StoredZones;
-  /** Zones that are answered from besides the stored ones. */
-  others?: readonly ZoneIndex[];
+  /** Where the zones are put as everybody sees them at each moment. */
+  zones: ZoneSet;
   /** Called when propagation has changed what is visible. */
   onPublished: () => void;
 }): ZonePublisher {
-  const { clock, stored } = options;
-  const zones = new Map<DomainName, ZoneIndex>((options.others ?? []).map((index) => [index.apex, index]));
+  const { clock, stored, zones } = options;
   let timer: Timer | null = null;
   let stopped = false;
 
@@ -127,20 +123,19 @@ export function createZonePublisher(options: {
 
   function load(zone: StoredZone): void {
     const records = visibleRecords(stored.versions(zone.name), clock.now());
-    zones.set(zone.name, new ZoneIndex(zoneWith(zone, records)));
+    zones.put(zoneWith(zone, records));
   }
 
   settle();
   for (const zone of stored.zones()) load(zone);
   return {
-    zones,
     recordsChanged(zone, names) {
       refresh(zone, names);
       arm();
     },
     zoneChanged(name) {
       const zone = stored.zone(name);
-      if (zone === null) zones.delete(name);
+      if (zone === null) zones.remove(name);
       else load(zone);
       arm();
     },

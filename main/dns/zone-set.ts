@@ -3,22 +3,51 @@ import { absoluteText, parentOf, ROOT, type DomainName } from './name.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 
-/** All zones that are answered from, by apex. They may change between two questions, never while one is answered. */
-export type ZoneSet = ReadonlyMap<DomainName, ZoneIndex>;
+/** All zones that are answered from. They may change between two questions, never while one is answered. */
+export class ZoneSet {
+  readonly #zones = new Map<DomainName, ZoneIndex>();
+  #changes = 0;
+
+  /** Another number after every change to any of the zones. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get(apex: DomainName): ZoneIndex | undefined {
+    return this.#zones.get(apex);
+  }
+
+  has(apex: DomainName): boolean {
+    return this.#zones.has(apex);
+  }
+
+  /** Indexes a zone and answers from it, in place of one of the same name. @throws VivariumError as `ZoneIndex`. */
+  put(zone: Zone): ZoneIndex {
+    const index = new ZoneIndex(zone, () => this.#changes++);
+    this.#zones.set(zone.apex, index);
+    this.#changes++;
+    return index;
+  }
+
+  remove(apex: DomainName): void {
+    this.#zones.delete(apex);
+    this.#changes++;
+  }
+}
 
 /** @throws VivariumError `invalid_request` for two zones of one name, or as `ZoneIndex`. */
 export function buildZoneSet(zones: readonly Zone[]): ZoneSet {
-  const built = new Map<DomainName, ZoneIndex>();
+  const set = new ZoneSet();
   for (const zone of zones) {
-    if (built.has(zone.apex)) {
+    if (set.has(zone.apex)) {
       throw new VivariumError(
         'invalid_request',
         `The zone "${absoluteText(zone.apex)}" is there twice; keep one of them.`,
       );
     }
-    built.set(zone.apex, new ZoneIndex(zone));
+    set.put(zone);
   }
-  return built;
+  return set;
 }
 
 /** The zone that a name belongs to: the one with the deepest apex. At most one look-up for each label of the name. */

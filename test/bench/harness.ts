@@ -215,6 +215,18 @@ export function residentMb(child: ChildProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
 }
 
+/** Ticks in which Linux counts processor time for programs; the same on every platform (USER_HZ). */
+const TICKS_PER_SECOND = 100;
+
+/** Seconds of processor time that a process has used, in itself and in the system for it; null where there is no telling. */
+export function processorSeconds(child: ChildProcess): number | null {
+  if (process.platform !== 'linux') return null;
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  // The program's name, in brackets, may have blanks; utime and stime are the fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 /** Reads `port 1234` from a peer's output. */
 export function portOf(output: string): number | null {
   const match = /port (\d+)/.exec(output);

@@ -40,7 +40,10 @@ async function vivariumWithRecords({ zones, recordsEach }: { zones: number; reco
   const questions = writeQuestions(
     Array.from({ length: QUESTIONS }, (_, index) => owners[(index * 7_919) % owners.length] ?? ''),
   );
-  return { child, load: (seconds?: number) => runDnsperf({ port: runtime.dns.port, questions, seconds }) };
+  return {
+    child,
+    load: (seconds?: number) => runDnsperf({ server: { child, port: runtime.dns.port }, questions, seconds }),
+  };
 }
 
 /** Half of the records are CNAMEs, each to an A of the next zone; the names of the CNAMEs. */

@@ -1,4 +1,4 @@
-import { type DnsLoadResult, runDnsperf, writeQuestions } from '../dnsperf.ts';
+import { type DnsLoad, runDnsperf, writeQuestions } from '../dnsperf.ts';
 import { compare, end, type Figure, perSecond, portOf, startNode, startVivarium, temporaryFolder } from '../harness.ts';
 
 const OWNER = 'www.acme.test';
@@ -13,17 +13,17 @@ export async function dnsThroughput(): Promise<Figure[]> {
   const echo = await startNode(['test/bench/peers/udp-echo.ts'], portOf);
 
   const questions = writeQuestions([OWNER]);
-  const own = { port: vivarium.runtime.dns.port, questions };
-  const answers = (load: DnsLoadResult) => load.answersPerSecond;
+  const own = { child: vivarium.child, port: vivarium.runtime.dns.port };
+  const peers = [bare, echo].map(({ child, ready }) => ({ child, port: ready }));
   // The first second finds cold code everywhere.
-  for (const port of [own.port, bare.ready, echo.ready]) runDnsperf({ port, questions, seconds: 1 });
-  const beside = (port: number, edns = false) =>
+  for (const server of [own, ...peers]) runDnsperf({ server, questions, seconds: 1 });
+  const beside = (server: DnsLoad['server'] | undefined = own, edns = false) =>
     compare(
-      () => runDnsperf({ ...own, edns }),
-      () => runDnsperf({ port, questions, edns }),
-      answers,
+      () => runDnsperf({ server: own, questions, edns }),
+      () => runDnsperf({ server, questions, edns }),
+      ({ answersPerSecond }) => answersPerSecond,
     );
-  const [dns2, dns2WithEdns, echoed] = [beside(bare.ready), beside(bare.ready, true), beside(echo.ready)];
+  const [dns2, dns2WithEdns, echoed] = [beside(peers[0]), beside(peers[0], true), beside(peers[1])];
   for (const { child } of [vivarium, bare, echo]) await end(child);
 
   const figure = (what: string, result: ReturnType<typeof beside>, least: number, required: boolean): Figure => ({

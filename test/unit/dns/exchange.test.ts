@@ -1,10 +1,11 @@
 import { Packet } from 'dns2';
 import { describe, expect, test } from 'vitest';
 import { createExchange, UDP_OCTETS_MAX, type Transport } from '../../../main/dns/exchange.ts';
+import { typeCode } from '../../../main/dns/record.ts';
 import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import type { Zone } from '../../../main/dns/zone.ts';
 import { headerOf, message, opt, RD, wireName } from '../../support/dns-client.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
+import { DNS_TABLES, zoneOf } from '../../support/dns-tables.ts';
 
 const many = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
@@ -42,6 +43,75 @@ function ask(octets: Buffer, transport: Transport = 'udp'): Buffer {
   expect(errors).toEqual([]);
   if (reply === null) throw new Error('no reply');
   return reply;
+}
+
+describe('the same query again', () => {
+  // Every table's questions, as resolvers ask them and as old clients do, each twice.
+  const queries = DNS_TABLES.flatMap(({ zones, facts }) =>
+    facts.flatMap(({ question }) => {
+      const [name = '', type = ''] = question.split(' ');
+      const fields = { name, type: typeCode(type) ?? 0 };
+      return [message(fields), message({ ...fields, rest: opt() })].map((query) => ({ zones, query }));
+    }),
+  );
+
+  test('gets the same reply with its own id, and none that was another’s', () => {
+    for (const zones of new Set(queries.map((each) => each.zones))) {
+      const { run, errors } = exchange(zones);
+      const own = queries.filter((each) => each.zones === zones);
+      const first = own.map(({ query }) => run(query, 'udp'));
+      const again = own.map(({ query }) => run(withId(query, 0xbeef), 'udp'));
+      expect(again).toEqual(first.map((reply) => reply && withId(reply, 0xbeef)));
+      expect(first).toEqual(own.map(({ query }) => exchange(zones).run(query, 'udp')));
+      expect(errors).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['case of the name', message({ name: 'WWW.acme.test' })],
+    ['type', message({ type: 28 })],
+    ['class', message({ class: 3 })],
+    ['flags', message({ flags: 0 })],
+    ['EDNS', message({ rest: opt() })],
+  ])('gets another reply with another %s', (_what, other) => {
+    const { run } = exchange();
+    const first = run(message(), 'udp');
+    expect(run(other, 'udp')).not.toEqual(first);
+    expect(run(other, 'udp')).toEqual(exchange().run(other, 'udp'));
+    expect(run(message(), 'udp')).toEqual(first);
+  });
+
+  test('gets over TCP what was too long for UDP', () => {
+    const { run } = exchange();
+    const query = message({ name: 'big.acme.test' });
+    for (const transport of ['udp', 'tcp', 'udp', 'tcp'] as const) {
+      expect(headerOf(run(query, transport) ?? Buffer.alloc(12)).tc).toBe(transport === 'udp');
+    }
+  });
+
+  test('gets what is true after a change', () => {
+    const set = buildZoneSet(ZONES);
+    const run = createExchange({ zones: () => set, log: { error: () => undefined } });
+    const rcodeOf = () => headerOf(run(message({ name: 'new.acme.test' }), 'udp') ?? Buffer.alloc(12)).rcode;
+    const rcodes = [rcodeOf(), rcodeOf()];
+    set
+      .get('acme.test')
+      ?.replace('new.acme.test', [
+        { name: 'new.acme.test', ttlSeconds: 60, data: { type: 'A', address: '192.0.2.9' } },
+      ]);
+    rcodes.push(rcodeOf(), rcodeOf());
+    set.remove('acme.test');
+    rcodes.push(rcodeOf());
+    set.put(zoneOf('acme.test', ''));
+    rcodes.push(rcodeOf());
+    expect(rcodes).toEqual(['NXDOMAIN', 'NXDOMAIN', 'NOERROR', 'NOERROR', 'REFUSED', 'NXDOMAIN']);
+  });
+});
+
+function withId(octets: Buffer, id: number): Buffer {
+  const copy = Buffer.from(octets);
+  copy.writeUInt16BE(id);
+  return copy;
 }
 
 describe('messages that are no queries', () => {

@@ -5,7 +5,7 @@ import { formatRecord } from '../../../main/dns/record-format.ts';
 import { parseValue } from '../../../main/dns/record-text.ts';
 import type { RecordData, RecordType } from '../../../main/dns/record.ts';
 import { ZoneIndex } from '../../../main/dns/zone-index.ts';
-import { buildZoneSet, findZone, locate } from '../../../main/dns/zone-set.ts';
+import { buildZoneSet, findZone, locate, ZoneSet } from '../../../main/dns/zone-set.ts';
 import { createZone, recordFaults } from '../../../main/dns/zone.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
 
@@ -84,6 +84,19 @@ describe('a zone set', () => {
     expect(['x.c.b.test', 'c.b.test', 'xc.b.test', 'test', 'example'].map((name) => findZone(set, name)?.apex)).toEqual(
       ['c.b.test', 'c.b.test', 'b.test', 'test', undefined],
     );
+  });
+
+  test('counts every change to any of its zones', () => {
+    const set = new ZoneSet();
+    const counts = [set.changes];
+    const note = (_done: unknown) => counts.push(set.changes);
+    const zone = set.put(zoneOf('a.test', ''));
+    note(zone);
+    note(zone.replace('www.a.test', zoneOf('a.test', 'www A 192.0.2.1').records.slice(-1)));
+    note(zone.replace('www.a.test', []));
+    note(set.put(zoneOf('a.test', '')));
+    note(set.remove('a.test'));
+    expect(counts).toEqual([...new Set(counts)]);
   });
 
   test('looks a name up in as many steps as it has labels, however large the zones are', () => {
@@ -214,16 +227,17 @@ describe('the platform’s zone', () => {
       (digests.includes(digest) ? digests.indexOf(digest) : digests.push(digest)) + 1;
     const one = 'one.vivarium.localhost';
     const two = 'two.vivarium.localhost';
-    const platform = publishPlatformZone([one], serialOf);
-    const there = () => [one, two].filter((name) => platform.index.node(name) !== undefined);
-    expect([there(), soaSerial(platform.index)]).toEqual([[one], 2]);
-    platform.publish([two, one]);
-    expect([there(), soaSerial(platform.index)]).toEqual([[one, two], 3]);
-    platform.publish([one, two]);
+    const zones = new ZoneSet();
+    const { index, publish } = publishPlatformZone(zones, [one], serialOf);
+    const there = () => [one, two].filter((name) => index.node(name) !== undefined);
+    expect([there(), soaSerial(index)]).toEqual([[one], 2]);
+    publish([two, one]);
+    expect([there(), soaSerial(index)]).toEqual([[one, two], 3]);
+    publish([one, two]);
     expect(digests).toHaveLength(2);
-    platform.publish([two]);
-    expect([there(), soaSerial(platform.index)]).toEqual([[two], 4]);
-    expect(platform.index.node('cname.vivarium.localhost')?.rrsets).toHaveLength(2);
+    publish([two]);
+    expect([there(), soaSerial(index)]).toEqual([[two], 4]);
+    expect(index.node('cname.vivarium.localhost')?.rrsets).toHaveLength(2);
   });
 });
 
