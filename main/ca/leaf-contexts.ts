@@ -1,12 +1,13 @@
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import type { AdjustableClock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { createSecureContexts } from '../base/secure-contexts.ts';
 import { createLeaf, isRenewalDue, type Leaf } from './leaf.ts';
 import { parseLeafName } from './names.ts';
 import type { Root } from './root.ts';
 
-/** One context takes about 35 kB outside the JavaScript heap; a thousand take 35 MB. */
-export const LEAF_CONTEXTS_MAX = 1_000;
+/** One takes about 2 kB. */
+export const LEAVES_MAX = 10_000;
 
 export interface LeafContexts {
   /**
@@ -30,43 +31,46 @@ export interface LeafContextsOptions {
   root: () => Root;
   clock: Pick<AdjustableClock, 'state'>;
   /** The least recently used go first beyond this many. */
-  contextsMax?: number;
+  leavesMax?: number;
   /** Every name of the leaf that serves `hostname`; by default the platform's leaf serves the bare machine as well. */
   namesFor?: (hostname: string) => readonly string[];
 }
 
-interface Held {
-  leaf: Leaf;
-  context: SecureContext;
-}
-
 /** A bounded set of leaves and their contexts by hostname, for `SNICallback`. */
 export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
-  const { root, clock, contextsMax = LEAF_CONTEXTS_MAX, namesFor = platformNames } = options;
+  const { root, clock, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
+  const contexts = createSecureContexts<Leaf>({ clock });
   /** In order of use, the least recent first. */
-  const held = new Map<string, Held>();
+  const held = new Map<string, Leaf>();
 
-  function hold(hostname: string): Held {
-    const key = parseLeafName(hostname).text;
-    let found = held.get(key);
-    if (found === undefined || isRenewalDue(found.leaf, clock.state())) {
-      const leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock });
-      found = { leaf, context: createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem }) };
+  function hold(key: string): Leaf {
+    let leaf = held.get(key);
+    if (leaf === undefined || isRenewalDue(leaf, clock.state())) {
+      leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock });
     }
     held.delete(key);
-    held.set(key, found);
-    if (held.size > contextsMax) {
-      const leastRecent = held.keys().next();
-      if (leastRecent.done !== true) held.delete(leastRecent.value);
-    }
-    return found;
+    held.set(key, leaf);
+    const [leastRecent] = held.size > leavesMax ? held.keys() : [];
+    if (leastRecent !== undefined) forget(leastRecent);
+    return leaf;
+  }
+
+  function forget(key: string): void {
+    held.delete(key);
+    contexts.drop(key);
   }
 
   return {
-    contextFor: (hostname) => hold(hostname).context,
-    leafFor: (hostname) => hold(hostname).leaf,
-    drop: (hostname) => void held.delete(parseLeafName(hostname).text),
-    dropAll: () => held.clear(),
+    contextFor(hostname) {
+      const key = parseLeafName(hostname).text;
+      return contexts.contextFor(key, hold(key));
+    },
+    leafFor: (hostname) => hold(parseLeafName(hostname).text),
+    drop: (hostname) => forget(parseLeafName(hostname).text),
+    dropAll() {
+      held.clear();
+      contexts.clear();
+    },
     get size() {
       return held.size;
     },

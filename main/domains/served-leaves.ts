@@ -1,12 +1,10 @@
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import type { ClockState } from '../base/clock.ts';
+import { createSecureContexts } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { AttachedDomain, HeldLeaf } from './domain.ts';
 import { isServed } from './hostname-machine.ts';
 import type { CertificateIssuer } from './issue.ts';
-
-/** One context takes about 35 kB outside the JavaScript heap; a thousand take 35 MB. */
-export const DOMAIN_CONTEXTS_MAX = 1_000;
 
 /** How long before its end on the wire a leaf is replaced, should the app's clock have stood still meanwhile. */
 const WIRE_LEFT_MS = 86_400_000;
@@ -27,28 +25,13 @@ export function createServedLeaves(options: {
   keepLeaf: (hostname: string, leaf: HeldLeaf) => void;
   issuer: Pick<CertificateIssuer, 'issue'>;
   clock: { state(): Pick<ClockState, 'realNow'> };
-  contextsMax?: number;
 }): ServedLeaves {
-  const { find, clock, contextsMax = DOMAIN_CONTEXTS_MAX } = options;
-  /** In order of use, the least recent first. */
-  const held = new Map<string, { leaf: HeldLeaf; context: SecureContext }>();
+  const { find, clock } = options;
+  const contexts = createSecureContexts<HeldLeaf>({ clock });
 
   function hold(hostname: string): SecureContext | null {
-    const known = held.get(hostname);
-    const stored = known?.leaf ?? options.leaf(hostname);
-    if (stored === null) return null;
-    const leaf = onTheWire(hostname, stored);
-    const context =
-      known?.leaf === leaf
-        ? known.context
-        : createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem });
-    held.delete(hostname);
-    held.set(hostname, { leaf, context });
-    if (held.size > contextsMax) {
-      const leastRecent = held.keys().next();
-      if (leastRecent.done !== true) held.delete(leastRecent.value);
-    }
-    return context;
+    const leaf = contexts.leafOf(hostname) ?? options.leaf(hostname);
+    return leaf === null ? null : contexts.contextFor(hostname, onTheWire(hostname, leaf));
   }
 
   /** Real time goes on while the app's clock stands: what real clients see is renewed without the app's dates. */
@@ -71,7 +54,7 @@ export function createServedLeaves(options: {
       const domain = find(hostname);
       return domain !== null && isServed(domain) && domain.certificate.state === 'issued' ? hold(hostname) : null;
     },
-    drop: (hostname) => void held.delete(hostname),
-    dropAll: () => held.clear(),
+    drop: contexts.drop,
+    dropAll: contexts.clear,
   };
 }

@@ -179,6 +179,22 @@ function milliseconds(text: string | undefined): number {
   return match === null ? Number.NaN : Number(match[1]) * { us: 0.001, ms: 1, s: 1000 }[match[2] as 'us' | 'ms' | 's'];
 }
 
+/** Runs a program on the load core to its end; what it printed. */
+export function runOnLoadCore(program: string, programArgs: readonly string[]): string {
+  const [command, args] = pin(LOAD_CORE as string, program, programArgs);
+  const done = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr} ${done.stdout}`);
+  return done.stdout;
+}
+
+/** Processor time that a process has taken, in user and system mode; where that can't be known, the time that passes. */
+export function cpuSeconds(child: ChildProcess): number {
+  if (process.platform !== 'linux') return performance.now() / 1_000;
+  // The name may have blanks in it; after its closing bracket, user and system time are fields 12 and 13, in hundredths.
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
- * same run where it can be one. Needs wrk and dnsperf (Debian: apt-get install wrk dnsperf).
+ * same run where it can be one. Needs wrk and dnsperf (Debian: apt-get install wrk dnsperf); mkcert
+ * where it is.
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
@@ -9,9 +10,12 @@ import { datasetSize } from './cases/dataset-size.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
+import { leaf } from './cases/leaf.ts';
 import { listThroughput } from './cases/list-throughput.ts';
+import { manyDomains } from './cases/many-domains.ts';
 import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
+import { tlsHandshakes } from './cases/tls-handshakes.ts';
 import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
 
 const CASES: Record<string, () => Promise<Figure[]>> = {
@@ -22,6 +26,9 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   startAndMemory,
   dnsThroughput,
   dnsRecordCount,
+  leaf,
+  tlsHandshakes,
+  manyDomains,
 };
 
 const wanted = process.argv.slice(2);

@@ -10,7 +10,7 @@ let leaves: LeafContexts;
 
 beforeEach(() => {
   clock = createFakeClock();
-  leaves = createLeafContexts({ root: () => root, clock, contextsMax: 3 });
+  leaves = createLeafContexts({ root: () => root, clock, leavesMax: 3 });
 });
 
 test('a hostname keeps its context, however it is spelt', () => {

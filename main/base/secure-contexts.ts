@@ -1,0 +1,63 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { ClockState, EpochMs } from './clock.ts';
+
+/** A certificate and its private key, both in PEM. */
+export interface KeyPairPem {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+}
+
+/** One takes OpenSSL about 30 kB outside the JavaScript heap: 300 MB for as long as so many hostnames are in use. */
+export const SECURE_CONTEXTS_MAX = 10_000;
+
+/** A context that nobody has asked for so long gives its memory back. Real time. */
+const IDLE_MS_MAX = 10 * 60_000;
+
+/** TLS contexts by hostname: making one takes a good part of a handshake, so those in use are kept. */
+export interface SecureContexts<Leaf extends KeyPairPem> {
+  /** The context that serves `leaf` at `hostname`: the one that is held, or a new one. */
+  contextFor(hostname: string, leaf: Leaf): SecureContext;
+  /** The leaf of the context that is held for `hostname`. */
+  leafOf(hostname: string): Leaf | null;
+  drop(hostname: string): void;
+  clear(): void;
+  readonly size: number;
+}
+
+export function createSecureContexts<Leaf extends KeyPairPem>(options: {
+  clock: { state(): Pick<ClockState, 'realNow'> };
+  /** The least recently used go first beyond this many. */
+  contextsMax?: number;
+}): SecureContexts<Leaf> {
+  const { clock, contextsMax = SECURE_CONTEXTS_MAX } = options;
+  /** In order of use, the least recent first. */
+  const held = new Map<string, { leaf: Leaf; context: SecureContext; usedAtMs: EpochMs }>();
+
+  function makeRoom(nowMs: EpochMs): void {
+    for (const [hostname, { usedAtMs }] of held) {
+      if (held.size <= contextsMax && nowMs - usedAtMs < IDLE_MS_MAX) return;
+      held.delete(hostname);
+    }
+  }
+
+  return {
+    contextFor(hostname, leaf) {
+      const known = held.get(hostname);
+      const context =
+        known?.leaf === leaf
+          ? known.context
+          : createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem });
+      const usedAtMs = clock.state().realNow;
+      held.delete(hostname);
+      held.set(hostname, { leaf, context, usedAtMs });
+      makeRoom(usedAtMs);
+      return context;
+    },
+    leafOf: (hostname) => held.get(hostname)?.leaf ?? null,
+    drop: (hostname) => void held.delete(hostname),
+    clear: () => held.clear(),
+    get size() {
+      return held.size;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { beforeEach, expect, test } from 'vitest';
+import { createSecureContexts, type KeyPairPem, type SecureContexts } from '../../../main/base/secure-contexts.ts';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { createRoot } from '../../../main/ca/root.ts';
+import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../../support/fake-clock.ts';
+
+const MINUTE_MS = 60_000;
+const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
+const makeLeaf = (): KeyPairPem => createLeaf({ root, hostnames: ['a.test'], clock: createFakeClock() });
+const leaf = makeLeaf();
+
+let clock: FakeClock;
+let contexts: SecureContexts<KeyPairPem>;
+beforeEach(() => {
+  clock = createFakeClock();
+  contexts = createSecureContexts({ clock, contextsMax: 3 });
+});
+
+test('a leaf keeps its context, and another leaf gets another', () => {
+  const context = contexts.contextFor('a.test', leaf);
+  expect(contexts.contextFor('a.test', leaf)).toBe(context);
+  expect(contexts.leafOf('a.test')).toBe(leaf);
+  const renewed = makeLeaf();
+  expect(contexts.contextFor('a.test', renewed)).not.toBe(context);
+  expect(contexts.leafOf('a.test')).toBe(renewed);
+  expect(contexts.size).toBe(1);
+});
+
+test('the least recently used goes first', () => {
+  for (const name of ['a', 'b', 'c', 'a', 'd']) contexts.contextFor(`${name}.test`, leaf);
+  expect(['a', 'b', 'c', 'd'].filter((name) => contexts.leafOf(`${name}.test`) !== null)).toEqual(['a', 'c', 'd']);
+});
+
+test('one that nobody asks for goes after ten minutes of real time, frozen clock or not', async () => {
+  clock.freeze();
+  contexts.contextFor('idle.test', leaf);
+  await clock.pass(6 * MINUTE_MS);
+  const context = contexts.contextFor('a.test', leaf);
+  await clock.pass(4 * MINUTE_MS);
+  expect(contexts.contextFor('a.test', leaf)).toBe(context);
+  expect(contexts.leafOf('idle.test')).toBeNull();
+  expect(contexts.size).toBe(1);
+});
+
+test('what is dropped is made anew', () => {
+  const context = contexts.contextFor('a.test', leaf);
+  contexts.drop('a.test');
+  expect(contexts.contextFor('a.test', leaf)).not.toBe(context);
+  contexts.clear();
+  expect(contexts.size).toBe(0);
+});
