@@ -13,6 +13,7 @@ export default defineConfig({
     emptyOutDir: true,
     minify: false,
     sourcemap: true,
+    license: { fileName: 'licences.txt' },
     rolldownOptions: {
       input: { vivarium: 'main/cli/main.ts', desktop: 'main/desktop.ts' },
       external: [...builtinModules, /^node:/, 'better-sqlite3', 'electron'],

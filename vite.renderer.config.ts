@@ -1,5 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+
+const ENGINE_LICENCES = `${import.meta.dirname}/out/main/licences.txt`;
+
+/** Puts the licences of what the engine is made of beside those of the interface; the engine is built first. */
+const engineLicences: Plugin = {
+  name: 'engine-licences',
+  generateBundle() {
+    if (!existsSync(ENGINE_LICENCES)) return;
+    this.emitFile({ type: 'asset', fileName: 'licences-engine.txt', source: readFileSync(ENGINE_LICENCES) });
+  },
+};
 
 /**
  * Builds the interface into `out/renderer`. The control port serves it under `default-src 'self'`, so nothing may be
@@ -10,13 +22,14 @@ export default defineConfig({
   // The same files are served from http://127.0.0.1 and from app://, always at the root.
   base: '/',
   publicDir: false,
-  plugins: [svelte({ configFile: false })],
+  plugins: [svelte({ configFile: false }), engineLicences],
   build: {
     outDir: `${import.meta.dirname}/out/renderer`,
     emptyOutDir: true,
     // Electron 45 and the browsers of the last year: `light-dark()`, nesting and `:has()` need no translation.
     target: ['chrome130', 'firefox133', 'safari18.2'],
     assetsInlineLimit: 0,
+    license: { fileName: 'licences.txt' },
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
   },

@@ -88,7 +88,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
       return;
     }
     if (error instanceof ORPCError) this.#code = String(error.code);
-    const named = issuesOf(error).map(({ path, message }) => [this.#fieldAt(path), message] as const);
+    const named = issuesOf(error).map(({ path, message }) => [this.#fieldAt(path), inList(path) + message] as const);
     const ofFields = named.filter(([field]) => field in this.values);
     if (ofFields.length > 0 && ofFields.length === named.length) {
       // The first thing wrong with a field is what to mend first.
@@ -102,4 +102,10 @@ export class Form<Values extends Record<string, unknown>, Output> {
     if (field === undefined) this.#failure = describeFailure(error);
     else this.#faults = { [field]: describeFailure(error) };
   }
+}
+
+/** Which entry of a list a place is in, to begin its message with: of `cors[1]` the second. */
+function inList(path: string): string {
+  const index = /\[(\d+)\]$/.exec(path)?.[1];
+  return index === undefined ? '' : `Entry ${Number(index) + 1} `;
 }

@@ -1,6 +1,7 @@
 import { PLAN_LIMITS } from '../../main/contract/plan-limits.ts';
 import type { Plan, PlanLimits } from '../../main/contract/projects.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
+import { readCount } from './typed-count.ts';
 
 export const PLAN_NAMES: Record<Plan, string> = {
   free: 'Free',
@@ -45,14 +46,6 @@ export interface TypedLimits {
   'limits.perDay': string;
 }
 
-/**
- * Limits as typed, with or without separators. What is missing or no number is the engine's to refuse, in its own words,
- * so the type promises more than was typed.
- */
+/** Limits as typed. What is missing or no number is the engine's to refuse, so the type promises more than was typed. */
 export const readLimits = (typed: TypedLimits): PlanLimits =>
   ({ perMinute: readCount(typed['limits.perMinute']), perDay: readCount(typed['limits.perDay']) }) as PlanLimits;
-
-function readCount(text: string): number | undefined {
-  const digits = text.replaceAll(/[\s,_]/g, '');
-  return digits === '' ? undefined : Number(digits);
-}

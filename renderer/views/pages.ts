@@ -26,6 +26,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   general: { scope: 'project', load: () => import('./GeneralView.svelte') },
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
+  settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },
 };
 
 export interface RailGroup {

@@ -74,7 +74,7 @@ describe('a form', () => {
       submit: () => Promise.reject(issues(['limits.perDay', 'is required'], ['cors[2]', 'must be an origin'])),
     });
     await form.submit();
-    expect([form.fault('limits.perDay'), form.fault('cors')]).toEqual(['is required', 'must be an origin']);
+    expect([form.fault('limits.perDay'), form.fault('cors')]).toEqual(['is required', 'Entry 3 must be an origin']);
   });
 
   it('knows the code of a refusal until it is sent again', async () => {

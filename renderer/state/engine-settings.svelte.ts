@@ -1,0 +1,214 @@
+import { DEFAULT_SETTINGS } from '../../main/contract/default-settings.ts';
+import type { Settings } from '../../main/contract/settings.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { joinDuration, sameDuration, splitDuration } from '../time/typed-duration.ts';
+import { Form } from './form.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+import { readCount } from './typed-count.ts';
+
+type SettingsPatch = Parameters<Client['settings']['update']>[0];
+
+/** Settings that belong together, as they stand in fields. All values are texts. */
+interface SettingsShape<Values extends Record<string, string>> {
+  /** What was saved, in a sentence's beginning: "The ban rule". */
+  what: string;
+  /** The fields under the places that the engine knows them by. */
+  read: (settings: Settings) => Values;
+  write: (values: Values) => SettingsPatch;
+}
+
+/** One group of settings: what is in force, what is typed, and the way from one to the other and back. */
+export class SettingsGroup<Values extends Record<string, string> = Record<string, string>> {
+  readonly form: Form<Values, Settings>;
+  #saved: Values = $state.raw() as Values;
+  readonly #shape: SettingsShape<Values>;
+  readonly #client: Client;
+  readonly #toasts: Toasts;
+
+  constructor(shape: SettingsShape<Values>, { client, toasts }: { client: Client; toasts: Toasts }) {
+    this.#shape = shape;
+    this.#client = client;
+    this.#toasts = toasts;
+    this.#saved = shape.read(DEFAULT_SETTINGS);
+    this.form = new Form({
+      values: this.#saved,
+      submit: (values) => client.settings.update(shape.write(values)),
+    });
+  }
+
+  /** Whether something was typed that is not in force. */
+  get changed(): boolean {
+    return !this.#equal(this.form.values, this.#saved);
+  }
+
+  /** Whether what stands in the fields is what a first start has. */
+  get isDefault(): boolean {
+    return this.#equal(this.form.values, this.#shape.read(DEFAULT_SETTINGS));
+  }
+
+  /** Takes what is in force now; what someone is typing stays. */
+  adopt(settings: Settings): void {
+    const wasChanged = this.changed;
+    this.#saved = this.#shape.read(settings);
+    if (!wasChanged) this.form.reset(this.#saved);
+  }
+
+  discard(): void {
+    this.form.reset(this.#saved);
+  }
+
+  /** Puts the defaults into the fields, to be saved. */
+  fillDefaults(): void {
+    this.form.reset(this.#shape.read(DEFAULT_SETTINGS));
+  }
+
+  async save(): Promise<void> {
+    const before = this.#shape.write(this.#saved);
+    const settings = await this.form.submit();
+    if (settings === undefined) return;
+    this.#accept(settings);
+    this.#toasts.done({
+      text: `${this.#shape.what}: saved.`,
+      undo: async () => this.#accept(await this.#client.settings.update(before)),
+      undone: `${this.#shape.what}: as before.`,
+    });
+  }
+
+  #accept(settings: Settings): void {
+    this.#saved = this.#shape.read(settings);
+    this.form.reset(this.#saved);
+  }
+
+  #equal(one: Values, other: Values): boolean {
+    return Object.keys(other).every((name) => (one[name] ?? '').trim() === (other[name] ?? '').trim());
+  }
+}
+
+/** A duration in the form in which it is typed, so that 600 seconds and ten minutes are the same. */
+const typedDuration = (text: string): string => joinDuration(splitDuration(text));
+
+const BANS: SettingsShape<{ banAfter: string; banDuration: string }> = {
+  what: 'Bans',
+  read: ({ banAfter, banDuration }) => ({ banAfter: String(banAfter), banDuration: typedDuration(banDuration) }),
+  // Nothing typed would mean that it stays; it is sent as what it is, for the engine to refuse.
+  write: ({ banAfter, banDuration }) => ({ banAfter: readCount(banAfter) ?? Number.NaN, banDuration }),
+};
+
+const WAITING: SettingsShape<{ propagation: string; issuanceDelay: string }> = {
+  what: 'Waiting',
+  read: ({ propagation, issuanceDelay }) => ({
+    propagation: typedDuration(propagation),
+    issuanceDelay: typedDuration(issuanceDelay),
+  }),
+  write: (values) => values,
+};
+
+const RESOLVER: SettingsShape<{ kind: string; resolver: string }> = {
+  what: 'Resolver',
+  read: ({ resolver }) =>
+    resolver === 'local' ? { kind: 'local', resolver: '' } : { kind: 'other', resolver: resolver },
+  write: ({ kind, resolver }) => ({ resolver: kind === 'local' ? 'local' : resolver.trim() }),
+};
+
+const CAA_IDENTITY: SettingsShape<
+  Record<'caaIdentity.domain' | 'caaIdentity.accountUri' | 'caaIdentity.method', string>
+> = {
+  what: 'CAA identity',
+  read: ({ caaIdentity: { domain, accountUri, method } }) => ({
+    'caaIdentity.domain': domain,
+    'caaIdentity.accountUri': accountUri ?? '',
+    'caaIdentity.method': method,
+  }),
+  write: (values) => {
+    const accountUri = values['caaIdentity.accountUri'].trim();
+    return {
+      caaIdentity: {
+        domain: values['caaIdentity.domain'].trim(),
+        accountUri: accountUri === '' ? null : accountUri,
+        method: values['caaIdentity.method'].trim(),
+      },
+    };
+  },
+};
+
+const CORS: SettingsShape<{ kind: string; cors: string }> = {
+  what: 'CORS',
+  read: ({ cors }) => ({
+    kind: cors === '*' ? 'any' : cors.length === 0 ? 'none' : 'list',
+    cors: cors === '*' ? '' : cors.join('\n'),
+  }),
+  write: ({ kind, cors }) => ({ cors: kind === 'any' ? '*' : kind === 'none' ? [] : linesOf(cors) }),
+};
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** How long the DNS and the CA take, by what one wants to see. */
+export const WAITING_PRESETS = [
+  { value: 'instant', label: 'Instant', propagation: 'PT0S', issuanceDelay: 'PT0S' },
+  { value: 'realistic', label: 'Realistic', propagation: 'PT1H', issuanceDelay: 'PT2M' },
+  { value: 'slowest', label: '48 hours', propagation: 'PT48H', issuanceDelay: 'PT2M' },
+] as const;
+
+export type WaitingPreset = (typeof WAITING_PRESETS)[number]['value'];
+
+/** The preset that these are; undefined when they are somebody's own. */
+export const presetOf = (values: { propagation: string; issuanceDelay: string }): WaitingPreset | undefined =>
+  WAITING_PRESETS.find(
+    ({ propagation, issuanceDelay }) =>
+      sameDuration(propagation, values.propagation) && sameDuration(issuanceDelay, values.issuanceDelay),
+  )?.value;
+
+export interface EngineSettingsOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  toasts: Toasts;
+}
+
+/** All settings of the engine, group by group; each is saved by itself. */
+export class EngineSettings {
+  readonly query: LiveQuery<Settings>;
+  readonly bans;
+  readonly waiting;
+  readonly resolver;
+  readonly caaIdentity;
+  readonly cors;
+
+  constructor({ client, changes, time, toasts }: EngineSettingsOptions) {
+    const parts = { client, toasts };
+    this.bans = new SettingsGroup(BANS, parts);
+    this.waiting = new SettingsGroup(WAITING, parts);
+    this.resolver = new SettingsGroup(RESOLVER, parts);
+    this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
+    this.cors = new SettingsGroup(CORS, parts);
+    const groups = [this.bans, this.waiting, this.resolver, this.caaIdentity, this.cors];
+    this.query = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        const settings = await client.settings.get({}, { signal });
+        for (const group of groups) group.adopt(settings);
+        return settings;
+      },
+      concerns: ({ type }) => type === 'settings.changed',
+    });
+  }
+
+  /** Puts a preset into the fields, to be saved. */
+  fillPreset(chosen: WaitingPreset): void {
+    const preset = WAITING_PRESETS.find(({ value }) => value === chosen);
+    if (preset === undefined) return;
+    const { propagation, issuanceDelay } = preset;
+    this.waiting.form.reset({ propagation: typedDuration(propagation), issuanceDelay: typedDuration(issuanceDelay) });
+  }
+
+  close(): void {
+    this.query.close();
+  }
+}

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../main/contract/settings.ts';
+import type { Engine } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Settings>;
+
+describe('a group of settings', () => {
+  it('is saved by keyboard alone, applies at once, and is undone', async () => {
+    const opened = await openPage({ path: '/settings' });
+    const { page, engine } = opened;
+    await field(page, 'Refusals that ban a key').waitFor();
+    await expectSound(opened, 'settings');
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await field(page, 'Refusals that ban a key').focus();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('2');
+    await page.keyboard.press('Enter');
+    await page.getByText('Bans: saved.').waitFor();
+    expect(await inForce(engine)).toMatchObject({ banAfter: 2, banDuration: 'PT10M' });
+    for (let request = 0; request < 62; request++) await engine.api();
+    expect((await engine.api()).text).toContain('api_key_banned');
+
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Bans: as before.').waitFor();
+    expect(await field(page, 'Refusals that ban a key').inputValue()).toBe('20');
+    expect((await inForce(engine)).banAfter).toBe(20);
+  });
+
+  it('shows the engine’s messages at their fields and keeps what was typed', async () => {
+    const opened = await openPage({ path: '/settings' });
+    const { page, engine } = opened;
+    await field(page, 'Refusals that ban a key').fill('many');
+    await field(page, 'Length of a ban').fill('');
+    await group(page, 'Bans').getByRole('button', { name: 'Save' }).click();
+    await group(page, 'Bans').getByText('must be a number').waitFor();
+    await group(page, 'Bans').getByText('must be an ISO 8601 duration').waitFor();
+    expect(await field(page, 'Refusals that ban a key').inputValue()).toBe('many');
+
+    await page.getByRole('group', { name: 'Who is asked' }).getByLabel('Another server').check();
+    await field(page, 'Address and port').fill('dns.example.com');
+    await page.keyboard.press('Enter');
+    await group(page, 'Resolver').getByText('must be "local", or an address and a port').waitFor();
+
+    await page.getByRole('group', { name: 'Whose pages may read' }).getByLabel('These origins').check();
+    await field(page, 'Origins').fill('http://localhost:5173\n<b>somewhere</b>');
+    await group(page, 'CORS').getByRole('button', { name: 'Save' }).click();
+    await group(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
+    await expectSound(opened, 'settings-refused');
+    expect(await inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
+
+    await group(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
+    expect(await page.getByRole('group', { name: 'Whose pages may read' }).getByLabel('Any page').isChecked()).toBe(
+      true,
+    );
+  });
+
+  it('follows what is changed elsewhere', async () => {
+    const { page, engine } = await openPage({ path: '/settings' });
+    await field(page, 'Propagation').waitFor();
+    await engine.call('settings.update', { propagation: 'PT90M', caaIdentity: { domain: 'letsencrypt.org' } });
+    await expect.poll(() => field(page, 'Propagation').inputValue()).toBe('90');
+    expect(await page.getByRole('combobox', { name: 'Propagation: unit' }).inputValue()).toBe('M');
+    expect(await field(page, 'CA’s domain').inputValue()).toBe('letsencrypt.org');
+    await group(page, 'CAA identity').getByRole('button', { name: 'Fill in the defaults' }).click();
+    await group(page, 'CAA identity').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('CAA identity: saved.').waitFor();
+    expect((await inForce(engine)).caaIdentity.domain).toBe('vivarium.localhost');
+  });
+});
+
+describe('waiting', () => {
+  it('is filled by presets, and refused beyond 48 hours', async () => {
+    const { page, engine } = await openPage({ path: '/settings' });
+    await page.getByRole('group', { name: 'How long things take' }).getByLabel('Realistic').check();
+    expect(await field(page, 'Propagation').inputValue()).toBe('1');
+    expect(await field(page, 'Issuance delay').inputValue()).toBe('2');
+    await group(page, 'Waiting').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Waiting: saved.').waitFor();
+    expect(await inForce(engine)).toMatchObject({ propagation: 'PT1H', issuanceDelay: 'PT2M' });
+    await field(page, 'Propagation').fill('49');
+    await page.getByText('Your own').waitFor();
+    await page.keyboard.press('Enter');
+    await group(page, 'Waiting').getByText('must be 48 hours').waitFor();
+  });
+});
+
+describe('preferences', () => {
+  it('of the interface apply at once and stay in this browser', async () => {
+    const opened = await openPage({ path: '/settings' });
+    const { page } = opened;
+    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const before = await ground();
+    await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
+    expect(await ground()).not.toBe(before);
+    const singleKeys = page.getByRole('switch', { name: 'Shortcuts of single keys' });
+    await singleKeys.uncheck();
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.reload();
+    await singleKeys.waitFor();
+    expect([await singleKeys.isChecked(), (await ground()) === before]).toEqual([false, false]);
+  });
+});
+
+describe('about this Vivarium', () => {
+  it('says where its files are, its version, and what it is made of', async () => {
+    const opened = await openPage({ path: '/settings' });
+    const { page, engine } = opened;
+    await group(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
+    await group(page, 'About').getByText('0.1.0').waitFor();
+    await group(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Licences' });
+    await dialog.getByText('## svelte - ').waitFor();
+    await expectSound(opened, 'licences');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+});
+
+describe('the window', () => {
+  it.each([
+    ['900×600', { width: 900, height: 600 }],
+    ['1440×900 at 200 %', { width: 720, height: 450 }],
+    ['900×600 at 200 %', { width: 450, height: 300 }],
+    ['4K', { width: 3_840, height: 2_160 }],
+  ])('of %s holds a CA’s domain of 253 characters without scrolling sideways', async (_size, viewport) => {
+    const domain = [63, 63, 63, 61].map((length, index) => 'abcd'.charAt(index).repeat(length)).join('.');
+    const { page } = await openPage({
+      path: '/settings',
+      viewport,
+      prepare: async (engine) => void (await engine.call('settings.update', { caaIdentity: { domain } })),
+    });
+    await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe(domain);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+  });
+});
