@@ -26,7 +26,8 @@ export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
 
 /** A new identifier such as `prj_3fQ…`: the kind of thing, and 16 base62 characters. */
-export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'vivarium'): string => `${kind}_${randomBase62(16)}`;
+export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'vivarium'): string =>
+  `${kind}_${randomBase62(16)}`;
 
 /**
  * The token of the control port, kept in `file` (mode 0600) so that a page which is open heals after a restart; made

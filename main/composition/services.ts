@@ -111,6 +111,7 @@ export function createServices(
       passes: dataPlane.passes,
     }),
     pets: createPetServices({
+      clock,
       projects,
       pets: store.pets,
       seeds: () => createPetSeeds(resource('demo/seed.json')),

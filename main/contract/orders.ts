@@ -14,9 +14,16 @@ export type OrderRecord = z.infer<typeof order>;
 const dataset = z.strictObject({ projectId: identifier, environment: environment.default('production') });
 
 export const orders = {
-  list: base.route({ summary: 'A dataset’s orders, by id' }).input(dataset).output(z.array(order)),
+  list: base
+    .route({ summary: 'A dataset’s orders, by id; of more than the limit the last ones' })
+    .input(dataset.extend({ petId: int64Input.optional(), limit: z.int().min(1).max(10_000).default(10_000) }))
+    .output(z.array(order)),
   create: base
     .route({ summary: 'Place an order for a pet' })
     .input(dataset.extend({ petId: int64Input, quantity: z.int().min(1).max(1_000_000).default(1) }))
+    .output(order),
+  remove: base
+    .route({ summary: 'Remove an order' })
+    .input(dataset.extend({ id: int64Input }))
     .output(order),
 };

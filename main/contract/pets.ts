@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { environment, identifier, int64Input, int64Text, petName, petStatus } from './values.ts';
+import { environment, identifier, int64Input, int64Text, petName, petSort, petStatus } from './values.ts';
 
 export const pet = z.object({ id: int64Text, name: z.string(), categoryId: int64Text, status: petStatus });
 export type PetRecord = z.infer<typeof pet>;
 
 export const IMPORT_TEXT_MAX = 64 * 1024 * 1024;
 export const SEED_COUNT_MAX = 1_000_000;
+const CLEAR_LIMIT_MAX = 1_000_000;
 
 const dataset = z.strictObject({ projectId: identifier, environment: environment.default('production') });
 
@@ -18,18 +19,39 @@ const importReport = z.object({
 });
 export type ImportReport = z.infer<typeof importReport>;
 
+/** What only the order of ids has: `after` and what can't be asked for with it. */
+const listInput = dataset.extend({
+  status: petStatus.optional(),
+  /** A part of the name in any case, or an exact id. */
+  search: z.string().max(200).optional(),
+  sort: petSort.default('id'),
+  descending: z.boolean().default(false),
+  limit: z.int().min(1).max(1000).default(50),
+  /** Only ids after this one: the way to go through all pets, because nothing is missed while others add and remove. */
+  after: int64Input.optional(),
+  /** The position of the first pet, from 0: the way to any place of a list. */
+  offset: z.int().min(0).optional(),
+  /** The pet to begin with, wherever it is by now; `offset` counts when it is gone. */
+  anchor: int64Input.optional(),
+});
+
 export const pets = {
   list: base
-    .route({ summary: 'The pets of a dataset, by id' })
+    .route({ summary: 'The pets of a dataset: filtered, searched, sorted, from any position' })
     .input(
-      dataset.extend({
-        status: petStatus.optional(),
-        search: z.string().max(200).optional(),
-        limit: z.int().min(1).max(1000).default(50),
-        after: int64Input.optional(),
+      listInput.superRefine(({ after, offset, anchor, sort, descending }, context) => {
+        if (after === undefined) return;
+        if (offset === undefined && anchor === undefined && sort === 'id' && !descending) return;
+        const message =
+          'goes with the order of ids only: leave it out, or leave out sort, descending, offset and anchor';
+        context.addIssue({ code: 'custom', path: ['after'], message });
       }),
     )
-    .output(z.object({ items: z.array(pet), total: z.int(), next: int64Text.optional() })),
+    .output(z.object({ items: z.array(pet), total: z.int(), offset: z.int().optional(), next: int64Text.optional() })),
+  get: base
+    .route({ summary: 'One pet' })
+    .input(dataset.extend({ id: int64Input }))
+    .output(pet),
   create: base
     .route({ summary: 'Add a pet; without an id it gets the next one' })
     .input(
@@ -56,12 +78,31 @@ export const pets = {
     .route({ summary: 'Remove a pet' })
     .input(dataset.extend({ id: int64Input }))
     .output(pet),
+  clear: base
+    .route({ summary: 'Remove all pets of a dataset, or so many, lowest ids first; orders stay' })
+    .input(dataset.extend({ limit: z.int().min(1).max(CLEAR_LIMIT_MAX).optional() }))
+    .output(z.object({ removed: z.int(), left: z.int() })),
   import: base
     .route({ summary: 'Add pets from JSON or CSV; good rows are taken, bad ones are reported' })
-    .input(dataset.extend({ format: z.enum(['json', 'csv']), text: z.string().max(IMPORT_TEXT_MAX) }))
-    .output(importReport),
+    .input(
+      dataset.extend({
+        format: z.enum(['json', 'csv']),
+        text: z.string().max(IMPORT_TEXT_MAX),
+        /** Whether the text goes on: the answer has an `importId` to send the next piece with, within a minute. */
+        more: z.boolean().default(false),
+        importId: identifier.optional(),
+      }),
+    )
+    /** Of a text in pieces, what became of the rows that end in this piece. */
+    .output(importReport.extend({ importId: identifier.optional() })),
   seed: base
-    .route({ summary: 'Add made-up pets' })
-    .input(dataset.extend({ count: z.int().min(1).max(SEED_COUNT_MAX) }))
+    .route({ summary: 'Add made-up pets, the same ones each time' })
+    .input(
+      dataset.extend({
+        count: z.int().min(1).max(SEED_COUNT_MAX),
+        /** How many of them to pass over, so that a large number can be added in parts. */
+        skip: z.int().min(0).max(SEED_COUNT_MAX).default(0),
+      }),
+    )
     .output(importReport),
 };

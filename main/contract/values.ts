@@ -54,6 +54,10 @@ export type Environment = z.infer<typeof environment>;
 export const petStatus = z.enum(['available', 'pending', 'sold']);
 export type PetStatus = z.infer<typeof petStatus>;
 
+/** What a list of pets can be sorted by. Pets that are equal in it are in the order of their ids. */
+export const petSort = z.enum(['id', 'name', 'categoryId', 'status']);
+export type PetSort = z.infer<typeof petSort>;
+
 const PET_NAME_LENGTH_MAX = 1000;
 
 /** An animal's name. Characters are Unicode code points. */

@@ -41,7 +41,7 @@ const ZONES = [...new Set(RECORDS.map(({ zone }) => zone))];
 export async function makeDemoProjects(services: DemoServices, petsJson: string): Promise<DemoKey> {
   const { projects, deploys, keys, pets } = services;
   const fill = (projectId: string, environment: 'production' | 'staging') =>
-    pets.import({ projectId, environment, format: 'json', text: petsJson }, CALL);
+    pets.import({ projectId, environment, format: 'json', text: petsJson, more: false }, CALL);
 
   const pro = await projects.create(PRO, CALL);
   await fill(pro.id, 'production');

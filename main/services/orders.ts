@@ -20,7 +20,10 @@ export function createOrderServices(options: {
   }
 
   return {
-    list: (input) => orders.list(datasetOf(input)).map(presentOrder),
+    list({ petId, limit, ...input }) {
+      const which = { petId: petId === undefined ? null : BigInt(petId), limit };
+      return orders.list(datasetOf(input), which).map(presentOrder);
+    },
     create(input) {
       const dataset = datasetOf(input);
       const row = orders.insert(dataset, {
@@ -28,6 +31,12 @@ export function createOrderServices(options: {
         quantity: input.quantity,
         createdAtMs: clock.now(),
       });
+      effects.emit('orders.changed', dataset);
+      return presentOrder(row);
+    },
+    remove(input) {
+      const dataset = datasetOf(input);
+      const row = orders.remove(dataset, BigInt(input.id));
       effects.emit('orders.changed', dataset);
       return presentOrder(row);
     },

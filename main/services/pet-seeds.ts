@@ -10,15 +10,22 @@ const words = z.object({
 
 /** Made-up pets: the same ones each time, so that demos and bug reports can be repeated. */
 export interface PetSeeds {
-  generate(count: number): Iterable<NewPetRow>;
+  /** `count` of them, after passing over `skip`. */
+  generate(count: number, skip?: number): Iterable<NewPetRow>;
 }
+
+/** What the sequence of random numbers begins with. */
+const SEED = 2_026;
+
+/** Random numbers that one pet takes. */
+const DRAWS = 4;
 
 /** @param json the text of `resources/demo/seed.json` */
 export function createPetSeeds(json: string): PetSeeds {
   const { names, kinds, statuses } = words.parse(JSON.parse(json));
   return {
-    *generate(count) {
-      const random = createRandom(count);
+    *generate(count, skip = 0) {
+      const random = createRandom(SEED, skip * DRAWS);
       for (let made = 0; made < count; made++) {
         const kind = pick(kinds, random);
         yield {
@@ -35,13 +42,15 @@ function pick<Item>(items: readonly Item[], random: () => number): Item {
   return items[Math.floor(random() * items.length)] as Item;
 }
 
-/** Mulberry32: small, fast, and good enough for choosing names. Values in [0, 1). */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
+/** Mulberry32: small, fast, and good enough for choosing names; any number of them can be passed over. Values in [0, 1). */
+function createRandom(seed: number, skip: number): () => number {
+  let state = (seed + Math.imul(skip, STEP)) >>> 0;
   return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
+    state = (state + STEP) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+const STEP = 0x6d2b79f5;

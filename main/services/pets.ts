@@ -1,21 +1,24 @@
+import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
+import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { ImportReport, PetRecord } from '../contract/pets.ts';
+import type { PetRecord } from '../contract/pets.ts';
 import type { Environment } from '../contract/values.ts';
 import type { NewPetRow, PetRow, PetRows, ProjectRows } from './dependencies.ts';
-import { type ImportedRow, readImport } from './pet-import.ts';
+import { createReport, type ReportWriter } from './import-report.ts';
+import { createOpenImports } from './open-imports.ts';
+import type { ImportedRow } from './pet-import.ts';
 import type { PetSeeds } from './pet-seeds.ts';
 import { existingProject } from './projects.ts';
 
-/** Refused rows that a report lists. */
-const REJECTED_LISTED_MAX = 1_000;
-
 export function createPetServices(options: {
+  clock: Pick<Clock, 'realTimer'>;
   projects: ProjectRows;
   pets: PetRows;
   seeds: () => PetSeeds;
 }): Services['pets'] {
   const { projects, pets } = options;
+  const imports = createOpenImports(options.clock);
 
   function datasetOf(input: { projectId: string; environment: Environment }): Dataset {
     existingProject(projects, input.projectId);
@@ -23,18 +26,26 @@ export function createPetServices(options: {
   }
 
   return {
-    list(input) {
-      const found = pets.search(datasetOf(input), {
-        status: input.status ?? null,
-        search: input.search === undefined || input.search === '' ? null : input.search,
-        limit: input.limit,
-        after: input.after === undefined ? null : BigInt(input.after),
-      });
+    async list(input, { signal }) {
+      const { status = null, search = null, sort, descending, limit } = input;
+      const from =
+        input.after === undefined
+          ? { offset: input.offset ?? 0, anchor: input.anchor === undefined ? null : BigInt(input.anchor) }
+          : { after: BigInt(input.after) };
+      const query = { status, search, sort, descending, limit, from };
+      const { items, total, offset, next } = await pets.list(datasetOf(input), query, signal);
       return {
-        items: found.items.map(presentPet),
-        total: found.total,
-        ...(found.next !== null && { next: String(found.next) }),
+        items: items.map(presentPet),
+        total,
+        ...(offset !== null && { offset }),
+        ...(next !== null && { next: String(next) }),
       };
+    },
+    get(input) {
+      const dataset = datasetOf(input);
+      const row = pets.get(dataset, BigInt(input.id));
+      if (row !== null) return presentPet(row);
+      throw new VivariumError('not_found', `There is no pet ${input.id} in ${dataset.environment} of this project.`);
     },
     create: (input) =>
       presentPet(
@@ -54,39 +65,47 @@ export function createPetServices(options: {
         }),
       ),
     remove: (input) => presentPet(pets.remove(datasetOf(input), BigInt(input.id))),
-    async import(input) {
+    async clear(input, { signal }) {
       const dataset = datasetOf(input);
-      return importRows(pets, dataset, await readImport(input.format, input.text));
+      const removed = await pets.clear(dataset, input.limit ?? Number.MAX_SAFE_INTEGER, signal);
+      return { removed, left: pets.count(dataset, null) };
     },
-    async seed(input) {
+    async import(input, { signal }) {
       const dataset = datasetOf(input);
-      const rows = options.seeds().generate(input.count);
-      const results = await pets.insertMany(dataset, rows);
-      return report(results.map((message, index) => ({ row: index + 1, message })));
+      const { format, importId, more, text } = input;
+      const report = createReport();
+      const id = await imports.take({ dataset, format, importId, more }, async (reading) => {
+        const take = (rows: readonly ImportedRow[]) => takeRows({ pets, dataset, report, signal }, rows);
+        for await (const rows of reading.read(text)) await take(rows);
+        if (!more) for await (const rows of reading.end()) await take(rows);
+      });
+      return { ...report.report(), ...(id !== undefined && { importId: id }) };
+    },
+    async seed(input, { signal }) {
+      const dataset = datasetOf(input);
+      const rows = options.seeds().generate(input.count, input.skip);
+      const report = createReport();
+      const results = await pets.insertMany(dataset, rows, signal);
+      results.forEach((message, index) => report.add(index + 1, message));
+      return report.report();
     },
   };
 }
 
-async function importRows(pets: PetRows, dataset: Dataset, rows: readonly ImportedRow[]): Promise<ImportReport> {
-  const good = rows.filter((row): row is ImportedRow & { pet: NewPetRow } => row.pet !== null);
-  const results = await pets.insertMany(
-    dataset,
-    good.map((row) => row.pet),
-  );
-  const refusals = new Map(good.map((row, index) => [row.row, results[index] ?? null]));
-  return report(
-    rows.map((row) => ({ row: row.row, message: row.pet === null ? row.message : (refusals.get(row.row) ?? null) })),
-  );
+interface Taking {
+  pets: PetRows;
+  dataset: Dataset;
+  report: ReportWriter;
+  signal: AbortSignal | undefined;
 }
 
-function report(results: readonly { row: number; message: string | null }[]): ImportReport {
-  const rejected: { row: number; message: string }[] = [];
-  let rejectedTotal = 0;
-  for (const { row, message } of results) {
-    if (message === null) continue;
-    if (rejectedTotal++ < REJECTED_LISTED_MAX) rejected.push({ row, message });
+/** Inserts the good ones among some rows of an import, and reports on all of them. */
+async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonly ImportedRow[]): Promise<void> {
+  const good = rows.map((row) => row.pet).filter((pet): pet is NewPetRow => pet !== null);
+  const results = (await pets.insertMany(dataset, good, signal)).values();
+  for (const row of rows) {
+    report.add(row.row, row.pet === null ? row.message : (results.next().value ?? null));
   }
-  return { created: results.length - rejectedTotal, rejected, rejectedTotal };
 }
 
 const presentPet = (row: PetRow): PetRecord => ({

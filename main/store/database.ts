@@ -64,6 +64,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
     if (!probed) probeConnection(sqlite, place, schema);
     configure(sqlite);
+    keepTemporaryInMemory(sqlite);
     proveWritable(sqlite);
     upgrade(sqlite, place, migrations, log);
     return { connection: connect(sqlite, place), backups, file, schema, warnings };
@@ -77,6 +78,7 @@ type WritablePlace = Place & { backups: Backups };
 
 function openInMemory(migrations: readonly Migration[]): OpenDatabase {
   const sqlite = new Sqlite(MEMORY);
+  keepTemporaryInMemory(sqlite);
   migrate(sqlite, migrations);
   const backups: Backups = {
     list: () => [],
@@ -128,6 +130,11 @@ function configure(sqlite: Database): void {
   sqlite.pragma('checkpoint_fullfsync = ON');
   sqlite.pragma('foreign_keys = ON');
   sqlite.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
+}
+
+/** Temporary tables are indexes for lists (`pet-sorted.ts`): in a file they take twice the time. */
+function keepTemporaryInMemory(sqlite: Database): void {
+  sqlite.pragma('temp_store = MEMORY');
 }
 
 /** SQLite opens a file that it may only read without a word, and fails at the first change. */

@@ -4,6 +4,7 @@ import { ZONES_SCHEMA } from './migrations/002-zones.ts';
 import { DOMAINS_SCHEMA } from './migrations/003-domains.ts';
 import { SERIALS_SCHEMA } from './migrations/004-serials.ts';
 import { LAST_REQUESTS_SCHEMA } from './migrations/005-last-requests.ts';
+import { ORDERS_BY_PET_SCHEMA } from './migrations/006-orders-by-pet.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: 'domains', sql: DOMAINS_SCHEMA },
   { version: 4, name: 'serials', sql: SERIALS_SCHEMA },
   { version: 5, name: 'last requests', sql: LAST_REQUESTS_SCHEMA },
+  { version: 6, name: 'orders by pet', sql: ORDERS_BY_PET_SCHEMA },
 ];
 
 /** The schema that a list of migrations leads to. */

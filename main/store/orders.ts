@@ -18,23 +18,33 @@ export interface OrderRow {
 export type NewOrder = Pick<OrderRow, 'petId' | 'quantity' | 'createdAtMs'>;
 
 export interface Orders {
-  /** By id, ascending; of more than 10,000 the last 10,000. */
-  list(dataset: Dataset): OrderRow[];
+  /** By id, ascending; of more than `limit` the last so many. With `petId`, the orders of that pet. */
+  list(dataset: Dataset, which?: { petId?: bigint | null; limit?: number }): OrderRow[];
   /** @throws VivariumError `not_found` when there is no such project, or no such pet in the dataset. */
   insert(dataset: Dataset, order: NewOrder): OrderRow;
+  /** @throws VivariumError `not_found`. */
+  remove(dataset: Dataset, id: bigint): OrderRow;
 }
 
 type Stored = [id: bigint, petId: bigint, quantity: bigint, createdAtMs: bigint];
 
 export function createOrders({ sqlite, guarded, transactional }: Connection, datasets: Datasets): Orders {
-  const select = sqlite
-    .prepare<[number, number], Stored>(
-      `SELECT id, pet_id, quantity, created_at_ms FROM
-         (SELECT id, pet_id, quantity, created_at_ms FROM orders WHERE dataset_id = ? ORDER BY id DESC LIMIT ?)
-       ORDER BY id`,
-    )
+  const columns = 'id, pet_id, quantity, created_at_ms';
+  const last = (condition: string) => `SELECT ${columns} FROM
+    (SELECT ${columns} FROM orders ${condition} ORDER BY id DESC LIMIT ?) ORDER BY id`;
+  const selectAll = sqlite
+    .prepare<[number, number], Stored>(last('NOT INDEXED WHERE dataset_id = ?'))
     .raw()
     .safeIntegers();
+  const selectOfPet = sqlite
+    .prepare<[number, bigint, number], Stored>(last('INDEXED BY orders_by_pet WHERE dataset_id = ? AND pet_id = ?'))
+    .raw()
+    .safeIntegers();
+  const selectOne = sqlite
+    .prepare<[number, bigint], Stored>(`SELECT ${columns} FROM orders WHERE dataset_id = ? AND id = ?`)
+    .raw()
+    .safeIntegers();
+  const deleteOne = sqlite.prepare<[number, bigint]>('DELETE FROM orders WHERE dataset_id = ? AND id = ?');
   const hasPet = sqlite.prepare<[number, bigint], number>('SELECT 1 FROM pets WHERE dataset_id = ? AND id = ?').pluck();
   const nextId = sqlite
     .prepare<[number], bigint>(
@@ -58,18 +68,28 @@ export function createOrders({ sqlite, guarded, transactional }: Connection, dat
   });
 
   return {
-    list: guarded((dataset: Dataset) =>
-      select.all(datasets.resolve(dataset).id, ORDERS_LISTED_MAX).map(([id, petId, quantity, createdAtMs]) => ({
-        id,
-        petId,
-        quantity: Number(quantity),
-        status: 'placed',
-        createdAtMs: Number(createdAtMs),
-      })),
-    ),
-    insert(dataset, order) {
-      const row = insertRow(dataset, order);
-      return row;
-    },
+    list: guarded((dataset: Dataset, { petId = null, limit = ORDERS_LISTED_MAX } = {}) => {
+      const { id } = datasets.resolve(dataset);
+      return (petId === null ? selectAll.all(id, limit) : selectOfPet.all(id, petId, limit)).map(orderOf);
+    }),
+    insert: insertRow,
+    remove: transactional((dataset: Dataset, id: bigint) => {
+      const handle = datasets.resolve(dataset);
+      const stored = selectOne.get(handle.id, id);
+      if (stored === undefined) {
+        const { environment, projectId } = dataset;
+        throw new VivariumError('not_found', `There is no order ${id} in ${environment} of project ${projectId}.`);
+      }
+      deleteOne.run(handle.id, id);
+      return orderOf(stored);
+    }),
   };
 }
+
+const orderOf = ([id, petId, quantity, createdAtMs]: Stored): OrderRow => ({
+  id,
+  petId,
+  quantity: Number(quantity),
+  status: 'placed',
+  createdAtMs: Number(createdAtMs),
+});

@@ -1,11 +1,15 @@
+import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
 import { INT64_MAX, INT64_MIN, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
+import { createPetClearing } from './pet-clearing.ts';
 import { insertMany } from './pet-import.ts';
 import { createPetQueue } from './pet-queue.ts';
 import { foldName, noSuchPet, petOf, type NewPetRow, type PetPatch, type PetRow, type RawPet } from './pet-row.ts';
-import { createPetSearch, type PetPage, type PetQuery } from './pet-search.ts';
+import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
+
+import { createSortedPets } from './pet-sorted.ts';
 import { createPetWriter } from './pet-writer.ts';
 
 /** The pets of all datasets. Everything throws VivariumError `not_found` when there is no such project. */
@@ -21,12 +25,15 @@ export interface Pets {
   /** @throws VivariumError `conflict` when the id is taken. */
   insert(dataset: Dataset, pet: NewPetRow): PetRow;
   /** Any number; for each, in order, null when it was taken, or why not; see `pet-import.ts`. */
-  insertMany(dataset: Dataset, pets: Iterable<NewPetRow>): Promise<(string | null)[]>;
+  insertMany(dataset: Dataset, pets: Iterable<NewPetRow>, signal?: AbortSignal): Promise<(string | null)[]>;
   /** @throws VivariumError `not_found`. */
   update(dataset: Dataset, id: bigint, patch: PetPatch): PetRow;
   /** @throws VivariumError `not_found`. */
   remove(dataset: Dataset, id: bigint): PetRow;
-  search(dataset: Dataset, query: PetQuery): PetPage;
+  /** Removes pets from the lowest id on, at most `limit`, in turns; resolves with how many. */
+  clear(dataset: Dataset, limit: number, signal?: AbortSignal): Promise<number>;
+  /** A page of any order, filter and search, from any position; long ways are gone in turns. See `pet-listing.ts`. */
+  list(dataset: Dataset, query: PetQuery, signal?: AbortSignal): Promise<PetPage>;
   /** How many pets a dataset has, of one status or of all. */
   count(dataset: Dataset, status: PetStatus | null): number;
   /** How many there are in all datasets. */
@@ -44,12 +51,15 @@ export const PAGE_SQL =
 export const PAGE_OF_STATUS_SQL = `SELECT id, name, category_id, status FROM pets INDEXED BY pets_by_status
    WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
 
-export function createPets(connection: Connection, datasets: Datasets): Pets & { close(): void } {
+export function createPets(
+  connection: Connection,
+  datasets: Datasets,
+  clock: Pick<Clock, 'realTimer'>,
+): Pets & { close(): void } {
   const { sqlite, guarded } = connection;
   const { resolve } = datasets;
   const writer = createPetWriter(connection);
   const queue = createPetQueue(connection, datasets, writer);
-  const searcher = createPetSearch(connection);
 
   const page = sqlite.prepare<[number, bigint, number], RawPet>(PAGE_SQL).raw().safeIntegers();
   const pageOfStatus = sqlite
@@ -72,38 +82,47 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
     .pluck();
   const total = sqlite.prepare<[], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts').pluck();
 
-  function readPage(handle: DatasetHandle, status: PetStatus | null, limit: number, after: bigint | null): RawPet[] {
-    if (after === INT64_MAX) return [];
-    const start = after === null ? INT64_MIN : after + 1n;
-    return status === null ? page.all(handle.id, start, limit) : pageOfStatus.all(handle.id, status, start, limit);
+  function readPage(handle: DatasetHandle, status: PetStatus | null, start: bigint, limit: number): PetRow[] {
+    const rows =
+      status === null ? page.all(handle.id, start, limit) : pageOfStatus.all(handle.id, status, start, limit);
+    return rows.map(petOf);
   }
+
+  const countIn = (handle: DatasetHandle, status: PetStatus | null): number =>
+    (status === null ? countOfAll.get(handle.id) : countOfStatus.get(handle.id, status)) ?? 0;
+
+  function readOne(handle: DatasetHandle, id: bigint): PetRow | null {
+    const row = one.get(handle.id, id);
+    return row === undefined ? null : petOf(row);
+  }
+
+  const sortedPets = createSortedPets(connection, clock);
+  const listings = createPetListings(connection, sortedPets, {
+    get: readOne,
+    byId: guarded(readPage),
+    count: guarded(countIn),
+  });
 
   function find(dataset: Dataset, id: bigint): { handle: DatasetHandle; pet: PetRow } {
     const handle = resolve(dataset);
-    const row = one.get(handle.id, id);
-    if (row === undefined) throw noSuchPet(id, dataset);
-    return { handle, pet: petOf(row) };
+    const pet = readOne(handle, id);
+    if (pet === null) throw noSuchPet(id, dataset);
+    return { handle, pet };
   }
 
-  const count = guarded((dataset: Dataset, status: PetStatus | null): number => {
-    const { id } = resolve(dataset);
-    return (status === null ? countOfAll.get(id) : countOfStatus.get(id, status)) ?? 0;
-  });
-
   const pageOf = guarded<Parameters<Pets['page']>, ReturnType<Pets['page']>>((dataset, { status, limit, after }) => {
+    const handle = resolve(dataset);
+    if (after === INT64_MAX) return { pets: [], more: false };
     // One more than asked for: it is there exactly when there is a next page.
-    const rows = readPage(resolve(dataset), status, limit + 1, after);
-    const more = rows.length > limit;
-    if (more) rows.pop();
-    return { pets: rows.map(petOf), more };
+    const pets = readPage(handle, status, after === null ? INT64_MIN : after + 1n, limit + 1);
+    const more = pets.length > limit;
+    if (more) pets.pop();
+    return { pets, more };
   });
 
   return {
     page: pageOf,
-    get: guarded((dataset: Dataset, id: bigint) => {
-      const row = one.get(resolve(dataset).id, id);
-      return row === undefined ? null : petOf(row);
-    }),
+    get: guarded((dataset: Dataset, id: bigint) => readOne(resolve(dataset), id)),
     add: (dataset, pet) => queue.add(dataset, pet),
     insert(dataset, pet) {
       const handle = resolve(dataset);
@@ -111,7 +130,7 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
       datasets.changed(dataset);
       return row;
     },
-    insertMany: (dataset, pets) => insertMany(writer, datasets, dataset, pets),
+    insertMany: (dataset, pets, signal) => insertMany({ writer, datasets, dataset, pets, signal }),
     update: guarded((dataset: Dataset, id: bigint, patch: PetPatch) => {
       const { handle, pet } = find(dataset, id);
       const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = patch;
@@ -125,22 +144,15 @@ export function createPets(connection: Connection, datasets: Datasets): Pets & {
       datasets.changed(dataset);
       return pet;
     }),
-    search: guarded((dataset: Dataset, query: PetQuery) => {
-      const isSearch = query.search !== null && query.search !== '';
-      const handle = resolve(dataset);
-      const { items, more } = isSearch ? searcher.find(handle, query) : plain(pageOf(dataset, query));
-      const found = isSearch ? searcher.total(handle, query) : count(dataset, query.status);
-      return { items, total: found, next: more ? (items.at(-1)?.id ?? null) : null };
-    }),
-    count,
+    clear: createPetClearing(connection, datasets),
+    list: async (dataset, query, signal) => listings.list(resolve(dataset), query, signal),
+    count: guarded((dataset: Dataset, status: PetStatus | null) => countIn(resolve(dataset), status)),
     total: guarded(() => total.get() ?? 0),
     revision: (dataset) => datasets.revision(dataset),
     onChanged: (listener) => datasets.onChanged(listener),
-    close: () => queue.close(),
+    close() {
+      sortedPets.close();
+      queue.close();
+    },
   };
 }
-
-const plain = ({ pets, more }: { pets: PetRow[]; more: boolean }): { items: PetRow[]; more: boolean } => ({
-  items: pets,
-  more,
-});

@@ -54,7 +54,7 @@ export function openStore(options: StoreOptions): Store {
 
   const datasets = createDatasets(connection, log);
   const purge = createPurge(connection, log);
-  const pets = createPets(connection, datasets);
+  const pets = createPets(connection, datasets, clock);
   const projects = createProjects(connection, datasets, () => purge.begin());
   const serials = createSerials(connection);
   const dailyBackup = scheduleDailyBackup(database, { clock, log });

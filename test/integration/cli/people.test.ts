@@ -18,7 +18,10 @@ describe('vivarium <namespace> <procedure>', () => {
       'id  name  categoryId  status\n7   Ada   3           available\n10  Bo    3           available\n\ntotal  2\n',
     ]);
     expect(fake.calls).toEqual([
-      { procedure: 'pets.list', input: { projectId: 'prj_1', environment: 'production', limit: 5 } },
+      {
+        procedure: 'pets.list',
+        input: { projectId: 'prj_1', environment: 'production', sort: 'id', descending: false, limit: 5 },
+      },
     ]);
   });
 
@@ -75,7 +78,7 @@ describe('vivarium <namespace> <procedure>', () => {
     [
       ['pets', 'lst'],
       1,
-      'vivarium: pets has no procedure "lst". Did you mean "list"? There are list, create, update, remove, import, seed.\n',
+      'vivarium: pets has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, clear, import, seed.\n',
     ],
     [['pet', 'list'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
     [['pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],

@@ -173,7 +173,7 @@ describe('a procedure called over HTTP', () => {
 
 describe('a path under /api that is no call', () => {
   it.each([
-    ['/api/pets/lst', 'Did you mean "pets.list"?'],
+    ['/api/pets/lst', 'Did you mean "pets.list" or "pets.get"?'],
     ['/api/project/get', 'Did you mean "projects.get"?'],
     ['/api/pets', 'There is no procedure "pets".'],
     ['/api/', 'There is no procedure ""'],

@@ -77,8 +77,9 @@ describe('a place that can not be written', () => {
 
 describe('while it runs', () => {
   function open(file: string) {
-    const { connection } = openDatabase({ file, clock: createFakeClock(), log: silentLog });
-    const pets = createPets(connection, createDatasets(connection, silentLog));
+    const clock = createFakeClock();
+    const { connection } = openDatabase({ file, clock, log: silentLog });
+    const pets = createPets(connection, createDatasets(connection, silentLog), clock);
     onTestFinished(() => {
       pets.close();
       connection.sqlite.close();

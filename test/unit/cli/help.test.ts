@@ -106,7 +106,7 @@ it.each([
   ['pet', 'list', /^There is no command "pet"\. Did you mean "pets"\? "vivarium help" lists them all\.$/],
   ['constructor', 'list', /^There is no command "constructor"/],
   ['srve', 'x', /Did you mean "serve"\?/],
-  ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, create, /],
+  ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, get, create, /],
   ['pets', 'constructor', /^pets has no procedure "constructor"/],
 ])('%s %s is unknown, and what is near is named', (namespace, name, message) => {
   expect(() => findProcedure(namespace, name)).toThrow(message);

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createPetSeeds } from '../../../main/services/pet-seeds.ts';
-import { readImport } from '../../../main/services/pet-import.ts';
+import { readRows } from './import-rows.ts';
 
 const resource = (name: string) => readFileSync(new URL(`../../../resources/demo/${name}`, import.meta.url), 'utf8');
 
 describe('the demo pets', async () => {
-  const rows = await readImport('json', resource('pets.json'));
+  const rows = await readRows('json', [resource('pets.json')]);
 
   it('are 30, all acceptable, no two of a name', () => {
     expect(rows).toHaveLength(30);
@@ -26,6 +26,13 @@ describe('seeds', () => {
     const first = [...seeds.generate(500)];
     expect(first).toHaveLength(500);
     expect([...seeds.generate(500)]).toEqual(first);
+  });
+
+  it('are the same in parts as in one', () => {
+    const whole = [...seeds.generate(500)];
+    const parts = [...seeds.generate(137), ...seeds.generate(300, 137), ...seeds.generate(63, 437)];
+    expect(parts).toEqual(whole);
+    expect([...seeds.generate(1, 999_999)]).toHaveLength(1);
   });
 
   it('are varied', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readImport } from '../../../main/services/pet-import.ts';
+import { readRows } from './import-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'available' };
 
@@ -18,7 +18,7 @@ describe('JSON', () => {
       ],
     ],
   ])('%s', async (text, rows) => {
-    expect(await readImport('json', text)).toEqual(rows);
+    expect(await readRows('json', [text])).toEqual(rows);
   });
 
   it.each([
@@ -32,32 +32,69 @@ describe('JSON', () => {
     ['7', 'must be an object'],
     ['null', 'must be an object'],
   ])('the row %s is refused by itself: %s', async (row, message) => {
-    const rows = await readImport('json', `[{"name":"Rex","categoryId":1},${row},{"name":"Rex","categoryId":1}]`);
+    const rows = await readRows('json', [`[{"name":"Rex","categoryId":1},${row},{"name":"Rex","categoryId":1}]`]);
     expect(rows[0]).toEqual({ row: 1, pet: rex });
     expect(rows[1]).toMatchObject({ row: 2, pet: null, message: expect.stringContaining(message) as string });
     expect(rows[2]).toEqual({ row: 3, pet: rex });
   });
 
   it.each([
-    ['', 'is not JSON'],
+    ['an element that is none', '[{"name":"Moss","categoryId":2},{name: 1},7]', [2, 'is not JSON'], 3],
+    ['a comma too many', '[{"name":"Moss","categoryId":2},]', [2, 'nothing beside the comma'], 2],
+    ['an empty place', '[{"name":"Moss","categoryId":2},,{"name":"Moss","categoryId":2}]', [2, 'nothing beside'], 3],
+    ['brackets that do not match', '[{"name":"Moss","categoryId":2},{"a":1]]', [2, 'is not JSON'], 2],
+    ['a text that breaks off', '[{"name":"Moss","categoryId":2},{"name":"Re', [2, 'ends before the array does'], 2],
+    ['what follows the array', '[{"name":"Moss","categoryId":2}]\n[]', [2, 'after the end of the array'], 2],
+    [
+      'a row without end',
+      `[{"name":"Moss","categoryId":2},"${'x'.repeat(200_000)}`,
+      [2, 'nothing after it was read'],
+      2,
+    ],
+  ] as const)('%s spoils its own row, and the rows before it are taken', async (_what, text, [row, message], count) => {
+    const rows = await readRows('json', [text]);
+    expect(rows).toHaveLength(count);
+    expect(rows[0]).toMatchObject({ row: 1, pet: { name: 'Moss' } });
+    expect(rows[row - 1]).toMatchObject({ row, pet: null, message: expect.stringContaining(message) as string });
+  });
+
+  it.each([
+    ['', 'is not JSON: it is empty'],
+    [' \n\uFEFF', 'is not JSON: it is empty'],
     ['{}', 'must be a JSON array'],
-    ['[1,', 'is not JSON'],
-  ])('the text %s is refused as a whole', async (text, message) => {
-    await expect(readImport('json', text)).rejects.toThrow(message);
+  ])('the text %j is refused as a whole', async (text, message) => {
+    await expect(readRows('json', [text])).rejects.toThrow(message);
+  });
+});
+
+describe.each([
+  [
+    'json',
+    ' [ {"name":"A \\"[{,}]\\\\","categoryId":1} , 7,{"name":"🦊","categoryId":[1,{"a":"]"}]},{"name":"b","categoryId":2,"id":5}]\n',
+  ],
+  ['csv', 'name,categoryId,note\r\n"A ""x"",\ny",1,🦊\r\n,2,\r\nZoë,x,"un"closed\r\nZoë 🦊,3,\r\n'],
+] as const)('%s in pieces', (format, text) => {
+  it('reads the same wherever it is cut', async () => {
+    const whole = await readRows(format, [text]);
+    expect(whole).toHaveLength(4);
+    for (let cut = 0; cut <= text.length; cut++) {
+      expect(await readRows(format, [text.slice(0, cut), text.slice(cut)])).toEqual(whole);
+    }
+    expect(await readRows(format, text.split(''))).toEqual(whole);
   });
 });
 
 describe('CSV', () => {
   it('reads columns in any order and case, quotes, and empty cells as defaults', async () => {
     const text = 'Status,NAME,category_id,note\r\nsold,"Rex, the ""dog""",1,x\r\n,Moss,2\r\n\r\n';
-    expect(await readImport('csv', text)).toEqual([
+    expect(await readRows('csv', [text])).toEqual([
       { row: 1, pet: { name: 'Rex, the "dog"', categoryId: 1n, status: 'sold' } },
       { row: 2, pet: { name: 'Moss', categoryId: 2n, status: 'available' } },
     ]);
   });
 
   it('keeps int64 ids exact', async () => {
-    expect(await readImport('csv', 'id,name,categoryId\n9007199254740993,Rex,1')).toEqual([
+    expect(await readRows('csv', ['id,name,categoryId\n9007199254740993,Rex,1'])).toEqual([
       { row: 1, pet: { id: 9007199254740993n, ...rex } },
     ]);
   });
@@ -67,7 +104,7 @@ describe('CSV', () => {
     ['name,categoryId\nRex', 'categoryId is required'],
     ['name,categoryId\nRex,one', 'categoryId must be an integer'],
   ])('a bad row of %j is reported', async (text, message) => {
-    expect(await readImport('csv', text)).toMatchObject([
+    expect(await readRows('csv', [text])).toMatchObject([
       { row: 1, pet: null, message: expect.stringContaining(message) as string },
     ]);
   });
@@ -77,7 +114,7 @@ describe('CSV', () => {
     ['a quote that is never closed', 'name,categoryId\nMoss,2\n"Rex,1', 'is not CSV', 1],
     ['more cells than columns', 'name,categoryId\nRex, the dog,1\nMoss,2', 'has 3 cells', 2],
   ])('%s spoils its own row only', async (_what, text, message, good) => {
-    const rows = await readImport('csv', text);
+    const rows = await readRows('csv', [text]);
     expect(rows).toHaveLength(2);
     expect(rows[good - 1]).toMatchObject({ pet: { name: 'Moss', categoryId: 2n } });
     expect(rows[2 - good]).toMatchObject({ pet: null, message: expect.stringContaining(message) as string });
@@ -92,7 +129,7 @@ describe('CSV', () => {
       if (reading) setImmediate(count);
     };
     setImmediate(count);
-    expect(await readImport('csv', text)).toHaveLength(20_000);
+    expect(await readRows('csv', [text])).toHaveLength(20_000);
     reading = false;
     expect(turns).toBeGreaterThan(20);
   });
@@ -103,6 +140,6 @@ describe('CSV', () => {
     ['name\nRex', '"categoryId" is missing'],
     ['name,name,categoryId\nRex,Rex,1', 'twice'],
   ])('the text %j is refused as a whole', async (text, message) => {
-    await expect(readImport('csv', text)).rejects.toThrow(message);
+    await expect(readRows('csv', [text])).rejects.toThrow(message);
   });
 });

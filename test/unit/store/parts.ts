@@ -5,6 +5,7 @@ import type { Log } from '../../../main/base/log.ts';
 import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';
 import { openDatabase } from '../../../main/store/database.ts';
 import { createDatasets } from '../../../main/store/datasets.ts';
+import type { PetQuery } from '../../../main/store/pet-listing.ts';
 import { createPets, type Pets } from '../../../main/store/pets.ts';
 import { createProjects, type ProjectRow } from '../../../main/store/projects.ts';
 import { createPurge } from '../../../main/store/purge.ts';
@@ -39,24 +40,36 @@ export function memoryStore(): Store {
 
 /** The same in parts, for tests that have to reach the tables: to place a sequence, or to see what is left in them. */
 export function memoryParts(log: Log = silentLog) {
-  const { connection } = openDatabase({ file: ':memory:', clock: createFakeClock(), log });
+  const clock = createFakeClock();
+  const { connection } = openDatabase({ file: ':memory:', clock, log });
   const datasets = createDatasets(connection, log);
   const purge = createPurge(connection, log);
   const projects = createProjects(connection, datasets, () => purge.begin());
-  const pets = createPets(connection, datasets);
+  const pets = createPets(connection, datasets, clock);
   onTestFinished(() => {
     purge.stop();
     pets.close();
     connection.sqlite.close();
   });
   projects.insert(projectRow(HERE.projectId));
-  return { connection, sqlite: connection.sqlite, datasets, projects, pets, purge };
+  return { clock, connection, sqlite: connection.sqlite, datasets, projects, pets, purge };
 }
 
 export const pet = (name: string, status: 'available' | 'pending' | 'sold' = 'available') => ({
   name,
   categoryId: 1n,
   status,
+});
+
+/** A query for pets: by id from the first on, unless told otherwise. */
+export const query = (more: Partial<PetQuery> = {}): PetQuery => ({
+  status: null,
+  search: null,
+  sort: 'id',
+  descending: false,
+  limit: 100,
+  from: { offset: 0, anchor: null },
+  ...more,
 });
 
 /** All pets of a dataset, by id. */

@@ -83,7 +83,7 @@ describe('the import of many pets', () => {
     }
     await expect(pets.insertMany(HERE, rows())).rejects.toMatchObject({
       code: 'not_found',
-      message: 'There is no project prj_here. 4000 pets had been stored before.',
+      message: 'There is no project prj_here. 5000 pets had been stored before.',
     });
     expect(pets.total()).toBe(0);
   });

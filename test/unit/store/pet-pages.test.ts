@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INT64_MAX, INT64_MIN } from '../../../main/contract/values.ts';
 import { PAGE_OF_STATUS_SQL, PAGE_SQL } from '../../../main/store/pets.ts';
-import { allPets, faultOf, HERE, memoryParts, memoryStore, pet, STAGING } from './parts.ts';
+import { allPets, faultOf, HERE, memoryParts, memoryStore, pet, query, STAGING } from './parts.ts';
 
 describe('pages of pets', () => {
   const first = { status: null, limit: 2, after: null };
@@ -72,13 +72,13 @@ describe('what is stored of a pet', () => {
 
   it.each([INT64_MIN, INT64_MIN + 1n, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, INT64_MAX - 1n, INT64_MAX])(
     'is exact for %d as id and as category',
-    (value) => {
+    async (value) => {
       const { pets } = memoryStore();
       const row = { id: value, name: 'Rex', categoryId: value, status: 'sold' } as const;
       expect(pets.insert(HERE, row)).toEqual(row);
       expect(pets.get(HERE, value)).toEqual(row);
       expect(allPets(pets, HERE)).toEqual([row]);
-      expect(pets.search(HERE, { status: null, search: String(value), limit: 1, after: null }).items).toEqual([row]);
+      expect((await pets.list(HERE, query({ search: String(value), limit: 1 }))).items).toEqual([row]);
       expect(pets.remove(HERE, value)).toEqual(row);
       expect(pets.get(HERE, value)).toBeNull();
     },
@@ -114,6 +114,7 @@ describe('the revision of a dataset', () => {
       () => pets.insertMany(HERE, [pet('Kim')]),
       () => pets.update(HERE, 1n, { status: 'sold' }),
       () => pets.remove(HERE, 1n),
+      () => pets.clear(HERE, 1),
     ];
     for (const change of changes) {
       await change();

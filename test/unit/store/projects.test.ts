@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { STEP_ROWS } from '../../../main/store/purge.ts';
-import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until } from './parts.ts';
+import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until, query } from './parts.ts';
 
 describe('projects', () => {
   it('come back as they were stored', () => {
@@ -104,16 +104,12 @@ describe('the removal of a project', () => {
     for (const table of tables) expect([table, rows(table)]).toEqual([table, 0]);
   });
 
-  it('makes its id free for a new project, whose ids begin at 1', () => {
+  it('makes its id free for a new project, whose ids begin at 1', async () => {
     const { projects, pets } = memoryStore();
     pets.insert(HERE, pet('Rex'));
     projects.remove(HERE.projectId);
     projects.insert(projectRow(HERE.projectId));
-    expect(pets.search(HERE, { status: null, search: null, limit: 10, after: null })).toEqual({
-      items: [],
-      total: 0,
-      next: null,
-    });
+    expect(await pets.list(HERE, query({ limit: 10 }))).toEqual({ items: [], total: 0, offset: 0, next: null });
     expect(pets.insert(HERE, pet('Tom')).id).toBe(1n);
   });
 });

@@ -83,6 +83,29 @@ describe('orders', () => {
     expect(orders.list(STAGING)).toEqual([]);
   });
 
+  it('are listed for one pet, and the last so many', () => {
+    const { orders, pets } = memoryStore();
+    const [rex, tom] = ['Rex', 'Tom'].map((name) => pets.insert(HERE, pet(name)).id);
+    for (const petId of [rex, tom, rex, rex]) orders.insert(HERE, { petId: petId ?? 0n, quantity: 1, createdAtMs: 1 });
+    const listed = (which?: Parameters<typeof orders.list>[1]) => orders.list(HERE, which).map(({ id }) => id);
+    expect(listed()).toEqual([1n, 2n, 3n, 4n]);
+    expect(listed({ limit: 2 })).toEqual([3n, 4n]);
+    expect(listed({ petId: rex ?? 0n })).toEqual([1n, 3n, 4n]);
+    expect(listed({ petId: rex ?? 0n, limit: 1 })).toEqual([4n]);
+  });
+
+  it('can be removed, and their numbers are not given again', () => {
+    const { orders, pets } = memoryStore();
+    const petId = pets.insert(HERE, pet('Rex')).id;
+    const order = orders.insert(HERE, { petId, quantity: 2, createdAtMs: 1 });
+    expect(orders.remove(HERE, order.id)).toEqual(order);
+    expect(faultOf(() => orders.remove(HERE, order.id))).toEqual({
+      code: 'not_found',
+      message: 'There is no order 1 in production of project prj_here.',
+    });
+    expect(orders.insert(HERE, { petId, quantity: 2, createdAtMs: 1 }).id).toBe(2n);
+  });
+
   it('are for pets of the same dataset only', () => {
     const { orders, pets } = memoryStore();
     const { id } = pets.insert(STAGING, pet('Rex'));

@@ -1,0 +1,24 @@
+import type { ImportReport } from '../contract/pets.ts';
+
+/** Refused rows that a report lists. */
+const REJECTED_LISTED_MAX = 1_000;
+
+/** Counts what became of rows, and lists the first that were refused. */
+export interface ReportWriter {
+  /** What became of a row: null when it was taken, or why not. */
+  add(row: number, message: string | null): void;
+  report(): ImportReport;
+}
+
+export function createReport(): ReportWriter {
+  const rejected: ImportReport['rejected'] = [];
+  let created = 0;
+  let rejectedTotal = 0;
+  return {
+    add(row, message) {
+      if (message === null) created++;
+      else if (rejectedTotal++ < REJECTED_LISTED_MAX) rejected.push({ row, message });
+    },
+    report: () => ({ created, rejected, rejectedTotal }),
+  };
+}

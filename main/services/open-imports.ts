@@ -1,0 +1,101 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Dataset } from '../base/dataset.ts';
+import { createId } from '../base/secret.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { createPetImport, type ImportFormat, type PetImport } from './pet-import.ts';
+
+/** Imports that wait for their next piece; each holds what it has of a row. Beyond it the one that has waited longest goes. */
+export const OPEN_IMPORTS_MAX = 16;
+
+/** How long the next piece may take to come, in real time. */
+export const PIECE_MS_MAX = 60_000;
+
+/** An import whose text comes in pieces. */
+interface OpenImport {
+  id: string;
+  dataset: Dataset;
+  format: ImportFormat;
+  text: PetImport;
+  busy: boolean;
+  idle: Timer | null;
+}
+
+/** One piece of an import, as it is asked for. */
+export interface Piece {
+  dataset: Dataset;
+  format: ImportFormat;
+  /** The import that it belongs to; undefined for the first. */
+  importId: string | undefined;
+  /** Whether others will follow. */
+  more: boolean;
+}
+
+export interface OpenImports {
+  /**
+   * Has `work` take one piece. What it throws ends the import.
+   * @returns the import's id when more pieces will follow.
+   * @throws VivariumError `not_found` when there is no such import, `conflict` when it is another's or busy.
+   */
+  take(piece: Piece, work: (text: PetImport) => Promise<void>): Promise<string | undefined>;
+}
+
+export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports {
+  const open = new Map<string, OpenImport>();
+
+  function begin({ dataset, format }: Piece): OpenImport {
+    return { id: createId('imp'), dataset, format, text: createPetImport(format), busy: false, idle: null };
+  }
+
+  function find(importId: string, { dataset, format }: Piece): OpenImport {
+    const found = open.get(importId);
+    if (found === undefined) {
+      throw new VivariumError(
+        'not_found',
+        `There is no import ${importId}: it has ended, or its next piece took longer than ${PIECE_MS_MAX / 1000} s to come. ` +
+          'What it had taken stays.',
+      );
+    }
+    if (found.busy) throw new VivariumError('conflict', 'The piece before is still being taken; wait for its answer.');
+    const { projectId, environment } = found.dataset;
+    if (projectId !== dataset.projectId || environment !== dataset.environment || format !== found.format) {
+      throw new VivariumError(
+        'conflict',
+        `The import ${importId} was begun as ${found.format} for ${environment} of project ${projectId}; ` +
+          'all of its pieces go there.',
+      );
+    }
+    return found;
+  }
+
+  function wait(waiting: OpenImport): void {
+    waiting.idle = clock.realTimer(PIECE_MS_MAX, () => forget(waiting));
+    open.delete(waiting.id);
+    open.set(waiting.id, waiting);
+    if (open.size <= OPEN_IMPORTS_MAX) return;
+    const longest = open.values().find(({ busy }) => !busy);
+    if (longest !== undefined) forget(longest);
+  }
+
+  function forget({ id, idle }: OpenImport): void {
+    idle?.cancel();
+    open.delete(id);
+  }
+
+  return {
+    async take(piece, work) {
+      const taking = piece.importId === undefined ? begin(piece) : find(piece.importId, piece);
+      taking.idle?.cancel();
+      taking.busy = true;
+      try {
+        await work(taking.text);
+      } catch (error) {
+        forget(taking);
+        throw error;
+      }
+      taking.busy = false;
+      if (!piece.more) forget(taking);
+      else wait(taking);
+      return piece.more ? taking.id : undefined;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+interface Page {
+  items: { id: string; name: string }[];
+  total: number;
+  offset?: number;
+  next?: string;
+}
+
+interface Report {
+  created: number;
+  rejected: { row: number; message: string }[];
+  rejectedTotal: number;
+  importId?: string;
+}
+
+async function setUp(count = 0) {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  const { id: projectId } = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
+  const call = (procedure: string, input: object = {}) => engine.call(procedure, { projectId, ...input });
+  if (count > 0) await call('pets.seed', { count });
+  return { engine, call, list: async (input: object = {}) => (await call('pets.list', input)) as Page };
+}
+
+describe('pets.list', () => {
+  it('sorts, and begins at any position or pet', async () => {
+    const { call, list } = await setUp();
+    for (const [name, categoryId] of Object.entries({ Rex: 3, Ada: 1, Moss: 2 })) {
+      await call('pets.create', { name, categoryId });
+    }
+    const names = async (input: object) => (await list(input)).items.map(({ name }) => name);
+    expect(await names({ sort: 'name' })).toEqual(['Ada', 'Moss', 'Rex']);
+    expect(await names({ sort: 'categoryId', descending: true })).toEqual(['Rex', 'Moss', 'Ada']);
+    expect(await list({ sort: 'name', offset: 1, limit: 1 })).toEqual({
+      items: [{ id: '3', name: 'Moss', categoryId: '2', status: 'available' }],
+      total: 3,
+      offset: 1,
+    });
+    expect(await list({ sort: 'name', anchor: 1 })).toMatchObject({ offset: 2, items: [{ name: 'Rex' }] });
+    expect(await list({ after: 1, limit: 1 })).toMatchObject({ items: [{ name: 'Ada' }], total: 3, next: '2' });
+  });
+
+  it.each([{ offset: 0 }, { sort: 'name' }, { descending: true }, { anchor: 1 }])(
+    'does not go on after an id with %j',
+    async (also) => {
+      const { call } = await setUp();
+      await expect(call('pets.list', { after: 1, ...also })).rejects.toMatchObject({
+        code: 'invalid_request',
+        issues: [{ path: 'after', message: expect.stringContaining('goes with the order of ids only') as string }],
+      });
+    },
+  );
+});
+
+describe('single pets', () => {
+  it('are read by id, and named when they are missing', async () => {
+    const { call } = await setUp(2);
+    expect(await call('pets.get', { id: 2 })).toMatchObject({ id: '2' });
+    await expect(call('pets.get', { id: 3 })).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'There is no pet 3 in production of this project.',
+    });
+  });
+});
+
+describe('much at once', () => {
+  it('is seeded in parts as in one', async () => {
+    const { call, list } = await setUp(30);
+    await call('pets.seed', { environment: 'staging', count: 12 });
+    await call('pets.seed', { environment: 'staging', count: 18, skip: 12 });
+    expect(await list({ environment: 'staging' })).toEqual(await list());
+  });
+
+  it('is cleared in parts, or whole, and orders stay', async () => {
+    const { call, list } = await setUp(2_500);
+    await call('orders.create', { petId: 7 });
+    expect(await call('pets.clear', { limit: 1_400 })).toEqual({ removed: 1_400, left: 1_100 });
+    expect((await list({ limit: 1 })).items[0]?.id).toBe('1401');
+    expect(await call('pets.clear')).toEqual({ removed: 1_100, left: 0 });
+    expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
+  });
+
+  it('is imported in pieces, each with a report of its own', async () => {
+    const { call, list } = await setUp();
+    const send = async (text: string, input: object = {}) =>
+      (await call('pets.import', { format: 'json', text, ...input })) as Report;
+    const first = await send('[{"name":"Rex","categoryId":1},{"name":"","categ', { more: true });
+    expect(first).toMatchObject({ created: 1, rejectedTotal: 0 });
+    const second = await send('oryId":1},7,{"name":"Moss","categoryId":2', { importId: first.importId, more: true });
+    expect(second).toMatchObject({ created: 0, rejectedTotal: 2, rejected: [{ row: 2 }, { row: 3 }] });
+    expect(await send('}]', { importId: first.importId })).toEqual({ created: 1, rejected: [], rejectedTotal: 0 });
+    expect((await list()).items.map(({ name }) => name)).toEqual(['Rex', 'Moss']);
+    await expect(send('', { importId: first.importId })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('leaves room for the API and other calls while it goes on', async () => {
+    const { engine, call } = await setUp();
+    const { secret } = (await call('keys.create')) as { secret: string };
+    let adding = true;
+    const seeding = call('pets.seed', { count: 20_000 }).finally(() => (adding = false));
+    const totals: number[] = [];
+    while (adding) {
+      expect((await ask(engine, secret)).status).toBe(200);
+      totals.push(((await call('pets.list', { limit: 1 })) as Page).total);
+      if (totals.length === 20) break;
+    }
+    await seeding;
+    expect(new Set(totals).size).toBeGreaterThan(3);
+  });
+});
+
+const ask = (engine: Engine, key: string) => engine.api({ host: 'shop.vivarium.localhost', key, path: '/v1/pets' });
+
+describe('orders', () => {
+  it('are placed, listed for a pet, and taken back', async () => {
+    const { call } = await setUp(3);
+    const order = (await call('orders.create', { petId: 2, quantity: 5 })) as { id: string };
+    await call('orders.create', { petId: 3 });
+    expect(await call('orders.list', { petId: 2 })).toEqual([order]);
+    expect(await call('orders.list', { limit: 1 })).toMatchObject([{ id: '2' }]);
+    expect(await call('orders.remove', { id: order.id })).toEqual(order);
+    expect(await call('orders.list', { petId: 2 })).toEqual([]);
+  });
+});
