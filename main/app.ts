@@ -53,7 +53,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const foundation = openFoundation(options, onStop);
   const { clock, log, store } = foundation;
 
-  const certificates = openCertificates(foundation);
+  const certificates = await openCertificates(foundation);
   // Until there is a snapshot, what the stored projects have is answered.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [], limitsOf });
   const dns = await startDns(foundation, platformHostnames);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { LogLine } from './base/log.ts';
 import { readLogLevel } from './base/log.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
+import type { Sealer } from './base/sealer.ts';
 import type { Config } from './base/config.ts';
 import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
@@ -38,7 +39,7 @@ async function openWindow(words: readonly string[]): Promise<void> {
   const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
   const logLevel = readLogLevel(process.env, 'info');
 
-  async function start(startConfig: Config, writeLog: (line: LogLine) => void) {
+  async function start(startConfig: Config, given: { writeLog: (line: LogLine) => void; sealer: Sealer }) {
     const [{ startApp }, { greet }] = await Promise.all([import('./app.ts'), import('./headless.ts')]);
     const app = await startApp({
       config: startConfig,
@@ -46,7 +47,7 @@ async function openWindow(words: readonly string[]): Promise<void> {
       resourcesDir: findOwn('resources'),
       assetsDir: findAssets(),
       logLevel,
-      writeLog,
+      ...given,
     });
     // For a person only: a session's journal is no place for the token.
     if (process.stdout.isTTY) process.stdout.write(await greet(app, process));

@@ -44,6 +44,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
       resourcesDir: findOwn('resources'),
       assetsDir: findAssets(),
       logLevel: readLogLevel(io.env, 'warn'),
+      sealer: null,
       writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
     });
     io.stdout.write(await greet(app, io));

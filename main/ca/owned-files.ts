@@ -46,7 +46,11 @@ export interface ReadOptions {
  * The text of a file, or null when there is none.
  * @throws VivariumError unavailable when it cannot be read, is too large, or its mode cannot be tightened.
  */
-export function readOwnFile(path: string, { mode, bytesMax, log }: ReadOptions): string | null {
+export const readOwnFile = (path: string, options: ReadOptions): string | null =>
+  readOwnBytes(path, options)?.toString('utf8') ?? null;
+
+/** The same for what is no text. */
+export function readOwnBytes(path: string, { mode, bytesMax, log }: ReadOptions): Buffer | null {
   let file: number | null = null;
   try {
     file = openSync(path, 'r');
@@ -56,7 +60,7 @@ export function readOwnFile(path: string, { mode, bytesMax, log }: ReadOptions):
       fchmodSync(file, mode);
       warnOfMode(log, path, found.mode, mode);
     }
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw fileError(`${path} cannot be read`, error, 'Make it a file that your user owns and may read');

@@ -26,6 +26,8 @@ export interface LoadOrCreateRootOptions {
   /** The root lives in real time, so both readings are needed. */
   clock: Pick<AdjustableClock, 'state'>;
   log?: Log;
+  /** The root's private key, when it is sealed instead of being in its file. */
+  sealedKeyPem?: string | null;
   /** For a new root: who and where, `user@host` by default; shown in lists of trusted authorities. */
   owner?: string;
   /** For a new root: the DNS suffixes it permits. */
@@ -46,7 +48,8 @@ export function loadOrCreateRoot(options: LoadOrCreateRootOptions): Root {
   const keyFile = join(directory, ROOT_KEY_FILE);
   openFolder(directory, log);
   const certificatePem = readOwnFile(certificateFile, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
-  const privateKeyPem = readOwnFile(keyFile, { mode: OWNER_ONLY, bytesMax: ROOT_FILE_BYTES_MAX, log });
+  const privateKeyPem =
+    options.sealedKeyPem ?? readOwnFile(keyFile, { mode: OWNER_ONLY, bytesMax: ROOT_FILE_BYTES_MAX, log });
 
   if (certificatePem === null) return createInFolder(options, privateKeyPem, realNowMs);
   if (privateKeyPem === null) throw rootError(`${keyFile}, the private key of ${certificateFile}, is missing.`);

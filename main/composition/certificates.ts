@@ -7,16 +7,22 @@ import {
   createRunCommand,
   createTrustStores,
   describeRoot,
+  type KeyStorage,
   machineStores,
   openAuthority,
+  openKeyVault,
 } from '../ca/index.ts';
 import type { Foundation } from './foundation.ts';
 
-export type Certificates = ReturnType<typeof openCertificates>;
+export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
-export function openCertificates({ stateDir, clock, log }: Foundation) {
-  const authority = openAuthority({ directory: join(stateDir, 'ca'), clock, log });
+export async function openCertificates({ stateDir, clock, log, sealer, settings }: Foundation) {
+  const directory = join(stateDir, 'ca');
+  const vault = await openKeyVault({ directory, sealer, log });
+  const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
+  // What is on the disk counts; the two can differ after one of them was restored.
+  if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
   const platformLeaves = createLeafContexts({ root: authority.root, clock });
   const { env: environment, platform } = process;
   const run = createRunCommand({ clock, environment });
@@ -31,7 +37,8 @@ export function openCertificates({ stateDir, clock, log }: Foundation) {
   return {
     certificateFile: authority.certificateFile,
     root: {
-      describe: () => describeRoot(authority.root()),
+      describe: () => ({ ...describeRoot(authority.root()), key: vault.describe() }),
+      moveKey: (to: KeyStorage) => vault.move(to),
       extend(suffix: string) {
         authority.extend(suffix);
         platformLeaves.dropAll();

@@ -4,6 +4,7 @@ import { type AdjustableClock, createClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { holdSettings, type SettingsHolder } from '../services/index.ts';
 import { claimDataFolder, DATABASE_FILE, openStore, type Store } from '../store/index.ts';
 
@@ -15,10 +16,12 @@ export interface FoundationOptions {
   resourcesDir: string;
   writeLog: (line: LogLine) => void;
   logLevel: LogLevel;
+  /** The system's keyring; null in plain Node. */
+  sealer: Sealer | null;
 }
 
 /** What everything else stands on. */
-export interface Foundation extends Pick<FoundationOptions, 'config' | 'stateDir' | 'resourcesDir'> {
+export interface Foundation extends Pick<FoundationOptions, 'config' | 'stateDir' | 'resourcesDir' | 'sealer'> {
   clock: AdjustableClock;
   log: Log;
   store: Store;
@@ -39,7 +42,7 @@ export const DRAIN_MS_MAX = 5_000;
 
 /** Claims the data folder, and opens in it what is kept: the store, the clock's setting, the settings. */
 export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
-  const { config, stateDir, resourcesDir } = options;
+  const { config, stateDir, resourcesDir, sealer } = options;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
   onStop(() => folder.release({ leaveNothing: config.ephemeral }));
@@ -65,6 +68,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     config,
     stateDir,
     resourcesDir,
+    sealer,
     clock,
     log,
     store,

@@ -157,7 +157,7 @@ export function createServices(
       }),
       sunsets: SUNSETS,
     }),
-    settings: createSettingsServices(settings, effects),
+    settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
     events: createEventServices(events),
   };
 

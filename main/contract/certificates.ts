@@ -39,6 +39,8 @@ const rootInfo = z.object({
   permittedSuffixes: z.array(z.string()),
   notBefore: timestamp,
   notAfter: timestamp,
+  /** Where its private key is kept (setting `caKey`), and whether that could be the system's keyring. */
+  key: z.object({ storage: z.enum(['file', 'keyring']), sealable: z.boolean(), message: z.string() }),
 });
 
 const format = z.enum(['pem', 'der']).default('pem');

@@ -13,4 +13,5 @@ export const DEFAULT_SETTINGS: Settings = {
     accountUri: 'https://vivarium.localhost/acct/1',
     method: 'http-01',
   },
+  caKey: 'file',
 };

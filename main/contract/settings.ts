@@ -48,6 +48,8 @@ export const settingsValues = z.object({
   /** How long after a hostname is verified its certificate is asked for: none by default, 48 hours at most. */
   issuanceDelay: duration,
   caaIdentity,
+  /** Where the root's private key is kept: in a file for its owner alone, or sealed with the keyring of the desktop's session. */
+  caKey: z.enum(['file', 'keyring']),
 });
 export type Settings = z.infer<typeof settingsValues>;
 

@@ -4,11 +4,13 @@ import type { App } from '../app.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { openDesktopMemory } from './desktop-memory.ts';
 import { startEngine } from './engine-start.ts';
 import { reportUncaught } from './failures.ts';
+import { createKeySealer } from './key-sealer.ts';
 import { introduce, settleIn } from './identity.ts';
 import { openLogFile } from './log-file.ts';
 import { type MenuActions, menuTemplate } from './menu.ts';
@@ -32,7 +34,7 @@ export interface DesktopOptions {
   assetsDir: string;
   preloadFile: string;
   iconsDir: string;
-  start: (config: Config, writeLog: (line: LogLine) => void) => Promise<App>;
+  start: (config: Config, given: { writeLog: (line: LogLine) => void; sealer: Sealer }) => Promise<App>;
   /** The Vivarium that runs on the data folder, where one does. */
   findRunning: () => RunningElsewhere | null;
 }
@@ -107,7 +109,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
 
   starting = startEngine({
     config,
-    start: (chosen) => options.start(chosen, writeLog),
+    start: (chosen) => options.start(chosen, { writeLog, sealer: createKeySealer() }),
     findRunning: options.findRunning,
     ask: (failure) => ask(failure, ending.signal),
     openInterface: async (running) => outside.openExternal(await askForSignInLink(running)),

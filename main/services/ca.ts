@@ -11,6 +11,7 @@ export interface RootView {
   permittedSuffixes: string[];
   notBefore: string;
   notAfter: string;
+  key: { storage: 'file' | 'keyring'; sealable: boolean; message: string };
 }
 
 export interface RootHolder {
@@ -34,8 +35,8 @@ export function createCaServices(options: {
   const { root, stores, effects } = options;
 
   function present(): RootView {
-    const { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter } = root.describe();
-    return { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter };
+    const { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter, key } = root.describe();
+    return { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter, key };
   }
 
   async function changed(status: Promise<StoreTrust>): Promise<StoreTrust> {

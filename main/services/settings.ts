@@ -36,14 +36,24 @@ export function holdSettings(rows: SettingRows): SettingsHolder {
 
 const settingNames = Object.keys(settingsValues.shape) as (keyof Settings)[];
 
-export function createSettingsServices(holder: SettingsHolder, effects: Pick<Effects, 'emit'>): Services['settings'] {
+export function createSettingsServices(options: {
+  holder: SettingsHolder;
+  effects: Pick<Effects, 'emit'>;
+  /** Done when it resolves. @throws VivariumError when it cannot be. */
+  moveRootKey: (to: Settings['caKey']) => Promise<void>;
+}): Services['settings'] {
+  const { holder, effects, moveRootKey } = options;
   return {
     get: () => holder.current(),
-    update(patch) {
+    async update(patch) {
       if (patch.banDuration !== undefined) checkBanDuration(patch.banDuration);
       if (patch.propagation !== undefined) checkPropagation(patch.propagation);
       if (patch.issuanceDelay !== undefined) checkIssuanceDelay(patch.issuanceDelay);
       if (patch.resolver !== undefined) parseResolver(patch.resolver);
+      if (patch.caKey !== undefined) {
+        await moveRootKey(patch.caKey);
+        effects.emit('ca.changed');
+      }
       const { caaIdentity, ...rest } = patch;
       const identity = caaIdentity && { caaIdentity: { ...holder.current().caaIdentity, ...caaIdentity } };
       const settings = holder.update({ ...rest, ...identity });

@@ -10,7 +10,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { chooseFromMenu, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
 import type { StandInApp } from '../support/desktop-on-stand-in.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
-import { FREE_PORTS, startProgram } from '../support/program.ts';
+import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
 
 const start = (options: Parameters<typeof startDesktop>[1] = {}) =>
   startDesktop(STAND_IN, options) as ReturnType<typeof startDesktop> & StandInApp;
@@ -168,6 +168,35 @@ describe('a window', () => {
     await second.page();
     const bounds = await second.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
     expect(bounds).toEqual(laptop);
+  });
+});
+
+describe('the root’s key', () => {
+  it('is sealed with the keyring of the session, and opened by the next start; headless says why it cannot', async () => {
+    const env = { ELECTRON_STAND_IN_KEYRING: join(temporaryFolder(), 'keyring') };
+    const first = start({ env });
+    await first.page();
+    const sealed = await first.call('settings.update', { caKey: 'keyring' });
+    expect([sealed, readdirSync(join(first.dataDir, 'ca')).sort()]).toEqual([
+      expect.objectContaining({ caKey: 'keyring' }),
+      ['root-key.sealed', 'root.pem'],
+    ]);
+    await first.quit();
+
+    const again = start({ dataDir: first.dataDir, env });
+    await again.page();
+    expect(await again.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
+    await again.quit();
+
+    const headless = await runProgram(['serve', '--data-dir', first.dataDir, ...FREE_PORTS]);
+    expect([headless.code, headless.stderr]).toEqual([1, expect.stringContaining('only the desktop app can open')]);
+  });
+
+  it('is not sealed where there is no keyring, because that would protect nothing', async () => {
+    const desktop = start();
+    await desktop.page();
+    await expect(desktop.call('settings.update', { caKey: 'keyring' })).rejects.toThrow('This session has no keyring');
+    expect(await desktop.call('ca.get')).toMatchObject({ key: { storage: 'file', sealable: false } });
   });
 });
 

@@ -6,6 +6,7 @@ import { afterEach } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
+import type { Sealer } from '../../main/base/sealer.ts';
 import type { Project } from '../../main/contract/projects.ts';
 
 /** Whatever a test opened, in the order in which it has to be closed: the last first. */
@@ -60,7 +61,7 @@ export interface Engine {
 /** Starts an engine, with the demo project unless told otherwise, and stops it after the test. */
 export async function startEngine(
   options: Partial<Config> = {},
-  { assetsDir = null }: { assetsDir?: string | null } = {},
+  { assetsDir = null, sealer = null }: { assetsDir?: string | null; sealer?: Sealer | null } = {},
 ): Promise<Engine> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const log: LogLine[] = [];
@@ -79,6 +80,7 @@ export async function startEngine(
     resourcesDir: join(import.meta.dirname, '..', '..', 'resources'),
     assetsDir,
     logLevel: 'debug',
+    sealer,
     writeLog: (line) => log.push(line),
   });
   track(() => app.stop());

@@ -12,6 +12,7 @@ import { BrowserWindow } from './browser-window.ts';
 import { dialog } from './dialog.ts';
 import { Menu, Tray, trays } from './menu.ts';
 import { ipcMain } from './preload-world.ts';
+import { safeStorage } from './safe-storage.ts';
 import { screen } from './screen.ts';
 import { protocol, session } from './session.ts';
 import { nativeTheme, powerMonitor, shell } from './system.ts';
@@ -27,6 +28,7 @@ export {
   nativeTheme,
   powerMonitor,
   protocol,
+  safeStorage,
   screen,
   session,
   shell,
@@ -43,6 +45,7 @@ const exported = {
   Menu,
   powerMonitor,
   protocol,
+  safeStorage,
   screen,
   session,
   shell,

@@ -1,0 +1,40 @@
+import type { Sealer } from '../../main/base/sealer.ts';
+
+/** A keyring made of values: seals by turning the text around, and refuses or fails as a test wants. */
+export interface FakeSealer extends Sealer {
+  /** Why it seals nothing. */
+  refuses: string | null;
+  /** Locked, nothing is sealed and nothing opened. */
+  locked: boolean;
+  /** Gives back something else than what was sealed. */
+  forgetful: boolean;
+  /** Says that what it opens should be sealed again. */
+  renewed: boolean;
+  /** How often it has sealed. */
+  sealed: number;
+}
+
+const turnAround = (text: string): string => [...text].toReversed().join('');
+
+export function createFakeSealer(): FakeSealer {
+  const fake: FakeSealer = {
+    refuses: null,
+    locked: false,
+    forgetful: false,
+    renewed: false,
+    sealed: 0,
+    refusal: () => fake.refuses,
+    async seal(text) {
+      if (fake.locked) throw new Error('the keyring is locked');
+      fake.sealed++;
+      return Buffer.from(`sealed:${turnAround(text)}`);
+    },
+    async open(sealed) {
+      if (fake.locked) throw new Error('the keyring is locked');
+      const text = Buffer.from(sealed).toString();
+      if (!text.startsWith('sealed:')) throw new Error('this was not sealed here');
+      return { text: fake.forgetful ? 'something else' : turnAround(text.slice(7)), outdated: fake.renewed };
+    },
+  };
+  return fake;
+}
