@@ -1,8 +1,7 @@
 import type { Project } from '../../main/contract/projects.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import { Connection } from '../connection/connection.svelte.ts';
-import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError, type Client, type Transport } from '../connection/transport.ts';
+import type { Client, Transport } from '../connection/transport.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
@@ -28,7 +27,6 @@ export class Session {
   readonly projects: LiveQuery<Project[]>;
   readonly selection: ProjectSelection;
   readonly secrets = new UnreadSecrets();
-  #clockFailure = $state<string | undefined>(undefined);
 
   constructor({ transport, time, storage, named }: SessionOptions) {
     this.time = time;
@@ -63,11 +61,6 @@ export class Session {
     return this.connection.client;
   }
 
-  /** Why the clock could not be set, when it could not. */
-  get clockFailure(): string | undefined {
-    return this.#clockFailure;
-  }
-
   start(): void {
     this.connection.start();
   }
@@ -79,21 +72,11 @@ export class Session {
     this.clock.stop();
   }
 
-  /** Back to the real time, running. */
-  async resetClock(): Promise<void> {
-    this.#clockFailure = undefined;
-    try {
-      this.clock.accept(await this.client.clock.reset());
-    } catch (error) {
-      this.#clockFailure = describeFailure(error);
-    }
-  }
-
   async #readClock(): Promise<void> {
     try {
       this.clock.accept(await this.client.clock.get());
-    } catch (error) {
-      if (!(error instanceof ConnectionLostError)) this.#clockFailure = describeFailure(error);
+    } catch {
+      // The next beat of the connection's pulse reads it again, and the page says when there is none.
     }
   }
 }

@@ -34,6 +34,11 @@ export class AppClock {
     return this.#nowMs;
   }
 
+  /** The real time in epoch milliseconds, as the engine knows it. */
+  get realNowMs(): number {
+    return this.frozen ? Date.parse(this.#reading?.realNow ?? '') : this.#nowMs - this.offsetMs;
+  }
+
   get frozen(): boolean {
     return this.#reading?.frozen ?? false;
   }

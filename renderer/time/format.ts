@@ -52,6 +52,12 @@ export const formatTimeOfDay = (atMs: number, timeZone?: string): string => form
 export const formatMoment = (atMs: number, timeZone?: string): string =>
   format(atMs, 'moment', { ...DATE, ...TIME_OF_DAY }, timeZone);
 
+/** A moment as fields for dates and times hold it, in the machine's zone: `2026-11-20T09:00:42`. */
+export function formatLocalInput(atMs: number): string {
+  const zoneMs = new Date(atMs).getTimezoneOffset() * MINUTE_MS;
+  return new Date(atMs - zoneMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
+}
+
 /** A moment as short as it can be said at `nowMs`: `09:00:42` today, `21 Nov, 09:00:42` this year, else in full. */
 export function formatMomentNear(atMs: number, nowMs: number, timeZone?: string): string {
   if (formatDate(atMs, timeZone) === formatDate(nowMs, timeZone)) return formatTimeOfDay(atMs, timeZone);

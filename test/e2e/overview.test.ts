@@ -208,7 +208,7 @@ describe('the overview', () => {
     await engine.clock.advance(2 * 86_400_000);
     engine.bus.emit('clock.changed');
     await seen(page, 'The app’s clock is 2 days ahead of the real time.');
-    await page.getByRole('group', { name: 'The app’s clock' }).getByText('moved').waitFor();
+    await page.getByRole('button', { name: 'The app’s clock' }).getByText('moved').waitFor();
     await page.getByRole('button', { name: 'Reset to the real time' }).click();
     await page.getByText('ahead of the real time').waitFor({ state: 'detached' });
     engine.clock.freeze();

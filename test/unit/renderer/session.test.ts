@@ -95,15 +95,6 @@ describe('a session', () => {
     await settle();
     expect([session.clock.moved, session.clock.offsetMs]).toEqual([true, 3_600_000]);
   });
-
-  it('says why the clock could not be reset', async () => {
-    const { transport, session } = setUp();
-    session.start();
-    await settle();
-    transport.teach('clock.reset', () => Promise.reject(new ORPCError('unavailable', { message: 'Stopping.' })));
-    await session.resetClock();
-    expect(session.clockFailure).toBe('Stopping.');
-  });
 });
 
 describe('the overview of a project', () => {

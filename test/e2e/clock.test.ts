@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+const report = (page: Page, text: string | RegExp) =>
+  page.getByRole('region', { name: 'Reports' }).getByText(text).waitFor();
+
+async function openClock(page: Page) {
+  await page.getByRole('button', { name: 'The app’s clock' }).click();
+  const panel = page.getByRole('dialog', { name: 'The app’s clock' });
+  await panel.waitFor();
+  return panel;
+}
+
+const offsetOf = async (engine: { call(procedure: string): Promise<unknown> }) =>
+  (await engine.call('clock.get')) as { now: string; offset: string; frozen: boolean };
+
+describe('the clock in the header', () => {
+  it('goes forward by a preset, says what fell due, and shows a band until it is reset', async () => {
+    const opened = await openPage();
+    const { page, engine } = opened;
+    await engine.api();
+    const panel = await openClock(page);
+    await expectSound(opened, 'clock');
+    await panel.getByRole('button', { name: '+90 days' }).click();
+    await report(page, /^Forward by 90 days\. 3 domains were checked again\. .*www\.happypaws\.test was renewed\./);
+    await seen(page, 'The app’s clock is 90 days ahead of the real time.');
+    expect((await offsetOf(engine)).offset).toBe('PT2160H');
+    await expectSound(opened, 'clock-moved');
+    await panel.getByRole('button', { name: 'Reset to the real time' }).click();
+    await report(page, 'Back to the real time.');
+    await page.getByText('The app’s clock is 90 days ahead of the real time.').waitFor({ state: 'detached' });
+  });
+
+  it('takes any length, and shows the engine’s message at the field', async () => {
+    const { page, engine } = await openPage();
+    const panel = await openClock(page);
+    const field = panel.getByLabel('Forward by', { exact: true });
+    await field.fill('soon');
+    await page.keyboard.press('Enter');
+    await panel.getByText('must be an ISO 8601 duration').waitFor();
+    expect(await field.inputValue()).toBe('soon');
+    await field.fill('1 day 2 h');
+    await page.keyboard.press('Enter');
+    await report(page, /^Forward by 1 day 2 h\./);
+    expect((await offsetOf(engine)).offset).toBe('PT26H');
+    await field.fill('P999999W');
+    await page.keyboard.press('Enter');
+    await panel.getByText(/The clock can show 1970/).waitFor();
+  });
+
+  it('is set to a date and time in the reader’s zone', async () => {
+    const { page, engine } = await openPage({ timezoneId: 'Europe/Berlin' });
+    const panel = await openClock(page);
+    await panel.getByLabel('Set to').fill('2030-12-05T00:30:00');
+    await panel.getByRole('button', { name: 'Set', exact: true }).click();
+    await report(page, /^Set to 5 Dec 2030, 00:30:00\./);
+    expect((await offsetOf(engine)).now).toMatch(/^2030-12-04T23:30:00/);
+    await panel.getByRole('button', { name: 'To 5 Dec 2030' }).click();
+    await report(page, /GET \/pets\/\{petId\} is removed: it answers 410\./);
+    expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(410);
+  });
+
+  it('freezes and runs again, also from the palette', async () => {
+    const { page, engine } = await openPage();
+    const panel = await openClock(page);
+    await panel.getByRole('button', { name: 'Freeze' }).click();
+    await seen(page, 'The app’s clock is frozen, at the real time.');
+    expect((await offsetOf(engine)).frozen).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).fill('forward hour');
+    await page.keyboard.press('Enter');
+    await report(page, /^Forward by 1 hour\./);
+    await seen(page, 'The app’s clock is frozen, 1 h ahead of the real time.');
+    await page.keyboard.press('t');
+    await panel.getByRole('button', { name: 'Let it run' }).click();
+    await seen(page, 'The app’s clock is 1 h ahead of the real time.');
+  });
+});
