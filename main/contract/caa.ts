@@ -12,6 +12,9 @@ export const caaStep = z.object({
 });
 export type CaaStep = z.infer<typeof caaStep>;
 
+/** A CAA record that comes or goes; `value` as `records.put` takes it: `0 issue "ca.example"`. */
+const caaEdit = z.object({ action: z.enum(['add', 'remove']), name: z.string(), value: z.string() });
+
 export const caaVerdict = z.object({
   verdict: z.enum(['allowed', 'forbidden', 'lookup_failed']),
   /** Where the relevant record set was found; absent when there is none up to the root. */
@@ -20,6 +23,8 @@ export const caaVerdict = z.object({
   message: z.string(),
   /** The smallest change to the DNS that would turn the verdict around. */
   change: z.string(),
+  /** The same as edits of records, in order; empty where name servers have to be mended first. */
+  edits: z.array(caaEdit),
   /** The records that the verdict rests on, in zone-file notation. */
   decisive: z.array(z.string()),
   trace: z.array(caaStep),

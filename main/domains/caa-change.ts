@@ -1,5 +1,5 @@
 import type { CaaIssuer, PropertyJudgement } from './caa-property.ts';
-import { formatCaa } from './caa-record.ts';
+import { formatCaa, type CaaRecord } from './caa-record.ts';
 import type { GoverningTag, SetJudgement } from './caa-set.ts';
 
 /** One name of the walk. */
@@ -17,41 +17,78 @@ export type Ending = { wildcard: boolean } & (
   { kind: 'none' } | { kind: 'lookup_failed' } | { kind: 'judged'; judgement: SetJudgement }
 );
 
-/** The smallest change to the records that would turn a verdict around, as an instruction. */
-export function changeFor(ending: Ending, places: readonly Place[], issuer: CaaIssuer): string {
+/** One record that comes or goes. */
+export interface CaaEdit {
+  readonly action: 'add' | 'remove';
+  readonly name: string;
+  readonly record: CaaRecord;
+}
+
+export interface CaaChange {
+  /** An instruction, as a sentence. */
+  readonly text: string;
+  /** The same as edits of records, in order; empty where name servers are to be mended first. */
+  readonly edits: readonly CaaEdit[];
+}
+
+/** The smallest change to the records that would turn a verdict around. */
+export function changeFor(ending: Ending, places: readonly Place[], issuer: CaaIssuer): CaaChange {
   const last = places.at(-1);
-  if (last === undefined) return '';
+  if (last === undefined) return NO_CHANGE;
   // Of the two, issuewild touches no other certificate.
   const tag = ending.wildcard ? 'issuewild' : 'issue';
   switch (ending.kind) {
     case 'none':
-      return `To forbid it, add this record: ${line(roomFor(places), tag, ';')}`;
+      return said('To forbid it, ', addition(roomFor(places), tag, ';'));
     case 'lookup_failed':
-      return mendLookup(last, places.slice(0, -1), tag, issuer.issuer);
+      return { text: mendLookup(last, places.slice(0, -1), tag, issuer.issuer), edits: [] };
     case 'judged':
       return isAllowed(ending.judgement)
-        ? forbid(last.owner, ending.judgement, tag)
-        : `To permit it, ${allow(last, places, ending.judgement, tag, issuer.issuer)}`;
+        ? said('To forbid it, ', forbid(last.owner, ending.judgement, tag))
+        : said('To permit it, ', allow(last, places, ending.judgement, tag, issuer.issuer));
   }
 }
+
+const NO_CHANGE: CaaChange = { text: '', edits: [] };
+
+const said = (before: string, { text, edits }: CaaChange): CaaChange => ({ text: `${before}${text}`, edits });
 
 const isAllowed = (judgement: SetJudgement): boolean =>
   judgement.kind === 'unrestricted' || judgement.kind === 'authorised';
 
-const line = (owner: string, tag: GoverningTag, value: string): string => formatCaa(owner, { flags: 0, tag, value });
+function addition(name: string, tag: GoverningTag, value: string): CaaChange {
+  const record: CaaRecord = { flags: 0, tag, value };
+  return { text: `add this record: ${formatCaa(name, record)}`, edits: [{ action: 'add', name, record }] };
+}
+
+const removal = (name: string, records: readonly CaaRecord[]): CaaEdit[] =>
+  records.map((record) => ({ action: 'remove', name, record }));
+
+const replacement = (name: string, record: CaaRecord, changes: Partial<CaaRecord>): CaaEdit[] => [
+  { action: 'remove', name, record },
+  { action: 'add', name, record: { ...record, ...changes } },
+];
+
+const linesOf = (owner: string, records: readonly CaaRecord[]): string =>
+  records.map((record) => formatCaa(owner, record)).join(' and ');
 
 /** The closest name that can take a CAA record and is no top-level domain, which is its registry's. */
 const roomFor = (places: readonly Place[]): string =>
   (places.find(({ name, aliased }) => !aliased && name.includes('.')) ?? places[0])?.owner ?? '';
 
-function forbid(owner: string, judgement: SetJudgement, tag: GoverningTag): string {
+function forbid(owner: string, judgement: SetJudgement, tag: GoverningTag): CaaChange {
   if (judgement.kind !== 'authorised' || (tag === 'issuewild' && judgement.tag === 'issue')) {
-    return `To forbid it, add this record: ${line(owner, tag, ';')}`;
+    return addition(owner, tag, ';');
   }
-  const records = judgement.by.map(({ record }) => formatCaa(owner, record)).join(' and ');
-  if (judgement.others.length > 0) return `To forbid it, remove ${records}`;
+  const records = judgement.by.map(({ record }) => record);
+  if (judgement.others.length > 0) {
+    return { text: `remove ${linesOf(owner, records)}`, edits: removal(owner, records) };
+  }
   // Removing the only records would leave no restriction at all.
-  return `To forbid it, set the value to ";" in ${records}`;
+  return {
+    text: `set the value to ";" in ${linesOf(owner, records)}`,
+    edits: records.flatMap((record) => replacement(owner, record, { value: ';' })),
+  };
 }
 
 function allow(
@@ -60,20 +97,37 @@ function allow(
   judgement: SetJudgement,
   tag: GoverningTag,
   issuer: string,
-): string {
+): CaaChange {
   if (judgement.kind === 'critical') {
-    const records = judgement.records.map((record) => formatCaa(last.owner, record)).join(' and ');
-    // Without its last record the set would be gone, and the names above would decide.
-    const first = judgement.alone ? `set the flags to 0 in ${records}` : `remove ${records}, or set its flags to 0`;
-    return isAllowed(judgement.rest) ? first : `${first}; and ${allow(last, places, judgement.rest, tag, issuer)}`;
+    const first = uncritical(last.owner, judgement.records, judgement.alone);
+    if (isAllowed(judgement.rest)) return first;
+    const then = allow(last, places, judgement.rest, tag, issuer);
+    return { text: `${first.text}; and ${then.text}`, edits: [...first.edits, ...then.edits] };
   }
   const close = judgement.kind === 'unauthorised' ? fewestEdits(judgement.properties) : undefined;
-  if (close !== undefined) return `in ${formatCaa(last.owner, close.record)} ${close.edits.join('; and ')}`;
+  if (close !== undefined) {
+    const { record, edits, mended } = close;
+    return {
+      text: `in ${formatCaa(last.owner, record)} ${edits.join('; and ')}`,
+      edits: replacement(last.owner, record, { value: mended }),
+    };
+  }
   const owner = last.owner.includes('.') ? last.owner : roomFor(places);
-  const text = `add this record: ${line(owner, tag, issuer)}`;
+  const { text, edits } = addition(owner, tag, issuer);
   return owner === last.owner && last.aliased
-    ? `${text} – or, where ${owner} is not yours, do without the CNAME from ${last.name} to it`
-    : text;
+    ? { text: `${text} – or, where ${owner} is not yours, do without the CNAME from ${last.name} to it`, edits }
+    : { text, edits };
+}
+
+function uncritical(owner: string, records: readonly CaaRecord[], alone: boolean): CaaChange {
+  const lines = linesOf(owner, records);
+  // Without its last record the set would be gone, and the names above would decide.
+  return alone
+    ? {
+        text: `set the flags to 0 in ${lines}`,
+        edits: records.flatMap((record) => replacement(owner, record, { flags: 0 })),
+      }
+    : { text: `remove ${lines}, or set its flags to 0`, edits: removal(owner, records) };
 }
 
 const fewestEdits = (properties: readonly PropertyJudgement[]): PropertyJudgement | undefined =>
@@ -84,5 +138,5 @@ function mendLookup(last: Place, below: readonly Place[], tag: GoverningTag, iss
   const closer = below.find(({ aliased }) => !aliased);
   return closer === undefined
     ? mend
-    : `${mend}. Or end the search before it, with this record: ${line(closer.name, tag, issuer)}`;
+    : `${mend}. Or end the search before it, with this record: ${formatCaa(closer.name, { flags: 0, tag, value: issuer })}`;
 }

@@ -1,4 +1,4 @@
-import { parseIssueValue, type IssueParameter, type IssueValue } from './caa-value.ts';
+import { formatIssueValue, parseIssueValue, type IssueParameter, type IssueValue } from './caa-value.ts';
 import type { CaaRecord } from './caa-record.ts';
 
 /** Who wants to issue, and how it has validated the request. */
@@ -19,6 +19,8 @@ export interface PropertyJudgement {
   readonly reason: string;
   /** The edits of this record's value that would make it authorise, when its issuer is the right one. */
   readonly edits: readonly string[];
+  /** The value after these edits; as it is without any. */
+  readonly mended: string;
   /** Where Let’s Encrypt would judge differently. */
   readonly warnings: readonly string[];
 }
@@ -27,6 +29,18 @@ export interface PropertyJudgement {
 interface ConditionFault {
   reason: string;
   edit: string;
+  parameter: 'accounturi' | 'validationmethods';
+  /** What the parameter is after the edit; null: it goes. */
+  becomes: string | null;
+}
+
+/** A value after the edits: each parameter that was wrong stands there once, or not at all. */
+function mend({ issuer, parameters }: IssueValue, faults: readonly ConditionFault[]): IssueValue {
+  const wrong = (tag: string) => faults.some(({ parameter }) => parameter === tag.toLowerCase());
+  const right = faults.flatMap(({ parameter, becomes }) =>
+    becomes === null ? [] : [{ tag: parameter, value: becomes }],
+  );
+  return { issuer, parameters: [...parameters.filter(({ tag }) => !wrong(tag)), ...right] };
 }
 
 /** RFC 8657 §4: a label of `validationmethods`. */
@@ -40,6 +54,7 @@ export function judgeProperty(record: CaaRecord, issuer: CaaIssuer): PropertyJud
     authorises: false,
     reason,
     edits: [],
+    mended: record.value,
     warnings: [],
   });
   if (!parsed.ok) return refuse(`authorises nobody, because its value is malformed: ${parsed.fault}`);
@@ -55,6 +70,7 @@ export function judgeProperty(record: CaaRecord, issuer: CaaIssuer): PropertyJud
         ? `authorises ${issuer.issuer}`
         : `names ${issuer.issuer}, and ${faults.map(({ reason }) => reason).join('; and ')}`,
     edits: faults.map(({ edit }) => edit),
+    mended: faults.length === 0 ? record.value : formatIssueValue(mend(value, faults)),
     warnings: spellingWarnings(value),
   };
 }
@@ -77,20 +93,27 @@ function accountFault(uris: readonly string[], accountUri: string | null): Condi
   const [uri] = uris;
   if (uri === undefined) return null;
   const right = accountUri === null ? 'remove accounturi' : `set accounturi to ${accountUri}, or remove it`;
+  const fault = { parameter: 'accounturi', becomes: accountUri } as const;
   if (uris.length > 1) {
-    return { reason: 'has accounturi more than once, which nobody can satisfy', edit: `keep one accounturi: ${right}` };
+    return {
+      ...fault,
+      reason: 'has accounturi more than once, which nobody can satisfy',
+      edit: `keep one accounturi: ${right}`,
+    };
   }
   if (uri === accountUri) return null;
   const asked = accountUri === null ? 'this request comes from no account' : `this request comes from ${accountUri}`;
-  return { reason: `restricts it to the account ${uri === '' ? '""' : uri}, while ${asked}`, edit: right };
+  return { ...fault, reason: `restricts it to the account ${uri === '' ? '""' : uri}, while ${asked}`, edit: right };
 }
 
 /** RFC 8657 §4: a list without the method, an empty one or a malformed one authorises nothing. */
 function methodFault(lists: readonly string[], method: string): ConditionFault | null {
   const [list] = lists;
   if (list === undefined) return null;
+  const fault = { parameter: 'validationmethods', becomes: method } as const;
   if (lists.length > 1) {
     return {
+      ...fault,
       reason: 'has validationmethods more than once, which nobody can satisfy',
       edit: `keep one validationmethods, with ${method} in it`,
     };
@@ -99,6 +122,7 @@ function methodFault(lists: readonly string[], method: string): ConditionFault |
   const wrong = labels.find((label) => !METHOD_LABEL.test(label));
   if (wrong !== undefined) {
     return {
+      ...fault,
       reason: `its validationmethods is malformed at "${wrong}": labels of letters, digits and hyphens are joined by commas, without blanks`,
       edit: `write validationmethods=${method}`,
     };
@@ -107,12 +131,16 @@ function methodFault(lists: readonly string[], method: string): ConditionFault |
   const spelled = labels.find((label) => label.toLowerCase() === method.toLowerCase());
   if (spelled !== undefined) {
     return {
+      ...fault,
+      becomes: labels.map((label) => (label === spelled ? method : label)).join(','),
       reason: `its validationmethods has "${spelled}"; labels are compared as they are written`,
       edit: `write ${method} instead of ${spelled}`,
     };
   }
   const allowed = labels.length === 0 ? 'no validation method at all' : `validation by ${labels.join(', ')}`;
   return {
+    ...fault,
+    becomes: [...labels, method].join(','),
     reason: `allows ${allowed}, while this request was validated by ${method}`,
     edit: `add ${method} to validationmethods, or remove validationmethods`,
   };

@@ -28,8 +28,10 @@ export const isCriticalByMistake = (record: CaaRecord): boolean =>
   !isCritical(record) && (record.flags & FLAG_MISTAKEN) !== 0;
 
 /** The record as a line of a zone file, without TTL and class: `example.test. CAA 0 issue "ca.example"`. */
-export const formatCaa = (owner: string, record: CaaRecord): string =>
-  `${owner}. CAA ${record.flags} ${record.tag} "${escapeText(record.value)}"`;
+export const formatCaa = (owner: string, record: CaaRecord): string => `${owner}. CAA ${formatCaaData(record)}`;
+
+/** Its data alone: `0 issue "ca.example"`. */
+export const formatCaaData = ({ flags, tag, value }: CaaRecord): string => `${flags} ${tag} "${escapeText(value)}"`;
 
 /** RFC 1035 §5.1: quotation marks and backslashes are escaped, what is not printable ASCII is `\DDD`. */
 const escapeText = (text: string): string =>

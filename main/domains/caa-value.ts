@@ -40,6 +40,10 @@ export function parseIssueValue(text: string): IssueValueResult {
   return { ok: true, value: { issuer: head, parameters } };
 }
 
+/** A value as one writes it: `ca.example; validationmethods=http-01`. */
+export const formatIssueValue = ({ issuer, parameters }: IssueValue): string =>
+  [issuer, ...parameters.map(({ tag, value }) => `${tag}=${value}`)].join('; ');
+
 /**
  * Without WSP of RFC 5234, blanks and tabs, and nothing else that JavaScript's `trim` would take away. Not by a pattern:
  * one that is tied to the end of the text tries again at every blank inside it.

@@ -1,7 +1,7 @@
 import type { CaaStep, CaaVerdict } from '../contract/caa.ts';
 import { changeFor, type Ending, type Place } from './caa-change.ts';
 import type { CaaIssuer } from './caa-property.ts';
-import { formatCaa, type CaaRecord } from './caa-record.ts';
+import { formatCaa, formatCaaData, type CaaRecord } from './caa-record.ts';
 import { judgeSet, type SetJudgement } from './caa-set.ts';
 import { emptyStep, errorStep, setStep } from './caa-step.ts';
 import type { LookupFailure } from './dns-lookup.ts';
@@ -61,11 +61,13 @@ function closer(request: CaaIssuer, subject: string, visits: readonly Visit[]) {
   return (ending: Ending): CaaVerdict => {
     const last = visits.at(-1);
     const verdict = verdictOf(ending);
+    const { text: change, edits } = changeFor(ending, visits, request);
     return {
       verdict,
       ...(ending.kind === 'judged' && last !== undefined ? { foundAt: last.owner } : {}),
       message: messageFor(verdict, request.issuer, subject, visits),
-      change: changeFor(ending, visits, request),
+      change,
+      edits: edits.map(({ action, name, record }) => ({ action, name, value: formatCaaData(record) })),
       decisive: ending.kind === 'judged' && last !== undefined ? decisiveRecords(last.owner, ending.judgement) : [],
       trace: visits.map(({ step }) => step),
       warnings: ending.kind === 'judged' ? [...ending.judgement.warnings] : [],

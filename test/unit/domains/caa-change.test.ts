@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CaaVerdict } from '../../../main/contract/caa.ts';
 import { caaLookupOver } from '../../../main/domains/caa-lookup.ts';
 import { formatCaa, type CaaRecord } from '../../../main/domains/caa-record.ts';
 import type { CaaLookup } from '../../../main/domains/caa-walk.ts';
@@ -78,6 +79,21 @@ const zone = zoneOf(
   `,
 );
 
+/** The same by the edits that come with the advice. */
+const editsIn = (verdict: CaaVerdict): Edit[] =>
+  verdict.edits.map(({ action, name, value }) => {
+    const [edit] = recordsIn(`${name}. CAA ${value}`);
+    if (edit === undefined) throw new Error(`The edit can't be read: ${value}`);
+    const line = formatCaa(name, edit.record);
+    return (owner, records) => {
+      if (owner !== name) return records;
+      if (action === 'add') return [...records, edit.record];
+      const index = records.findIndex((record) => formatCaa(owner, record) === line);
+      expect(index, `${line} is there to be removed`).toBeGreaterThanOrEqual(0);
+      return records.toSpliced(index, 1);
+    };
+  });
+
 describe('following the advice turns the verdict around', () => {
   const names = [...new Set(zone.records.map(({ name }) => name))].filter((name) => name !== 'test');
   for (const hostname of names.flatMap((name) => [name, `*.${name}`, `deep.er.${name}`])) {
@@ -88,6 +104,39 @@ describe('following the advice turns the verdict around', () => {
       const after = await explainCaa({ ...request, lookup: edited(lookup, editsOf(before.change)) });
       expect(before.verdict).not.toBe('lookup_failed');
       expect([before.verdict, after.verdict].sort(), before.change).toEqual(['allowed', 'forbidden']);
+      const done = await explainCaa({ ...request, lookup: edited(lookup, editsIn(before)) });
+      expect(done.verdict, JSON.stringify(before.edits)).toBe(after.verdict);
     });
   }
+});
+
+describe('the edits of a record that names the CA, and on conditions that are not met', () => {
+  it.each([
+    ['ca.example; accounturi=https://ca.example/2', '0 issue "ca.example; accounturi=https://ca.example/1"'],
+    ['ca.example; foo=1; accounturi=a; accounturi=b', '0 issue "ca.example; foo=1; accounturi=https://ca.example/1"'],
+    ['ca.example; validationmethods=dns-01', '0 issue "ca.example; validationmethods=dns-01,http-01"'],
+    ['ca.example; validationmethods=HTTP-01,dns-01', '0 issue "ca.example; validationmethods=http-01,dns-01"'],
+    ['ca.example; validationmethods=dns-01, http-01', null],
+    ['ca.example; validationmethods=', '0 issue "ca.example; validationmethods=http-01"'],
+    [
+      'ca.example; ValidationMethods=_; AccountURI=x',
+      '0 issue "ca.example; accounturi=https://ca.example/1; validationmethods=http-01"',
+    ],
+  ])('%s', async (value, expected) => {
+    const conditional = zoneOf('test', `www CAA 0 issue "${value}"`);
+    const lookup = caaLookupOver(dnsOver([conditional]));
+    const request = {
+      hostname: 'www.test',
+      issuer: 'ca.example',
+      method: 'http-01',
+      accountUri: 'https://ca.example/1',
+    };
+    const before = await explainCaa({ ...request, lookup });
+    expect(before.verdict).toBe('forbidden');
+    // A malformed value names nobody, so a record is added instead.
+    expect(before.edits.map(({ action }) => action)).toEqual(expected === null ? ['add'] : ['remove', 'add']);
+    if (expected !== null) expect(before.edits[1]?.value).toBe(expected);
+    const after = await explainCaa({ ...request, lookup: edited(lookup, editsIn(before)) });
+    expect(after.verdict).toBe('allowed');
+  });
 });

@@ -72,6 +72,7 @@ describe('a CAA walk', () => {
       message:
         'ca.example must not issue for www.example.test. The record example.test. CAA 0 issue "other.example" authorises other.example only. No record authorises ca.example.',
       change: 'To permit it, add this record: example.test. CAA 0 issue "ca.example"',
+      edits: [{ action: 'add', name: 'example.test', value: '0 issue "ca.example"' }],
       decisive: ['example.test. CAA 0 issue "other.example"'],
       warnings: [],
       trace: [
