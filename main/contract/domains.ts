@@ -41,6 +41,8 @@ export const check = z.object({
   found: z.string().optional(),
   message: z.string(),
   fix: z.string().optional(),
+  /** Until when it is so, where that is known: a record on its way is visible then. */
+  until: timestamp.optional(),
 });
 export type Check = z.infer<typeof check>;
 

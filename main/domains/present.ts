@@ -29,8 +29,8 @@ export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, prima
       state,
       ...(reason !== null && { reason }),
       ...((state === 'issued' || state === 'expired') && stamp('notAfter', notAfterMs)),
-      // After a refusal, the next attempt is the renewal.
-      ...(state === 'issued' && refusal === null && stamp('renewAt', renewAtMs)),
+      // After a refusal, the next attempt is the renewal; without one, as when it is suspended, none is to come.
+      ...(state === 'issued' && refusal === null && stamp('renewAt', nextAttemptAtMs === null ? null : renewAtMs)),
       ...stamp('nextAttemptAt', awaited),
     },
     instructions: instructionsFor(hostname, kind, cnameTarget, zone),

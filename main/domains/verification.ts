@@ -41,6 +41,7 @@ function propagated(
       found: failed.flatMap(({ found }) => (found === undefined ? [] : [found])).join('; '),
       message: `The right record is stored at the provider of ${provider.zone}, and will be visible at ${at}. Until then the DNS answers as before.`,
       fix: `Wait until ${at}, or advance the clock to it; then re-verify.`,
+      until: at,
     },
   ];
 }

@@ -24,6 +24,7 @@ export type PageView =
 /** The pages that there are. Each is loaded when it is first opened, so that the first page is there at once. */
 export const VIEWS: Partial<Record<PageName, PageView>> = {
   general: { scope: 'project', load: () => import('./GeneralView.svelte') },
+  domains: { scope: 'project', load: () => import('./DomainsView.svelte') },
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
   settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },

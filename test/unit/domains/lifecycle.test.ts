@@ -212,6 +212,8 @@ describe('a plan that is lost', () => {
     await verified();
     world.plan('free');
     expect(world.show()).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
+    // No renewal is to come while it is.
+    expect(world.show().certificate.renewAt).toBeUndefined();
     expect(codes()[0]).toBe('plan_required failed');
     expect(world.published.at(-1)).toEqual([]);
     await world.clock.advance(10 * DAY);

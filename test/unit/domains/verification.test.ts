@@ -34,6 +34,7 @@ interface Fact {
   found?: string;
   says?: string;
   fix?: string;
+  until?: string;
 }
 
 const VISIBLE_AT_MS = Date.UTC(2026, 10, 20, 10, 0, 0);
@@ -376,6 +377,7 @@ const tables: Record<string, Fact[]> = {
       found: 'NXDOMAIN',
       says: 'visible at 2026-11-20T10:00:00.000Z',
       fix: 'advance the clock',
+      until: '2026-11-20T10:00:00.000Z',
     },
     {
       fact: 'the old record is still visible',
@@ -811,6 +813,7 @@ for (const [title, facts] of Object.entries(tables)) {
       if (fact.found !== undefined) expect(told?.found).toBe(fact.found);
       if (fact.says !== undefined) expect(told?.message).toContain(fact.says);
       if (fact.fix !== undefined) expect(told?.fix).toContain(fact.fix);
+      if (fact.until !== undefined) expect(told?.until).toBe(fact.until);
       for (const one of checks) {
         expect(check.parse(one)).toEqual(one);
         expect(one.expected).toBeTruthy();

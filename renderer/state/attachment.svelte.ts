@@ -1,0 +1,79 @@
+import type { Domain } from '../../main/contract/domains.ts';
+import type { Client } from '../connection/transport.ts';
+import type { DomainActions } from './domain-actions.svelte.ts';
+import { Form } from './form.svelte.ts';
+import { Task } from './task.svelte.ts';
+
+export interface AttachmentOptions {
+  client: Client;
+  actions: Pick<DomainActions, 'changePlan'>;
+  projectId: string;
+}
+
+/** Where a hostname is attached already. */
+export interface Holder {
+  hostname: string;
+  projectId: string;
+}
+
+/** Attaching a hostname, with the ways out of each refusal. */
+export class Attachment {
+  readonly form: Form<{ hostname: string }, Domain>;
+  /** Changes the plan, and tries again; the domain when it is attached. */
+  readonly changePlan: Task<[], Domain | undefined>;
+  /** Deploys, and tries again. */
+  readonly deploy: Task<[], Domain | undefined>;
+  #deployFault = $state<string | undefined>(undefined);
+  #holder = $state.raw<Holder | undefined>(undefined);
+  readonly #client: Client;
+
+  constructor({ client, actions, projectId }: AttachmentOptions) {
+    this.#client = client;
+    this.form = new Form({
+      values: { hostname: '' },
+      submit: ({ hostname }) => client.domains.attach({ projectId, hostname }),
+      fieldOf: (code) => (ATTACH_CODES.has(code) ? 'hostname' : undefined),
+    });
+    this.changePlan = new Task(async () => ((await actions.changePlan('pro')) ? this.attach() : undefined));
+    this.deploy = new Task(async () => {
+      const { status, reason } = await client.deploys.create({ projectId });
+      this.#deployFault = status === 'failed' ? `The deploy failed. ${reason ?? ''}` : undefined;
+      return status === 'failed' ? undefined : this.attach();
+    });
+  }
+
+  /** Who has the hostname, where that is why it was refused. */
+  get holder(): Holder | undefined {
+    return this.form.code === 'in_use' ? this.#holder : undefined;
+  }
+
+  /** Why a deploy did not help. */
+  get deployFault(): string | undefined {
+    return this.#deployFault ?? this.deploy.failure;
+  }
+
+  async attach(): Promise<Domain | undefined> {
+    this.#holder = undefined;
+    this.#deployFault = undefined;
+    const domain = await this.form.submit();
+    if (domain === undefined && this.form.code === 'in_use') await this.#findHolder();
+    return domain;
+  }
+
+  async #findHolder(): Promise<void> {
+    try {
+      const { hostname, projectId } = await this.#client.domains.get({ hostname: this.form.values.hostname.trim() });
+      this.#holder = { hostname, projectId };
+    } catch {
+      // The message at the field names its project; without an answer there is only no link to it.
+    }
+  }
+}
+
+const ATTACH_CODES: ReadonlySet<string> = new Set([
+  'hostname_invalid',
+  'hostname_reserved',
+  'plan_required',
+  'deploy_required',
+  'in_use',
+]);

@@ -1,0 +1,121 @@
+import type { DomainConfiguration } from '../../main/contract/domains.ts';
+import { describeFailure } from '../connection/failure.ts';
+import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+export interface ConfigurationEditorOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  toasts: Pick<Toasts, 'done'>;
+  projectId: string;
+}
+
+/** The configuration of a project's domains as JSON: as it is, and while it is edited. */
+export class ConfigurationEditor {
+  readonly configuration: LiveQuery<DomainConfiguration>;
+  #draft = $state<string | undefined>(undefined);
+  #applying = $state(false);
+  #fault = $state<string | undefined>(undefined);
+  readonly #options: ConfigurationEditorOptions;
+
+  constructor(options: ConfigurationEditorOptions) {
+    this.#options = options;
+    const { client, changes, time, projectId } = options;
+    this.configuration = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.domains.export({ projectId }, { signal }),
+      concerns: ({ type }) => type === 'domains.changed' || type === 'projects.changed',
+    });
+  }
+
+  /** What is shown: what is being edited, or what is in force. */
+  get text(): string {
+    return this.#draft ?? this.stored;
+  }
+
+  set text(text: string) {
+    this.#draft = text === this.stored ? undefined : text;
+    this.#fault = undefined;
+  }
+
+  /** What is in force, as one keeps it in a file. */
+  get stored(): string {
+    const { value } = this.configuration;
+    return value === undefined ? '' : `${JSON.stringify(value, null, 2)}\n`;
+  }
+
+  get edited(): boolean {
+    return this.#draft !== undefined;
+  }
+
+  get applying(): boolean {
+    return this.#applying;
+  }
+
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  discard(): void {
+    this.#draft = undefined;
+    this.#fault = undefined;
+  }
+
+  /** Takes it over: attaches what is named and missing, sets the primary and the redirects. Removes no domain. */
+  async apply(): Promise<boolean> {
+    const before = this.configuration.value;
+    if (this.#applying || before === undefined) return false;
+    const configuration = this.#parse();
+    if (configuration === undefined) return false;
+    const { client, projectId } = this.#options;
+    this.#applying = true;
+    try {
+      // The engine judges what is in it, unknown fields included.
+      const after = await client.domains.import({ projectId, configuration: configuration as object });
+      this.#draft = undefined;
+      this.#report(before, after);
+      return true;
+    } catch (error) {
+      this.#fault =
+        error instanceof ConnectionLostError
+          ? 'There is no connection to Vivarium. What you typed stays; apply it again when it is back.'
+          : describeFailure(error);
+      return false;
+    } finally {
+      this.#applying = false;
+    }
+  }
+
+  close(): void {
+    this.configuration.close();
+  }
+
+  #parse(): unknown {
+    this.#fault = undefined;
+    try {
+      return JSON.parse(this.text);
+    } catch (error) {
+      this.#fault = `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+      return undefined;
+    }
+  }
+
+  #report(before: DomainConfiguration, after: DomainConfiguration): void {
+    const { client, projectId, toasts } = this.#options;
+    const attached = after.domains.filter((hostname) => !before.domains.includes(hostname));
+    const added = attached.length === 0 ? '' : ` Attached: ${attached.join(', ')}; verify them next.`;
+    toasts.done({
+      text: `The configuration is in force.${added}`,
+      undo: async () => {
+        const { primary, redirects } = before;
+        await client.domains.import({ projectId, configuration: { primary, redirects } });
+        for (const hostname of attached) await client.domains.remove({ hostname });
+      },
+      undone: 'The configuration is as it was.',
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import { ORPCError } from '@orpc/client';
+import type { CaaVerdict } from '../../main/contract/caa.ts';
+import type { Certificate } from '../../main/contract/certificates.ts';
+import type { Settings } from '../../main/contract/settings.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { readLocalRecords, type LocalRecords } from './record-plan.ts';
+
+/** Whose issuance is rehearsed. Empty texts stand for what the settings say. */
+export interface Rehearsal {
+  issuer: string;
+  wildcard: boolean;
+  method: string;
+  accountUri: string;
+}
+
+const OWN: Rehearsal = { issuer: '', wildcard: false, method: '', accountUri: '' };
+
+/** A walk, and who asks by default. */
+export interface CaaAnswer {
+  verdict: CaaVerdict;
+  identity: Settings['caaIdentity'];
+}
+
+export interface DomainDetailOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  hostname: string;
+}
+
+/** What is known of one domain beside itself. Made when it comes into view, closed when it leaves. */
+export class DomainDetail {
+  readonly caa: LiveQuery<CaaAnswer>;
+  /** Null while there is none. */
+  readonly certificate: LiveQuery<Certificate | null>;
+  readonly local: LiveQuery<LocalRecords>;
+  #rehearsal = $state.raw<Rehearsal>(OWN);
+
+  constructor({ client, changes, time, hostname }: DomainDetailOptions) {
+    this.caa = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        const { caaIdentity: identity } = await client.settings.get({}, { signal });
+        const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
+        return { verdict, identity };
+      },
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'settings.changed', 'clock.changed'].includes(type),
+    });
+    this.certificate = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        try {
+          return await client.certificates.get({ hostname }, { signal });
+        } catch (error) {
+          if (error instanceof ORPCError && error.code === 'not_found') return null;
+          throw error;
+        }
+      },
+      concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
+    });
+    this.local = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => readLocalRecords(client, hostname, signal),
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'settings.changed', 'clock.changed'].includes(type),
+    });
+  }
+
+  get rehearsal(): Rehearsal {
+    return this.#rehearsal;
+  }
+
+  /** Whether the walk is another one than that which decides about the certificate here. */
+  get rehearsing(): boolean {
+    return JSON.stringify(this.#rehearsal) !== JSON.stringify(OWN);
+  }
+
+  /** Walks for somebody else, or for another kind of certificate. */
+  rehearse(changes: Partial<Rehearsal>): void {
+    this.#rehearsal = { ...this.#rehearsal, ...changes };
+    this.caa.reread();
+  }
+
+  endRehearsal(): void {
+    this.rehearse(OWN);
+  }
+
+  close(): void {
+    for (const query of [this.caa, this.certificate, this.local]) query.close();
+  }
+}
+
+function asked({ issuer, wildcard, method, accountUri }: Rehearsal, identity: Settings['caaIdentity']) {
+  return {
+    wildcard,
+    ...(issuer.trim() !== '' && { issuer: issuer.trim() }),
+    method: method === '' ? identity.method : method,
+    ...(accountUri.trim() !== '' && { accountUri: accountUri.trim() }),
+  };
+}

@@ -1,0 +1,66 @@
+import type { Domain } from '../../main/contract/domains.ts';
+import { outlookOf } from './domain-outlook.ts';
+
+/** What narrows the list. The values stand in the address. */
+export const DOMAIN_FILTERS = [
+  { value: 'all', label: 'All domains', matches: () => true },
+  { value: 'attention', label: 'Needs attention', matches: needsAttention },
+  { value: 'verified', label: 'Verified', matches: ({ state }) => state === 'verified' },
+  { value: 'pending', label: 'Pending', matches: ({ state }) => state === 'pending' },
+  { value: 'misconfigured', label: 'Misconfigured', matches: ({ state }) => state === 'misconfigured' },
+  { value: 'suspended', label: 'Suspended', matches: ({ state }) => state === 'suspended' },
+  { value: 'issued', label: 'Certificate issued', matches: ({ certificate }) => certificate.state === 'issued' },
+  { value: 'waiting', label: 'Certificate pending', matches: ({ certificate }) => certificate.state === 'pending' },
+  { value: 'failed', label: 'Certificate failed', matches: ({ certificate }) => certificate.state === 'failed' },
+  { value: 'expired', label: 'Certificate expired', matches: ({ certificate }) => certificate.state === 'expired' },
+] as const satisfies readonly { value: string; label: string; matches: (domain: Domain) => boolean }[];
+
+export type DomainFilter = (typeof DOMAIN_FILTERS)[number]['value'];
+
+/** The filter that an address names; all where it names none. */
+export const readFilter = (text: string | undefined): DomainFilter =>
+  DOMAIN_FILTERS.find(({ value }) => value === text)?.value ?? 'all';
+
+/** Whether somebody has to do something; what is merely on its way comes by itself. */
+function needsAttention(domain: Domain): boolean {
+  const { tone } = outlookOf(domain);
+  return tone === 'amber' || tone === 'brick';
+}
+
+/** The filters with how many domains each would show, without those that would show none. */
+export function filterChoices(
+  domains: readonly Domain[],
+  chosen: DomainFilter,
+): { value: DomainFilter; label: string }[] {
+  return DOMAIN_FILTERS.flatMap(({ value, label, matches }) => {
+    const count = domains.filter(matches).length;
+    return count > 0 || value === 'all' || value === chosen ? [{ value, label: `${label} (${count})` }] : [];
+  });
+}
+
+/**
+ * The domains that a search and a filter leave, by their labels from the right, which keeps the names of one zone together and
+ * does not change while their states do.
+ */
+export function listDomains(
+  domains: readonly Domain[],
+  { search, filter }: { search: string; filter: DomainFilter },
+): Domain[] {
+  const { matches } = DOMAIN_FILTERS.find(({ value }) => value === filter) ?? DOMAIN_FILTERS[0];
+  const wanted = search.trim().toLowerCase();
+  return domains
+    .filter((domain) => domain.hostname.includes(wanted) && matches(domain))
+    .map((domain) => ({ domain, labels: domain.hostname.split('.').reverse() }))
+    .sort((a, b) => compareLabels(a.labels, b.labels))
+    .map(({ domain }) => domain);
+}
+
+/** Numbers by their value: `tenant-2` before `tenant-10`. */
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+function compareLabels(a: readonly string[], b: readonly string[]): number {
+  const differing = a.findIndex((label, index) => label !== b[index]);
+  if (differing < 0) return a.length - b.length;
+  const other = b[differing];
+  return other === undefined ? 1 : compare(a[differing] ?? '', other);
+}

@@ -1,0 +1,191 @@
+import type { Check, CheckCode, Domain } from '../../main/contract/domains.ts';
+import type { IconName } from '../components/shared/icons.ts';
+import type { Tone } from '../components/shared/tone.ts';
+
+/** What a check found wrong, in a few words for a list. */
+const TROUBLES: Record<CheckCode, string> = {
+  hostname_invalid: 'Not a hostname',
+  hostname_reserved: 'A reserved name',
+  plan_required: 'The plan is Free',
+  deploy_required: 'Nothing is deployed',
+  in_use: 'In use elsewhere',
+  no_record: 'No record yet',
+  lookup_failed: 'The DNS did not answer',
+  wrong_target: 'The CNAME leads elsewhere',
+  a_conflict: 'An address is in the way',
+  cname_at_apex: 'A CNAME at the apex',
+  alias_mismatch: 'Other addresses',
+  alias_unsupported: 'The provider has no ALIAS',
+  chain_loop: 'The CNAMEs lead in a circle',
+  chain_too_long: 'Too many CNAMEs',
+  not_propagated: 'Not visible yet',
+  caa_forbids: 'CAA forbids the certificate',
+  caa_lookup_failed: 'CAA could not be read',
+  wildcard_risk: 'A wildcard leads here too',
+  moved: 'It has moved away',
+  issuance_pending: 'The certificate is on its way',
+  timed_out: 'No certificate within 30 minutes',
+  suffix_not_permitted: 'The root may not sign for it',
+};
+
+/** A code in a few words. */
+export const troubleOf = (code: CheckCode): string => TROUBLES[code];
+
+/** What is shown in full elsewhere on the page. */
+const IN_SHORT: Partial<Record<CheckCode, string>> = {
+  caa_forbids: 'The CAA walk below shows the record that forbids it, and the smallest change that would permit it.',
+  caa_lookup_failed:
+    'Nobody knows what the CAA records say, so none may be assumed. The walk below shows where it ended.',
+};
+
+/** The way out that the interface itself can offer. */
+export type OutlookAction = 'verify' | 'plan' | 'clock';
+
+/** Where a domain stands as a whole, and what comes next. */
+export interface Outlook {
+  tone: Exclude<Tone, 'neutral'>;
+  icon: IconName;
+  /** A few words, for the list and above the detail. */
+  title: string;
+  /** What it means, in a sentence or two. */
+  text: string;
+  /** What the interface waits for. */
+  due?: { what: string; at: string };
+  action?: OutlookAction;
+}
+
+/** Suspension first, then what is wrong with the hostname, then with its certificate. */
+export function outlookOf(domain: Domain): Outlook {
+  if (domain.state === 'suspended') return SUSPENDED;
+  const trouble = domain.checks.find(isTrouble);
+  if (domain.state !== 'verified') return hostnameOutlook(domain, trouble);
+  return certificateOutlook(domain, trouble);
+}
+
+const SUSPENDED: Outlook = {
+  tone: 'amber',
+  icon: 'pause',
+  title: 'Suspended by the plan',
+  text: 'The project fell back to the plan Free, which has no custom domains, so this one is not served. It stays attached, and returns to what it was as soon as the plan does.',
+  action: 'plan',
+};
+
+/** What speaks against a domain. `moved` only adds to what was found, so it is told where nothing else is. */
+const isTrouble = ({ code, outcome }: Check): boolean =>
+  (outcome === 'failed' || outcome === 'unknown') && code !== 'timed_out';
+
+function hostnameOutlook(domain: Domain, trouble: Check | undefined): Outlook {
+  const { state, lastCheckedAt, verifiedAt } = domain;
+  if (trouble === undefined) {
+    if (lastCheckedAt === undefined) return NEVER_CHECKED;
+    return { ...NEVER_CHECKED, title: 'Not verified', text: 'Verify it again to see why.' };
+  }
+  if (trouble.code === 'not_propagated') {
+    return {
+      tone: 'water',
+      icon: 'waiting',
+      title: TROUBLES.not_propagated,
+      text: 'The right record is stored, and DNS still answers as before. It is checked by itself as soon as the record can be seen.',
+      ...(trouble.until !== undefined && { due: { what: 'Visible in', at: trouble.until }, action: 'clock' as const }),
+    };
+  }
+  const served = verifiedAt === undefined ? '' : ' It goes on being served, to whoever still arrives.';
+  const unknown = trouble.outcome === 'unknown';
+  return {
+    tone: unknown || state === 'pending' ? 'amber' : 'brick',
+    icon: unknown ? 'unknown' : state === 'pending' ? 'pending' : 'failed',
+    title: TROUBLES[trouble.code],
+    text: `${trouble.message}${served}`,
+    action: 'verify',
+  };
+}
+
+const NEVER_CHECKED: Outlook = {
+  tone: 'amber',
+  icon: 'pending',
+  title: 'Waiting for its record',
+  text: 'Add the record below at the DNS provider, then verify. A certificate is issued automatically after that.',
+  action: 'verify',
+};
+
+function certificateOutlook({ certificate }: Domain, trouble: Check | undefined): Outlook {
+  const { state, nextAttemptAt, renewAt } = certificate;
+  const why = trouble === undefined ? '' : ` ${IN_SHORT[trouble.code] ?? trouble.message}`;
+  const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
+  switch (state) {
+    case 'none':
+      return {
+        tone: 'amber',
+        icon: 'unlocked',
+        title: 'No certificate',
+        text: `Served over HTTP only.${why}`,
+        action: 'verify',
+      };
+    case 'pending':
+      if (trouble !== undefined) {
+        return {
+          tone: 'amber',
+          icon: 'refused',
+          title: TROUBLES[trouble.code],
+          text: `Served over HTTP only.${why}`,
+          ...attempt,
+          action: 'verify',
+        };
+      }
+      return {
+        tone: 'water',
+        icon: 'waiting',
+        title: TROUBLES.issuance_pending,
+        text: 'Verified, and served over HTTP. The certificate is issued automatically.',
+        ...(nextAttemptAt !== undefined && { due: { what: 'Issued in', at: nextAttemptAt }, action: 'clock' as const }),
+      };
+    case 'failed':
+      return {
+        tone: 'brick',
+        icon: 'refused',
+        title: TROUBLES.timed_out,
+        text: 'Served over HTTP only. The attempts were given up; mend what the checks say, then re-verify, and they begin anew.',
+        action: 'verify',
+      };
+    case 'expired':
+      return {
+        tone: 'brick',
+        icon: 'refused',
+        title: 'The certificate has expired',
+        text: `Served over HTTP only.${why}`,
+        ...attempt,
+        action: 'verify',
+      };
+    case 'issued':
+      if (trouble === undefined) return HEALTHY;
+      return {
+        ...renewalOutlook(trouble),
+        ...(renewAt === undefined ? attempt : { due: { what: 'Renewal in', at: renewAt } }),
+      };
+  }
+}
+
+/** What decides about a certificate alone; the hostname is right. */
+const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_lookup_failed', 'suffix_not_permitted']);
+
+/** Something is wrong, and the certificate that there is goes on holding. */
+function renewalOutlook({ code, outcome, message }: Check): Outlook {
+  const ofCertificate = OF_CERTIFICATE.has(code);
+  return {
+    tone: 'amber',
+    icon: outcome === 'unknown' ? 'unknown' : 'warning',
+    title: ofCertificate ? `Renewal: ${lowerFirst(TROUBLES[code])}` : TROUBLES[code],
+    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate holds' : ''}. ${IN_SHORT[code] ?? message}`,
+    action: 'verify',
+  };
+}
+
+const HEALTHY: Outlook = {
+  tone: 'moss',
+  icon: 'ok',
+  title: 'Served over HTTP and HTTPS',
+  text: 'The record leads here, and the certificate renews itself.',
+};
+
+const lowerFirst = (text: string): string =>
+  text.startsWith('CAA') ? text : text.charAt(0).toLowerCase() + text.slice(1);

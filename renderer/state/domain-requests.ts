@@ -1,0 +1,34 @@
+import type { StatusReport } from '../../main/contract/status.ts';
+import { quote, rootFile } from './first-request.ts';
+
+/** An address of a domain at this machine's listeners; the ports that URLs leave out are left out. */
+export function domainUrl(hostname: string, secure: boolean, ports: StatusReport['ports']): string {
+  const port = secure ? ports.https : ports.http;
+  const usual = port === (secure ? 443 : 80);
+  return `${secure ? 'https' : 'http'}://${hostname}${usual ? '' : `:${port}`}`;
+}
+
+export interface DomainRequestOptions {
+  hostname: string;
+  secure: boolean;
+  status: Pick<StatusReport, 'ports' | 'dataDir'>;
+}
+
+/**
+ * A request to a domain that works when pasted into a shell in which `$VIVARIUM_KEY` is set, whatever the system's DNS knows:
+ * `--resolve` takes the place of the answer, `--cacert` that of trust.
+ */
+export function domainRequest({ hostname, secure, status: { ports, dataDir } }: DomainRequestOptions): string {
+  const port = secure ? ports.https : ports.http;
+  const lines = [
+    `curl --resolve ${hostname}:${port}:127.0.0.1`,
+    ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
+    '-H "Authorization: Bearer $VIVARIUM_KEY"',
+    quote(`${domainUrl(hostname, secure, ports)}/v1/pets?limit=5`),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+/** The question that verification begins with, to Vivarium's own DNS server; undefined while that has no port. */
+export const digCommand = (hostname: string, type: string, { dns }: StatusReport['ports']): string | undefined =>
+  dns === undefined ? undefined : `dig @127.0.0.1 -p ${dns} ${hostname} ${type}`;

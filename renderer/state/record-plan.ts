@@ -1,0 +1,140 @@
+import type { Domain, Instruction } from '../../main/contract/domains.ts';
+import type { RecordInfo, ZoneInfo } from '../../main/contract/zones.ts';
+import type { Client } from '../connection/transport.ts';
+
+/** What Vivarium's own DNS has for a hostname. */
+export interface LocalRecords {
+  zones: readonly ZoneInfo[];
+  /** The zone that the hostname is in, the closest one; null when it is in none. */
+  zone: ZoneInfo | null;
+  /** What stands at the hostname there, visible or not. */
+  records: readonly RecordInfo[];
+  /** Whom verification asks: `local`, or another resolver, which does not see the zones here. */
+  resolver: string;
+}
+
+type WantedRecord = Pick<RecordInfo, 'name' | 'type' | 'ttl' | 'value'>;
+
+/** What it takes to have the right record in Vivarium's own DNS. */
+export type RecordPlan =
+  /** It stands there; `visibleAt` may be still to come. */
+  | { kind: 'present'; zone: string; visibleAt: string }
+  /** It can't be put there; `why` says what to do instead. */
+  | { kind: 'impossible'; why: string }
+  | { kind: 'put'; zone: string; createsZone: boolean; record: WantedRecord; replaced: readonly RecordInfo[] };
+
+/** Reads what Vivarium's DNS has for a hostname. */
+export async function readLocalRecords(client: Client, hostname: string, signal: AbortSignal): Promise<LocalRecords> {
+  const [zones, { resolver }] = await Promise.all([
+    client.zones.list({}, { signal }),
+    client.settings.get({}, { signal }),
+  ]);
+  const zone = closestZone(hostname, zones);
+  if (zone === null) return { zones, zone, records: [], resolver };
+  const name = nameWithin(hostname, zone.name);
+  const records = await client.records.list({ zone: zone.name, name }, { signal });
+  return { zones, zone, records, resolver };
+}
+
+/** The zone that a name is in, the closest one. */
+export function closestZone(name: string, zones: readonly ZoneInfo[]): ZoneInfo | null {
+  const holding = zones.filter((zone) => name === zone.name || name.endsWith(`.${zone.name}`));
+  return holding.sort((a, b) => b.name.length - a.name.length)[0] ?? null;
+}
+
+/** A name as it is written in a zone. */
+export const nameWithin = (name: string, zone: string): string =>
+  name === zone ? '@' : name.slice(0, -zone.length - 1);
+
+/** What one click does to have the right record of a domain in Vivarium's own DNS. */
+export function planRecord(
+  { hostname, instructions }: Domain,
+  { zone, records }: Pick<LocalRecords, 'zone' | 'records'>,
+): RecordPlan {
+  const [instruction] = instructions;
+  if (instruction === undefined) return { kind: 'impossible', why: 'There is no record to put.' };
+  const zoneName = zone?.name ?? registeredZone(hostname, instruction);
+  const name = nameWithin(hostname, zoneName);
+  const impossible = impossibility(instruction, name, zone);
+  if (impossible !== null) return { kind: 'impossible', why: impossible };
+  const inTheWay = records.filter((record) => !isRight(record, instruction) && conflicts(record, instruction));
+  const right = records.find((record) => isRight(record, instruction));
+  if (right !== undefined && inTheWay.length === 0) {
+    return { kind: 'present', zone: zoneName, visibleAt: right.visibleAt };
+  }
+  const { type, value, ttl } = instruction;
+  return {
+    kind: 'put',
+    zone: zoneName,
+    createsZone: zone === null,
+    record: { name, type, value, ttl },
+    replaced: inTheWay,
+  };
+}
+
+/** Where there is no zone yet, the instruction's name is relative to the one to make. */
+const registeredZone = (hostname: string, { name }: Instruction): string =>
+  name === '@' ? hostname : hostname.slice(name.length + 1);
+
+function impossibility({ type, note }: Instruction, name: string, zone: ZoneInfo | null): string | null {
+  const refused = type === 'CNAME' ? name === '@' : zone !== null && !zone.supportsAlias;
+  return refused ? (note ?? `The zone can't have a record of the type ${type} there.`) : null;
+}
+
+const isAlias = (type: string): boolean => type === 'ALIAS' || type === 'ANAME';
+
+function isRight({ type, value }: RecordInfo, wanted: Instruction): boolean {
+  const sameType = type === wanted.type || (isAlias(type) && isAlias(wanted.type));
+  return sameType && value.toLowerCase().replace(/\.$/, '') === wanted.value;
+}
+
+/** A CNAME stands alone (RFC 1034 §3.6.2); beside an ALIAS, only what decides about addresses is in the way. */
+const conflicts = ({ type }: RecordInfo, wanted: Instruction): boolean =>
+  wanted.type === 'CNAME' || ['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME'].includes(type);
+
+/** A record as one writes it in a zone. */
+export const lineOf = ({ name, type, value }: WantedRecord): string => `${name} ${type} ${value}`;
+
+/** What a plan does, said before it is done. */
+export function describePlan({ zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>): string {
+  const adds = `adds ${lineOf(record)}`;
+  if (createsZone) return `Creates the zone ${zone} in Vivarium’s DNS, and ${adds}.`;
+  if (replaced.length === 0)
+    return `${adds.charAt(0).toUpperCase()}${adds.slice(1)} to the zone ${zone} in Vivarium’s DNS.`;
+  return `In the zone ${zone}, removes ${replaced.map(lineOf).join(' and ')}, which is in the way, and ${adds}.`;
+}
+
+/**
+ * Puts the record there. What had to give way comes back when the record is refused.
+ * @returns the way back: the record goes, what it replaced returns, and a zone that was made for it goes if it is empty.
+ */
+export async function carryOut(
+  client: Client,
+  { zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>,
+): Promise<() => Promise<void>> {
+  const putBack = async (): Promise<void> => {
+    // As they were, however careless that was.
+    for (const { name, type, ttl, value } of replaced) {
+      await client.records.put({ zone, name, type, ttl, value, force: true });
+    }
+  };
+  const removeEmptyZone = async (): Promise<void> => {
+    if (!createsZone) return;
+    const made = (await client.zones.list({})).find(({ name }) => name === zone);
+    if (made?.records === 0) await client.zones.remove({ name: zone });
+  };
+  if (createsZone) await client.zones.create({ name: zone, supportsAlias: true });
+  for (const { id } of replaced) await client.records.remove({ id });
+  try {
+    const { id } = await client.records.put({ zone, ...record });
+    return async () => {
+      await client.records.remove({ id });
+      await putBack();
+      await removeEmptyZone();
+    };
+  } catch (error) {
+    await putBack();
+    await removeEmptyZone();
+    throw error;
+  }
+}

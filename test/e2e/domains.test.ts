@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { Engine } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+/** The whole story, and audits on the way: more than one page's worth on a busy machine. */
+const STORY_MS_MAX = 60_000;
+
+const DOMAINS = '/projects/happy-paws/domains';
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const list = (page: Page) => page.getByRole('list').filter({ has: page.locator('a[data-hostname]') });
+const row = (page: Page, hostname: string) => page.locator(`a[data-hostname="${hostname}"]`);
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+const outlook = (page: Page) => region(page, 'Where it stands');
+
+/** Waits until the domain's row in the list says so. */
+const rowSays = (page: Page, hostname: string, text: string) => row(page, hostname).getByText(text).first().waitFor();
+
+/** Waits until the focus is on the domain's row. */
+const focused = (page: Page, hostname: string) =>
+  expect.poll(() => page.evaluate('document.activeElement?.dataset.hostname')).toBe(hostname);
+
+async function proProject(engine: Engine): Promise<string> {
+  const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
+  const project = projects.find(({ slug }) => slug === 'happy-paws');
+  if (project === undefined) throw new Error('The demo has no Pro project.');
+  return project.id;
+}
+
+describe('the life of a domain', () => {
+  it(
+    'is attached, fails, is mended with one click, is kept from renewal by CAA, mended again, and removed',
+    async () => {
+      const opened = await openPage({ path: DOMAINS });
+      const { page, engine } = opened;
+
+      await rowSays(page, 'www.happypaws.test', 'verified');
+      await page.keyboard.press('n');
+      await page.getByLabel('Hostname').fill('Shop.Acme.Test.');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Attach shop.acme.test' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`${DOMAINS}/shop.acme.test`);
+      const record = region(page, 'Record');
+      await record.getByRole('button', { name: 'Copy value' }).click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
+      await expectSound(opened, 'domain-attach');
+
+      // Without its record it fails, and says what to do.
+      await button(page, 'Verify').click();
+      await outlook(page).getByText('No record yet').waitFor();
+      await region(page, 'Checks').getByText('no_record').waitFor();
+      await region(page, 'Checks').getByText('Create the zone acme.test').waitFor();
+      await rowSays(page, 'shop.acme.test', 'pending');
+
+      // One click puts it; said before it is done, and with a way back.
+      await record.getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
+      await button(page, 'Put it in my local zone').click();
+      await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
+      await record.getByText(/^The record is in the zone/).waitFor();
+      await button(page, 'Verify').click();
+      await rowSays(page, 'shop.acme.test', 'verified');
+      await rowSays(page, 'shop.acme.test', 'certificate issued');
+      await region(page, 'Requests').getByText('--resolve shop.acme.test:').waitFor();
+      await button(page, 'Show everything about it').click();
+      await region(page, 'Certificate')
+        .getByText(/90 days left/)
+        .waitFor();
+
+      // Somebody forbids it.
+      const caa = region(page, 'CAA');
+      await caa.getByText('allowed').waitFor();
+      await button(page, 'Do it in my local zone').click();
+      await caa.getByText('forbidden').waitFor();
+      await button(page, 'Renew').click();
+      await page
+        .getByText(/^No certificate was issued for shop\.acme\.test: vivarium\.localhost must not issue/)
+        .waitFor();
+      await rowSays(page, 'shop.acme.test', 'renewal refused');
+      const stations = await caa
+        .getByRole('listitem')
+        .filter({ has: page.locator('.mark') })
+        .allInnerTexts();
+      expect(stations.map((text) => text.split('\n').slice(0, 2).join(' '))).toEqual([
+        'shop.acme.test goes on',
+        'shop.acme.test forbids',
+        'shop.acme.test not asked',
+        'the root not asked',
+      ]);
+      await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
+      await expectSound(opened, 'domain-caa');
+
+      // The change that the walk names mends it.
+      await button(page, 'Do it in my local zone').click();
+      await caa.getByText('allowed').waitFor();
+      await button(page, 'Re-verify').click();
+      await rowSays(page, 'shop.acme.test', 'certificate issued');
+
+      // Removal takes effect at once, and can be taken back.
+      await button(page, 'More for shop.acme.test').last().click();
+      await page.getByRole('menuitem', { name: 'Remove' }).click();
+      await row(page, 'shop.acme.test').waitFor({ state: 'detached' });
+      await expect(engine.call('domains.get', { hostname: 'shop.acme.test' })).rejects.toThrow('There is no domain');
+      await page.keyboard.press('Control+z');
+      await rowSays(page, 'shop.acme.test', 'certificate issued');
+      await page.getByText('shop.acme.test is attached again, verified, with a certificate.').waitFor();
+      expect(opened.errors).toEqual([]);
+    },
+    STORY_MS_MAX,
+  );
+
+  it('follows the app’s clock: what is on its way counts down, and comes when the clock is moved', async () => {
+    const opened = await openPage({
+      path: `${DOMAINS}/shop.happypaws.test`,
+      prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
+    });
+    const { page } = opened;
+    const record = region(page, 'Record');
+    await record.getByText('removes shop CNAME happypaws.old-host.example, which is in the way').waitFor();
+    await button(page, 'Replace it in my local zone').click();
+    await record.getByText(/visible in (2 days|47 h)/).waitFor();
+    await button(page, 'Verify').click();
+    await outlook(page).getByText('Not visible yet').waitFor();
+    await outlook(page)
+      .getByText(/^Visible in/)
+      .waitFor();
+    await expectSound(opened, 'domain-propagating');
+    await button(page, 'Advance the clock').click();
+    await rowSays(page, 'shop.happypaws.test', 'certificate issued');
+    await record.getByText(/^The record is in the zone/).waitFor();
+    expect(opened.errors).toEqual([]);
+  });
+
+  it('shows what goes wrong with expected beside found, and both states of each domain', async () => {
+    const opened = await openPage({ path: DOMAINS });
+    const { page } = opened;
+    await rowSays(page, 'www.happypaws.test', 'certificate issued');
+    await rowSays(page, 'happypaws.example', 'certificate refused');
+    await expectSound(opened, 'domains');
+    await row(page, 'shop.happypaws.test').click();
+    const checks = region(page, 'Checks');
+    await checks.getByText('Expected').waitFor();
+    await checks.getByText('happypaws.old-host.example', { exact: true }).waitFor();
+    await checks.getByRole('button', { name: 'Copy record' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('shop CNAME cname.vivarium.localhost');
+    await expectSound(opened, 'domain-wrong');
+  });
+});
+
+describe('attaching a domain', () => {
+  it('shows each refusal at the field and keeps what was typed', async () => {
+    const opened = await openPage({ path: `${DOMAINS}?attach=name` });
+    const { page } = opened;
+    const field = page.getByLabel('Hostname');
+    for (const [typed, message] of [
+      ['http://www.acme.test/x', /is more than a hostname.*Write only www\.acme\.test/],
+      ['*.acme.test', /is a wildcard/],
+      ['a_b.acme.test', /Use a hyphen instead/],
+      ['shop.vivarium.localhost', /vivarium\.localhost/],
+      ['<b>x</b>.test', /<b>x/],
+    ] as const) {
+      await field.fill(typed);
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText(message).waitFor();
+      expect(await field.inputValue()).toBe(typed);
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+    }
+    await field.fill('www.happypaws.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Show www.happypaws.test in Happy Paws' }).click();
+    await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
+    expect(opened.errors).toEqual([]);
+  });
+
+  it('offers the plan that it needs, and can take that back', async () => {
+    const opened = await openPage({ path: '/projects/demo/domains' });
+    const { page, engine } = opened;
+    await page.getByText('No domains yet').waitFor();
+    await expectSound(opened, 'domains-none');
+    await button(page, 'Attach a domain').last().click();
+    await page.getByLabel('Hostname').fill('www.acme.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('is on the plan Free').waitFor();
+    await button(page, 'Change the plan to Pro and attach').click();
+    await page.getByRole('heading', { name: 'Attach www.acme.test' }).waitFor();
+    expect((await engine.demo()).plan).toBe('pro');
+    // Falling back suspends it, which is explained, with the way back.
+    await page.keyboard.press('Control+z');
+    await page.getByText('Demo is on the plan Free again.').waitFor();
+    await rowSays(page, 'www.acme.test', 'suspended');
+    await button(page, 'Close').click();
+    await page.getByText('1 domain is suspended.').waitFor();
+    await expectSound(opened, 'domains-suspended');
+    await button(page, 'Change the plan to Pro').click();
+    await rowSays(page, 'www.acme.test', 'pending');
+    expect(opened.errors).toEqual([]);
+  });
+
+  it('offers a deploy where there is none', async () => {
+    const { page, engine, open } = await openPage();
+    await engine.call('projects.create', { name: 'Fresh', plan: 'pro' });
+    await open('/projects/fresh/domains?attach=name');
+    await page.getByLabel('Hostname').fill('fresh.test');
+    await page.keyboard.press('Enter');
+    await button(page, 'Deploy now and attach').click();
+    await region(page, 'Record').getByText('ALIAS', { exact: true }).waitFor();
+  });
+});
+
+describe('redirects and configuration', () => {
+  it('are edited as a whole; a loop is refused at its field', async () => {
+    const opened = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
+    const { page, engine } = opened;
+    await button(page, 'More for www.happypaws.test').last().click();
+    await page.getByRole('menuitem', { name: 'Redirect to another hostname' }).click();
+    const from = page.getByRole('combobox', { name: 'From' });
+    const to = page.getByRole('combobox', { name: 'To', exact: true });
+    expect(await from.inputValue()).toBe('www.happypaws.test');
+    await to.fill('www.happypaws.test');
+    await button(page, 'Save').click();
+    await page
+      .getByRole('alert')
+      .getByText(/makes a loop/)
+      .waitFor();
+    await expectSound(opened, 'domain-redirects');
+    await to.fill('happypaws.example');
+    await page.getByLabel('Status').selectOption('308');
+    await button(page, 'Save').click();
+    await page.getByText('The redirects are in force.').waitFor();
+    const answer = await engine.api({ host: 'www.happypaws.test', path: '/v1/pets?limit=1' });
+    expect([answer.status, answer.headers.location]).toEqual([
+      308,
+      `http://happypaws.example:${engine.app.runtime.http.port}/v1/pets?limit=1`,
+    ]);
+    await page.getByLabel('Domains', { exact: true }).check();
+    await rowSays(page, 'www.happypaws.test', 'Redirects to happypaws.example');
+    expect(opened.errors).toEqual([]);
+  });
+
+  it('are JSON in and out', async () => {
+    const opened = await openPage({ path: `${DOMAINS}?show=configuration` });
+    const { page, engine } = opened;
+    const text = page.getByRole('textbox', { name: 'Configuration' });
+    expect(JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
+    await expectSound(opened, 'domain-configuration');
+    await text.fill('{ "primary": ');
+    await button(page, 'Apply').click();
+    await page.getByText(/This is not JSON/).waitFor();
+    await text.fill('{ "primary": "www.happypaws.test", "domain": [] }');
+    await button(page, 'Apply').click();
+    await page
+      .getByRole('alert')
+      .getByText(/domain/)
+      .waitFor();
+    await text.fill('{ "primary": "www.happypaws.test", "domains": ["new.happypaws.test"] }');
+    await button(page, 'Apply').click();
+    await page.getByText(/Attached: new\.happypaws\.test/).waitFor();
+    const projectId = await proProject(engine);
+    expect(await engine.call('domains.export', { projectId })).toMatchObject({ primary: 'www.happypaws.test' });
+    expect(opened.errors).toEqual([]);
+  });
+});
+
+describe('the list of domains', () => {
+  it('has room for a thousand: found by name and state, gone through by keyboard, and drawn as far as it is in sight', async () => {
+    const opened = await openPage({
+      prepare: async (engine) => {
+        const projectId = await proProject(engine);
+        const domains = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}.many.test`);
+        await engine.call('domains.import', { projectId, configuration: { domains } });
+      },
+      path: DOMAINS,
+    });
+    const { page } = opened;
+    await rowSays(page, 'happypaws.example', 'verified');
+    expect(await list(page).getByRole('listitem').count()).toBeLessThan(60);
+    await row(page, 'happypaws.example').focus();
+    await page.keyboard.press('End');
+    await focused(page, 'tenant-999.many.test');
+    await page.keyboard.press('ArrowUp');
+    await focused(page, 'tenant-998.many.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'tenant-998.many.test' }).waitFor();
+    // The detail follows the arrows, Escape leads back.
+    await page.keyboard.press('ArrowUp');
+    await page.getByRole('heading', { name: 'tenant-997.many.test' }).waitFor();
+    await page.getByRole('heading', { name: 'tenant-997.many.test' }).focus();
+    await page.keyboard.press('Escape');
+    await focused(page, 'tenant-997.many.test');
+    await page.keyboard.press('/');
+    await page.keyboard.type('tenant-99');
+    await row(page, 'tenant-99.many.test').waitFor();
+    expect(await list(page).getByRole('listitem').count()).toBe(11);
+    await page.getByLabel('State').selectOption({ label: 'Misconfigured (1)' });
+    await page.getByText('No domain matches').waitFor();
+    await button(page, 'Show all').click();
+    await expectSound(opened, 'domains-thousand');
+  });
+
+  it('explains a link to a domain that is gone, or elsewhere', async () => {
+    const { page, open, errors } = await openPage({ path: `${DOMAINS}/gone.acme.test` });
+    await page.getByText('gone.acme.test is not attached to this project').waitFor();
+    await open('/projects/demo/domains/www.happypaws.test');
+    await page.getByText('It is attached to Happy Paws').waitFor();
+    await page.getByRole('link', { name: 'show it there' }).click();
+    await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('takes the list’s place where there is no room beside it, and a hostname of 253 characters has room everywhere', async () => {
+    const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(51)}.acme.test`;
+    expect(hostname).toHaveLength(253);
+    const opened = await openPage({
+      viewport: { width: 900, height: 600 },
+      prepare: async (engine) => {
+        await engine.call('domains.attach', { projectId: await proProject(engine), hostname });
+        await engine.call('domains.verify', { hostname });
+      },
+      path: DOMAINS,
+    });
+    const { page } = opened;
+    await row(page, hostname).click();
+    await page.getByRole('heading', { name: hostname }).waitFor();
+    expect(await row(page, hostname).isVisible()).toBe(false);
+    await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H2');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
+    await page.keyboard.press('Escape');
+    await focused(page, hostname);
+    await expectSound(opened, 'domains-narrow');
+  });
+});

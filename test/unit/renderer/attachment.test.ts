@@ -1,0 +1,76 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { Attachment } from '../../../renderer/state/attachment.svelte.ts';
+import { fakeClient, type Answers } from '../../support/fake-client.ts';
+import { makeDomain } from '../../support/page-domains.ts';
+
+/** Refuses with `code` until `mended` is called. */
+function setUp(code: string, answers: Answers = {}) {
+  const message = `Refused: ${code}.`;
+  let refuses = true;
+  const mend = () => (refuses = false);
+  const fake = fakeClient({
+    'domains.attach': ({ hostname }: { hostname: string }) => {
+      if (refuses) throw new ORPCError(code, { message, data: { issues: [{ path: 'hostname', message }] } });
+      return makeDomain(hostname, { state: 'pending' });
+    },
+    'domains.get': ({ hostname }: { hostname: string }) => makeDomain(hostname, { projectId: 'prj_other' }),
+    'deploys.create': () => {
+      mend();
+      return { id: 'dep_1', status: 'succeeded', createdAt: '2026-11-20T09:00:00.000Z' };
+    },
+    ...answers,
+  });
+  const changePlan = async () => mend() === false;
+  const attachment = new Attachment({ client: fake.client, actions: { changePlan }, projectId: 'prj_shop' });
+  attachment.form.values.hostname = ' www.acme.test ';
+  return { ...fake, attachment };
+}
+
+describe('attaching', () => {
+  it.each(['hostname_invalid', 'hostname_reserved', 'plan_required', 'deploy_required', 'in_use'])(
+    'shows the engine’s message at the field, and keeps what was typed: %s',
+    async (code) => {
+      const { attachment } = setUp(code);
+      expect(await attachment.attach()).toBeUndefined();
+      const { form } = attachment;
+      expect([form.code, form.fault('hostname'), form.failure, form.values.hostname]).toEqual([
+        code,
+        `Refused: ${code}.`,
+        undefined,
+        ' www.acme.test ',
+      ]);
+    },
+  );
+
+  it('changes the plan, and tries again', async () => {
+    const { attachment } = setUp('plan_required');
+    await attachment.attach();
+    expect((await attachment.changePlan.start())?.state).toBe('pending');
+    expect(attachment.form.code).toBeUndefined();
+  });
+
+  it('deploys, and tries again', async () => {
+    const { attachment, changes } = setUp('deploy_required');
+    await attachment.attach();
+    await attachment.deploy.start();
+    expect(changes()).toEqual(['domains.attach', 'deploys.create', 'domains.attach']);
+  });
+
+  it('says why the deploy did not help, and does not try again', async () => {
+    const { attachment, changes } = setUp('deploy_required', {
+      'deploys.create': () => ({ id: 'dep_1', status: 'failed', reason: 'Nobody answers.', createdAt: '' }),
+    });
+    await attachment.attach();
+    await attachment.deploy.start();
+    expect(attachment.deployFault).toBe('The deploy failed. Nobody answers.');
+    expect(changes()).toEqual(['domains.attach', 'deploys.create']);
+  });
+
+  it('knows where a hostname is attached already', async () => {
+    const { attachment } = setUp('in_use');
+    await attachment.attach();
+    expect(attachment.holder).toEqual({ hostname: 'www.acme.test', projectId: 'prj_other' });
+  });
+});

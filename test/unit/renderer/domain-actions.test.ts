@@ -1,0 +1,127 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { Announcer } from '../../../renderer/state/announcer.svelte.ts';
+import { DomainActions } from '../../../renderer/state/domain-actions.svelte.ts';
+import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { fakeClient, type Answers } from '../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { makeDomain } from '../../support/page-domains.ts';
+import { makeProject } from '../../support/page-world.ts';
+
+const HOST = 'www.acme.test';
+const PROJECT = {
+  ...makeProject('Shop', { plan: 'pro' }),
+  primary: HOST,
+  redirects: [
+    { from: 'old.acme.test', to: HOST, status: 301 as const },
+    { from: 'a.acme.test', to: 'b.acme.test', status: 302 as const },
+  ],
+};
+
+function setUp(answers: Answers = {}) {
+  const time = createFakeClock();
+  const toasts = new Toasts(time);
+  const announcer = new Announcer(time);
+  const kept = { ...PROJECT, primary: null, redirects: [PROJECT.redirects[1]] };
+  let removed = false;
+  const fake = fakeClient({
+    'projects.get': () => (removed ? kept : PROJECT),
+    'projects.update': () => PROJECT,
+    'domains.remove': () => {
+      removed = true;
+      return makeDomain(HOST);
+    },
+    'domains.attach': () => makeDomain(HOST, { state: 'pending' }),
+    'domains.verify': () => makeDomain(HOST),
+    'domains.setPrimary': () => PROJECT,
+    'domains.setRedirects': () => PROJECT,
+    'certificates.renew': () => ({}),
+    'clock.set': () => ({}),
+    ...answers,
+  });
+  const actions = new DomainActions({ client: fake.client, toasts, announcer, projectId: PROJECT.id });
+  const texts = () => toasts.list.map(({ text }) => text);
+  const undo = async () => {
+    toasts.undoLast();
+    await settle();
+    await settle();
+  };
+  return { ...fake, actions, toasts, announcer, texts, undo };
+}
+
+describe('what is done to a domain', () => {
+  it('is removed at once; undone, it is attached and verified again, with what the project had of it', async () => {
+    const { actions, calls, changes, texts, undo } = setUp();
+    expect(await actions.remove(HOST)).toBe(true);
+    expect(texts()).toEqual([`Removed ${HOST}. It is not served any more, and its certificate is gone.`]);
+    await undo();
+    expect(changes()).toEqual([
+      'domains.remove',
+      'domains.attach',
+      'domains.verify',
+      'domains.setPrimary',
+      'domains.setRedirects',
+    ]);
+    expect(calls.at(-1)?.input).toEqual({
+      projectId: PROJECT.id,
+      redirects: [PROJECT.redirects[1], PROJECT.redirects[0]],
+    });
+    expect(texts()).toEqual([`${HOST} is attached again, verified, with a certificate.`]);
+  });
+
+  it('says honestly that it is back and not verified', async () => {
+    const { actions, texts, undo } = setUp({ 'domains.verify': () => makeDomain(HOST, { state: 'pending' }) });
+    await actions.remove(HOST);
+    await undo();
+    expect(texts()).toEqual([`${HOST} is attached again, not verified, pending.`]);
+  });
+
+  it('is busy with one thing at a time, and says aloud what a check has found', async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { actions, announcer, calls } = setUp({ 'domains.verify': () => promise });
+    const verified = actions.verify(HOST);
+    expect([actions.isBusy(HOST), actions.isBusy('other.acme.test')]).toEqual([true, false]);
+    expect(await actions.verify(HOST)).toBeUndefined();
+    resolve(makeDomain(HOST));
+    await verified;
+    expect([actions.isBusy(HOST), announcer.text, calls.length]).toEqual([
+      false,
+      `${HOST}: verified, with a certificate.`,
+      1,
+    ]);
+  });
+
+  it('reports the engine’s own words when it is refused', async () => {
+    const message = 'No certificate was issued: CAA forbids it.';
+    const { actions, toasts } = setUp({
+      'certificates.renew': () => {
+        throw new ORPCError('conflict', { message });
+      },
+    });
+    await actions.renew(HOST);
+    expect(toasts.list.map(({ tone, text }) => [tone, text])).toEqual([['failed', message]]);
+  });
+
+  it('changes the plan, and back again with the limits that Enterprise had', async () => {
+    const { actions, calls, texts, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'enterprise' }) });
+    await actions.changePlan('pro');
+    expect(texts()).toEqual(['Shop is on the plan Pro.']);
+    await undo();
+    expect(calls.at(-1)).toEqual({
+      procedure: 'projects.update',
+      input: { projectId: PROJECT.id, plan: 'enterprise', limits: PROJECT.limits },
+    });
+  });
+
+  it('makes it primary, and takes that back', async () => {
+    const { actions, calls, undo } = setUp();
+    await actions.makePrimary(null);
+    await undo();
+    const set = calls.filter(({ procedure }) => procedure === 'domains.setPrimary').map(({ input }) => input);
+    expect(set).toEqual([
+      { projectId: PROJECT.id, hostname: null },
+      { projectId: PROJECT.id, hostname: HOST },
+    ]);
+  });
+});

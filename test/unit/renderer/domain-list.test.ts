@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { filterChoices, listDomains, readFilter } from '../../../renderer/state/domain-list.ts';
+import { makeDomain } from '../../support/page-domains.ts';
+
+const DOMAINS = [
+  makeDomain('tenant-10.acme.test'),
+  makeDomain('tenant-2.acme.test', { state: 'pending', certificate: { state: 'none' } }),
+  makeDomain('acme.test'),
+  makeDomain('www.acme.test', { state: 'misconfigured' }),
+  makeDomain('acme.example', { certificate: { state: 'pending', reason: 'issuance_pending' } }),
+  makeDomain('shop.acme.example', { state: 'suspended' }),
+];
+
+const names = (search: string, filter = 'all') =>
+  listDomains(DOMAINS, { search, filter: readFilter(filter) }).map(({ hostname }) => hostname);
+
+describe('the list of domains', () => {
+  it('keeps the names of a zone together, the apex first, and counts as people do', () => {
+    expect(names('')).toEqual([
+      'acme.example',
+      'shop.acme.example',
+      'acme.test',
+      'tenant-2.acme.test',
+      'tenant-10.acme.test',
+      'www.acme.test',
+    ]);
+  });
+
+  it('is searched by a part of the name, in any case, blanks aside', () => {
+    expect(names(' TENANT ')).toEqual(['tenant-2.acme.test', 'tenant-10.acme.test']);
+  });
+
+  it('is narrowed by what needs attention, which what comes by itself does not', () => {
+    expect(names('', 'attention')).toEqual(['shop.acme.example', 'tenant-2.acme.test', 'www.acme.test']);
+  });
+
+  it('is narrowed by search and state together; an unknown state is none', () => {
+    expect(names('acme.test', 'verified')).toEqual(['acme.test', 'tenant-10.acme.test']);
+    expect(names('acme.test', 'nonsense')).toHaveLength(4);
+  });
+
+  it('offers the filters that would show something, and the chosen one', () => {
+    expect(filterChoices(DOMAINS, 'expired').map(({ label }) => label)).toEqual([
+      'All domains (6)',
+      'Needs attention (3)',
+      'Verified (3)',
+      'Pending (1)',
+      'Misconfigured (1)',
+      'Suspended (1)',
+      'Certificate issued (4)',
+      'Certificate pending (1)',
+      'Certificate expired (0)',
+    ]);
+  });
+});

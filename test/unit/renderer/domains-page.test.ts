@@ -1,0 +1,124 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import type { Domain } from '../../../main/contract/domains.ts';
+import { Navigator, type AddressBar } from '../../../renderer/navigation/navigator.svelte.ts';
+import { Announcer } from '../../../renderer/state/announcer.svelte.ts';
+import { DomainsPage, PASSING_MS } from '../../../renderer/state/domains-page.svelte.ts';
+import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { makeDomain } from '../../support/page-domains.ts';
+import { makeProject } from '../../support/page-world.ts';
+
+const AT = '2026-11-20T09:00:00.000Z';
+
+async function setUp(path = '/projects/shop/domains') {
+  const time = createFakeClock();
+  const changes = fakeChanges();
+  const entries = [path];
+  const bar: AddressBar = {
+    read() {
+      const { pathname, search } = new URL(entries.at(-1) ?? '/', 'http://page');
+      return { path: pathname, search };
+    },
+    push: (address) => void entries.push(address),
+    replace: (address) => void (entries[entries.length - 1] = address),
+    onMoved: () => undefined,
+  };
+  let domains: Domain[] = ['a.acme.test', 'b.acme.test', 'c.acme.test'].map((hostname) => makeDomain(hostname));
+  const fake = fakeClient({
+    'domains.list': () => domains,
+    'domains.export': () => ({ domains: [], primary: null, redirects: [] }),
+    'domains.remove': ({ hostname }: { hostname: string }) => {
+      domains = domains.filter((domain) => domain.hostname !== hostname);
+    },
+    'projects.get': () => makeProject('Shop'),
+  });
+  const navigator = new Navigator(bar);
+  const page = new DomainsPage({
+    client: fake.client,
+    changes,
+    time,
+    navigator,
+    toasts: new Toasts(time),
+    announcer: new Announcer(time),
+    project: () => makeProject('Shop', { plan: 'pro' }),
+  });
+  await settle();
+  const lists = () => fake.calls.filter(({ procedure }) => procedure === 'domains.list').length;
+  const address = () => entries.at(-1);
+  return { page, time, changes, lists, entries, address };
+}
+
+describe('the Domains page', () => {
+  it('keeps what it shows in the address, and what narrows the list while another domain is chosen', async () => {
+    const { page, address } = await setUp();
+    page.narrow({ search: 'acme', filter: 'verified' });
+    expect(page.hrefOf('b.acme.test')).toBe('/projects/shop/domains/b.acme.test?search=acme&state=verified');
+    page.show('b.acme.test');
+    expect([address(), page.chosen?.hostname]).toEqual([page.hrefOf('b.acme.test'), 'b.acme.test']);
+    page.narrow({ search: '', filter: 'all' });
+    page.close();
+    expect([address(), page.chosen]).toEqual(['/projects/shop/domains', undefined]);
+  });
+
+  it('shows the last of the domains that the arrows run through, and leaves one entry in the history', async () => {
+    const { page, time, entries } = await setUp('/projects/shop/domains/a.acme.test');
+    page.pass('b.acme.test');
+    await time.pass(PASSING_MS - 1);
+    page.pass('c.acme.test');
+    await time.pass(PASSING_MS - 1);
+    expect(page.item).toBe('a.acme.test');
+    await time.pass(1);
+    expect(entries).toEqual(['/projects/shop/domains/c.acme.test']);
+  });
+
+  it('leads through attaching by the address', async () => {
+    const { page, address } = await setUp('/projects/shop/domains/a.acme.test?state=verified');
+    page.beginAttaching();
+    expect([page.attaching, page.item, address()]).toEqual([
+      true,
+      undefined,
+      '/projects/shop/domains?state=verified&attach=name',
+    ]);
+    page.attached('b.acme.test');
+    expect([page.attaching, address()]).toEqual([true, '/projects/shop/domains/b.acme.test?attach=record']);
+    page.show('b.acme.test');
+    page.close();
+    expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
+  });
+
+  it('goes back to the list when the domain that is shown is removed', async () => {
+    const { page } = await setUp('/projects/shop/domains/a.acme.test');
+    expect(await page.remove(makeDomain('b.acme.test'))).toBe(true);
+    expect(page.item).toBe('a.acme.test');
+    await page.remove(makeDomain('a.acme.test'));
+    expect(page.item).toBeUndefined();
+  });
+
+  it('begins a redirect at a domain, once', async () => {
+    const { page } = await setUp('/projects/shop/domains/a.acme.test');
+    page.redirect(makeDomain('a.acme.test'));
+    page.redirect(makeDomain('a.acme.test'));
+    expect([page.part, page.item, page.redirects.rows.map(({ from }) => from)]).toEqual([
+      'redirects',
+      undefined,
+      ['a.acme.test'],
+    ]);
+  });
+
+  it.each([
+    ['domains.changed', 'prj_shop', true],
+    ['domains.changed', 'prj_other', false],
+    ['zones.changed', undefined, true],
+    ['clock.changed', undefined, true],
+    ['pets.changed', 'prj_shop', false],
+  ] as const)('reads again after %s of %s: %s', async (type, projectId, expected) => {
+    const { time, changes, lists } = await setUp();
+    await time.pass(5_000);
+    const before = lists();
+    changes.tell({ type, at: AT, ...(projectId !== undefined && { projectId }) });
+    await settle();
+    expect(lists() > before).toBe(expected);
+  });
+});

@@ -1,0 +1,165 @@
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import type { Domain } from '../../../main/contract/domains.ts';
+import {
+  carryOut,
+  closestZone,
+  describePlan,
+  nameWithin,
+  planRecord,
+  readLocalRecords,
+  type RecordPlan,
+} from '../../../renderer/state/record-plan.ts';
+import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../support/page-domains.ts';
+
+const SUBDOMAIN = makeDomain('www.acme.test');
+const APEX = makeDomain('acme.test', {
+  kind: 'apex',
+  instructions: [{ type: 'ALIAS', name: '@', value: TARGET, ttl: 3600, note: 'Move the zone.' }],
+});
+
+/** The plan in words; `zone` is what holds `lines`, null where there is none. */
+function plan(domain: Domain, zone: string | null, lines: string[] = [], supportsAlias = true): string {
+  const holding = zone === null ? null : makeZone(zone, { supportsAlias });
+  const made = planRecord(domain, { zone: holding, records: lines.map((line) => makeRecord(zone ?? '', line)) });
+  switch (made.kind) {
+    case 'put':
+      return describePlan(made);
+    case 'present':
+      return `present in ${made.zone}`;
+    case 'impossible':
+      return `impossible: ${made.why}`;
+  }
+}
+
+describe('what one click does', () => {
+  it.each<[string, Domain, string | null, string[], string]>([
+    [
+      'no zone',
+      SUBDOMAIN,
+      null,
+      [],
+      'Creates the zone acme.test in Vivarium’s DNS, and adds www CNAME cname.vivarium.localhost.',
+    ],
+    [
+      'no zone for an apex',
+      APEX,
+      null,
+      [],
+      'Creates the zone acme.test in Vivarium’s DNS, and adds @ ALIAS cname.vivarium.localhost.',
+    ],
+    [
+      'an empty zone',
+      SUBDOMAIN,
+      'acme.test',
+      [],
+      'Adds www CNAME cname.vivarium.localhost to the zone acme.test in Vivarium’s DNS.',
+    ],
+    [
+      'a zone above',
+      SUBDOMAIN,
+      'test',
+      [],
+      'Adds www.acme CNAME cname.vivarium.localhost to the zone test in Vivarium’s DNS.',
+    ],
+    ['the record', SUBDOMAIN, 'acme.test', ['www CNAME CNAME.vivarium.localhost.'], 'present in acme.test'],
+    ['an ANAME is as good as an ALIAS', APEX, 'acme.test', [`@ ANAME ${TARGET}`], 'present in acme.test'],
+    [
+      'another CNAME',
+      SUBDOMAIN,
+      'acme.test',
+      ['www CNAME old.example'],
+      'In the zone acme.test, removes www CNAME old.example, which is in the way, and adds www CNAME cname.vivarium.localhost.',
+    ],
+    [
+      'a CNAME stands alone',
+      SUBDOMAIN,
+      'acme.test',
+      ['www A 192.0.2.1', 'www TXT hello'],
+      'In the zone acme.test, removes www A 192.0.2.1 and www TXT hello, which is in the way, and adds www CNAME cname.vivarium.localhost.',
+    ],
+    [
+      'an address beside the right record',
+      SUBDOMAIN,
+      'acme.test',
+      [`www CNAME ${TARGET}`, 'www A 192.0.2.1'],
+      'In the zone acme.test, removes www A 192.0.2.1, which is in the way, and adds www CNAME cname.vivarium.localhost.',
+    ],
+    [
+      'an apex keeps what is not about addresses',
+      APEX,
+      'acme.test',
+      ['@ MX 10 mail.acme.test', '@ CAA 0 issue "ca.example"', '@ A 192.0.2.1'],
+      'In the zone acme.test, removes @ A 192.0.2.1, which is in the way, and adds @ ALIAS cname.vivarium.localhost.',
+    ],
+  ])('%s', (_what, domain, zone, lines, expected) => {
+    expect(plan(domain, zone, lines)).toBe(expected);
+  });
+
+  it('says what to do instead where the provider has no ALIAS, or a zone begins at the hostname', () => {
+    expect(plan(APEX, 'acme.test', [], false)).toBe('impossible: Move the zone.');
+    expect(plan(SUBDOMAIN, 'www.acme.test')).toMatch(/^impossible: /);
+  });
+
+  it('finds the closest zone, by whole labels', () => {
+    const zones = ['test', 'acme.test', 'me.test'].map((name) => makeZone(name));
+    expect(closestZone('www.acme.test', zones)?.name).toBe('acme.test');
+    expect(closestZone('acme.test', zones)?.name).toBe('acme.test');
+    expect(closestZone('acme.example', zones)).toBeNull();
+    expect([nameWithin('acme.test', 'acme.test'), nameWithin('a.b.acme.test', 'acme.test')]).toEqual(['@', 'a.b']);
+  });
+
+  it('reads what stands at the hostname', async () => {
+    const { client } = fakeZones(
+      [makeZone('acme.test')],
+      [makeRecord('acme.test', 'www A 192.0.2.1'), makeRecord('acme.test', 'other A 192.0.2.2')],
+    );
+    const { zone, records, resolver } = await readLocalRecords(client, 'www.acme.test', new AbortController().signal);
+    expect([zone?.name, records.map(({ value }) => value), resolver]).toEqual(['acme.test', ['192.0.2.1'], 'local']);
+  });
+});
+
+type Put = Extract<RecordPlan, { kind: 'put' }>;
+
+describe('carrying it out', () => {
+  it('creates the zone, and takes it away again', async () => {
+    const dns = fakeZones([], []);
+    const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
+    expect([dns.names(), dns.lines()]).toEqual([['acme.test'], [`acme.test: www 3600 CNAME ${TARGET}`]]);
+    await undo();
+    expect([dns.names(), dns.lines()]).toEqual([[], []]);
+  });
+
+  it('leaves a zone in which something else was put meanwhile', async () => {
+    const dns = fakeZones([], []);
+    const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
+    await dns.client.records.put({ zone: 'acme.test', name: 'mail', type: 'A', value: '192.0.2.9' });
+    await undo();
+    expect(dns.names()).toEqual(['acme.test']);
+  });
+
+  it('replaces what is in the way, and puts it back with its TTL', async () => {
+    const old = makeRecord('acme.test', 'www A 192.0.2.1', { ttl: 60 });
+    const zone = makeZone('acme.test');
+    const dns = fakeZones([zone], [old]);
+    const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone, records: [old] }) as Put);
+    expect(dns.lines()).toEqual([`acme.test: www 3600 CNAME ${TARGET}`]);
+    await undo();
+    expect(dns.lines()).toEqual(['acme.test: www 60 A 192.0.2.1']);
+  });
+
+  it('puts back what gave way when the record is refused', async () => {
+    const old = makeRecord('acme.test', 'www A 192.0.2.1');
+    const zone = makeZone('acme.test');
+    const records = [old];
+    const dns = fakeZones([zone], records, {
+      'records.put': (record: { type: string }) => {
+        if (record.type === 'CNAME') throw new ORPCError('conflict', { message: 'There is no room.' });
+        records.push(old);
+      },
+    });
+    const plan = planRecord(SUBDOMAIN, { zone, records: [old] }) as Put;
+    await expect(carryOut(dns.client, plan)).rejects.toThrow('There is no room.');
+    expect(dns.lines()).toEqual(['acme.test: www 3600 A 192.0.2.1']);
+  });
+});
