@@ -65,20 +65,20 @@ export async function end(child: ChildProcess): Promise<void> {
 export async function startNode<Ready>(
   args: readonly string[],
   ready: (output: string) => Ready | null,
-  options: { pinned?: boolean } = {},
+  options: { pinned?: boolean; ipc?: boolean } = {},
 ): Promise<{ child: ChildProcess; ready: Ready; startMs: number }> {
   const [command, commandArgs] =
     options.pinned === false ? [process.execPath, [...args]] : pin(SERVER_CORE as string, process.execPath, args);
   const startedMs = performance.now();
   const child = spawn(command, commandArgs, {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', ...(options.ipc === true ? (['ipc'] as const) : [])],
     env: { ...process.env, NO_COLOR: '1' },
   });
   children.add(child);
   let output = '';
   const value = await new Promise<Ready>((resolve, reject) => {
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
       const found = ready(output);
       if (found !== null) resolve(found);
@@ -96,12 +96,26 @@ export interface Vivarium {
   call<Output>(procedure: string, input?: unknown): Promise<Output>;
 }
 
-/** Starts the built program on free ports and its own folder. */
-export async function startVivarium(dataDir: string, args: readonly string[] = []): Promise<Vivarium> {
+/** Starts the built program on free ports and its own folder; `probe` is loaded before it, and can be sent messages. */
+export async function startVivarium(
+  dataDir: string,
+  args: readonly string[] = [],
+  { probe }: { probe?: string } = {},
+): Promise<Vivarium> {
   const ports = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
   const started = await startNode(
-    ['--max-semi-space-size=8', PROGRAM, 'serve', '--data-dir', dataDir, ...ports, ...args],
+    [
+      '--max-semi-space-size=8',
+      ...(probe === undefined ? [] : ['--import', join(ROOT, probe)]),
+      PROGRAM,
+      'serve',
+      '--data-dir',
+      dataDir,
+      ...ports,
+      ...args,
+    ],
     (output) => (output.includes('Stop with Ctrl-C') ? true : null),
+    { ipc: probe !== undefined },
   );
   const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
   return {

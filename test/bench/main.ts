@@ -2,12 +2,12 @@
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
  * same run where it can be one. Needs wrk and dnsperf (Debian: apt-get install wrk dnsperf); mkcert
  * where it is.
- *
- * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
+ * where it is.
  */
 import { cpus } from 'node:os';
 import { datasetSize } from './cases/dataset-size.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
+import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
 import { leaf } from './cases/leaf.ts';
@@ -29,6 +29,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   leaf,
   tlsHandshakes,
   manyDomains,
+  dnsStall,
 };
 
 const wanted = process.argv.slice(2);
