@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { linesOf } from './dns-tables.ts';
+import { requireTool } from './tools.ts';
 
 /** What `dig` or `kdig` showed for one question. */
 export interface Shown {
@@ -12,11 +13,13 @@ export interface Shown {
   edns: string[];
 }
 
-export function run(command: string, args: string[]): Promise<string> {
+/** What a program writes to standard output, or to `both` outputs. */
+export function run(command: string, args: string[], outputs: 'stdout' | 'both' = 'stdout'): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(command, args, { timeout: 15_000, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+    execFile(requireTool(command), args, { timeout: 15_000, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
       // dig exits with 9 when it got no reply; what it says then is on stdout.
-      if (error !== null && stdout === '')
+      if (outputs === 'both') resolve(`${stdout}\n${stderr}`);
+      else if (error !== null && stdout === '')
         reject(new Error(`${command} ${args.join(' ')}: ${error.message} ${stderr}`));
       else resolve(stdout);
     });

@@ -1,9 +1,11 @@
+import { platformZone } from '../../main/dns/platform-zone.ts';
 import { createZone, type Zone } from '../../main/dns/zone.ts';
 import { readZoneFile } from '../../main/dns/zone-file.ts';
 
 /**
  * Facts about DNS answers, in DNS's own notation: a question, and the sections of its answer as zone-file text. The
- * same tables are put to the pure responder and, over the wire, through `dig`, `kdig` and dns2's own decoder.
+ * same tables are put to the pure responder, over the wire through `dig`, `kdig`, `delv`, Node's resolver and dns2's own
+ * decoder, and to an engine that has the zones as a user's.
  */
 export interface DnsFact {
   /** `name TYPE`. */
@@ -143,15 +145,18 @@ const ROOT_SOA = '. 86400 IN SOA sri-nic.arpa. hostmaster.sri-nic.arpa. 870611 1
 /** The SOA that `zoneOf` gives a zone without one, as a negative answer has it. */
 const soaOf = (apex: string) => `${apex}. 300 IN SOA ns.vivarium.localhost. hostmaster.${apex}. 1 7200 900 1209600 300`;
 
-const platform = zoneOf(
-  'vivarium.localhost',
+/** What the others' records lead to. */
+const hosts = zoneOf(
+  'hosts.test',
   `
   cname  300 A    127.0.0.1
          300 AAAA ::1
   www    60  A    127.0.0.1
-  ns         A    127.0.0.1
   `,
 );
+
+/** As it is without projects. */
+const platform = platformZone();
 
 const chain = Array.from({ length: 12 }, (_, index) => `c${index} 600 CNAME c${index + 1}`).join('\n  ');
 
@@ -297,12 +302,12 @@ export const DNS_TABLES: DnsTable[] = [
   {
     title: 'Wildcards beside CNAME, ALIAS and empty non-terminals',
     zones: [
-      platform,
+      hosts,
       zoneOf(
         'wild.test',
         `
-        *.c       600 CNAME www.vivarium.localhost.
-        *.alias   600 ALIAS www.vivarium.localhost.
+        *.c       600 CNAME www.hosts.test.
+        *.alias   600 ALIAS www.hosts.test.
         sub.*.ent     TXT "below"
         a.b.c.d       A 192.0.2.7
         `,
@@ -313,8 +318,8 @@ export const DNS_TABLES: DnsTable[] = [
         question: 'any.c.wild.test. A',
         fact: 'a synthesized CNAME is followed',
         answer: `
-          any.c.wild.test. 600 IN CNAME www.vivarium.localhost.
-          www.vivarium.localhost. 60 IN A 127.0.0.1`,
+          any.c.wild.test. 600 IN CNAME www.hosts.test.
+          www.hosts.test. 60 IN A 127.0.0.1`,
       },
       {
         question: 'any.alias.wild.test. A',
@@ -385,16 +390,13 @@ export const DNS_TABLES: DnsTable[] = [
   },
   {
     title: 'RFC 8482, ANY',
-    zones: [
-      platform,
-      zoneOf('any.test', '@ A 192.0.2.1\na CNAME www.vivarium.localhost.\n*.w TXT "x"\ne.n A 192.0.2.2'),
-    ],
+    zones: [hosts, zoneOf('any.test', '@ A 192.0.2.1\na CNAME www.hosts.test.\n*.w TXT "x"\ne.n A 192.0.2.2')],
     facts: [
       { question: 'any.test. ANY', fact: '§4.2: a made-up HINFO', answer: 'any.test. 3600 IN HINFO "RFC8482" ""' },
       {
         question: 'a.any.test. ANY',
         fact: 'a CNAME is the whole answer, not followed',
-        answer: 'a.any.test. 3600 IN CNAME www.vivarium.localhost.',
+        answer: 'a.any.test. 3600 IN CNAME www.hosts.test.',
       },
       { question: 'z.w.any.test. ANY', fact: 'through a wildcard', answer: 'z.w.any.test. 3600 IN HINFO "RFC8482" ""' },
       { question: 'n.any.test. ANY', fact: 'an empty non-terminal has nothing', authority: soaOf('any.test') },
@@ -404,13 +406,13 @@ export const DNS_TABLES: DnsTable[] = [
   {
     title: 'CNAME chains',
     zones: [
-      platform,
+      hosts,
       zoneOf(
         'chain.test',
         `
   ${chain}
   c12   A 192.0.2.12
-  www   600 CNAME cname.vivarium.localhost.
+  www   600 CNAME cname.hosts.test.
   out   600 CNAME www.elsewhere.test.
   loop1 600 CNAME loop2
   loop2 600 CNAME loop1
@@ -424,14 +426,14 @@ export const DNS_TABLES: DnsTable[] = [
         question: 'www.chain.test. A',
         fact: 'followed into another zone of ours',
         answer: `
-          www.chain.test. 600 IN CNAME cname.vivarium.localhost.
-          cname.vivarium.localhost. 300 IN A 127.0.0.1`,
+          www.chain.test. 600 IN CNAME cname.hosts.test.
+          cname.hosts.test. 300 IN A 127.0.0.1`,
       },
       {
         question: 'www.chain.test. TYPE65',
         fact: 'followed for types that no zone here has, too',
-        answer: 'www.chain.test. 600 IN CNAME cname.vivarium.localhost.',
-        authority: soaOf('vivarium.localhost'),
+        answer: 'www.chain.test. 600 IN CNAME cname.hosts.test.',
+        authority: soaOf('hosts.test'),
       },
       {
         question: 'out.chain.test. A',
@@ -477,19 +479,19 @@ export const DNS_TABLES: DnsTable[] = [
   {
     title: 'ALIAS and ANAME',
     zones: [
-      platform,
+      hosts,
       zoneOf(
         'alias.test',
         `
-        @       3600 ALIAS cname.vivarium.localhost.
+        @       3600 ALIAS cname.hosts.test.
         @            MX    10 mail
         mail         A     192.0.2.25
-        short   20   ANAME cname.vivarium.localhost.
+        short   20   ANAME cname.hosts.test.
         via     3600 ALIAS hop
-        hop     45   CNAME cname.vivarium.localhost.
+        hop     45   CNAME cname.hosts.test.
         deep    3600 ALIAS @
-        four    3600 ALIAS www.vivarium.localhost.
-        gone    3600 ALIAS nothing.vivarium.localhost.
+        four    3600 ALIAS www.hosts.test.
+        gone    3600 ALIAS nothing.hosts.test.
         out     3600 ALIAS www.elsewhere.test.
         loop1   3600 ALIAS loop2
         loop2   3600 ALIAS loop1
@@ -499,7 +501,7 @@ export const DNS_TABLES: DnsTable[] = [
         child        NS    ns.elsewhere.test.
         `,
       ),
-      zoneOf('noalias.test', '@ ALIAS cname.vivarium.localhost.', { supportsAlias: false }),
+      zoneOf('noalias.test', '@ ALIAS cname.hosts.test.', { supportsAlias: false }),
     ],
     facts: [
       {
@@ -668,7 +670,9 @@ export const DNS_TABLES: DnsTable[] = [
         question: 'parent.test. NS',
         fact: 'the apex NS with the server’s address',
         answer: 'parent.test. 3600 IN NS ns.vivarium.localhost.',
-        additional: 'ns.vivarium.localhost. 3600 IN A 127.0.0.1',
+        additional: `
+          ns.vivarium.localhost. 3600 IN A 127.0.0.1
+          ns.vivarium.localhost. 3600 IN AAAA ::1`,
       },
     ],
   },

@@ -20,6 +20,7 @@ const TOOLS: readonly Tool[] = [
   onPath('curl', 'curl'),
   onPath('openssl', 'openssl'),
   onPath('dig', 'dnsutils'),
+  onPath('delv', 'bind9-dnsutils'),
   onPath('kdig', 'knot-dnsutils'),
   onPath('certutil', 'libnss3-tools'),
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },

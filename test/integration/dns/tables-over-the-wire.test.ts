@@ -3,27 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatRecord } from '../../../main/dns/record-format.ts';
 import { typeCode, type RecordData } from '../../../main/dns/record.ts';
 import { message, opt, TcpClient, UdpClient } from '../../support/dns-client.ts';
-import { dig, run, type Shown } from '../../support/dns-dig.ts';
+import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';
+import { dig, run } from '../../support/dns-dig.ts';
 import { startDns, type RunningDns } from '../../support/dns-server.ts';
-import { DNS_TABLES, linesOf, zoneOf, type DnsFact } from '../../support/dns-tables.ts';
-
-const lower = (lines: string[]) => lines.map((line) => line.replace(/^\S+/, (owner) => owner.toLowerCase()));
-
-const shown = ({ rcode, flags, answer, authority, additional }: Shown) => ({
-  rcode,
-  authoritative: flags.includes('aa'),
-  answer: lower(answer),
-  authority: lower(authority),
-  additional: lower(additional),
-});
-
-const expected = (fact: DnsFact) => ({
-  rcode: fact.rcode ?? 'NOERROR',
-  authoritative: fact.authoritative ?? true,
-  answer: linesOf(fact.answer),
-  authority: linesOf(fact.authority),
-  additional: linesOf(fact.additional),
-});
+import { DNS_TABLES, linesOf, zoneOf } from '../../support/dns-tables.ts';
 
 describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
   let dns: RunningDns;
@@ -32,17 +15,18 @@ describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
   });
   afterAll(() => dns.server.stop());
 
-  const questions = facts.map(({ question }) => question);
-
   test.each([
     ['dig', 'UDP, IPv4', '127.0.0.1', []],
     ['dig', 'TCP, IPv6', '::1', ['+tcp']],
     ['kdig', 'UDP, IPv6', '::1', []],
     ['kdig', 'TCP, IPv4', '127.0.0.1', ['+tcp']],
-  ] as const)('%s agrees, over %s', async (tool, _how, address, options) => {
-    const replies = await dig(tool, { port: dns.port, address }, questions, [...options]);
-    expect(replies.map(shown)).toEqual(facts.map(expected));
-  });
+  ] as const)('%s agrees, over %s', (tool, _how, address, options) =>
+    expectDigAgrees(tool, { port: dns.port, address }, facts, options),
+  );
+
+  test('delv agrees', () => expectDelvAgrees(dns, facts), 60_000);
+
+  test('Node’s resolver agrees', () => expectNodeAgrees(dns, facts));
 
   test('dns2’s decoder agrees', async () => {
     const client = new UdpClient(dns.port);

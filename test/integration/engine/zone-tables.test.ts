@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { recordType } from '../../../main/contract/zones.ts';
+import { writeZoneFile } from '../../../main/dns/zone-file.ts';
+import { DEFAULT_TTL_SECONDS, NEGATIVE_TTL_SECONDS, type Zone } from '../../../main/dns/zone.ts';
+import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';
+import { DNS_TABLES, linesOf, type DnsFact, type DnsTable } from '../../support/dns-tables.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+/** Types that a user's zone has; others stand in the tables for any type. */
+const KEPT: ReadonlySet<string> = new Set([...recordType.options, 'SOA']);
+
+/** Tables about SOAs of one's own, or about the root, are not about zones of users. */
+const isUserTable = ({ title }: DnsTable): boolean => !/^RFC (1034|2308)/.test(title);
+
+const PLATFORM = 'vivarium.localhost';
+
+describe('the tables, with their zones imported as a user’s', () => {
+  test.each(DNS_TABLES.filter(isUserTable))(
+    '$title: dig, kdig, delv and Node’s resolver agree',
+    async ({ zones, facts }) => {
+      const engine = await startEngine({ empty: true, ephemeral: true });
+      const own = zones.filter(({ apex }) => apex !== PLATFORM);
+      for (const zone of own) await importZone(engine, zone);
+      const serials = new Map<string, number>();
+      for (const { apex } of own) serials.set(apex, await serialOf(engine, apex));
+      const asked = facts
+        .filter(isAboutKept)
+        .map((fact) => ({ ...fact, authority: withOwnSoa(fact.authority, serials) }));
+
+      const { port } = engine.app.runtime.dns;
+      await expectDigAgrees('dig', { port, address: '127.0.0.1' }, asked);
+      await expectDigAgrees('kdig', { port, address: '::1' }, asked, ['+tcp']);
+      await expectDelvAgrees({ port }, asked);
+      await expectNodeAgrees({ port }, asked);
+    },
+    60_000,
+  );
+});
+
+/** Through the zone file, as somebody would bring a zone along. */
+async function importZone(engine: Engine, { apex, supportsAlias, records }: Zone): Promise<void> {
+  await engine.call('zones.create', { name: apex, supportsAlias });
+  const kept = records.map((record) =>
+    KEPT.has(record.data.type) ? record : { ...record, data: { type: 'TXT' as const, strings: ['another type'] } },
+  );
+  const text = writeZoneFile({ apex, supportsAlias, records: kept });
+  expect(await engine.call('zones.import', { name: apex, text, force: true })).toMatchObject({ rejectedTotal: 0 });
+}
+
+async function serialOf(engine: Engine, apex: string): Promise<number> {
+  const { answer } = (await engine.call('dns.query', { name: apex, type: 'SOA' })) as { answer: { value: string }[] };
+  return Number(answer[0]?.value.split(' ')[2]);
+}
+
+/** Whether a fact's records are all of types that a user's zone has. */
+const isAboutKept = ({ answer }: DnsFact): boolean =>
+  linesOf(answer).every((line) => KEPT.has(line.split(' ')[3] ?? '') || line.includes('RFC8482'));
+
+/** A zone of a user has the SOA that Vivarium makes, whatever its file says. */
+function withOwnSoa(authority: string | undefined, serials: ReadonlyMap<string, number>): string | undefined {
+  return authority?.replace(/^(\s*)(\S+)\. \d+ IN SOA .*$/m, (_line, margin: string, apex: string) => {
+    const timers = `7200 900 1209600 ${NEGATIVE_TTL_SECONDS}`;
+    const ttl = Math.min(DEFAULT_TTL_SECONDS, NEGATIVE_TTL_SECONDS);
+    return `${margin}${apex}. ${ttl} IN SOA ns.${PLATFORM}. hostmaster.${apex}. ${serials.get(apex)} ${timers}`;
+  });
+}

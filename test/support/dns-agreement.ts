@@ -1,0 +1,73 @@
+import { expect } from 'vitest';
+import { dig, type Shown } from './dns-dig.ts';
+import { delv, delvNegative, nodeRecords, nodeResolver, outcomeOf } from './dns-resolvers.ts';
+import { linesOf, type DnsFact } from './dns-tables.ts';
+
+/** Clients asked at once: each is a process. */
+const AT_ONCE = 4;
+
+const lowerOwners = (lines: string[]) => lines.map((line) => line.replace(/^\S+/, (owner) => owner.toLowerCase()));
+
+const shown = ({ rcode, flags, answer, authority, additional }: Shown) => ({
+  rcode,
+  authoritative: flags.includes('aa'),
+  answer: lowerOwners(answer),
+  authority: lowerOwners(authority),
+  additional: lowerOwners(additional),
+});
+
+const expected = (fact: DnsFact) => ({
+  rcode: fact.rcode ?? 'NOERROR',
+  authoritative: fact.authoritative ?? true,
+  answer: linesOf(fact.answer),
+  authority: linesOf(fact.authority),
+  additional: linesOf(fact.additional),
+});
+
+/** Holds that `dig` or `kdig` shows exactly the facts. */
+export async function expectDigAgrees(
+  tool: 'dig' | 'kdig',
+  server: { port: number; address: string },
+  facts: readonly DnsFact[],
+  options: readonly string[] = [],
+): Promise<void> {
+  const questions = facts.map(({ question }) => question);
+  const replies = await dig(tool, server, questions, [...options]);
+  expect(replies.map(shown)).toEqual(facts.map(expected));
+}
+
+/** Holds that `delv` comes to the facts' outcome by the facts' records, and would keep what is denied as long. */
+export async function expectDelvAgrees(server: { port: number }, facts: readonly DnsFact[]): Promise<void> {
+  await eachOf(facts, async (fact) => {
+    const wanted = linesOf(fact.answer);
+    const { outcome, records, negative } = await delv(server, fact.question);
+    // The order within an RRset is the resolver's, and after an open end it goes on by itself.
+    expect([fact.question, records.slice(0, wanted.length).sort()]).toEqual([fact.question, [...wanted].sort()]);
+    if (outcomeOf(fact) === 'open') return;
+    expect([fact.question, outcome, records.length, negative]).toEqual([
+      ...[fact.question, outcomeOf(fact), wanted.length],
+      delvNegative(fact),
+    ]);
+  });
+}
+
+/** Holds that Node's resolver finds the facts' records, or the reason why there are none. */
+export async function expectNodeAgrees(server: { port: number }, facts: readonly DnsFact[]): Promise<void> {
+  await eachOf(facts, async (fact) => {
+    const resolved = await nodeResolver(server, fact.question);
+    if (resolved === null) return;
+    // It asks one server and takes what comes: a referral, and a CNAME that leads out, are no data to it.
+    const outcome = outcomeOf(fact);
+    const isSilent = outcome === 'open' || (outcome === 'failed' && (fact.rcode ?? 'NOERROR') === 'NOERROR');
+    expect([fact.question, resolved]).toEqual([
+      fact.question,
+      { outcome: isSilent ? 'no such data' : outcome, records: nodeRecords(fact) },
+    ]);
+  });
+}
+
+async function eachOf(facts: readonly DnsFact[], check: (fact: DnsFact) => Promise<void>): Promise<void> {
+  for (let from = 0; from < facts.length; from += AT_ONCE) {
+    await Promise.all(facts.slice(from, from + AT_ONCE).map(check));
+  }
+}
