@@ -24,12 +24,13 @@ const PROGRAM_FLAGS = ['--max-semi-space-size=8'];
 
 const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
+const PACKAGER = join(root, 'node_modules', 'electron-builder', 'cli.js');
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
 /** How soon a launcher whose npm was stopped notices it. */
 const PARENT_CHECK_MS = 500;
 
-const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench'];
+const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench', 'package'];
 
 /** What the build reads. */
 const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
@@ -59,6 +60,9 @@ function main() {
     case 'bench':
       build(node);
       return handOver(node, [join(root, 'test', 'bench', 'main.ts'), ...rest], root);
+    case 'package':
+      build(node);
+      return handOver(node, [PACKAGER, '--publish', 'never', ...rest], root);
     case 'build':
       rmSync(BUILD_STAMP, { force: true });
       return build(node);

@@ -6,8 +6,8 @@ import { isPageUrl } from './page-url.ts';
 
 const PAGE = 'index.html';
 
-/** The page's calls travel through its message port: it connects to nothing. */
-const HEADERS = { ...COMMON_HEADERS, ...pagePolicy("'none'"), 'Cache-Control': 'no-cache' };
+/** The page's calls travel through its message port: it reads its own files, and connects to nothing else. */
+const HEADERS = { ...COMMON_HEADERS, ...pagePolicy("'self'"), 'Cache-Control': 'no-cache' };
 
 /**
  * Answers requests for `app://vivarium/…` from `folder`, by the rules of the control port: its own files and views,

@@ -27,7 +27,8 @@ export interface StandInApp extends RunningApp {
 }
 
 export interface StandInHost extends DesktopHost {
-  start(args: readonly string[], env: Record<string, string>): StandInApp;
+  /** @param program the app to run, when it is not the one that `npm run build` makes */
+  start(args: readonly string[], env: Record<string, string>, program?: string): StandInApp;
 }
 
 export const createStandInHost = (): StandInHost => ({
@@ -36,10 +37,10 @@ export const createStandInHost = (): StandInHost => ({
   start,
 });
 
-function start(args: readonly string[], env: Record<string, string>): StandInApp {
+function start(args: readonly string[], env: Record<string, string>, program = DESKTOP_PROGRAM): StandInApp {
   // As the program registers it, for the addresses of its pages.
   privilegedSchemes.add('app');
-  const child = spawn(process.execPath, ['--import', REGISTER, DESKTOP_PROGRAM, ...args], {
+  const child = spawn(process.execPath, ['--import', REGISTER, program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, NO_COLOR: '1', ...env },
   });

@@ -28,9 +28,9 @@ export interface RunningProgram {
 
 export const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
-function launch(args: readonly string[], env: Record<string, string> = {}) {
-  if (!existsSync(PROGRAM)) throw new Error('The program is not built; run npm run build.');
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+function launch(args: readonly string[], env: Record<string, string> = {}, program = PROGRAM) {
+  if (!existsSync(program)) throw new Error('The program is not built; run npm run build.');
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
   });
@@ -55,10 +55,14 @@ export function runProgram(args: readonly string[], env?: Record<string, string>
 /** `vivarium serve` on free ports, ready to be asked. @throws Error with what it printed when it ends instead. */
 export async function startProgram(
   args: readonly string[] = [],
-  options: { dataDir?: string; env?: Record<string, string> } = {},
+  options: { dataDir?: string; env?: Record<string, string>; program?: string } = {},
 ): Promise<RunningProgram> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
-  const { child, printed, ended } = launch(['serve', '--data-dir', dataDir, ...FREE_PORTS, ...args], options.env);
+  const { child, printed, ended } = launch(
+    ['serve', '--data-dir', dataDir, ...FREE_PORTS, ...args],
+    options.env,
+    options.program,
+  );
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', () => {
       if (printed.stdout.includes('Stop with Ctrl-C')) resolve();

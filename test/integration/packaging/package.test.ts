@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { extractAll, listPackage } from '@electron/asar';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { STAND_IN } from '../../support/desktop.ts';
+import { temporaryFolder, track } from '../../support/engine.ts';
+import { makeStandInDistribution, packageApp, readFuses } from '../../support/packaged-app.ts';
+import { FREE_PORTS, startProgram } from '../../support/program.ts';
+
+/** The package without Electron, as installed. */
+const INSTALLED_BYTES_MAX = 25 * 1000 * 1000;
+
+/** Packaging looks through node_modules, and archives. */
+const PACKAGING_MS_MAX = 180_000;
+
+const run = promisify(execFile);
+
+const bytesOf = (path: string): number =>
+  statSync(path).isDirectory()
+    ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
+    : statSync(path).size;
+
+// electron-builder makes packages for Linux on Linux and macOS; the program in them is a shell script here.
+describe.runIf(process.platform === 'linux')('the package', () => {
+  let folder: string;
+  /** The app as it is installed, for this machine's processor. */
+  let app: string;
+  let resources: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'vivarium-package-'));
+    const fpm = join(folder, 'bin', 'fpm');
+    makeStandInDistribution(join(folder, 'electron'));
+    mkdirSync(join(folder, 'bin'));
+    // What would make the Debian package, which is not on every machine: tells what it was asked to put where.
+    writeFileSync(fpm, `#!/bin/sh\nprintf '%s\\n' "$@" > "${join(folder, 'fpm-arguments')}"\n`);
+    chmodSync(fpm, 0o755);
+    await packageApp({
+      distribution: join(folder, 'electron'),
+      output: join(folder, 'dist'),
+      targets: ['dir', 'deb', '--x64', '--arm64'],
+      env: { USE_SYSTEM_FPM: 'true', PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH ?? ''}` },
+    });
+    app = join(folder, 'dist', process.arch === 'arm64' ? 'linux-arm64-unpacked' : 'linux-unpacked');
+    resources = join(app, 'resources');
+    extractAll(join(resources, 'app.asar'), join(app, 'extracted'));
+  }, PACKAGING_MS_MAX);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is small', () => {
+    const bytes = bytesOf(join(resources, 'app.asar')) + bytesOf(join(resources, 'app.asar.unpacked'));
+    expect(bytes).toBeLessThan(INSTALLED_BYTES_MAX);
+  });
+
+  it('has what runs, and nothing of what it is made from', () => {
+    const files = listPackage(join(resources, 'app.asar'), { isPack: false });
+    for (const needed of [
+      '/out/main/desktop.js',
+      '/out/main/vivarium.js',
+      '/out/preload/preload.cjs',
+      '/out/renderer/index.html',
+      '/resources/demo/pets.json',
+      '/resources/pages/error.html',
+      '/resources/icons/tray.png',
+      '/package.json',
+      '/LICENSE',
+    ]) {
+      expect(files).toContain(needed);
+    }
+    const tops = new Set(files.map((file) => file.split('/')[1]));
+    expect([...tops].sort()).toEqual(['LICENSE', 'node_modules', 'out', 'package.json', 'resources']);
+    expect(files.filter((file) => /\.(ts|svelte|map|md)$|\/\.[^/]+$|\.test\./.test(file))).toEqual([]);
+    const packages = files.filter((file) => /^\/node_modules\/[^/]+$/.test(file));
+    expect(packages).toEqual(['/node_modules/better-sqlite3']);
+  });
+
+  it.each([
+    ['linux-unpacked', 'linux-x64.node'],
+    ['linux-arm64-unpacked', 'linux-arm64.node'],
+  ])('%s has the database for its processor only, outside the archive', (name, binary) => {
+    const unpacked = join(folder, 'dist', name, 'resources', 'app.asar.unpacked');
+    const binaries = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.node'),
+    );
+    expect(binaries).toEqual([join('node_modules', 'better-sqlite3', 'prebuilds', binary)]);
+  });
+
+  it('cannot be made plain Node, be debugged from outside, or be given other code', () => {
+    expect(readFuses(join(app, 'vivarium-desktop'))).toEqual([
+      'cookieEncryption',
+      'embeddedAsarIntegrity',
+      'onlyLoadAppFromAsar',
+      'wasmTrapHandlers',
+    ]);
+  });
+
+  it('for Debian puts the command on the path, and a desktop entry under the app’s own id', () => {
+    const asked = readFileSync(join(folder, 'fpm-arguments'), 'utf8').split('\n');
+    expect(asked).toContain('resources/bin/vivarium=/usr/bin/vivarium');
+    expect(
+      asked.filter((argument) => argument.endsWith('/usr/share/applications/localhost.vivarium.app.desktop')),
+    ).toHaveLength(1);
+    expect(asked.filter((argument) => argument.includes('=/usr/share/icons/hicolor/'))).toHaveLength(8);
+  });
+
+  it('serves headless in plain Node, and answers with a pet', async () => {
+    const program = join(app, 'extracted', 'out', 'main', 'vivarium.js');
+    const { runtime, dataDir } = await startProgram([], { program });
+    const { secret } = JSON.parse(readFileSync(join(dataDir, 'demo-key.json'), 'utf8')) as { secret: string };
+    const { stdout } = await run('curl', [
+      '-s',
+      '-H',
+      `Authorization: Bearer ${secret}`,
+      '-H',
+      `Host: demo.vivarium.localhost:${runtime.http.port}`,
+      `http://127.0.0.1:${runtime.http.port}/v1/pets?limit=1`,
+    ]);
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ name: expect.any(String) as string })]);
+  });
+
+  it('opens its window on what is in the archive', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const desktop = STAND_IN.start(
+      ['--', '--data-dir', dataDir, '--empty', ...FREE_PORTS],
+      {},
+      join(app, 'extracted', 'out', 'main', 'desktop.js'),
+    );
+    track(async () => {
+      desktop.signal('SIGKILL');
+      await desktop.ended;
+    });
+    await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
+  });
+
+  it('has a command line that prints, fails and finds nobody as the one of the sources does', async () => {
+    const launcher = join(resources, 'bin', 'vivarium');
+    const command = (...words: string[]) =>
+      run(launcher, words).then(
+        ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+        (error: unknown) => error as { code: number; stdout: string; stderr: string },
+      );
+    expect(await command('--version')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+    expect(await command('no', 'such', 'thing')).toMatchObject({ code: 1, stdout: '' });
+    expect(await command('--data-dir', temporaryFolder(), 'call', 'status.get')).toMatchObject({ code: 2, stdout: '' });
+    expect(existsSync(join(resources, 'bin', 'vivarium.cmd'))).toBe(true);
+  });
+});

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Where Electron keeps its fuses: after these bytes, a version, how many there are, and one character for each. */
+const FUSE_SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
+
+/** In the order of Electron's fuses, version 1; `1` is on. */
+const FUSES = [
+  'runAsNode',
+  'cookieEncryption',
+  'nodeOptions',
+  'nodeCliInspect',
+  'embeddedAsarIntegrity',
+  'onlyLoadAppFromAsar',
+  'browserProcessSpecificV8Snapshot',
+  'grantFileProtocolExtraPrivileges',
+  'wasmTrapHandlers',
+] as const;
+
+/**
+ * A folder that looks like an unpacked Electron for Linux. Its program is a shell script, with fuses as Electron ships them after
+ * its end, that runs what is in `extracted` beside it on the stand-in.
+ */
+export function makeStandInDistribution(folder: string): void {
+  for (const name of ['resources', 'locales']) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['LICENSE', 'LICENSES.chromium.html', 'chrome-sandbox', join('locales', 'en-US.pak')]) {
+    writeFileSync(join(folder, name), name);
+  }
+  const script = [
+    '#!/bin/sh',
+    'here=$(dirname -- "$0")',
+    `exec "${process.execPath}" --import "${join(ROOT, 'test/support/electron-stand-in/register.ts')}" "$here/extracted/out/main/desktop.js" "$@"`,
+    'exit',
+    '',
+  ].join('\n');
+  const fuses = Buffer.concat([
+    Buffer.from(FUSE_SENTINEL, 'latin1'),
+    Buffer.from([1, FUSES.length]),
+    Buffer.from('101100011', 'latin1'),
+  ]);
+  writeFileSync(join(folder, 'electron'), Buffer.concat([Buffer.from(script), fuses]));
+  chmodSync(join(folder, 'electron'), 0o755);
+}
+
+/** Which fuses of a program are on. */
+export function readFuses(program: string): string[] {
+  const content = readFileSync(program);
+  const at = content.indexOf(FUSE_SENTINEL, 0, 'latin1') + FUSE_SENTINEL.length + 2;
+  return FUSES.filter((_name, index) => content.toString('latin1', at + index, at + index + 1) === '1');
+}
+
+/** Packages the app as `npm run package` does, with nothing from the network; into `output`. */
+export async function packageApp(options: {
+  distribution: string;
+  output: string;
+  targets: readonly string[];
+  env?: Record<string, string>;
+}): Promise<void> {
+  const { distribution, output, targets, env } = options;
+  const packager = join(ROOT, 'node_modules', 'electron-builder', 'cli.js');
+  const settings = [`-c.electronDist=${distribution}`, `-c.directories.output=${output}`, '--publish', 'never'];
+  await promisify(execFile)(process.execPath, [packager, '--linux', ...targets, ...settings], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}
