@@ -70,6 +70,31 @@ describe('HTTPS at the platform hostnames', () => {
     expect(subject).toContain('DNS:vivarium.localhost');
   });
 
+  it.each([
+    ['TLSv1.2', 'ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+    ['TLSv1.2', 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA', 'refused'],
+    ['TLSv1.3', 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
+  ] as const)('over %s a client that offers %s gets %s', async (version, ciphers, expected) => {
+    const engine = await startEngine();
+    const cipher = await new Promise((resolve) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: engine.app.runtime.https.port,
+        servername: 'demo.vivarium.localhost',
+        ca: readFileSync(engine.app.runtime.caFile),
+        minVersion: version,
+        maxVersion: version,
+        ciphers,
+      });
+      socket.once('error', () => resolve('refused'));
+      socket.once('secureConnect', () => {
+        resolve(socket.getCipher().name);
+        socket.destroy();
+      });
+    });
+    expect(cipher).toBe(expected);
+  });
+
   it('the app’s clock may be years ahead: certificates stay valid for real clients', async () => {
     const engine = await startEngine();
     await engine.call('clock.advance', { by: 'P2000D' });
