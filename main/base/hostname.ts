@@ -39,8 +39,8 @@ export function normalizeHostname(text: string): HostnameResult {
     if (label.startsWith('-') || label.endsWith('-')) return { ok: false, fault: 'hyphen_at_edge', label };
   }
   if (hostname.length > HOSTNAME_LENGTH_MAX) return { ok: false, fault: 'too_long' };
-  // A last label of digits makes the name an IPv4 address to every URL parser (WHATWG URL, "ends in a number").
-  if (/^[0-9]+$/.test(labels.at(-1) ?? '')) return { ok: false, fault: 'all_numeric' };
+  // A last label that is a number makes the name an IPv4 address to every URL parser (WHATWG URL, "ends in a number").
+  if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) return { ok: false, fault: 'all_numeric' };
   return { ok: true, hostname };
 }
 

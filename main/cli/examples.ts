@@ -25,11 +25,13 @@ function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): stri
     .flatMap((field) => {
       const value = input[field.path[0]];
       if (field === positional) return [quote(textOf(value))];
-      if (typeof value === 'boolean') return [value ? `--${field.flag}` : `--no-${field.flag}`];
       if (isPlainObject(value)) return partsOf(value, field, fields);
-      return [`--${field.flag} ${quote(textOf(value))}`];
+      return [flagWords(field.flag, value)];
     });
 }
+
+const flagWords = (flag: string, value: unknown): string =>
+  typeof value === 'boolean' ? `--${value ? '' : 'no-'}${flag}` : `--${flag} ${quote(textOf(value))}`;
 
 /** An object by the flags of its parts, which read better than JSON. */
 function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly Field[]): string[] {
@@ -37,7 +39,7 @@ function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly 
     .filter(({ path }) => path.length === 2 && path[0] === whole.path[0])
     .flatMap(({ path, flag }) => {
       const part = value[path[1] ?? ''];
-      return part === undefined ? [] : [`--${flag} ${quote(textOf(part))}`];
+      return part === undefined ? [] : [flagWords(flag, part)];
     });
 }
 

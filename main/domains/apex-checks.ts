@@ -61,7 +61,7 @@ function addressChecks(observation: Observation, wanted: Wanted, facts: Verifica
   // An address cannot be called a stray while the target's of its family are not known.
   const certain = stray.filter((address) => familyOf(target, address).end.kind !== 'failed');
   if (certain.length === 0) return [targetUnknownCheck(observation, wanted, stray)];
-  return [unsupported ?? mismatchCheck(wanted, facts, own, found, certain)];
+  return [unsupported ?? mismatchCheck(wanted, facts, { own, found, stray: certain })];
 }
 
 const familyOf = ({ a, aaaa }: AddressPair, address: string): Resolution => (address.includes(':') ? aaaa : a);
@@ -81,12 +81,14 @@ const matchCheck = (
 
 function mismatchCheck(
   { hostname, zone, line }: Wanted,
-  { cnameTarget }: VerificationFacts,
-  own: readonly string[],
-  found: readonly string[],
-  stray: readonly string[],
+  { cnameTarget, provider }: VerificationFacts,
+  { own, found, stray }: Record<'own' | 'found' | 'stray', readonly string[]>,
 ): VerificationCheck {
   const all = stray.length === found.length;
+  const replacement =
+    provider?.supportsAlias === false
+      ? `${addressText(own)}, because its provider has neither ALIAS nor ANAME; or use one that has, which follows when the platform’s addresses change.`
+      : `this record in the zone ${zone}: ${line}`;
   return {
     code: 'alias_mismatch',
     outcome: 'failed',
@@ -95,9 +97,7 @@ function mismatchCheck(
     message: all
       ? `${hostname} resolves to other addresses than ${cnameTarget}.`
       : `${hostname} resolves to addresses of ${cnameTarget}, and to others beside them: ${stray.join(', ')}. Some visitors would end up elsewhere.`,
-    fix: all
-      ? `Replace ${addressText(stray)} by this record in the zone ${zone}: ${line}`
-      : `Remove ${addressText(stray)} from ${hostname}.`,
+    fix: all ? `Replace ${addressText(stray)} by ${replacement}` : `Remove ${addressText(stray)} from ${hostname}.`,
   };
 }
 
@@ -106,15 +106,27 @@ function unsupportedCheck(
   { provider, cnameTarget }: VerificationFacts,
   found: readonly string[],
 ): VerificationCheck | null {
-  const alias = unansweredAlias(provider);
-  if (alias === undefined) return null;
-  return {
+  if (provider === null || provider.supportsAlias) return null;
+  const check = {
     code: 'alias_unsupported',
     outcome: 'failed',
     expected,
-    found: found.length === 0 ? `${alias.type} ${alias.value}, not answered` : addressText(found),
-    message: `The zone ${zone} has the record ${alias.type} ${alias.value} at ${hostname}, and its provider does not support ALIAS or ANAME: it answers as if the record were not there.`,
     fix: `Use a provider that supports them (create the zone with supportsAlias), or attach www.${hostname} with CNAME ${cnameTarget} and redirect from there.`,
+  } as const;
+  const alias = unansweredAlias(provider);
+  if (alias !== undefined) {
+    return {
+      ...check,
+      found: found.length === 0 ? `${alias.type} ${alias.value}, not answered` : addressText(found),
+      message: `The zone ${zone} has the record ${alias.type} ${alias.value} at ${hostname}, and its provider does not support ALIAS or ANAME: it answers as if the record were not there.`,
+    };
+  }
+  // Addresses that were typed in can be mended; without any, there is no record that this provider would take.
+  if (found.length > 0) return null;
+  return {
+    ...check,
+    found: 'no A or AAAA',
+    message: `${hostname} has no addresses, and the provider of its zone ${zone} supports neither ALIAS nor ANAME, which an apex needs.`,
   };
 }
 

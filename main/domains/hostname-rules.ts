@@ -59,8 +59,14 @@ const invalid = (rule: HostnameRule, message: string, fix: string): HostnameRefu
   fix,
 });
 
-const quote = (text: string): string =>
-  `"${text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text}"`;
+/** What would not be seen, or would act on a terminal. */
+const UNSEEN = /(?! )[\p{C}\p{Z}]/gu;
+
+/** Cut where it is too long, with what cannot be seen as `\u{200d}`. */
+function quote(text: string): string {
+  const shown = text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
+  return `"${shown.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`)}"`;
+}
 
 /** Things that are well formed as something else, and deserve a better word than "bad character". */
 function shapeRefusal(text: string): HostnameRefusal | null {

@@ -82,7 +82,7 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
   },
   unreachable: {
     found: 'resolver unreachable',
-    happened: 'could not be sent',
+    happened: 'could not be brought',
     fix: 'See whether the resolver in the settings is right and can be reached, then re-verify.',
   },
   malformed: {
@@ -122,13 +122,14 @@ export function lookupCheck(resolutions: readonly Resolution[], expected: string
   const types = [...new Set(same.map(({ resolution }) => resolution.type))].join(', ');
   const { found, happened, fix } = FAILURES[first.failure.reason];
   const at = chain.at(-1);
+  const by = first.failure.reason === 'unreachable' ? 'to' : 'by';
   const through = at === undefined ? '' : `, which leads to ${at},`;
   return {
     code: 'lookup_failed',
     outcome: 'unknown',
     expected,
     found: `${found}${first.failure.detail === undefined ? '' : `: ${first.failure.detail}`} (${source.name})`,
-    message: `The question for ${types} of ${name}${through} ${happened} by ${source.name}, so it is not known whether the domain is right.`,
+    message: `The question for ${types} of ${name}${through} ${happened} ${by} ${source.name}, so it is not known whether the domain is right.`,
     fix,
   };
 }
