@@ -8,7 +8,7 @@ const COALESCE_MS = 50;
 const QUEUE_MAX = 1_000;
 
 export type ChangeType = Exclude<ChangeEvent['type'], 'ready' | 'lagged'>;
-export type ChangeScope = Pick<ChangeEvent, 'projectId' | 'environment'>;
+export type ChangeScope = Pick<ChangeEvent, 'projectId' | 'environment' | 'zone'>;
 
 export interface EventBus {
   /** Tells every subscriber that something changed. Cheap enough for the hot path. */
@@ -37,7 +37,7 @@ export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBu
 
   function emit(type: ChangeType, scope: ChangeScope = {}): void {
     if (subscribers.size === 0) return;
-    const key = `${type} ${scope.projectId ?? ''} ${scope.environment ?? ''}`;
+    const key = `${type} ${scope.projectId ?? ''} ${scope.environment ?? ''} ${scope.zone ?? ''}`;
     const recent = quiet.get(key);
     if (recent !== undefined) {
       recent.again = true;

@@ -40,7 +40,7 @@ export async function startDns(
     propagationMs: () => parseDuration(settings.current().propagation),
     onChanged(zone, names) {
       zonePublisher.recordsChanged(zone, names);
-      recordsChanged();
+      events.emit('records.changed', { zone });
     },
   });
 

@@ -28,6 +28,8 @@ export const changeEvent = z.object({
   ]),
   projectId: identifier.optional(),
   environment: environment.optional(),
+  /** Of `records.changed`: the only zone that is concerned, where it is one. */
+  zone: z.string().optional(),
   at: timestamp,
 });
 export type ChangeEvent = z.infer<typeof changeEvent>;

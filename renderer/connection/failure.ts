@@ -18,6 +18,8 @@ export function describeFailure(error: unknown): string {
 export interface Issue {
   path: string;
   message: string;
+  /** The same input is taken with `force`. */
+  forcible?: true;
 }
 
 /** The places of the input that the engine named in refusing it. */

@@ -5,8 +5,8 @@ import { ConnectionLostError } from '../connection/transport.ts';
 export interface FormOptions<Values extends Record<string, unknown>, Output> {
   /** What stands in the fields at first. */
   values: Values;
-  /** Sends it; throws what the engine says. */
-  submit: (values: Values) => Promise<Output>;
+  /** Sends it; throws what the engine says. `force`: what was refused before is wanted all the same. */
+  submit: (values: Values, how: { force: boolean }) => Promise<Output>;
   /** The field that an error without a place belongs to, by its code: `hostname_invalid` → `hostname`. */
   fieldOf?: (code: string, message: string) => (keyof Values & string) | undefined;
 }
@@ -21,6 +21,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   #failure = $state<string | undefined>(undefined);
   #code = $state<string | undefined>(undefined);
   #faults = $state.raw<Readonly<Record<string, string>>>({});
+  #forcible = $state(false);
   readonly #options: FormOptions<Values, Output>;
 
   constructor(options: FormOptions<Values, Output>) {
@@ -42,6 +43,11 @@ export class Form<Values extends Record<string, unknown>, Output> {
     return this.#code;
   }
 
+  /** Whether the same is taken with `force`. */
+  get forcible(): boolean {
+    return this.#forcible;
+  }
+
   /** What is wrong with a field. */
   fault(field: keyof Values & string): string | undefined {
     return this.#faults[field];
@@ -52,12 +58,12 @@ export class Form<Values extends Record<string, unknown>, Output> {
   }
 
   /** Sends the form; the answer, or undefined when it was refused or is on its way already. */
-  async submit(): Promise<Output | undefined> {
+  async submit({ force = false } = {}): Promise<Output | undefined> {
     if (this.#submitting) return undefined;
     this.#submitting = true;
     this.#forget();
     try {
-      return await this.#options.submit($state.snapshot(this.values) as Values);
+      return await this.#options.submit($state.snapshot(this.values) as Values, { force });
     } catch (error) {
       this.#take(error);
       return undefined;
@@ -75,6 +81,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.#failure = undefined;
     this.#code = undefined;
     this.#faults = {};
+    this.#forcible = false;
   }
 
   /** The field that holds a place of the input: of `limits.perDay` the field of that name, else `limits`. */
@@ -88,7 +95,9 @@ export class Form<Values extends Record<string, unknown>, Output> {
       return;
     }
     if (error instanceof ORPCError) this.#code = String(error.code);
-    const named = issuesOf(error).map(({ path, message }) => [this.#fieldAt(path), inList(path) + message] as const);
+    const issues = issuesOf(error);
+    this.#forcible = issues.length > 0 && issues.every(({ forcible }) => forcible === true);
+    const named = issues.map(({ path, message }) => [this.#fieldAt(path), inList(path) + message] as const);
     const ofFields = named.filter(([field]) => field in this.values);
     if (ofFields.length > 0 && ofFields.length === named.length) {
       // The first thing wrong with a field is what to mend first.

@@ -27,6 +27,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   domains: { scope: 'project', load: () => import('./DomainsView.svelte') },
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
+  dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },
 };
 

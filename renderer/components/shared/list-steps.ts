@@ -1,0 +1,34 @@
+/** Rows that Page Up and Page Down pass over. */
+const PAGE = 10;
+
+const STEPS: Record<string, (index: number) => number> = {
+  ArrowDown: (index) => index + 1,
+  ArrowUp: (index) => index - 1,
+  PageDown: (index) => index + PAGE,
+  PageUp: (index) => index - PAGE,
+  Home: () => 0,
+  End: () => Infinity,
+};
+
+/** Where a key leads from `index` in a list of `count`; undefined for keys that lead nowhere. */
+export function stepTo(event: KeyboardEvent, index: number, count: number): number | undefined {
+  const step = STEPS[event.key];
+  if (step === undefined || count === 0 || event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  return Math.min(count - 1, Math.max(0, step(index)));
+}
+
+/** Frames after which a row that is asked for has been drawn and measured, or will not be. */
+const FRAMES_MAX = 20;
+
+/**
+ * Brings the focus to an element that a virtual list is about to draw: until it has been measured it is there, hidden,
+ * and takes no focus.
+ */
+export async function focusWhenDrawn(find: () => HTMLElement | null | undefined): Promise<void> {
+  for (let frame = 0; frame < FRAMES_MAX; frame++) {
+    const element = find();
+    element?.focus({ preventScroll: true });
+    if (element !== null && element !== undefined && document.activeElement === element) return;
+    await new Promise(requestAnimationFrame);
+  }
+}

@@ -1,0 +1,96 @@
+import type { Client } from '../connection/transport.ts';
+
+export type DnsAnswer = Awaited<ReturnType<Client['dns']['query']>>;
+type AnswerRecord = DnsAnswer['answer'][number];
+
+/** A question as one types it: `www.acme.test CAA`. */
+export interface DnsQuestion {
+  name: string;
+  type: string;
+}
+
+/** A question as it stands in the address. */
+export const formatQuestion = ({ name, type }: DnsQuestion): string => `${name} ${type}`;
+
+export function readQuestion(text: string | undefined): DnsQuestion | undefined {
+  const [name = '', type = 'A', ...more] = (text ?? '').split(' ');
+  return name === '' || more.length > 0 ? undefined : { name, type };
+}
+
+/** The command that asks the same of the same server. */
+export function digCommand({ question, server }: DnsAnswer): string {
+  const { address, port, transport } = server;
+  const words = ['dig', `@${address}`, '-p', String(port), ...(transport === 'tcp' ? ['+tcp'] : [])];
+  return [...words, quote(question.name), question.type].join(' ');
+}
+
+const SECTIONS = [
+  ['ANSWER', 'answer'],
+  ['AUTHORITY', 'authority'],
+  ['ADDITIONAL', 'additional'],
+] as const;
+
+/** Names that are longer push their own line out, not all of them. */
+const NAME_COLUMN_MAX = 40;
+
+/**
+ * An answer as `dig` writes it, line by line: header, question, and each section that has something in zone-file
+ * notation, its columns aligned.
+ */
+export function digLines(answer: DnsAnswer): string[] {
+  const { question } = answer;
+  const names = [question, ...SECTIONS.flatMap(([, key]) => answer[key])].map(({ name }) => absolute(name).length);
+  const column = Math.min(Math.max(...names) + 1, NAME_COLUMN_MAX) + 1;
+  const line = ({ name, ttl, type, rdata }: AnswerRecord): string =>
+    `${absolute(name).padEnd(column)}${String(ttl).padEnd(8)}IN  ${type.padEnd(6)} ${rdata}`;
+  const asked = `${`;${absolute(question.name)}`.padEnd(column)}${' '.repeat(8)}IN  ${question.type}`;
+  return [
+    ...headerLines(answer),
+    ';; QUESTION SECTION:',
+    asked,
+    '',
+    ...SECTIONS.flatMap(([title, key]) =>
+      answer[key].length === 0 ? [] : [`;; ${title} SECTION:`, ...answer[key].map(line), ''],
+    ),
+    ...footerLines(answer),
+  ];
+}
+
+function headerLines({ rcode, id, flags, ednsOctets, detail, answer, authority, additional }: DnsAnswer): string[] {
+  // The OPT record counts among the additional ones.
+  const others = additional.length + (ednsOctets === undefined ? 0 : 1);
+  const counts = `QUERY: 1, ANSWER: ${answer.length}, AUTHORITY: ${authority.length}, ADDITIONAL: ${others}`;
+  return [
+    `;; ->>HEADER<<- opcode: QUERY, status: ${rcode}, id: ${id}`,
+    `;; flags: ${flags.join(' ')}; ${counts}`,
+    '',
+    ...(ednsOctets === undefined ? [] : [';; OPT PSEUDOSECTION:', `; EDNS: version: 0, flags:; udp: ${ednsOctets}`]),
+    ...(detail === undefined ? [] : [`; EDE: (${detail})`]),
+  ];
+}
+
+function footerLines({ server, octets, elapsedMs }: DnsAnswer): string[] {
+  const { address, port, transport } = server;
+  return [
+    `;; Query time: ${Math.round(elapsedMs)} msec`,
+    `;; SERVER: ${address}#${port}(${address}) (${transport.toUpperCase()})`,
+    `;; MSG SIZE  rcvd: ${octets}`,
+  ];
+}
+
+export type AnswerKind = 'answered' | 'nodata' | 'delegated' | 'nxdomain' | 'refused' | 'failed';
+
+/** What an answer means; an empty one is no failure. */
+export function kindOf({ rcode, answer, authority, flags }: DnsAnswer): AnswerKind {
+  if (rcode === 'NXDOMAIN') return 'nxdomain';
+  if (rcode === 'REFUSED') return 'refused';
+  if (rcode !== 'NOERROR') return 'failed';
+  if (answer.length > 0) return 'answered';
+  return !flags.includes('aa') && authority.some(({ type }) => type === 'NS') ? 'delegated' : 'nodata';
+}
+
+const absolute = (name: string): string => (name === '.' ? name : `${name}.`);
+
+/** One word of a POSIX shell. */
+const quote = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,105 @@
+import type { Change } from '../connection/connection.svelte.ts';
+import { describeFailure } from '../connection/failure.ts';
+import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import type { ChangeSource } from '../live/live-query.svelte.ts';
+import { type DnsAnswer, type DnsQuestion, formatQuestion } from './dig.ts';
+import { Form } from './form.svelte.ts';
+
+interface QuestionValues extends Record<string, unknown>, DnsQuestion {}
+
+export interface DnsAskingOptions {
+  client: Client;
+  changes: ChangeSource;
+  /** Whether the server asked is Vivarium's own. Another one is asked by hand only. */
+  asksItself: () => boolean;
+}
+
+/**
+ * Questions to the DNS server. The last answer keeps itself true as long as it comes from Vivarium's own server: it is
+ * asked again when zones or records change, or what was on its way arrives.
+ */
+export class DnsAsking {
+  readonly form: Form<QuestionValues, DnsAnswer>;
+  #answer = $state.raw<DnsAnswer | undefined>(undefined);
+  #failure = $state<string | undefined>(undefined);
+  #asked: DnsQuestion | null = null;
+  #attempt = 0;
+  /** What a link asked for before there was a connection. */
+  #waiting: DnsQuestion | null = null;
+  readonly #options: DnsAskingOptions;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: DnsAskingOptions) {
+    this.#options = options;
+    this.form = new Form<QuestionValues, DnsAnswer>({
+      values: { name: '', type: 'A' },
+      submit: (question) => options.client.dns.query(question),
+    });
+    this.#unsubscribe = options.changes.subscribe((change) => {
+      if (this.#waiting !== null) void this.askFor(this.#waiting);
+      else if (CONCERNING.has(change.type) && options.asksItself()) void this.#askAgain();
+    });
+  }
+
+  get answer(): DnsAnswer | undefined {
+    return this.#answer;
+  }
+
+  /** Why the answer could not be kept true. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Asks what stands in the form. */
+  async ask(): Promise<DnsAnswer | undefined> {
+    const { name, type } = this.form.values;
+    this.#attempt += 1;
+    this.#failure = undefined;
+    const answer = await this.form.submit();
+    if (answer === undefined) return undefined;
+    this.#asked = { name, type };
+    this.#answer = answer;
+    return answer;
+  }
+
+  /** Asks as soon as there is a connection. */
+  askOnceConnected(question: DnsQuestion): void {
+    this.form.reset({ ...question });
+    if (this.#options.changes.following) void this.ask();
+    else this.#waiting = question;
+  }
+
+  async askFor(question: DnsQuestion): Promise<DnsAnswer | undefined> {
+    this.#waiting = null;
+    this.form.reset({ ...question });
+    return await this.ask();
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  async #askAgain(): Promise<void> {
+    const asked = this.#asked;
+    if (asked === null) return;
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    try {
+      const answer = await this.#options.client.dns.query(asked);
+      if (attempt !== this.#attempt) return;
+      this.#failure = undefined;
+      this.#answer = answer;
+    } catch (error) {
+      if (attempt !== this.#attempt || error instanceof ConnectionLostError) return;
+      this.#failure = `${formatQuestion(asked)} could not be asked again: ${describeFailure(error)}`;
+    }
+  }
+}
+
+const CONCERNING: ReadonlySet<Change['type']> = new Set([
+  'everything',
+  'zones.changed',
+  'records.changed',
+  'projects.changed',
+  'settings.changed',
+]);

@@ -1,0 +1,122 @@
+import { parseDuration } from '../../main/contract/duration.ts';
+import type { Settings } from '../../main/contract/settings.ts';
+import type { ZoneInfo } from '../../main/contract/zones.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import { formatCounted, formatSpan } from '../time/format.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Form } from './form.svelte.ts';
+import { shownRows, type RecordRow } from './record-rows.ts';
+import type { Undoable } from './toasts.svelte.ts';
+
+/** What the engine reads in one import, in characters (`ZONE_TEXT_MAX` of the contract). */
+export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
+
+/** The platform's own zone, as its table shows it. */
+export interface PlatformZone {
+  name: string;
+  rows: readonly RecordRow[];
+}
+
+/** What a zone has, taken before it goes. */
+export interface ZoneCopy {
+  zone: ZoneInfo;
+  text: string;
+}
+
+export interface DnsZonesOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+}
+
+interface ZoneValues extends Record<string, unknown> {
+  name: string;
+  supportsAlias: boolean;
+}
+
+/** The zones of this Vivarium: the user's, and the platform's own. */
+export class DnsZones {
+  readonly zones: LiveQuery<ZoneInfo[]>;
+  readonly platform: LiveQuery<PlatformZone>;
+  readonly settings: LiveQuery<Settings>;
+  readonly #client: Client;
+
+  constructor({ client, changes, time }: DnsZonesOptions) {
+    this.#client = client;
+    this.zones = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.zones.list({}, { signal }),
+      // Zones tell how many records they have.
+      concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',
+    });
+    this.platform = new LiveQuery({
+      changes,
+      time,
+      async read(signal) {
+        const { name, records } = await client.zones.platform({}, { signal });
+        return { name, rows: shownRows(records) };
+      },
+      concerns: ({ type }) => type === 'projects.changed',
+    });
+    this.settings = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.settings.get({}, { signal }),
+      concerns: ({ type }) => type === 'settings.changed',
+    });
+  }
+
+  /** How long a change is on its way, in milliseconds; undefined until it is known. */
+  get propagationMs(): number | undefined {
+    const settings = this.settings.value;
+    return settings === undefined ? undefined : parseDuration(settings.propagation);
+  }
+
+  /** Whether questions go to Vivarium's own server. */
+  get asksItself(): boolean {
+    return this.settings.value?.resolver === 'local';
+  }
+
+  newZone(name = ''): Form<ZoneValues, ZoneInfo> {
+    return new Form<ZoneValues, ZoneInfo>({
+      values: { name, supportsAlias: true },
+      submit: (values) => this.#client.zones.create(values),
+    });
+  }
+
+  /** Takes from a zone what can be made anew of it. */
+  async copy(zone: ZoneInfo): Promise<ZoneCopy> {
+    const { text } = await this.#client.zones.export({ name: zone.name });
+    return { zone, text };
+  }
+
+  /** Whether a zone can come back from its copy. */
+  canReturn({ text }: ZoneCopy): boolean {
+    return text.length <= ZONE_TEXT_MAX;
+  }
+
+  /** Removes a zone with its records; the way back makes it anew from the copy. */
+  async remove({ zone, text }: ZoneCopy): Promise<Undoable> {
+    const { name, supportsAlias } = zone;
+    await this.#client.zones.remove({ name });
+    const records = formatCounted(zone.records, 'record', 'records');
+    const delay = this.propagationMs ?? 0;
+    const later = delay > 0 && zone.records > 0 ? formatSpan(delay) : undefined;
+    return {
+      text:
+        `Removed ${name} with ${records}.` +
+        (later === undefined ? '' : ` Undo brings them back, to be answered after ${later} of propagation.`),
+      undo: async () => {
+        await this.#client.zones.create({ name, supportsAlias });
+        if (zone.records > 0) await this.#client.zones.import({ name, text, force: true });
+      },
+      undone: `${name} is back with ${records}${later === undefined ? '' : `, answered in ${later}`}.`,
+    };
+  }
+
+  close(): void {
+    for (const query of [this.zones, this.platform, this.settings]) query.close();
+  }
+}

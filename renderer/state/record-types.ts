@@ -1,0 +1,37 @@
+import type { RecordInfo } from '../../main/contract/zones.ts';
+
+type RecordType = RecordInfo['type'];
+
+/** What to know of a type while writing a record of it. */
+interface TypeHint {
+  /** What the value is, in a sentence. */
+  hint: string;
+  placeholder: string;
+}
+
+/** In the order in which they are mostly needed. */
+export const RECORD_TYPES: Record<RecordType, TypeHint> = {
+  A: { hint: 'An IPv4 address.', placeholder: '192.0.2.1' },
+  AAAA: { hint: 'An IPv6 address.', placeholder: '2001:db8::1' },
+  CNAME: {
+    hint: 'Another name that is asked instead. It stands alone at its name, and never at the zone’s own (@).',
+    placeholder: 'cname.vivarium.localhost',
+  },
+  ALIAS: {
+    hint: 'A name whose addresses are answered here, also at the zone’s own name (@).',
+    placeholder: 'cname.vivarium.localhost',
+  },
+  ANAME: { hint: 'The same as ALIAS, as some providers call it.', placeholder: 'cname.vivarium.localhost' },
+  TXT: { hint: 'The text as it is, without quotes; at most 4,096 octets.', placeholder: 'v=spf1 -all' },
+  CAA: {
+    hint: 'Flags, tag and value. “issue” names who may sign, “issuewild” who may sign wildcards; ";" is nobody.',
+    placeholder: '0 issue "vivarium.localhost"',
+  },
+  MX: { hint: 'Preference and mail server; the lowest number is asked first.', placeholder: '10 mail.example' },
+  NS: { hint: 'The name server that this name is delegated to.', placeholder: 'ns1.example' },
+};
+
+export const RECORD_TYPE_NAMES = Object.keys(RECORD_TYPES) as RecordType[];
+
+/** Types that a question may have, in the order in which they are mostly needed. An ALIAS is asked for as A or AAAA. */
+export const QUESTION_TYPES = ['A', 'AAAA', 'CNAME', 'CAA', 'TXT', 'MX', 'NS', 'SOA', 'SRV', 'PTR', 'ANY'] as const;

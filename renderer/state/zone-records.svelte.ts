@@ -1,0 +1,152 @@
+import type { PropagatingRRset, RecordInfo } from '../../main/contract/zones.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Form } from './form.svelte.ts';
+import { recordTitle, rowsOf, type RecordRow, type RecordText } from './record-rows.ts';
+import type { Undoable } from './toasts.svelte.ts';
+import { readCount } from './typed-count.ts';
+
+/** A record as it is typed. */
+export interface RecordValues extends Record<string, unknown> {
+  name: string;
+  type: RecordInfo['type'];
+  ttl: string;
+  value: string;
+}
+
+export const DEFAULT_TTL = '3600';
+
+/** What was done, and how it is taken back. */
+export type RecordChange = Undoable & { record: RecordInfo };
+
+export interface ZoneContents {
+  records: readonly RecordInfo[];
+  propagating: readonly PropagatingRRset[];
+  rows: readonly RecordRow[];
+}
+
+export interface ZoneRecordsOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  zone: string;
+}
+
+/** The records of one zone: what there is, what is on its way, and every change with its way back. */
+export class ZoneRecords {
+  readonly zone: string;
+  readonly contents: LiveQuery<ZoneContents>;
+  readonly #client: Client;
+
+  constructor({ client, changes, time, zone }: ZoneRecordsOptions) {
+    this.zone = zone;
+    this.#client = client;
+    this.contents = new LiveQuery({
+      changes,
+      time,
+      async read(signal) {
+        const [records, propagating] = await Promise.all([
+          client.records.list({ zone }, { signal }),
+          client.records.propagating({ zone }, { signal }),
+        ]);
+        return { records, propagating, rows: rowsOf(records, propagating) };
+      },
+      concerns: (change) =>
+        change.type === 'zones.changed' ||
+        (change.type === 'records.changed' && (change.zone === undefined || change.zone === zone)),
+    });
+  }
+
+  /** The form of a new record; with force it stores what a careless provider would take. */
+  newRecord(): Form<RecordValues, RecordChange> {
+    return new Form<RecordValues, RecordChange>({
+      values: { name: '', type: 'A', ttl: DEFAULT_TTL, value: '' },
+      submit: (values, { force }) => this.#add(values, force),
+    });
+  }
+
+  /** The form of a record that there is. */
+  edit(record: RecordInfo): Form<RecordValues, RecordChange> {
+    return new Form<RecordValues, RecordChange>({
+      values: { name: record.name, type: record.type, ttl: String(record.ttl), value: record.value },
+      submit: (values, { force }) => this.#change(record, values, force),
+    });
+  }
+
+  async remove(record: RecordInfo): Promise<Undoable> {
+    await this.#client.records.remove({ id: record.id });
+    return {
+      text: `Removed ${recordTitle(record)}.`,
+      undo: () => this.#putBack(record),
+      undone: `${recordTitle(record)} is back.`,
+    };
+  }
+
+  /** Puts back what is removed and still answered. */
+  async putBack(row: RecordRow): Promise<void> {
+    await this.#putBack({ ...row, type: row.type as RecordInfo['type'] });
+  }
+
+  close(): void {
+    this.contents.close();
+  }
+
+  /** The id that a record has by now: one that was removed and came back has another. */
+  async #idOf({ id, name, type, value }: RecordInfo): Promise<string> {
+    const here = await this.#client.records.list({ zone: this.zone, name });
+    return here.find((record) => record.type === type && record.value === value)?.id ?? id;
+  }
+
+  /** As it was, however careless that was. */
+  async #putBack({ name, type, ttl, value }: RecordText): Promise<void> {
+    await this.#client.records.put({ zone: this.zone, name, type, ttl, value, force: true });
+  }
+
+  async #add({ name, type, ttl, value }: RecordValues, force: boolean): Promise<RecordChange> {
+    const before = this.contents.value?.records ?? [];
+    const record = await this.#client.records.put({ zone: this.zone, name, type, ttl: readCount(ttl), value, force });
+    const same = before.find(({ id }) => id === record.id);
+    return {
+      record,
+      text: withWarnings(
+        same === undefined
+          ? `Added ${recordTitle(record)}.`
+          : `${recordTitle(record)} was there already; its TTL is ${record.ttl}.`,
+        record,
+      ),
+      undo: async () => {
+        const id = await this.#idOf(record);
+        if (same === undefined) await this.#client.records.remove({ id });
+        else await this.#client.records.update({ id, ttl: same.ttl, force: true });
+      },
+      undone: same === undefined ? `${recordTitle(record)} is gone again.` : `${recordTitle(same)} has its TTL back.`,
+    };
+  }
+
+  async #change(before: RecordInfo, values: RecordValues, force: boolean): Promise<RecordChange> {
+    const { id } = before;
+    // Only what was changed: what is shown of a text may be less than what is stored.
+    const record = await this.#client.records.update({
+      id,
+      ...(values.name !== before.name && { name: values.name }),
+      ...(values.type !== before.type && { type: values.type }),
+      ...(values.ttl !== String(before.ttl) && { ttl: readCount(values.ttl) }),
+      ...(values.value !== before.value && { value: values.value }),
+      force,
+    });
+    const { name, type, ttl, value } = before;
+    return {
+      record,
+      text: withWarnings(`Changed ${recordTitle(before)} to ${recordTitle(record)}.`, record),
+      undo: async () => {
+        // What became one with another record is made anew.
+        if (record.id !== id) return await this.#putBack(before);
+        await this.#client.records.update({ id: await this.#idOf(record), name, type, ttl, value, force: true });
+      },
+      undone: `${recordTitle(before)} is as it was.`,
+    };
+  }
+}
+
+const withWarnings = (text: string, { warnings = [] }: RecordInfo): string => [text, ...warnings].join(' ');

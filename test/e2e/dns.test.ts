@@ -1,0 +1,359 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { RecordInfo, ZoneInfo } from '../../main/contract/zones.ts';
+import type { Engine } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { requireTool } from '../support/tools.ts';
+
+const openPage = useEnginePages();
+const run = promisify(execFile);
+
+const put = (engine: Engine, name: string, type: string, value: string) =>
+  engine.call('records.put', { zone: 'acme.test', name, type, value }) as Promise<RecordInfo>;
+
+/** A zone with a few records, and nothing else. */
+const withZone = {
+  empty: true,
+  path: '/dns/acme.test',
+  async prepare(engine: Engine) {
+    await engine.call('zones.create', { name: 'acme.test' });
+    await put(engine, '@', 'ALIAS', 'cname.vivarium.localhost');
+    await put(engine, 'www', 'A', '192.0.2.1');
+    await put(engine, 'mail', 'A', '192.0.2.2');
+  },
+};
+
+const lines = async (engine: Engine): Promise<string[]> => {
+  const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+  return records.map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
+};
+
+const row = (page: Page, text: RegExp) => page.getByRole('grid').getByRole('row', { name: text });
+/** What the focus is on, by what it says. */
+const focused = (page: Page) => expect.poll(() => page.evaluate<string>('document.activeElement.innerText'));
+const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
+
+describe('zones', () => {
+  it('are created, refused at the field, listed, and gone through with the arrows', async () => {
+    const opened = await openPage({ empty: true, path: '/dns' });
+    const { page } = opened;
+    await page.getByText('No zones of your own yet').waitFor();
+    await expectSound(opened, 'dns-empty');
+    await page.getByRole('button', { name: 'Create a zone' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create a zone' });
+    await dialog.getByLabel('Name', { exact: true }).fill('-acme.test');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').getByText('hyphen').waitFor();
+    expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('-acme.test');
+    await dialog.getByLabel('Name', { exact: true }).fill('acme.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'acme.test' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/dns/acme.test');
+    await page.getByText('No records yet').waitFor();
+
+    const zone = page.getByRole('link', { name: /^acme\.test/ });
+    await zone.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { level: 2, name: 'vivarium.localhost' }).waitFor();
+    await page.getByText('It follows the projects, and is not changed by hand.').waitFor();
+    await row(page, /^cname A 3600 127\.0\.0\.1/).waitFor();
+    expect(await page.getByRole('button', { name: 'Add a record' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^(Edit|Remove) / }).count()).toBe(0);
+    await expectSound(opened, 'dns-platform');
+  });
+
+  it('that are removed come back with all their records, forced ones too', async () => {
+    const { page, engine } = await openPage(withZone);
+    await engine.call('records.put', { zone: 'acme.test', name: 'www', type: 'CNAME', value: 'x.test', force: true });
+    const before = await lines(engine);
+    await row(page, /^www CNAME/).waitFor();
+    await page.getByRole('button', { name: 'More for acme.test' }).click();
+    await page.getByRole('menuitem', { name: 'Remove acme.test' }).click();
+    await toast(page, 'Removed acme.test with 4 records.').waitFor();
+    expect(await engine.call('zones.list')).toEqual([]);
+    expect(new URL(page.url()).pathname).toBe('/dns');
+    await page.keyboard.press('Control+z');
+    await toast(page, 'acme.test is back with 4 records.').waitFor();
+    expect(await lines(engine)).toEqual(before);
+  });
+
+  it('that are gone, and links to them, explain themselves', async () => {
+    const { page } = await openPage({ empty: true, path: '/dns/gone.test' });
+    await page.getByText('There is no zone gone.test here').waitFor();
+    await page.getByRole('button', { name: 'Create gone.test' }).click();
+    expect(await page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('gone.test');
+  });
+});
+
+describe('records', () => {
+  it('are added one after another, with hints for each type', async () => {
+    const opened = await openPage(withZone);
+    const { page, engine } = opened;
+    await row(page, /^www A/).waitFor();
+    await page.locator('body').press('n');
+    const form = page.getByRole('form', { name: 'New record' });
+    await form.getByLabel('Name', { exact: true }).fill('shop');
+    await form.getByLabel('Type').selectOption('CAA');
+    await form.getByText('“issue” names who may sign').waitFor();
+    await form.getByLabel('Value').fill('0 issue');
+    await page.keyboard.press('Enter');
+    await form.getByRole('alert').getByText('the text is missing').waitFor();
+    expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('shop');
+    await expectSound(opened, 'dns-record-refused');
+    await form.getByLabel('Value').fill('0 issue "not a domain%"');
+    await page.keyboard.press('Enter');
+    await row(page, /^shop CAA .*malformed/).waitFor();
+    // The next one is ready, of the same type.
+    await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('');
+    expect(await form.getByLabel('Type').inputValue()).toBe('CAA');
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await row(page, /^shop/).waitFor({ state: 'detached' });
+    expect(await lines(engine)).toHaveLength(3);
+  });
+
+  it('that a careless provider would take are stored by force, offered after the refusal', async () => {
+    const opened = await openPage(withZone);
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'Add a record' }).click();
+    const form = page.getByRole('form', { name: 'New record' });
+    expect(await form.getByRole('button', { name: 'Store it anyway' }).count()).toBe(0);
+    await form.getByLabel('Name', { exact: true }).fill('www');
+    await form.getByLabel('Type').selectOption('CNAME');
+    await form.getByLabel('Value').fill('cname.vivarium.localhost');
+    await form.getByRole('button', { name: 'Add' }).click();
+    await form.getByRole('alert').getByText('A CNAME stands alone at its name').waitFor();
+    await expectSound(opened, 'dns-force');
+    await form.getByRole('button', { name: 'Store it anyway' }).click();
+    await row(page, /^www CNAME/).waitFor();
+    expect(await lines(engine)).toContain('www 3600 CNAME cname.vivarium.localhost');
+  });
+
+  it('are gone through, edited and removed by keyboard alone', async () => {
+    const { page, engine, errors } = await openPage(withZone);
+    await row(page, /^@ ALIAS/).focus();
+    await page.keyboard.press('ArrowDown');
+    await focused(page).toMatch(/^mail/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('form', { name: 'Edit mail A 192.0.2.2' }).waitFor();
+    await page.keyboard.type('2001:db8::2');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('is not an IPv4 address').waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    // From A to the next of the system's own list.
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('60');
+    await page.keyboard.press('Enter');
+    await row(page, /^mail AAAA 60 2001:db8::2/).waitFor();
+    expect(await lines(engine)).toContain('mail 60 AAAA 2001:db8::2');
+    await focused(page).toMatch(/^mail/);
+
+    await page.keyboard.press('Delete');
+    await row(page, /^mail/).waitFor({ state: 'detached' });
+    await focused(page).toMatch(/^www/);
+    await page.keyboard.press('Control+z');
+    await row(page, /^mail AAAA/).waitFor();
+    await page.keyboard.press('Control+z');
+    await row(page, /^mail A 3600 192\.0\.2\.2/).waitFor();
+    expect(await lines(engine)).toContain('mail 3600 A 192.0.2.2');
+    expect(errors).toEqual([]);
+  });
+
+  it('change on the page when they change elsewhere, and HTML in them stays text', async () => {
+    const { page, engine, errors } = await openPage(withZone);
+    await row(page, /^www A/).waitFor();
+    await put(engine, 'note', 'TXT', '<img src=x onerror="alert(1)">');
+    await row(page, /^note TXT/).waitFor();
+    await page.getByText('<img src=x onerror="alert(1)">').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('are found by name, type and value, which the address keeps', async () => {
+    const { page, open } = await openPage(withZone);
+    await row(page, /^www A/).waitFor();
+    await page.locator('body').press('/');
+    await page.keyboard.type('192.0.2.2');
+    await row(page, /^www/).waitFor({ state: 'detached' });
+    await row(page, /^mail A/).waitFor();
+    expect(new URL(page.url()).search).toBe('?search=192.0.2.2');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Record type').selectOption('ALIAS');
+    await row(page, /^mail/).waitFor({ state: 'detached' });
+    await open('/dns/acme.test?type=MX');
+    await page.getByText('No record is like that').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await row(page, /^mail A/).waitFor();
+  });
+});
+
+describe('propagation', () => {
+  it('counts down on the app’s clock, and says what is answered until then', async () => {
+    const opened = await openPage({
+      ...withZone,
+      async prepare(engine) {
+        await withZone.prepare(engine);
+        const gone = await put(engine, 'gone', 'TXT', 'here');
+        await engine.call('settings.update', { propagation: 'PT1H' });
+        await engine.call('clock.freeze');
+        const www = (await engine.call('records.list', { zone: 'acme.test', name: 'www' })) as RecordInfo[];
+        await engine.call('records.update', { id: www[0]?.id, value: '192.0.2.9' });
+        await engine.call('records.remove', { id: gone.id });
+        await put(engine, 'new', 'MX', '10 mail.acme.test');
+      },
+    });
+    const { page, engine } = opened;
+    await row(page, /^www A .*192\.0\.2\.9.*Answered in 1 h; until then 192\.0\.2\.1/).waitFor();
+    await row(page, /^new MX .*until then nothing/).waitFor();
+    await row(page, /^gone TXT .*Removed; still answered for 1 h/).waitFor();
+    await page.getByText('3 on the way').waitFor();
+    await page.getByRole('region', { name: 'Propagation' }).getByText('1 h.').waitFor();
+    const link = page.getByRole('link', { name: 'Change it in Settings' });
+    expect(await link.getAttribute('href')).toBe('/settings');
+    await expectSound(opened, 'dns-propagation');
+
+    await engine.call('clock.advance', { by: 'PT15M' });
+    await row(page, /^www A .*Answered in 45 min/).waitFor();
+    await page.getByRole('button', { name: 'Put back gone TXT here' }).click();
+    await row(page, /^gone TXT .*Removed/).waitFor({ state: 'detached' });
+    await row(page, /^gone TXT/).waitFor();
+    await engine.call('clock.advance', { by: 'PT1H' });
+    await page.getByText('on the way').waitFor({ state: 'detached' });
+    await row(page, /^www A 3600 192\.0\.2\.9 Ask/).waitFor();
+  });
+});
+
+describe('zone files', () => {
+  const TEXT = ['$TTL 300', 'new A 192.0.2.7', 'bad A nowhere', 'www CNAME other', '@ CAA 0 issue "%%"'].join('\n');
+
+  it('are imported with a report for each line, and by force what a careless provider takes', async () => {
+    const opened = await openPage(withZone);
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import a zone file into acme.test' });
+    await dialog.getByLabel('Zone file', { exact: true }).fill(TEXT);
+    await expectSound(opened, 'dns-import');
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+    await dialog.getByText('2 records added').waitFor();
+    const refused = dialog.getByRole('region', { name: 'Refused' });
+    await refused.getByText('Line 3').waitFor();
+    await refused.getByText('bad A nowhere').waitFor();
+    await refused.getByText('is not an IPv4 address').waitFor();
+    await dialog.getByRole('region', { name: 'Taken, with a warning' }).getByText('malformed').waitFor();
+    await expectSound(opened, 'dns-import-report');
+    await dialog.getByRole('button', { name: 'Store 1 refused line anyway' }).click();
+    await dialog.getByText('3 records added').waitFor();
+    await dialog.getByRole('button', { name: 'Back to the text' }).click();
+    expect(await dialog.getByLabel('Zone file', { exact: true }).inputValue()).toBe(TEXT);
+    await page.keyboard.press('Escape');
+    await row(page, /^new A 300/).waitFor();
+    expect(await lines(engine)).toContain('www 300 CNAME other.acme.test');
+  });
+
+  it('of 10,000 records come in from a file, and the table stays short', async () => {
+    const { page } = await openPage(withZone);
+    await page.getByRole('button', { name: 'Import' }).click();
+    const records = Array.from({ length: 10_000 }, (_, index) => `host-${index} 300 IN A 192.0.2.${index % 256}`);
+    records[41] = 'host-41 300 IN A 192.0.2.999';
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByLabel('Zone file to import')
+      .setInputFiles({ name: 'big.zone', mimeType: 'text/plain', buffer: Buffer.from(records.join('\n')) });
+    await dialog.getByText('10,000 lines').waitFor();
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+    await dialog.getByText('9,999 records added').waitFor();
+    await dialog.getByText('Line 42').waitFor();
+    await dialog.getByText('host-41 300 IN A 192.0.2.999').waitFor();
+    await page.keyboard.press('Escape');
+    await row(page, /^host-/)
+      .first()
+      .waitFor();
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('10003');
+    expect(await page.getByRole('row').count()).toBeLessThan(100);
+    await row(page, /^@ ALIAS/).focus();
+    await page.keyboard.press('End');
+    await focused(page).toMatch(/^www/);
+    await page.getByLabel('Search records').fill('host-9998');
+    await row(page, /^host-9998 A/).waitFor();
+    await page.getByText('1 found').waitFor();
+  });
+
+  it('go out by copying and by downloading', async () => {
+    const { page, engine } = await openPage(withZone);
+    const { text } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    const menu = page.getByRole('button', { name: 'More for acme.test' });
+    await menu.click();
+    await page.getByRole('menuitem', { name: 'Copy the zone file' }).click();
+    await toast(page, 'Copied the zone file of acme.test.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
+    await menu.click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Download the zone file' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('acme.test.zone');
+    expect(await readFile(await download.path(), 'utf8')).toBe(text);
+  });
+});
+
+describe('asking', () => {
+  it('shows what dig shows, with the command that dig is asked by', async () => {
+    const opened = await openPage(withZone);
+    const { page, engine } = opened;
+    await page.locator('body').press('a');
+    await page.keyboard.type('acme.test');
+    await page.getByLabel('Type to ask for').selectOption('SOA');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
+    await answer.getByText('status: NOERROR').waitFor();
+    await expectSound(opened, 'dns-answer');
+    const { port } = engine.app.runtime.dns;
+    await page.getByText(`dig @127.0.0.1 -p ${port} acme.test SOA`, { exact: true }).waitFor();
+    const { stdout } = await run(requireTool('dig'), ['@127.0.0.1', '-p', String(port), 'acme.test', 'SOA']);
+    const words = (text: string, marks: RegExp) =>
+      text
+        .split('\n')
+        .filter((line) => marks.test(line))
+        .map((line) => line.trim().split(/\s+/).join(' '));
+    const shown = (await answer.innerText()).replaceAll('\u00a0', ' ');
+    for (const marks of [/^;; flags/, /^;acme/, /^acme/, /^;; MSG SIZE/, /^; EDNS/]) {
+      expect(words(shown, marks)).toEqual(words(stdout, marks));
+    }
+    expect(new URL(page.url()).search).toBe('?ask=acme.test+SOA');
+  });
+
+  it('keeps the answer true, explains the others, and is asked from a record’s row', async () => {
+    const { page, engine, open } = await openPage(withZone);
+    await page.getByRole('button', { name: 'Ask for www A 192.0.2.1' }).click();
+    const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
+    await answer.getByText('192.0.2.1').waitFor();
+    await put(engine, 'www', 'A', '192.0.2.77');
+    await answer.getByText('192.0.2.77').waitFor();
+
+    await open('/dns?ask=nowhere.other+A');
+    await page.getByText('The server holds no zone that the name is in.').waitFor();
+    await open('/dns?ask=nope.acme.test+A');
+    await page.getByText('There is no such name.').waitFor();
+    await open('/dns?ask=www.acme.test+TXT');
+    await page.getByText('The name is there, without a record of this type.').waitFor();
+    await page.getByLabel('Name to ask for').fill('a..b');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('empty').waitFor();
+    expect(await page.getByLabel('Name to ask for').inputValue()).toBe('a..b');
+  });
+});
+
+it('offers what can be done to the palette', async () => {
+  const { page, engine } = await openPage(withZone);
+  await row(page, /^www A/).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Command' }).fill('remove acme');
+  await page.keyboard.press('Enter');
+  await toast(page, 'Removed acme.test with 3 records.').waitFor();
+  expect((await engine.call('zones.list')) as ZoneInfo[]).toEqual([]);
+});

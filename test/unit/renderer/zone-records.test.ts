@@ -1,0 +1,235 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import type { RecordInfo, ZoneInfo } from '../../../main/contract/zones.ts';
+import { Connection } from '../../../renderer/connection/connection.svelte.ts';
+import type { DnsAnswer } from '../../../renderer/state/dig.ts';
+import { DnsAsking } from '../../../renderer/state/dns-asking.svelte.ts';
+import { DnsZones } from '../../../renderer/state/dns-zones.svelte.ts';
+import { ZoneImport } from '../../../renderer/state/zone-import.svelte.ts';
+import { ZoneRecords } from '../../../renderer/state/zone-records.svelte.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { createFakeTransport } from '../../support/page-link.ts';
+
+const RECORD: RecordInfo = {
+  ...{ id: 'rec_1', zone: 'acme.test', name: 'www', type: 'A', ttl: 3600, value: '192.0.2.1' },
+  visibleAt: '2026-11-20T09:00:00.000Z',
+};
+const ZONE: ZoneInfo = { name: 'acme.test', supportsAlias: false, records: 2, createdAt: RECORD.visibleAt };
+
+async function setUp(propagation = 'PT0S') {
+  const time = createFakeClock();
+  const transport = createFakeTransport();
+  transport.teach('records.list', (input) => {
+    const { name = RECORD.name } = input as { name?: string };
+    return name === RECORD.name ? [RECORD] : [];
+  });
+  transport.teach('records.propagating', () => []);
+  transport.teach('settings.get', () => ({ propagation, resolver: 'local' }));
+  transport.teach('zones.list', () => [ZONE]);
+  transport.teach('zones.platform', () => ({ name: 'vivarium.localhost', records: [] }));
+  const connection = new Connection({ transport, time, pulse: async (client) => void (await client.clock.get()) });
+  connection.start();
+  await settle();
+  const options = { client: connection.client, changes: connection, time };
+  const asked = (...procedures: string[]) =>
+    transport.calls.filter(({ procedure }) => procedures.includes(procedure)).map(({ input }) => input);
+  return { time, transport, connection, options, asked };
+}
+
+describe('records of a zone', () => {
+  it('are read anew when records of this zone or of no named one change', async () => {
+    const { time, transport, options } = await setUp();
+    const records = new ZoneRecords({ ...options, zone: 'acme.test' });
+    await settle();
+    for (const [zone, reads] of [
+      ['other.test', 1],
+      ['acme.test', 2],
+      [undefined, 3],
+    ] as const) {
+      await time.pass(100);
+      transport.tell({ type: 'records.changed', ...(zone !== undefined && { zone }) });
+      await settle();
+      expect(transport.asked('records.list')).toBe(reads);
+    }
+    records.close();
+  });
+
+  it('are added, and undone by removing', async () => {
+    const { transport, options, asked } = await setUp();
+    transport.teach('records.put', () => ({ ...RECORD, id: 'rec_2', name: 'new' }));
+    transport.teach('records.remove', () => RECORD);
+    const records = new ZoneRecords({ ...options, zone: 'acme.test' });
+    await settle();
+    const form = records.newRecord();
+    form.values = { name: 'new', type: 'A', ttl: '60', value: '192.0.2.1' };
+    const change = await form.submit();
+    expect(change?.text).toBe('Added new A 192.0.2.1.');
+    await change?.undo();
+    expect(asked('records.put', 'records.remove')).toEqual([
+      { zone: 'acme.test', name: 'new', type: 'A', ttl: 60, value: '192.0.2.1', force: false },
+      { id: 'rec_2' },
+    ]);
+  });
+
+  it('that are there already only get a TTL, which undo gives back', async () => {
+    const { transport, options, asked } = await setUp();
+    transport.teach('records.put', () => ({ ...RECORD, ttl: 60 }));
+    transport.teach('records.update', () => RECORD);
+    const records = new ZoneRecords({ ...options, zone: 'acme.test' });
+    await settle();
+    const change = await records.newRecord().submit();
+    expect(change?.text).toBe('www A 192.0.2.1 was there already; its TTL is 60.');
+    await change?.undo();
+    expect(asked('records.update')).toEqual([{ id: 'rec_1', ttl: 3600, force: true }]);
+  });
+
+  it('are changed by what was changed only, with the warnings told, and undone as a whole', async () => {
+    const { transport, options, asked } = await setUp();
+    transport.teach('records.update', () => ({ ...RECORD, ttl: 60, warnings: ['Is that so?'] }));
+    const form = new ZoneRecords({ ...options, zone: 'acme.test' }).edit(RECORD);
+    form.values.ttl = '60';
+    const change = await form.submit();
+    expect(change?.text).toBe('Changed www A 192.0.2.1 to www A 192.0.2.1. Is that so?');
+    await change?.undo();
+    expect(asked('records.update')).toEqual([
+      { id: 'rec_1', ttl: 60, force: false },
+      { id: 'rec_1', name: 'www', type: 'A', ttl: 3600, value: '192.0.2.1', force: true },
+    ]);
+  });
+
+  it('that are refused keep what was typed, and offer force where it helps', async () => {
+    const { transport, options, asked } = await setUp();
+    transport.teach('records.put', () => {
+      throw new ORPCError('conflict', {
+        message: 'type: It stands alone.',
+        data: { issues: [{ path: 'type', message: 'It stands alone.', forcible: true }] },
+      });
+    });
+    const form = new ZoneRecords({ ...options, zone: 'acme.test' }).newRecord();
+    form.values.name = 'www';
+    expect(await form.submit()).toBeUndefined();
+    expect([form.values.name, form.fault('type'), form.forcible]).toEqual(['www', 'It stands alone.', true]);
+    await form.submit({ force: true });
+    expect(asked('records.put')).toMatchObject([{ force: false }, { force: true }]);
+  });
+
+  it('that are removed come back as they were', async () => {
+    const { transport, options, asked } = await setUp();
+    transport.teach('records.remove', () => RECORD);
+    transport.teach('records.put', () => RECORD);
+    const done = await new ZoneRecords({ ...options, zone: 'acme.test' }).remove(RECORD);
+    await done.undo();
+    expect(asked('records.put')).toEqual([
+      { zone: 'acme.test', name: 'www', type: 'A', ttl: 3600, value: '192.0.2.1', force: true },
+    ]);
+  });
+});
+
+describe('zones', () => {
+  it.each([
+    ['PT0S', 'Removed acme.test with 2 records.', 'acme.test is back with 2 records.'],
+    [
+      'PT1H',
+      'Removed acme.test with 2 records. Undo brings them back, to be answered after 1 h of propagation.',
+      'acme.test is back with 2 records, answered in 1 h.',
+    ],
+  ])('that are removed come back from their own zone file, propagation %s', async (propagation, text, undone) => {
+    const { transport, options, asked } = await setUp(propagation);
+    transport.teach('zones.export', () => ({ text: '$ORIGIN acme.test.' }));
+    for (const procedure of ['zones.remove', 'zones.create', 'zones.import']) transport.teach(procedure, () => ZONE);
+    const zones = new DnsZones(options);
+    await settle();
+    const copy = await zones.copy(ZONE);
+    expect(zones.canReturn(copy)).toBe(true);
+    const done = await zones.remove(copy);
+    expect([done.text, done.undone]).toEqual([text, undone]);
+    await done.undo();
+    expect(asked('zones.create', 'zones.import')).toEqual([
+      { name: 'acme.test', supportsAlias: false },
+      { name: 'acme.test', text: '$ORIGIN acme.test.', force: true },
+    ]);
+  });
+
+  it('with more text than an import reads cannot come back', async () => {
+    const { options } = await setUp();
+    const zones = new DnsZones(options);
+    expect(zones.canReturn({ zone: ZONE, text: 'x'.repeat(16 * 1024 * 1024 + 1) })).toBe(false);
+  });
+});
+
+describe('a zone file on its way in', () => {
+  it('is reported with its own lines, and again with force as one report', async () => {
+    const { transport, connection } = await setUp();
+    const answer = { warnings: [], warningsTotal: 0 };
+    transport.teach('zones.import', (input) => {
+      const { force } = input as { force: boolean };
+      const bad = { line: 3, message: 'No.' };
+      const careless = { line: 2, message: 'Stands alone.', forcible: true };
+      return force
+        ? { ...answer, created: 1, rejected: [bad], rejectedTotal: 1, forcible: 0 }
+        : { ...answer, created: 1, rejected: [careless, bad], rejectedTotal: 2, forcible: 1 };
+    });
+    const zoneImport = new ZoneImport(connection.client, 'acme.test');
+    zoneImport.text = 'a A 192.0.2.1\r\na CNAME b\r\nc A nowhere';
+    await zoneImport.start();
+    expect(zoneImport.rejected).toEqual([
+      { line: 2, text: 'a CNAME b', message: 'Stands alone.', forcible: true },
+      { line: 3, text: 'c A nowhere', message: 'No.', forcible: false },
+    ]);
+    expect(await zoneImport.start({ force: true })).toMatchObject({ created: 2, forcible: 0 });
+  });
+
+  it('is not drawn when it is large', async () => {
+    const { connection } = await setUp();
+    const zoneImport = new ZoneImport(connection.client, 'acme.test');
+    const text = 'h A 192.0.2.1\n'.repeat(20_000);
+    zoneImport.take('big.zone', text);
+    expect([zoneImport.text, zoneImport.content, zoneImport.largeFile]).toEqual([
+      '',
+      text,
+      { name: 'big.zone', lines: 20_001 },
+    ]);
+    zoneImport.take('small.zone', 'a A 192.0.2.1');
+    expect([zoneImport.text, zoneImport.largeFile]).toEqual(['a A 192.0.2.1', undefined]);
+  });
+});
+
+describe('a question', () => {
+  const answer = (rcode: string) => ({ rcode }) as DnsAnswer;
+
+  it('keeps its answer true while Vivarium’s own server is asked, and only then', async () => {
+    const { transport, connection } = await setUp();
+    let own = true;
+    let rcode = 'NXDOMAIN';
+    transport.teach('dns.query', () => answer(rcode));
+    const asking = new DnsAsking({ client: connection.client, changes: connection, asksItself: () => own });
+    transport.tell({ type: 'records.changed' });
+    await settle();
+    expect(transport.asked('dns.query')).toBe(0);
+    await asking.askFor({ name: 'www.acme.test', type: 'A' });
+    expect(asking.answer?.rcode).toBe('NXDOMAIN');
+    rcode = 'NOERROR';
+    transport.tell({ type: 'records.changed' });
+    await settle();
+    expect(asking.answer?.rcode).toBe('NOERROR');
+    own = false;
+    transport.tell({ type: 'records.changed' });
+    await settle();
+    expect(transport.asked('dns.query')).toBe(2);
+    asking.close();
+  });
+
+  it('that is refused is told at the field, and the last answer stays', async () => {
+    const { transport, connection } = await setUp();
+    transport.teach('dns.query', (input) => {
+      if ((input as { name: string }).name === 'a.test') return answer('NOERROR');
+      const issues = [{ path: 'name', message: 'has an empty label' }];
+      throw new ORPCError('invalid_request', { message: 'name has an empty label', data: { issues } });
+    });
+    const asking = new DnsAsking({ client: connection.client, changes: connection, asksItself: () => true });
+    await asking.askFor({ name: 'a.test', type: 'A' });
+    expect(await asking.askFor({ name: 'a..b', type: 'A' })).toBeUndefined();
+    expect([asking.form.fault('name'), asking.answer?.rcode]).toEqual(['has an empty label', 'NOERROR']);
+  });
+});
