@@ -13,7 +13,7 @@ export const planLimits = z.object({ perMinute: requestCount, perDay: requestCou
 export type PlanLimits = z.infer<typeof planLimits>;
 
 const upstreamUrl = z
-  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .url({ protocol: /^https?$/ })
   .max(2000)
   .refine((url) => {
     const parsed = URL.parse(url);

@@ -83,7 +83,7 @@ describe('a new project', () => {
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await dialog.getByText('must have at least one character that is not blank').waitFor();
     await dialog.getByText('must be lower-case letters, digits and inner hyphens').waitFor();
-    await dialog.getByText('must be at least 1').waitFor();
+    await dialog.getByText('is required: a number').waitFor();
     expect(await dialog.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe(null);
     expect(await dialog.getByLabel('Slug').inputValue()).toBe('Not A Label');
     await dialog.getByLabel('Name', { exact: true }).fill('Another');
