@@ -112,6 +112,12 @@ export class DomainActions {
     });
   }
 
+  /** Lets the root sign for a suffix; certificates that waited for it are issued. */
+  async extendRoot(hostname: string, suffix: string): Promise<void> {
+    const extended = await this.#do(hostname, ({ ca }) => ca.extend({ suffix }));
+    if (extended !== undefined) this.#options.toasts.say(`The root may sign for ${suffix}. Trust its new certificate.`);
+  }
+
   /** Another plan, for domains that the one there is does not allow. */
   async changePlan(plan: Exclude<Plan, 'enterprise'>): Promise<boolean> {
     const { client, projectId, toasts } = this.#options;

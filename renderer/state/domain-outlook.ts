@@ -39,7 +39,7 @@ const IN_SHORT: Partial<Record<CheckCode, string>> = {
 };
 
 /** The way out that the interface itself can offer. */
-export type OutlookAction = 'verify' | 'plan' | 'clock';
+export type OutlookAction = 'verify' | 'plan' | 'clock' | 'root';
 
 /** Where a domain stands as a whole, and what comes next. */
 export interface Outlook {
@@ -52,6 +52,8 @@ export interface Outlook {
   /** What the interface waits for. */
   due?: { what: string; at: string };
   action?: OutlookAction;
+  /** For `root`: what it has to be extended by. */
+  suffix?: string;
 }
 
 /** Suspension first, then what is wrong with the hostname, then with its certificate. */
@@ -129,7 +131,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
           title: TROUBLES[trouble.code],
           text: `Served over HTTP only.${why}`,
           ...attempt,
-          action: 'verify',
+          ...wayOut(trouble),
         };
       }
       return {
@@ -145,7 +147,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
         icon: 'refused',
         title: TROUBLES.timed_out,
         text: 'Served over HTTP only. The attempts were given up; mend what the checks say, then re-verify, and they begin anew.',
-        action: 'verify',
+        ...(trouble === undefined ? { action: 'verify' } : wayOut(trouble)),
       };
     case 'expired':
       return {
@@ -154,7 +156,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
         title: 'The certificate has expired',
         text: `Served over HTTP only.${why}`,
         ...attempt,
-        action: 'verify',
+        ...(trouble === undefined ? { action: 'verify' } : wayOut(trouble)),
       };
     case 'issued':
       if (trouble === undefined) return HEALTHY;
@@ -169,15 +171,22 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
 const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_lookup_failed', 'suffix_not_permitted']);
 
 /** Something is wrong, and the certificate that there is goes on holding. */
-function renewalOutlook({ code, outcome, message }: Check): Outlook {
+function renewalOutlook(trouble: Check): Outlook {
+  const { code, outcome, message } = trouble;
   const ofCertificate = OF_CERTIFICATE.has(code);
   return {
     tone: 'amber',
     icon: outcome === 'unknown' ? 'unknown' : 'warning',
     title: ofCertificate ? `Renewal: ${lowerFirst(TROUBLES[code])}` : TROUBLES[code],
     text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate holds' : ''}. ${IN_SHORT[code] ?? message}`,
-    action: 'verify',
+    ...wayOut(trouble),
   };
+}
+
+/** What the root has to be extended by is in the fix, as the call that does it. */
+function wayOut({ code, fix }: Check): Pick<Outlook, 'action' | 'suffix'> {
+  const suffix = code === 'suffix_not_permitted' ? /"suffix": "([^"]+)"/.exec(fix ?? '')?.[1] : undefined;
+  return suffix === undefined ? { action: 'verify' } : { action: 'root', suffix };
 }
 
 const HEALTHY: Outlook = {

@@ -41,6 +41,8 @@ export class DomainsPage {
   readonly redirects: RedirectEditor;
   readonly configuration: ConfigurationEditor;
   readonly #options: DomainsPageOptions;
+  /** What was attached here, until the list that is read next has it. */
+  #justAttached = $state<string | undefined>(undefined);
   #passing: { cancel(): void } | undefined;
 
   constructor(options: DomainsPageOptions) {
@@ -79,6 +81,11 @@ export class DomainsPage {
   /** Whether a domain is being attached; with an item, it is that one. */
   get attaching(): boolean {
     return this.#query['attach'] !== undefined;
+  }
+
+  /** Whether the domain that the address names is there, and only the list does not know it yet. */
+  get awaited(): boolean {
+    return this.item !== undefined && this.item === this.#justAttached && this.chosen === undefined;
   }
 
   get search(): string {
@@ -147,6 +154,7 @@ export class DomainsPage {
 
   /** Goes on with the record of what was just attached. */
   attached(hostname: string): void {
+    this.#justAttached = hostname;
     this.domains.reread();
     this.#options.navigator.show(hostname, { replace: true });
     this.#options.navigator.narrow({ attach: 'record', search: undefined, state: undefined });
@@ -154,6 +162,7 @@ export class DomainsPage {
 
   async remove({ hostname }: Domain): Promise<boolean> {
     const removed = await this.actions.remove(hostname);
+    this.#justAttached = undefined;
     if (removed && this.item === hostname) {
       this.#options.navigator.show(undefined, { replace: true });
       this.#options.navigator.narrow({ attach: undefined });

@@ -134,6 +134,32 @@ describe('the life of a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
+  it('lets the root be extended for a name that it may not sign for', async () => {
+    const opened = await openPage({
+      path: `${DOMAINS}/www.acme.com`,
+      prepare: async (engine) => {
+        await engine.call('zones.create', { name: 'acme.com' });
+        await engine.call('records.put', {
+          zone: 'acme.com',
+          name: 'www',
+          type: 'CNAME',
+          value: 'cname.vivarium.localhost',
+        });
+        await engine.call('domains.attach', { projectId: await proProject(engine), hostname: 'www.acme.com' });
+        await engine.call('domains.verify', { hostname: 'www.acme.com' });
+      },
+    });
+    const { page } = opened;
+    await outlook(page).getByText('The root may not sign for it').waitFor();
+    await button(page, 'Extend the root').click();
+    const dialog = page.getByRole('dialog', { name: 'Let the root sign for acme.com?' });
+    await dialog.getByText('This cannot be undone').waitFor();
+    await expectSound(opened, 'domain-root');
+    await dialog.getByRole('button', { name: 'Extend the root' }).click();
+    await rowSays(page, 'www.acme.com', 'certificate issued');
+    expect(opened.errors).toEqual([]);
+  });
+
   it('shows what goes wrong with expected beside found, and both states of each domain', async () => {
     const opened = await openPage({ path: DOMAINS });
     const { page } = opened;
@@ -265,43 +291,73 @@ describe('redirects and configuration', () => {
 });
 
 describe('the list of domains', () => {
-  it('has room for a thousand: found by name and state, gone through by keyboard, and drawn as far as it is in sight', async () => {
-    const opened = await openPage({
-      prepare: async (engine) => {
-        const projectId = await proProject(engine);
-        const domains = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}.many.test`);
-        await engine.call('domains.import', { projectId, configuration: { domains } });
-      },
-      path: DOMAINS,
-    });
-    const { page } = opened;
-    await rowSays(page, 'happypaws.example', 'verified');
-    expect(await list(page).getByRole('listitem').count()).toBeLessThan(60);
+  it(
+    'has room for a thousand: found by name and state, gone through by keyboard, and drawn as far as it is in sight',
+    async () => {
+      const opened = await openPage({
+        prepare: async (engine) => {
+          const projectId = await proProject(engine);
+          const domains = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}.many.test`);
+          await engine.call('domains.import', { projectId, configuration: { domains } });
+        },
+        path: DOMAINS,
+      });
+      const { page } = opened;
+      await rowSays(page, 'happypaws.example', 'verified');
+      expect(await list(page).getByRole('listitem').count()).toBeLessThan(60);
+      await row(page, 'happypaws.example').focus();
+      await page.keyboard.press('End');
+      await focused(page, 'tenant-999.many.test');
+      await page.keyboard.press('ArrowUp');
+      await focused(page, 'tenant-998.many.test');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'tenant-998.many.test' }).waitFor();
+      // The detail follows the arrows, Escape leads back.
+      await page.keyboard.press('ArrowUp');
+      await page.getByRole('heading', { name: 'tenant-997.many.test' }).waitFor();
+      await page.getByRole('heading', { name: 'tenant-997.many.test' }).focus();
+      await page.keyboard.press('Escape');
+      await focused(page, 'tenant-997.many.test');
+      await page.keyboard.press('/');
+      await page.keyboard.type('tenant-99');
+      await row(page, 'tenant-99.many.test').waitFor();
+      expect(await list(page).getByRole('listitem').count()).toBe(11);
+      await page.getByLabel('State').selectOption({ label: 'Misconfigured (1)' });
+      await page.getByText('No domain matches').waitFor();
+      await button(page, 'Show all').click();
+      await expectSound(opened, 'domains-thousand');
+    },
+    STORY_MS_MAX,
+  );
+
+  it('is worked with by keyboard alone: the menu of a row, Remove, and on to the next row', async () => {
+    const { page, errors } = await openPage({ path: DOMAINS });
+    await rowSays(page, 'shop.happypaws.test', 'misconfigured');
     await row(page, 'happypaws.example').focus();
-    await page.keyboard.press('End');
-    await focused(page, 'tenant-999.many.test');
-    await page.keyboard.press('ArrowUp');
-    await focused(page, 'tenant-998.many.test');
+    await page.keyboard.press('ArrowDown');
+    await focused(page, 'shop.happypaws.test');
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'tenant-998.many.test' }).waitFor();
-    // The detail follows the arrows, Escape leads back.
-    await page.keyboard.press('ArrowUp');
-    await page.getByRole('heading', { name: 'tenant-997.many.test' }).waitFor();
-    await page.getByRole('heading', { name: 'tenant-997.many.test' }).focus();
-    await page.keyboard.press('Escape');
-    await focused(page, 'tenant-997.many.test');
-    await page.keyboard.press('/');
-    await page.keyboard.type('tenant-99');
-    await row(page, 'tenant-99.many.test').waitFor();
-    expect(await list(page).getByRole('listitem').count()).toBe(11);
-    await page.getByLabel('State').selectOption({ label: 'Misconfigured (1)' });
-    await page.getByText('No domain matches').waitFor();
-    await button(page, 'Show all').click();
-    await expectSound(opened, 'domains-thousand');
+    await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
+    await focused(page, 'www.happypaws.test');
+    await page.keyboard.press('Control+z');
+    await page.getByText('shop.happypaws.test is attached again, not verified, misconfigured.').waitFor();
+    await row(page, 'www.happypaws.test').click();
+    await region(page, 'Certificate').getByText('certificate issued').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('renew the certificate');
+    await page.keyboard.press('Enter');
+    await page.getByText('www.happypaws.test has a new certificate.').waitFor();
+    expect(errors).toEqual([]);
   });
 
   it('explains a link to a domain that is gone, or elsewhere', async () => {
     const { page, open, errors } = await openPage({ path: `${DOMAINS}/gone.acme.test` });
+    await page.getByText('gone.acme.test is not attached to this project').waitFor();
+    await open(`${DOMAINS}/gone.acme.test?attach=record`);
     await page.getByText('gone.acme.test is not attached to this project').waitFor();
     await open('/projects/demo/domains/www.happypaws.test');
     await page.getByText('It is attached to Happy Paws').waitFor();

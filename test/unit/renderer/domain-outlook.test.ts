@@ -81,6 +81,16 @@ const CASES: [fact: string, domain: Partial<Domain>, outlook: string][] = [
     `amber | Renewal: the root may not sign for it | Next attempt in ${AT} | verify`,
   ],
   [
+    'a name that the root may not sign for',
+    {
+      certificate: { state: 'pending', reason: 'suffix_not_permitted', nextAttemptAt: AT },
+      checks: [
+        failed('suffix_not_permitted', { fix: 'Extend the root with ca.extend {"suffix": "acme.com"}, and trust it.' }),
+      ],
+    },
+    `amber | The root may not sign for it | Next attempt in ${AT} | root acme.com`,
+  ],
+  [
     'verified, and not known now',
     { checks: [failed('lookup_failed', { outcome: 'unknown' })] },
     'amber | The DNS did not answer | Renewal in 2027-01-19T09:00:00.000Z | verify',
@@ -94,8 +104,9 @@ const CASES: [fact: string, domain: Partial<Domain>, outlook: string][] = [
 
 describe('where a domain stands as a whole', () => {
   it.each(CASES)('%s', (_fact, rest, expected) => {
-    const { tone, title, due, action } = outlookOf(makeDomain('www.acme.test', rest));
-    const parts = [tone, title, due === undefined ? undefined : `${due.what} ${due.at}`, action];
+    const { tone, title, due, action, suffix } = outlookOf(makeDomain('www.acme.test', rest));
+    const way = suffix === undefined ? action : `${action ?? ''} ${suffix}`;
+    const parts = [tone, title, due === undefined ? undefined : `${due.what} ${due.at}`, way];
     expect(parts.filter((part) => part !== undefined).join(' | ')).toBe(expected);
   });
 

@@ -82,7 +82,16 @@ describe('the Domains page', () => {
       '/projects/shop/domains?state=verified&attach=name',
     ]);
     page.attached('b.acme.test');
-    expect([page.attaching, address()]).toEqual([true, '/projects/shop/domains/b.acme.test?attach=record']);
+    expect([page.attaching, page.awaited, address()]).toEqual([
+      true,
+      false,
+      '/projects/shop/domains/b.acme.test?attach=record',
+    ]);
+    page.attached('new.acme.test');
+    expect([page.awaited, page.chosen]).toEqual([true, undefined]);
+    page.show('never.acme.test');
+    expect(page.awaited).toBe(false);
+    page.show('b.acme.test');
     page.show('b.acme.test');
     page.close();
     expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
