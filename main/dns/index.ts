@@ -24,7 +24,7 @@ export { createLookup, serverText, type Lookup, type LookupReply, type Resolver 
 export type { ResponseRecord } from './message-reader.ts';
 export { changeRRset, isCurrent, isVisible, statesOf, type RecordVersion, type RRsetChange } from './propagation.ts';
 export { createDnsServer, type DnsServer, type DnsServerOptions } from './server.ts';
-export { readZoneFile, writeZoneFile, type ZoneFileFault, type ZoneFileResult } from './zone-file.ts';
+export { readZoneFileInParts, writeZoneFile, type ZoneFileFault, type ZoneFileResult } from './zone-file.ts';
 export type { ZoneIndex } from './zone-index.ts';
 export { ZoneSet } from './zone-set.ts';
 export { carelessFaults, createZone, DEFAULT_TTL_SECONDS, recordFaults, type RecordPlace, type Zone } from './zone.ts';

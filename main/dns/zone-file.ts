@@ -12,7 +12,6 @@ import {
 import { readEntries, type Entry, type Token } from './tokens.ts';
 import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
 
-/** A zone file is read in one go, while everything else waits: 100,000 records take about a second. */
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
 export const ZONE_FILE_RECORDS_MAX = 100_000;
 
@@ -57,20 +56,40 @@ export interface ZoneFileOptions {
  * `ANAME` are record types like others. `$INCLUDE` and `$GENERATE` are refused.
  */
 export function readZoneFile(text: string, options: ZoneFileOptions): ZoneFileResult {
+  const [whole = emptyPart()] = readZoneFileInParts(text, options, Infinity);
+  return whole;
+}
+
+/**
+ * The same in parts of so many entries, for whoever has other things to do in between; a part's `at` is asked when the
+ * part is read. What is in a part is in no other one; limits are for the whole file.
+ */
+export function* readZoneFileInParts(
+  text: string,
+  options: ZoneFileOptions,
+  entriesEach: number,
+): Generator<ZoneFileResult, void, void> {
   if (text.length > ZONE_FILE_CHARACTERS_MAX) {
     const message = `The zone file has more than ${ZONE_FILE_CHARACTERS_MAX} characters; import it in parts.`;
-    return { records: [], faults: [{ line: 1, message }], warnings: [] };
+    return yield { ...emptyPart(), faults: [{ line: 1, message }] };
   }
   const reader = new ZoneFileReader(options);
+  let entries = 0;
   // A byte order mark is what some editors put before the first line.
   for (const entry of readEntries(text.startsWith('\ufeff') ? text.slice(1) : text)) {
     if (!reader.read(entry)) break;
+    if (++entries % entriesEach === 0) yield reader.takePart();
   }
-  return reader.result;
+  yield reader.takePart();
 }
 
+const emptyPart = (): ZoneFileResult => ({ records: [], faults: [], warnings: [] });
+
 class ZoneFileReader {
-  readonly result: ZoneFileResult = { records: [], faults: [], warnings: [] };
+  #part = emptyPart();
+  /** Of the whole file. */
+  #records = 0;
+  #faults = 0;
   readonly #options: ZoneFileOptions;
   readonly #here = new Map<DomainName, RecordData[]>();
   #origin: DomainName;
@@ -83,21 +102,33 @@ class ZoneFileReader {
     this.#origin = options.apex;
   }
 
+  /** What was read since the last part was taken. */
+  takePart(): ZoneFileResult {
+    const part = this.#part;
+    this.#part = emptyPart();
+    return part;
+  }
+
   /** False when reading ends early. */
   read(entry: Entry): boolean {
     const fault = entry.fault ?? this.#readEntry(entry);
-    if (typeof fault === 'string') this.result.faults.push({ line: entry.line, message: fault });
-    else if (fault !== null) this.result.faults.push({ line: entry.line, ...fault });
-    if (this.result.faults.length >= FAULTS_MAX) {
-      const end = `More than ${FAULTS_MAX} lines can't be read; the rest of the file was left out.`;
-      this.result.faults.push({ line: entry.line, message: end });
+    if (fault !== null) this.#fail(entry.line, typeof fault === 'string' ? { message: fault } : fault);
+    if (this.#faults >= FAULTS_MAX) {
+      this.#fail(entry.line, {
+        message: `More than ${FAULTS_MAX} lines can't be read; the rest of the file was left out.`,
+      });
       return false;
     }
-    if (this.result.records.length <= ZONE_FILE_RECORDS_MAX) return true;
-    this.result.records.pop();
-    const end = `A zone file may have ${ZONE_FILE_RECORDS_MAX} records; this one and what follows were left out.`;
-    this.result.faults.push({ line: entry.line, message: end });
+    if (this.#records <= ZONE_FILE_RECORDS_MAX) return true;
+    this.#part.records.pop();
+    const message = `A zone file may have ${ZONE_FILE_RECORDS_MAX} records; this one and what follows were left out.`;
+    this.#fail(entry.line, { message });
     return false;
+  }
+
+  #fail(line: number, fault: Omit<ZoneFileFault, 'line'>): void {
+    this.#part.faults.push({ line, ...fault });
+    this.#faults++;
   }
 
   /** What is wrong with the entry, or null. */
@@ -166,8 +197,9 @@ class ZoneFileReader {
     if (faults[0] !== undefined) return { message: faults[0], ...(careless.length === 0 && { forcible: true }) };
     // One of each type is all that the rules look at, so a long RRset costs no more than a short one.
     if (!here.some(({ type }) => type === record.data.type)) this.#here.set(record.name, [...here, record.data]);
-    this.result.records.push(record);
-    for (const message of warnings) this.result.warnings.push({ line, message });
+    this.#part.records.push(record);
+    this.#records++;
+    for (const message of warnings) this.#part.warnings.push({ line, message });
     return null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock, ClockAdjustment, EpochMs, Timer } from '../base/clock.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import { NAME_SERVER } from './platform-zone.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from './record-text.ts';
@@ -9,6 +10,9 @@ import type { DomainName } from './name.ts';
 
 /** When the store could not be written to; a full disk does not become free in a moment. */
 const SETTLE_RETRY_MS = 60_000;
+
+/** Names that are settled before others have their turn: some milliseconds. */
+const SETTLED_AT_ONCE = 100;
 
 /** When more than one in so many names of a zone have changed, reading the whole zone takes less time than each name. */
 const WHOLE_ZONE_SHARE = 8;
@@ -43,10 +47,10 @@ export interface StoredZones {
   versionsAt(zone: DomainName, name: DomainName): readonly StoredVersion[];
   /** The next moment at which a version begins or ends; null when nothing is on its way. */
   nextChangeMs(): EpochMs | null;
-  /** Where versions begin or end that have not been settled, by `nowMs`. */
-  due(nowMs: EpochMs): readonly Owner[];
-  /** Makes what has become visible permanent, and deletes what is over. */
-  settle(nowMs: EpochMs): void;
+  /** Where versions begin or end that have not been settled, by `nowMs`: up to about so many. */
+  due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
+  /** Makes permanent what has become visible there, and deletes what is over. */
+  settle(owners: readonly Owner[], nowMs: EpochMs): void;
   /** Moves what is on its way by so much back. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
@@ -78,30 +82,50 @@ export function createZonePublisher(options: {
 }): ZonePublisher {
   const { clock, stored, zones } = options;
   let timer: Timer | null = null;
+  let settling = false;
   let stopped = false;
 
-  function settle(): void {
-    const nowMs = clock.now();
-    const due = Map.groupBy(stored.due(nowMs), ({ zone }) => zone);
-    let failure: { error: unknown } | null = null;
+  /** A zone file's records all arrive at one moment: they are taken in parts, questions in between. */
+  async function settle(): Promise<void> {
+    if (settling) return;
+    settling = true;
     try {
-      if (due.size > 0) stored.settle(nowMs);
+      while (!stopped && settlePart()) await nextTurn();
+      settling = false;
+      arm();
     } catch (error) {
-      failure = { error };
+      settling = false;
+      timer?.cancel();
+      timer = clock.at(clock.now() + SETTLE_RETRY_MS, settle);
+      throw error;
     }
-    // What is visible follows from the moments themselves; only making it permanent may have to be tried again.
-    for (const [zone, owners] of due) refresh(zone, new Set(owners.map(({ name }) => name)));
-    if (due.size > 0) options.onPublished();
-    if (failure === null) return arm();
-    timer?.cancel();
-    timer = clock.at(nowMs + SETTLE_RETRY_MS, settle);
-    throw failure.error;
+  }
+
+  /** Whether there was something to settle. */
+  function settlePart(): boolean {
+    const nowMs = clock.now();
+    let owners = stored.due(nowMs, SETTLED_AT_ONCE);
+    if (owners.length === 0) return false;
+    try {
+      stored.settle(owners, nowMs);
+    } catch (error) {
+      // What is visible follows from the moments themselves; only making it permanent has to be tried again.
+      owners = stored.due(nowMs, Number.MAX_SAFE_INTEGER);
+      throw error;
+    } finally {
+      for (const [zone, here] of Map.groupBy(owners, ({ zone }) => zone)) {
+        refresh(zone, new Set(here.map(({ name }) => name)));
+      }
+      options.onPublished();
+    }
+    return true;
   }
 
   function arm(): void {
     timer?.cancel();
     timer = null;
-    const nextMs = stopped ? null : stored.nextChangeMs();
+    if (stopped || settling) return;
+    const nextMs = stored.nextChangeMs();
     if (nextMs !== null) timer = clock.at(nextMs, settle);
   }
 
@@ -126,8 +150,10 @@ export function createZonePublisher(options: {
     zones.put(zoneWith(zone, records));
   }
 
-  settle();
+  // What arrived while Vivarium did not run; nobody waits yet.
+  while (settlePart());
   for (const zone of stored.zones()) load(zone);
+  arm();
   return {
     recordsChanged(zone, names) {
       refresh(zone, names);
@@ -140,8 +166,9 @@ export function createZonePublisher(options: {
       arm();
     },
     clockAdjusted({ movedMs }) {
+      // On its way forward, the clock has run the timers.
       if (movedMs < 0) stored.moveBack(-movedMs, clock.now());
-      settle();
+      arm();
     },
     stop() {
       stopped = true;

@@ -5,9 +5,6 @@ import type { changeRRset, formatZoneValue, ResourceRecord } from '../dns/index.
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
 import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 
-/** From so many records on, the zone is read as a whole instead of RRset by RRset. */
-const WHOLE_ZONE_RECORDS = 100;
-
 /** Stores changes to records, so that each becomes visible when it has propagated. */
 export interface RecordWriter {
   /** All of them in one transaction; a record that is there already only gets its TTL. How many were not there before. */
@@ -33,13 +30,8 @@ export function createRecordWriter(options: {
   const { clock, records, rules } = options;
 
   /** What a change to one RRset means for what is stored, added to `changes`. The records that were not there before. */
-  function plan(
-    zone: string,
-    key: RRsetKey,
-    change: Change,
-    changes: Collected,
-    before: readonly VersionRow[] = records.rrset(zone, key.name, key.type),
-  ): number {
+  function plan(zone: string, key: RRsetKey, change: Change, changes: Collected): number {
+    const before = records.rrset(zone, key.name, key.type);
     const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
     const after = rules.changeRRset(before, change, time);
     if (after === before) return 0;
@@ -71,15 +63,8 @@ export function createRecordWriter(options: {
     put(zone, wanted) {
       const changes = nothingCollected();
       let created = 0;
-      const present = wanted.length >= WHOLE_ZONE_RECORDS ? rrsetsOf(records.versions(zone)) : null;
-      for (const [key, { name, type, put }] of byRRset(wanted, rules.formatZoneValue)) {
-        created += plan(
-          zone,
-          { name, type },
-          { put },
-          changes,
-          present === null ? undefined : (present.get(key) ?? []),
-        );
+      for (const { name, type, put } of rrsetsOf(wanted, rules.formatZoneValue)) {
+        created += plan(zone, { name, type }, { put }, changes);
       }
       if (changes.names.size > 0) store(zone, changes, created);
       return created;
@@ -134,24 +119,18 @@ function checkRoom(count: { current: number; versions: number }, created: number
   }
 }
 
-const rrsetKey = (type: string, name: string): string => `${type} ${name}`;
-
-function rrsetsOf(versions: readonly VersionRow[]): ReadonlyMap<string, VersionRow[]> {
-  return Map.groupBy(versions, ({ type, name }) => rrsetKey(type, name));
-}
-
 interface WantedRRset extends RRsetKey {
   put: { id: string; ttlSeconds: number; value: string }[];
 }
 
 /** Records by RRset; of a value that comes twice, the last TTL counts. */
-function byRRset(wanted: readonly ResourceRecord[], format: typeof formatZoneValue): ReadonlyMap<string, WantedRRset> {
+function rrsetsOf(wanted: readonly ResourceRecord[], format: typeof formatZoneValue): Iterable<WantedRRset> {
   const rrsets = new Map<string, WantedRRset>();
   for (const { name, ttlSeconds, data } of wanted) {
-    const key = rrsetKey(data.type, name);
+    const key = `${data.type} ${name}`;
     let rrset = rrsets.get(key);
     if (rrset === undefined) rrsets.set(key, (rrset = { name, type: data.type, put: [] }));
     rrset.put.push({ id: createId('rec'), ttlSeconds, value: format(data) });
   }
-  return rrsets;
+  return rrsets.values();
 }

@@ -1,9 +1,17 @@
 import type { Clock } from '../base/clock.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { recordType } from '../contract/zones.ts';
-import type { createZone, readZoneFile, RecordData, ResourceRecord, writeZoneFile, ZoneIndex } from '../dns/index.ts';
-import type { Effects, RecordRows, VersionRow, ZoneRows } from './dependencies.ts';
+import type {
+  createZone,
+  readZoneFileInParts,
+  ResourceRecord,
+  writeZoneFile,
+  ZoneFileFault,
+  ZoneIndex,
+} from '../dns/index.ts';
+import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { readData, type RecordRules } from './records.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
@@ -11,12 +19,15 @@ import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.
 /** Lines of each kind that an import lists; the others are counted. */
 const LINES_LISTED_MAX = 100;
 
+/** Entries of a zone file that are taken before others have their turn: some milliseconds. */
+const ENTRIES_PER_TURN = 100;
+
 /** The zone's own SOA is made by the server; the one in the file is passed over. */
 const FILE_TYPES = [...recordType.options, 'SOA'] as const;
 
 export type ZoneFileRules = RecordRules & {
   createZone: typeof createZone;
-  readZoneFile: typeof readZoneFile;
+  readZoneFileInParts: typeof readZoneFileInParts;
   writeZoneFile: typeof writeZoneFile;
 };
 
@@ -43,6 +54,20 @@ export function createZoneServices(options: {
 
   const isOwn = ({ name, data }: ResourceRecord, apex: string): boolean =>
     data.type === 'SOA' || (data.type === 'NS' && name === apex && data.target === nameServer);
+
+  /** @throws VivariumError that tells how many were taken, when something ends an import on its way. */
+  function putPart(apex: string, part: readonly ResourceRecord[], taken: number): number {
+    try {
+      existingZone(zones, apex);
+      return writer.put(
+        apex,
+        part.filter((record) => !isOwn(record, apex)),
+      );
+    } catch (error) {
+      if (!(error instanceof VivariumError) || taken === 0) throw error;
+      throw new VivariumError(error.code, `${taken} records were taken; then: ${error.message}`, { cause: error });
+    }
+  }
 
   return {
     list: () => zones.list().map(presentZone),
@@ -74,29 +99,33 @@ export function createZoneServices(options: {
         text: rules.writeZoneFile(rules.createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
       };
     },
-    import({ name, text, force }) {
+    async import({ name, text, force }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);
-      const present = typesByName(rules, records.list(apex));
-      const read = rules.readZoneFile(text, {
-        apex,
-        supportsAlias,
-        types: FILE_TYPES,
-        force,
-        at: (owner) => present.get(owner) ?? [],
-      });
-      const created = writer.put(
-        apex,
-        read.records.filter((record) => !isOwn(record, apex)),
+      const parts = rules.readZoneFileInParts(
+        text,
+        {
+          apex,
+          supportsAlias,
+          types: FILE_TYPES,
+          force,
+          at: (owner) => records.typesAt(apex, owner).flatMap((row) => readData(rules, row)),
+        },
+        ENTRIES_PER_TURN,
       );
-      const { faults, warnings } = read;
-      return {
-        created,
-        rejected: faults.slice(0, LINES_LISTED_MAX),
-        rejectedTotal: faults.length,
-        forcible: faults.filter(({ forcible }) => forcible === true).length,
-        warnings: warnings.slice(0, LINES_LISTED_MAX),
-        warningsTotal: warnings.length,
-      };
+      const report = { created: 0, rejectedTotal: 0, forcible: 0, warningsTotal: 0 };
+      const rejected: ZoneFileFault[] = [];
+      const warnings: ZoneFileFault[] = [];
+      // A part is checked and stored in one turn, so that no other call's change comes in between.
+      for (const part of parts) {
+        report.created += putPart(apex, part.records, report.created);
+        report.rejectedTotal += part.faults.length;
+        report.forcible += part.faults.filter(({ forcible }) => forcible === true).length;
+        report.warningsTotal += part.warnings.length;
+        rejected.push(...part.faults.slice(0, LINES_LISTED_MAX - rejected.length));
+        warnings.push(...part.warnings.slice(0, LINES_LISTED_MAX - warnings.length));
+        await nextTurn();
+      }
+      return { ...report, rejected, warnings };
     },
     platform() {
       const { apex } = options.platform;
@@ -111,16 +140,4 @@ export function createZoneServices(options: {
       };
     },
   };
-}
-
-/** Data of a zone's records by name, one of each type, which is all that the rules look at. */
-function typesByName(rules: RecordRules, rows: readonly VersionRow[]): ReadonlyMap<string, RecordData[]> {
-  const names = new Map<string, RecordData[]>();
-  for (const row of rows) {
-    const here = names.get(row.name) ?? [];
-    if (here.some(({ type }) => type === row.type)) continue;
-    here.push(...readData(rules, row));
-    names.set(row.name, here);
-  }
-  return names;
 }

@@ -65,10 +65,10 @@ export interface Records {
   propagating(): number;
   /** The next moment at which a version begins or ends. */
   nextChangeMs(): EpochMs | null;
-  /** Where a version begins or ends that has not been settled, by `nowMs`. */
-  due(nowMs: EpochMs): Owner[];
-  /** Makes permanent what is visible by now and deletes what is over; the zones where that is so get a later serial. */
-  settle(nowMs: EpochMs): void;
+  /** Where a version begins or ends that has not been settled, by `nowMs`: up to about so many. */
+  due(nowMs: EpochMs, ownersMax: number): Owner[];
+  /** Makes permanent what is visible there by now and deletes what is over; the zones get a later serial. */
+  settle(owners: readonly Owner[], nowMs: EpochMs): void;
   /** For a clock that went back to `nowMs`: what is on its way comes by so much sooner. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
@@ -120,15 +120,16 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
          UNION ALL SELECT min(visible_until_ms) FROM records WHERE visible_until_ms IS NOT NULL)`,
     )
     .pluck();
-  const due = sqlite.prepare<[EpochMs, EpochMs], Owner>(
-    `SELECT zone, name FROM records WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= ?
-     UNION SELECT zone, name FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?`,
+  const due = sqlite.prepare<{ now: EpochMs; max: number }, Owner>(
+    `SELECT * FROM (SELECT zone, name FROM records WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= :now LIMIT :max)
+     UNION
+     SELECT * FROM (SELECT zone, name FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= :now LIMIT :max)`,
   );
-  const purge = sqlite.prepare<[EpochMs]>(
-    'DELETE FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= ?',
+  const purge = sqlite.prepare<Owner & { now: EpochMs }>(
+    'DELETE FROM records WHERE zone = :zone AND name = :name AND visible_until_ms <= :now',
   );
-  const settle = sqlite.prepare<[EpochMs]>(
-    `UPDATE records SET visible_from_ms = NULL WHERE visible_from_ms IS NOT NULL AND visible_from_ms <= ?`,
+  const settle = sqlite.prepare<Owner & { now: EpochMs }>(
+    'UPDATE records SET visible_from_ms = NULL WHERE zone = :zone AND name = :name AND visible_from_ms <= :now',
   );
   const moveBack = sqlite.prepare<[{ by: number; now: EpochMs }]>(
     `UPDATE records SET visible_from_ms = visible_from_ms - :by, visible_until_ms = visible_until_ms - :by,
@@ -157,12 +158,13 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     }),
     propagating: guarded(() => countPropagating.get() ?? 0),
     nextChangeMs: guarded(() => next.get() ?? null),
-    due: guarded((nowMs: EpochMs) => due.all(nowMs, nowMs)),
-    settle: transactional((nowMs: EpochMs) => {
-      const zones = new Set(due.all(nowMs, nowMs).map(({ zone }) => zone));
-      purge.run(nowMs);
-      settle.run(nowMs);
-      for (const zone of zones) advance.run(serials.next(), zone);
+    due: guarded((now: EpochMs, max: number) => due.all({ now, max })),
+    settle: transactional((owners: readonly Owner[], now: EpochMs) => {
+      for (const { zone, name } of owners) {
+        purge.run({ zone, name, now });
+        settle.run({ zone, name, now });
+      }
+      for (const zone of new Set(owners.map((owner) => owner.zone))) advance.run(serials.next(), zone);
     }),
     moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),
   };

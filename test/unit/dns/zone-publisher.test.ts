@@ -15,9 +15,8 @@ const a = (
 function storedIn(versions: Record<string, StoredVersion[]>) {
   const reads: string[] = [];
   const serials: Record<string, number> = {};
-  let settledMs = 0;
   const isDue = (nowMs: number) => (version: StoredVersion) =>
-    [version.visibleFromMs, version.visibleUntilMs].some((at) => at !== null && at > settledMs && at <= nowMs);
+    [version.visibleFromMs, version.visibleUntilMs].some((at) => at !== null && at <= nowMs);
   const zone = (name: string) =>
     name in versions ? { name, supportsAlias: true, serial: (serials[name] ??= 1) } : null;
   const stored: StoredZones = {
@@ -34,18 +33,25 @@ function storedIn(versions: Record<string, StoredVersion[]>) {
     nextChangeMs() {
       const moments = Object.values(versions)
         .flat()
-        .flatMap(({ visibleFromMs, visibleUntilMs }) => [visibleFromMs ?? 0, visibleUntilMs ?? 0]);
-      return moments.filter((atMs) => atMs > settledMs).sort((x, y) => x - y)[0] ?? null;
+        .flatMap(({ visibleFromMs, visibleUntilMs }) => [visibleFromMs ?? Infinity, visibleUntilMs ?? Infinity]);
+      const next = Math.min(...moments);
+      return next === Infinity ? null : next;
     },
-    due: (nowMs) =>
-      Object.entries(versions).flatMap(([name, all]) =>
-        all.filter(isDue(nowMs)).map((version) => ({ zone: name, name: version.name })),
-      ),
-    settle(nowMs) {
-      for (const name of Object.keys(versions)) {
-        if ((versions[name] ?? []).some(isDue(nowMs))) serials[name] = (serials[name] ?? 0) + 1;
+    due: (nowMs, ownersMax) =>
+      Object.entries(versions)
+        .flatMap(([name, all]) => all.filter(isDue(nowMs)).map((version) => ({ zone: name, name: version.name })))
+        .slice(0, ownersMax),
+    settle(owners, nowMs) {
+      for (const owner of owners) {
+        const own = versions[owner.zone] ?? [];
+        versions[owner.zone] = own
+          .filter(({ name, visibleUntilMs: until }) => name !== owner.name || until === null || until > nowMs)
+          .map((version) => {
+            const isThere = version.name === owner.name && (version.visibleFromMs ?? Infinity) <= nowMs;
+            return isThere ? { ...version, visibleFromMs: null } : version;
+          });
       }
-      settledMs = nowMs;
+      for (const { zone: name } of owners) serials[name] = (serials[name] ?? 0) + 1;
     },
     moveBack: () => undefined,
   };
@@ -146,9 +152,9 @@ describe('the visible zones', () => {
     let tries = 0;
     const failing: StoredZones = {
       ...stored,
-      settle(nowMs) {
+      settle(owners, nowMs) {
         if (++tries === 1) throw new Error('full');
-        stored.settle(nowMs);
+        stored.settle(owners, nowMs);
       },
     };
     const { zones, stop } = publish(failing, clock);
@@ -172,6 +178,25 @@ describe('the visible zones', () => {
     clock.freeze();
     await clock.set(NOW);
     expect(moved).toEqual([1_800_000, 2_000_000]);
+    stop();
+  });
+
+  it('take what arrives at one moment in parts, and questions in between', async () => {
+    const clock = createFakeClock();
+    const many = Array.from({ length: 1_000 }, (_, n) => a(`h${n}.a.test`, NOW + 1_000));
+    const { stored } = storedIn({ 'a.test': many });
+    const { zones, stop } = publish(stored, clock);
+    const thereOf = () => many.filter(({ name }) => zones.get('a.test')?.node(name) !== undefined).length;
+    const seen = new Set<number>();
+    let passed = false;
+    const passing = clock.advance(1_000).then(() => (passed = true));
+    while (!passed) {
+      seen.add(thereOf());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await passing;
+    // It has all arrived when the call that moved the clock returns.
+    expect([thereOf(), seen.size > 5]).toEqual([1_000, true]);
     stop();
   });
 
