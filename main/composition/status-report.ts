@@ -21,6 +21,7 @@ export function reportStatus(
 ): StatusReport {
   const { ports } = dataPlane;
   const listenerWarnings = [...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings];
+  const clockWarning = describeClock(clock.state());
   return {
     version: VERSION,
     platformZone: PLATFORM_ZONE,
@@ -38,13 +39,13 @@ export function reportStatus(
       pets: store.pets.total(),
       ...dataPlane.counts(),
     },
-    warnings: [...store.warnings, ...listenerWarnings, ...clockWarnings(clock.state())],
+    warnings: [...store.warnings, ...listenerWarnings, ...(clockWarning === undefined ? [] : [clockWarning])],
+    ...(clockWarning !== undefined && { clockWarning }),
   };
 }
 
-function clockWarnings({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string[] {
-  if (frozen)
-    return [`The app’s clock is frozen, ${formatDuration(offsetMs)} from the real time; clock.reset brings it back.`];
-  if (offsetMs === 0) return [];
-  return [`The app’s clock is ${formatDuration(offsetMs)} from the real time; clock.reset brings it back.`];
+function describeClock({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string | undefined {
+  const distance = `${formatDuration(offsetMs)} from the real time; clock.reset brings it back.`;
+  if (frozen) return `The app’s clock is frozen, ${distance}`;
+  return offsetMs === 0 ? undefined : `The app’s clock is ${distance}`;
 }

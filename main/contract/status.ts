@@ -23,6 +23,8 @@ export const statusReport = z.object({
   }),
   /** What is not as it should be, in sentences: no IPv6, a moved clock, a file that could not be written. */
   warnings: z.array(z.string()),
+  /** Of the warnings, the one that says that the clock is not the real time, for views that say so in their own way. */
+  clockWarning: z.string().optional(),
 });
 export type StatusReport = z.infer<typeof statusReport>;
 
@@ -33,6 +35,8 @@ export const requestRates = z.object({
   requests: z.array(z.int()),
   /** Those of them that refused with 429. */
   refused: z.array(z.int()),
+  /** API responses so far in the second that is running. */
+  running: z.int(),
 });
 export type RequestRates = z.infer<typeof requestRates>;
 

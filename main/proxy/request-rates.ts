@@ -15,6 +15,8 @@ export interface RateReading {
   requests: number[];
   /** Of the requests, those that were refused with 429. */
   refused: number[];
+  /** Requests so far in the second that is running. */
+  running: number;
 }
 
 /** How many requests there were in each of the last seconds, of all projects together and of each. */
@@ -61,8 +63,8 @@ export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRate
 
 interface Ring {
   count(second: number, refused: boolean): void;
-  /** The seconds before `second`. */
-  before(second: number): Pick<RateReading, 'requests' | 'refused'>;
+  /** The seconds before `second`, which is running. */
+  before(second: number): Omit<RateReading, 'ageMs'>;
 }
 
 function createRing(): Ring {
@@ -92,7 +94,7 @@ function createRing(): Ring {
       const read = (counts: Uint32Array): number[] =>
         // The running second's place is followed by that of the oldest. Before the process began, places are empty.
         Array.from({ length: RATE_SECONDS }, (_, index) => counts[(second + 1 + index) % length] ?? 0);
-      return { requests: read(requests), refused: read(refusals) };
+      return { requests: read(requests), refused: read(refusals), running: requests[second % length] ?? 0 };
     },
   };
 }

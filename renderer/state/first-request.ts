@@ -11,23 +11,40 @@ export interface FirstRequestOptions {
   secret?: string;
 }
 
-/** A request that works when pasted into a shell; in which `$VIVARIUM_KEY` is set, unless it brings the secret along. */
-export function firstRequest({
-  project,
-  environment,
-  secure,
-  dataDir,
-  secret = '$VIVARIUM_KEY',
-}: FirstRequestOptions): string {
-  const base = (secure ? project.secureBaseUrl : project.baseUrl)[environment];
+/**
+ * A request that works when pasted into a shell; in which `$VIVARIUM_KEY` is set, unless it brings the secret along. A
+ * hostname that the system does not find is given its address.
+ */
+export function firstRequest(options: FirstRequestOptions): string {
+  const { secure, dataDir, secret = '$VIVARIUM_KEY' } = options;
+  const url = firstUrl(options);
+  const { hostname, port } = new URL(url);
   const lines = [
-    'curl',
+    ...(isFoundByItself(hostname) ? [] : [`--resolve ${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`]),
     ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
     `-H "Authorization: Bearer ${secret}"`,
-    quote(`${base}/pets?limit=5`),
+    quote(url),
   ];
-  return lines.join(' \\\n  ').replace('curl \\\n  ', 'curl ');
+  return `curl ${lines.join(' \\\n  ')}`;
 }
+
+/** The same for JavaScript, in a page or in Node. */
+export function firstFetch(options: FirstRequestOptions): string {
+  const key = options.secret === undefined ? 'process.env.VIVARIUM_KEY' : `'${options.secret}'`;
+  return [
+    `const response = await fetch('${firstUrl(options)}', {`,
+    `  headers: { Authorization: 'Bearer ' + ${key} },`,
+    '});',
+    'console.log(response.status, await response.json());',
+  ].join('\n');
+}
+
+const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string =>
+  `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}/pets?limit=5`;
+
+/** Whether systems find the address of a hostname without being told (RFC 6761, section 6.3). */
+export const isFoundByItself = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname.endsWith('.localhost');
 
 /** The root certificate's file, with the separator that the data folder's path has. */
 export function rootFile(dataDir: string): string {
@@ -38,9 +55,4 @@ export function rootFile(dataDir: string): string {
 /** One word of a POSIX shell. */
 export function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** The command for scripts with JSON input, as one line to paste in the project's folder. */
-export function callCommand(procedure: string, input: Record<string, unknown>): string {
-  return `npm run -s vivarium -- call ${procedure} ${quote(JSON.stringify(input))}`;
 }

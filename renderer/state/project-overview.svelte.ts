@@ -1,3 +1,4 @@
+import type { Deploy } from '../../main/contract/deploys.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
@@ -8,6 +9,7 @@ import { describeFailure } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
+import { RequestHistory } from './request-history.svelte.ts';
 
 /** Enough to see that they are alive; all of them are the Pets page's matter. */
 export const FIRST_PETS = 8;
@@ -32,6 +34,8 @@ export class ProjectOverview {
   readonly usage: LiveQuery<CallerUsage[]>;
   readonly keys: LiveQuery<ApiKey[]>;
   readonly domains: LiveQuery<Domain[]>;
+  readonly deploys: LiveQuery<Deploy[]>;
+  readonly history: RequestHistory;
   readonly pets: Record<Environment, LiveQuery<FirstPets>>;
   #environment = $state<Environment>('production');
   #seeding = $state(false);
@@ -64,6 +68,13 @@ export class ProjectOverview {
       read: (signal) => client.domains.list({ projectId }, { signal }),
       concerns: (change) => ofProject(change) && ['domains.changed', 'certificates.changed'].includes(change.type),
     });
+    this.deploys = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.deploys.list({ projectId }, { signal }),
+      concerns: (change) => change.type === 'deploys.changed' && ofProject(change),
+    });
+    this.history = new RequestHistory({ client, changes, time, projectId });
     const petsOf = (environment: Environment): LiveQuery<FirstPets> =>
       new LiveQuery({
         changes,
@@ -112,6 +123,15 @@ export class ProjectOverview {
   }
 
   close(): void {
-    for (const query of [this.usage, this.keys, this.domains, this.pets.production, this.pets.staging]) query.close();
+    for (const query of [
+      this.usage,
+      this.keys,
+      this.domains,
+      this.deploys,
+      this.history,
+      this.pets.production,
+      this.pets.staging,
+    ])
+      query.close();
   }
 }

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { usePages } from '../support/page-browser.ts';
-import { demoWorld, makeKey, makePets, makeProject, makeUsage, type World } from '../support/page-world.ts';
+import {
+  CREATED_AT,
+  demoWorld,
+  makeDomain,
+  makeKey,
+  makePets,
+  makeProject,
+  makeUsage,
+  type World,
+} from '../support/page-world.ts';
 
 const openPage = usePages();
 
@@ -48,8 +57,8 @@ const noteWhenShown = (text: string): string => `window.shownAt = new Promise((r
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 }), undefined`;
 
-/** The time of the machine, which the fake engine's clock begins with. */
-const NOW_MS = performance.timeOrigin + performance.now();
+/** The time of the machine, which the fake engine's clock goes by. */
+const nowMs = (): number => performance.timeOrigin + performance.now();
 
 describe('the overview', () => {
   it('shows what runs, where, and how to ask it', async () => {
@@ -113,6 +122,13 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
+  it('gives the same request in JavaScript, and says what needs no set-up', async () => {
+    const { page } = await openPage();
+    await page.getByRole('group', { name: 'With' }).getByLabel('fetch').check();
+    await seen(page, "await fetch('http://demo.vivarium.localhost:8080/v1/pets?limit=5'");
+    await seen(page, /by themselves: nothing to set up/);
+  });
+
   it('gives the request for HTTPS with the root to trust', async () => {
     const { page } = await openPage();
     await page.getByRole('group', { name: 'Over' }).getByLabel('HTTPS').check();
@@ -120,7 +136,7 @@ describe('the overview', () => {
   });
 
   it('shows each caller’s two windows with their reset times, strikes and bans', async () => {
-    const { page, errors } = await openPage({ world: busyWorld(NOW_MS) });
+    const { page, errors } = await openPage({ world: busyWorld(nowMs()) });
     const minute = page.getByRole('meter', { name: 'Storefront: minute' });
     await minute.waitFor();
     expect(await minute.getAttribute('aria-valuenow')).toBe('34');
@@ -133,7 +149,7 @@ describe('the overview', () => {
   });
 
   it('counts down without asking', async () => {
-    const { page, engine } = await openPage({ world: busyWorld(NOW_MS) });
+    const { page, engine } = await openPage({ world: busyWorld(nowMs()) });
     const minute = page.getByRole('meter', { name: 'Storefront: minute' });
     await minute.waitFor();
     const asked = () => engine.fake.calls.filter(({ procedure }) => procedure === 'limits.usage').length;
@@ -144,7 +160,7 @@ describe('the overview', () => {
   });
 
   it('switches between projects, and remembers which', async () => {
-    const { page, errors } = await openPage({ world: busyWorld(NOW_MS) });
+    const { page, errors } = await openPage({ world: busyWorld(nowMs()) });
     await page.getByRole('heading', { level: 2, name: 'Pet shop' }).waitFor();
     await page.getByRole('button', { name: 'Project: Pet shop' }).click();
     await page.getByRole('option', { name: 'Demo' }).click();
@@ -156,7 +172,7 @@ describe('the overview', () => {
   });
 
   it('fills an empty dataset with made-up pets', async () => {
-    const { page, errors } = await openPage({ world: busyWorld(NOW_MS) });
+    const { page, errors } = await openPage({ world: busyWorld(nowMs()) });
     await page.getByRole('group', { name: 'Whose pets' }).getByLabel('Staging').check();
     await seen(page, 'No pets in staging');
     await page.getByRole('button', { name: 'Add 30 made-up pets' }).click();
@@ -186,6 +202,36 @@ describe('the overview', () => {
     await page.getByRole('region', { name: 'Needs attention' }).getByText('This system has no ::1.').waitFor();
     await seen(page, html);
     expect(await page.title()).toContain('Overview');
+    expect(errors).toEqual([]);
+  });
+
+  it('shows what needs attention, each with the way to where it is dealt with', async () => {
+    const world = busyWorld(nowMs());
+    const shop = world.projects[0]?.id ?? '';
+    world.domains = [
+      makeDomain('www.acme.test', shop),
+      makeDomain('shop.acme.test', shop, {
+        state: 'misconfigured',
+        certificate: { state: 'none' },
+        checks: [{ code: 'wrong_target', outcome: 'failed', message: 'shop.acme.test leads elsewhere.' }],
+      }),
+    ];
+    world.deploys[shop] = [{ id: 'd', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT }];
+    const { page, errors } = await openPage({ world });
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention.getByText('The last deploy failed. Nobody answered.').waitFor();
+    await attention.getByText('CI is banned: it went on asking after it was refused.').waitFor();
+    await attention.getByText('shop.acme.test leads elsewhere.').waitFor();
+    expect(
+      await attention.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+    ).toEqual([
+      '/projects/pet-shop/general',
+      '/projects/pet-shop/domains/shop.acme.test',
+      '/projects/pet-shop/keys-and-limits',
+    ]);
+    const domains = page.getByRole('region', { name: 'Domains' });
+    await domains.getByRole('listitem').filter({ hasText: 'www.acme.test' }).getByText('certificate issued').waitFor();
+    await domains.getByRole('listitem').filter({ hasText: 'shop.acme.test' }).getByText('misconfigured').waitFor();
     expect(errors).toEqual([]);
   });
 
@@ -253,7 +299,7 @@ describe('the window', () => {
   );
 
   it('can be used with the keyboard alone, every stop named and visible', async () => {
-    const { page } = await openPage({ world: busyWorld(NOW_MS) });
+    const { page } = await openPage({ world: busyWorld(nowMs()) });
     await page.getByRole('meter', { name: 'Storefront: minute' }).waitFor();
     const stops: { name: string; outline: string }[] = [];
     const AT_FOCUS = `(() => {

@@ -87,6 +87,16 @@ export async function startPageEngine(world: World, assetsDir: string): Promise<
     answer('limits.usage', ({ projectId }) => of(world.usage, projectId)),
   );
   fake.teach(
+    'deploys',
+    'list',
+    answer('deploys.list', ({ projectId }) => world.deploys[projectId] ?? []),
+  );
+  fake.teach(
+    'status',
+    'rates',
+    answer('status.rates', () => world.rates),
+  );
+  fake.teach(
     'domains',
     'list',
     answer('domains.list', (input) => world.domains.filter(({ projectId }) => projectId === input?.projectId)),

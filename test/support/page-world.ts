@@ -1,9 +1,10 @@
+import type { Deploy } from '../../main/contract/deploys.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
-import type { StatusReport } from '../../main/contract/status.ts';
+import type { RequestRates, StatusReport } from '../../main/contract/status.ts';
 import type { Environment } from '../../main/contract/values.ts';
 
 /** All that a page can be told of: a small Vivarium made of values, which tests change as they like. */
@@ -14,6 +15,9 @@ export interface World {
   usage: Record<string, CallerUsage[]>;
   /** Of all projects. */
   domains: Domain[];
+  deploys: Record<string, Deploy[]>;
+  /** Of every project. */
+  rates: RequestRates;
   pets: Record<string, Record<Environment, PetRecord[]>>;
 }
 
@@ -87,6 +91,28 @@ export function makeUsage(caller: string, { limits, minute, day, nowMs, rest = {
   };
 }
 
+/** Five minutes that end with these requests, one number a second. */
+export function makeRates(latest: readonly number[], refused: readonly number[] = [], ageMs = 0): RequestRates {
+  const before = (counts: readonly number[]) => [...Array.from({ length: 300 - counts.length }, () => 0), ...counts];
+  return { ageMs, requests: before(latest), refused: before(refused), running: 0 };
+}
+
+export function makeDomain(hostname: string, projectId: string, rest: Partial<Domain> = {}): Domain {
+  return {
+    hostname,
+    projectId,
+    kind: 'subdomain',
+    state: 'verified',
+    certificate: { state: 'issued' },
+    instructions: [],
+    checks: [],
+    serving: { http: true, https: true },
+    primary: false,
+    attachedAt: CREATED_AT,
+    ...rest,
+  };
+}
+
 /** What a first start leaves: the demo project on Free with one key and 30 pets, and nobody has called. */
 export function demoWorld(): World {
   const project = makeProject('Demo');
@@ -104,6 +130,8 @@ export function demoWorld(): World {
     keys: { [project.id]: [makeKey('key_demo', 'Demo key')] },
     usage: { [project.id]: [] },
     domains: [],
+    deploys: {},
+    rates: makeRates([]),
     pets: { [project.id]: { production: makePets(30), staging: makePets(30) } },
   };
 }

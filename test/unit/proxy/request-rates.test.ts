@@ -16,6 +16,7 @@ describe('requests per second', () => {
     rates.count('b', false);
     expect(rates.read()).toMatchObject({ ageMs: 999 });
     expect(latest(rates.read().requests, 1)).toEqual([0]);
+    expect([rates.read().running, rates.read('b').running]).toEqual([3, 1]);
     await clock.pass(1_001);
     rates.count('b', true);
     await clock.pass(1_250);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { callCommand, firstRequest } from '../../../renderer/state/first-request.ts';
+import { firstFetch, firstRequest } from '../../../renderer/state/first-request.ts';
 import { makeProject } from '../../support/page-world.ts';
 
 const project = makeProject('Demo');
@@ -35,18 +35,36 @@ describe('the first request', () => {
     ]);
   });
 
+  it('gives a hostname that the system does not find its address', () => {
+    const own = makeProject('Shop', { hostname: 'www.acme.test' });
+    const command = firstRequest({ project: own, environment: 'production', secure: true, dataDir: '/data' });
+    expect(words(command).slice(0, 3)).toEqual(['curl', '--resolve', 'www.acme.test:8443:127.0.0.1']);
+  });
+
   it('keeps the separators of a Windows path', () => {
     const command = firstRequest({ project, environment: 'production', secure: true, dataDir: 'C:\\Users\\ada' });
     expect(command).toContain("--cacert 'C:\\Users\\ada\\ca\\root.pem'");
   });
 });
 
-describe('a command for scripts', () => {
-  it('carries its JSON through the shell', () => {
-    const command = callCommand('projects.create', { name: "Ada's $HOME" });
-    expect(words(command)).toEqual([
-      ...'npm run -s vivarium -- call projects.create'.split(' '),
-      '{"name":"Ada\'s $HOME"}',
+describe('the same in JavaScript', () => {
+  const at = { project, environment: 'production', secure: false, dataDir: '/data' } as const;
+
+  it('runs, with the secret that it brings along', async () => {
+    const asked: unknown[] = [];
+    const fetch = (...args: unknown[]) => {
+      asked.push(args);
+      return Promise.resolve({ status: 200, json: () => Promise.resolve([]) });
+    };
+    // Here, `await` at the top of a script is one in a function.
+    const run = new Function('fetch', 'console', `return (async () => {${firstFetch({ ...at, secret: 'viv_x' })}})()`);
+    await run(fetch, { log: () => undefined });
+    expect(asked).toEqual([
+      ['http://demo.vivarium.localhost:8080/v1/pets?limit=5', { headers: { Authorization: 'Bearer viv_x' } }],
     ]);
+  });
+
+  it('takes the key from the environment otherwise', () => {
+    expect(firstFetch(at)).toContain("'Bearer ' + process.env.VIVARIUM_KEY");
   });
 });

@@ -1,0 +1,109 @@
+import type { RequestRates } from '../../main/contract/status.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+
+const SECOND_MS = 1_000;
+
+/** How long after a second's end it is asked for, so that the engine is surely in the next one. */
+const MARGIN_MS = 40;
+
+export interface RequestHistoryOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  projectId: string;
+}
+
+/** Requests and refusals in each of the last seconds, oldest first. */
+export type Seconds = Pick<RequestRates, 'requests' | 'refused'>;
+
+/**
+ * How many requests a project had in each of the last seconds of real time. The engine is asked once a second while
+ * there are requests; seconds without any are added here, because nothing was told of them.
+ */
+export class RequestHistory {
+  readonly #query: LiveQuery<RequestRates & { readAt: number }>;
+  readonly #options: RequestHistoryOptions;
+  readonly #unsubscribe: () => void;
+  #silent = $state(0);
+  #told = false;
+  #timer: { cancel(): void } | null = null;
+
+  constructor(options: RequestHistoryOptions) {
+    this.#options = options;
+    const { client, changes, time, projectId } = options;
+    this.#query = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        this.#told = false;
+        const rates = await client.status.rates({ projectId }, { signal });
+        this.#await(SECOND_MS - rates.ageMs);
+        this.#silent = 0;
+        if (rates.running > 0) this.#told = true;
+        return { ...rates, readAt: time.monotonic() - rates.ageMs };
+      },
+      // Once a second is enough; the timer sees to it.
+      concerns: () => false,
+    });
+    this.#unsubscribe = changes.subscribe((change) => {
+      if (change.type === 'limits.changed' && change.projectId === projectId) this.#told = true;
+    });
+  }
+
+  /** Undefined until they are read. */
+  get seconds(): Seconds | undefined {
+    const rates = this.#query.value;
+    if (rates === undefined) return undefined;
+    const pass = (counts: readonly number[]): number[] => {
+      const silent = Math.min(this.#silent, counts.length);
+      return [...counts.slice(silent), ...Array.from({ length: silent }, () => 0)];
+    };
+    return { requests: pass(rates.requests), refused: pass(rates.refused) };
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#unsubscribe();
+    this.#query.close();
+  }
+
+  #await(untilEndMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#options.time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => this.#tick());
+  }
+
+  /** A second has ended. */
+  #tick(): void {
+    const { changes, time } = this.#options;
+    const rates = this.#query.value;
+    const passedMs = rates === undefined ? 0 : time.monotonic() - rates.readAt;
+    this.#await(SECOND_MS - (passedMs % SECOND_MS));
+    // What happened while nothing was told is not known; it is read when changes are told again.
+    if (!changes.following) return;
+    if (this.#told) this.#query.reread();
+    else this.#silent = Math.floor(passedMs / SECOND_MS);
+  }
+}
+
+/** What the seconds come to. */
+export interface RateFigures {
+  /** In the last whole second. */
+  now: number;
+  refusedNow: number;
+  total: number;
+  refusedTotal: number;
+  /** The most in one second. */
+  peak: number;
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+export const figuresOf = ({ requests, refused }: Seconds): RateFigures => ({
+  now: requests.at(-1) ?? 0,
+  refusedNow: refused.at(-1) ?? 0,
+  total: sum(requests),
+  refusedTotal: sum(refused),
+  peak: requests.reduce((most, count) => Math.max(most, count), 0),
+});

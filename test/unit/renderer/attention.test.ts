@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Check } from '../../../main/contract/domains.ts';
+import { listAttention, type AttentionSources } from '../../../renderer/state/attention.ts';
+import { nameCallers } from '../../../renderer/state/callers.ts';
+import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
+import { CREATED_AT, makeDomain, makeKey, makeUsage } from '../../support/page-world.ts';
+
+const NOTHING: AttentionSources = { warnings: [], domains: [], callers: [], deploys: [], nowMs: FAKE_NOW_MS };
+const SHOP = 'shop.acme.test';
+
+const check = (outcome: Check['outcome'], message: string): Check => ({ code: 'no_record', outcome, message });
+
+const told = (sources: Partial<AttentionSources>) =>
+  listAttention({ ...NOTHING, ...sources }).map(({ tone, text }) => `${tone}: ${text}`);
+
+describe('what needs attention', () => {
+  it('is nothing when all is well', () => {
+    const domains = [makeDomain(SHOP, 'p', { checks: [check('ok', 'Right.'), check('warning', 'Careful.')] })];
+    expect(told({ domains })).toEqual([]);
+  });
+
+  it('is a domain’s first failed check, before one that could not be made', () => {
+    const checks = [
+      check('ok', 'Right.'),
+      check('unknown', 'No answer.'),
+      check('failed', 'Wrong.'),
+      check('failed', 'Too.'),
+    ];
+    expect(told({ domains: [makeDomain(SHOP, 'p', { state: 'misconfigured', checks })] })).toEqual(['brick: Wrong.']);
+    expect(told({ domains: [makeDomain(SHOP, 'p', { state: 'pending', checks: checks.slice(0, 2) })] })).toEqual([
+      'amber: No answer.',
+    ]);
+  });
+
+  it('is less pressing while the domain is served', () => {
+    const checks = [check('failed', 'CAA forbids it.')];
+    expect(told({ domains: [makeDomain(SHOP, 'p', { checks })] })).toEqual(['amber: CAA forbids it.']);
+  });
+
+  it('is a ban until it is over, by the name of the key', () => {
+    const limits = { perMinute: 60, perDay: 1_000 };
+    const rest = { bannedUntil: new Date(FAKE_NOW_MS + 5).toISOString() };
+    const usage = makeUsage('key:a', { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS, rest });
+    const callers = nameCallers([usage], [makeKey('a', 'Storefront')], limits);
+    expect(listAttention({ ...NOTHING, callers })).toMatchObject([
+      { text: 'Storefront is banned: it went on asking after it was refused.', untilMs: FAKE_NOW_MS + 5 },
+    ]);
+    expect(told({ callers, nowMs: FAKE_NOW_MS + 5 })).toEqual([]);
+  });
+
+  it('is the last deploy when it failed, and no older one', () => {
+    const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
+    const succeeded = { id: 'b', status: 'succeeded', createdAt: CREATED_AT } as const;
+    expect(told({ deploys: [failed, succeeded] })).toEqual(['brick: The last deploy failed. Nobody answered.']);
+    expect(told({ deploys: [succeeded, failed] })).toEqual([]);
+  });
+
+  it('is what the engine warns of, last', () => {
+    const domains = [makeDomain(SHOP, 'p', { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
+    expect(told({ warnings: ['No ::1.'], domains })).toEqual(['brick: Wrong.', 'amber: No ::1.']);
+  });
+
+  it('leads to where it is dealt with', () => {
+    const domains = [makeDomain(SHOP, 'p', { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
+    expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual({
+      place: { page: 'domains', item: SHOP },
+      label: SHOP,
+    });
+  });
+});
