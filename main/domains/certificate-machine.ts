@@ -212,6 +212,25 @@ export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: Certifi
   return nextAttemptAtMs === null ? notAfterMs : Math.min(nextAttemptAtMs, notAfterMs);
 }
 
+/**
+ * The same in two kinds. `repeatingMs` belongs to a row that goes on by itself for as long as nothing changes: renewals of
+ * a healthy certificate, daily retries. When the clock jumps over many of them, the last one is enough.
+ */
+export function certificateTimes(standing: CertificateStanding): {
+  repeatingMs: EpochMs | null;
+  onceMs: EpochMs | null;
+} {
+  const { state, refusal, seriesAtMs, nextAttemptAtMs, notAfterMs } = standing;
+  const isHealthy = state === 'issued' && refusal === null && seriesAtMs === null;
+  if (nextAttemptAtMs !== null && (isHealthy || state === 'expired')) {
+    return { repeatingMs: nextAttemptAtMs, onceMs: null };
+  }
+  const isRetriedDaily =
+    state === 'issued' && (nextAttemptAtMs ?? 0) - (seriesAtMs ?? Infinity) > ATTEMPTS_GIVEN_UP_AFTER_MS;
+  if (isRetriedDaily) return { repeatingMs: nextAttemptAtMs, onceMs: notAfterMs };
+  return { repeatingMs: null, onceMs: certificateDueMs(standing) };
+}
+
 /** What has become due by `atMs`, or null. */
 export function certificateEventDue(standing: CertificateStanding, atMs: EpochMs): CertificateEvent | null {
   const { state, seriesAtMs, nextAttemptAtMs, notAfterMs } = standing;

@@ -278,6 +278,9 @@ const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =
 
 function unableToRenew(domain: AttachedDomain): VivariumError | null {
   if (domain.state === 'verified') return null;
+  if (domain.state === 'suspended') {
+    return notIssued(domain, 'the domain is suspended. Change the plan of its project to Pro, Business or Enterprise.');
+  }
   const wrong = domain.checks.find(({ outcome }) => outcome === 'failed')?.message ?? 'Verify it first.';
   return notIssued(domain, `the domain is ${domain.state}. ${wrong}`);
 }

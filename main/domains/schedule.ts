@@ -1,5 +1,5 @@
 import type { Clock, EpochMs, Timer } from '../base/clock.ts';
-import { certificateDueMs } from './certificate-machine.ts';
+import { certificateDueMs, certificateTimes } from './certificate-machine.ts';
 import type { DomainSet } from './domain-set.ts';
 import type { AttachedDomain } from './domain.ts';
 import { RECHECK_INTERVAL_MS } from './verify.ts';
@@ -11,8 +11,9 @@ export interface Schedule {
 }
 
 /**
- * Two timers for all domains: one that repeats, for the daily look at the DNS, so that the clock can collapse a jump
- * over many days into its last one; and one for moments of their own (attempts, renewals, expiry, propagation).
+ * Two timers for all domains: one that repeats, for the daily look at the DNS, for renewals and for daily retries, so that
+ * the clock can collapse a jump over many years into the last one; and one for moments of their own (first attempts,
+ * expiry, propagation).
  */
 export function createSchedule(options: {
   clock: Pick<Clock, 'now' | 'at' | 'every'>;
@@ -47,9 +48,10 @@ export function createSchedule(options: {
     let onceMs = Infinity;
     for (const domain of domains.list()) {
       const checkMs = domain.nextCheckAtMs ?? Infinity;
-      if (isDaily(domain)) dailyMs = Math.min(dailyMs, checkMs);
-      else onceMs = Math.min(onceMs, checkMs);
-      onceMs = Math.min(onceMs, certificateDueMs(domain.certificate) ?? Infinity);
+      const certificate = certificateTimes(domain.certificate);
+      const repeatsCheck = isDaily(domain);
+      dailyMs = Math.min(dailyMs, repeatsCheck ? checkMs : Infinity, certificate.repeatingMs ?? Infinity);
+      onceMs = Math.min(onceMs, repeatsCheck ? Infinity : checkMs, certificate.onceMs ?? Infinity);
     }
     if (dailyMs !== Infinity) daily = clock.every(RECHECK_INTERVAL_MS, runDue, dailyMs);
     if (onceMs !== Infinity) once = clock.at(onceMs, runDue);

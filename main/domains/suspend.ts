@@ -22,12 +22,15 @@ const RENEWAL_AHEAD_MS_MAX = 61 * 86_400_000;
 
 /**
  * A domain after the clock went back: what was to be done at a moment that is far off now is done as soon as it would
- * be after such a wait, and a leaf from the future is replaced.
+ * be after such a wait, what happened in the future happened just now, and a leaf from there is replaced.
  */
 export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issuanceDelayMs: number): AttachedDomain {
-  const { nextCheckAtMs, certificate } = domain;
+  const { nextCheckAtMs, lastCheckedAtMs, verifiedAtMs, certificate } = domain;
+  const past = (atMs: EpochMs | null): EpochMs | null => (atMs === null ? null : Math.min(atMs, nowMs));
   return {
     ...domain,
+    lastCheckedAtMs: past(lastCheckedAtMs),
+    verifiedAtMs: past(verifiedAtMs),
     nextCheckAtMs: nextCheckAtMs === null ? null : Math.min(nextCheckAtMs, nowMs + RECHECK_INTERVAL_MS),
     certificate: pulledBack(certificate, nowMs, issuanceDelayMs),
   };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   certificateDueMs,
   certificateEventDue,
+  certificateTimes,
   nextCertificate,
   NO_CERTIFICATE,
   type CertificateEffect,
@@ -229,6 +230,23 @@ describe('what is due by itself', () => {
     ['another attempt after the end', expired, NOW, NOW, 'attempt_due'],
   ] as const)('is %s', (_name, standing, atMs, dueMs, event) => {
     expect([certificateDueMs(standing), due(standing, atMs)]).toEqual([dueMs, event]);
+  });
+
+  it.each([
+    ['nothing', none, null, null],
+    ['the renewals of a healthy one, in a row', issued, leaf.renewAtMs, null],
+    ['the attempts of a first one, each for itself', pending, null, NOW],
+    ['the attempts of a renewal within 30 minutes, each for itself', renewing, null, NOW],
+    [
+      'the daily ones after that, in a row, and the end',
+      { ...renewing, seriesAtMs: NOW - 31 * MINUTE },
+      NOW,
+      renewing.notAfterMs,
+    ],
+    ['the daily ones after the end, in a row', expired, expired.nextAttemptAtMs, null],
+    ['the end of a suspended one', { ...issued, nextAttemptAtMs: null }, null, leaf.notAfterMs],
+  ] as const)('is %s', (_name, standing, repeatingMs, onceMs) => {
+    expect(certificateTimes(standing)).toEqual({ repeatingMs, onceMs });
   });
 
   it('is 7 attempts in the 30 minutes of a series, the last at their end', () => {

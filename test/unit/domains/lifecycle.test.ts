@@ -69,6 +69,19 @@ describe('verification', () => {
     expect(world.show().lastCheckedAt).toBe(iso(FAKE_NOW_MS + 50 * DAY));
   });
 
+  it('is made a few times when the clock jumps over centuries of renewals and retries', async () => {
+    await verified();
+    const before = world.asked().length;
+    await world.clock.advance(6_000 * 365 * DAY);
+    expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    expect(Date.parse(world.show().certificate.notAfter ?? '') - world.clock.now()).toBeGreaterThan(29 * DAY);
+    world.zone(FORBIDDEN);
+    await world.clock.advance(900 * 365 * DAY);
+    expect(world.show()).toMatchObject({ certificate: { state: 'expired', reason: 'caa_forbids' } });
+    expect(world.ca.issued).toBeLessThan(4);
+    expect(world.asked().length - before).toBeLessThan(150);
+  });
+
   it('is made when a record that was on its way becomes visible', async () => {
     world.zone('other A 192.0.2.1');
     world.provider.facts = {
@@ -203,7 +216,11 @@ describe('issuance', () => {
     await verified();
     await world.clock.set(FAKE_NOW_MS);
     await world.clock.pass(1);
-    expect(world.show().certificate.notAfter).toBe(iso(FAKE_NOW_MS + 90 * DAY));
+    expect(world.show()).toMatchObject({
+      certificate: { notAfter: iso(FAKE_NOW_MS + 90 * DAY) },
+      verifiedAt: iso(FAKE_NOW_MS),
+      lastCheckedAt: iso(FAKE_NOW_MS),
+    });
   });
 });
 
