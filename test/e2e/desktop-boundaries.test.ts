@@ -176,13 +176,10 @@ for (const host of HOSTS) {
     it('cannot be replaced by one from elsewhere, not even by the app itself', async () => {
       const desktop = startDesktop(host);
       await ready(await desktop.page());
-      for (const url of ['https://example.org/', 'http://127.0.0.1:9/']) {
-        const load = desktop.evaluate(
-          ({ BrowserWindow }, address) => BrowserWindow.getAllWindows()[0]?.loadURL(address),
-          url,
-        );
-        await expect(load).rejects.toThrow(/ERR_/);
-      }
+      const load = desktop.evaluate(({ BrowserWindow }) =>
+        BrowserWindow.getAllWindows()[0]?.loadURL('https://example.org/'),
+      );
+      await expect(load).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
     });
   });
 }

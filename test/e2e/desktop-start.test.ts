@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { chooseFromMenu, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
+import { chooseFromMenu, hideWindow, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
 import type { StandInApp } from '../support/desktop-on-stand-in.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
@@ -101,7 +101,7 @@ describe('the tray', () => {
     const desktop = start();
     await desktop.page();
     await vi.waitFor(async () => expect(await desktop.trayLabels()).toContain('Open Vivarium'));
-    await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
+    await hideWindow(desktop);
     await desktop.clickTray('Open Vivarium');
     expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
   });

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { chooseFromMenu, HOSTS, startDesktop, titleOf, windowState, type Desktop } from '../support/desktop.ts';
+import {
+  chooseFromMenu,
+  hideWindow,
+  HOSTS,
+  startDesktop,
+  titleOf,
+  windowState,
+  type Desktop,
+} from '../support/desktop.ts';
 
 /** The one project gets a name over the control port, and the page shows it. */
 async function seeLiveChange(desktop: Desktop, name: string): Promise<void> {
@@ -44,8 +52,7 @@ for (const host of HOSTS) {
 
     it('shows the window of the first start when it is started again', async () => {
       const desktop = startDesktop(host);
-      await desktop.page();
-      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
+      await hideWindow(desktop);
       const again = startDesktop(host, { dataDir: desktop.dataDir });
       expect((await again.ended).code).toBe(0);
       await vi.waitFor(async () => expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true }));
