@@ -16,6 +16,7 @@ export interface DnsLoad {
 }
 
 export interface DnsLoadResult {
+  answers: number;
   /**
    * Answers in one second of one core: of the server's processor time, so that a core which others use as well counts
    * for what it gave. On a quiet machine, and where that time can't be read, seconds as they pass.
@@ -32,6 +33,13 @@ export function writeQuestions(names: readonly string[]): string {
   return file;
 }
 
+/** Answers until the compiler has done with a server; how long that takes depends on what else the machine does. */
+const WARM_ANSWERS = 250_000;
+
+export function warmUp(load: DnsLoad): void {
+  for (let answers = 0; answers < WARM_ANSWERS;) answers += runDnsperf({ ...load, seconds: 1 }).answers;
+}
+
 /** Runs dnsperf on the load core, over UDP. */
 export function runDnsperf({ server, questions, edns = false, seconds = ROUND_SECONDS }: DnsLoad): DnsLoadResult {
   const [command, args] = onLoadCore('dnsperf', [
@@ -45,6 +53,7 @@ export function runDnsperf({ server, questions, edns = false, seconds = ROUND_SE
   const number = (pattern: RegExp) => Number(pattern.exec(done.stdout)?.[1] ?? 0);
   const answers = number(/Queries completed:\s+(\d+)/);
   return {
+    answers,
     answersPerSecond:
       answers / (before === null || after === null ? number(/Run time \(s\):\s+([\d.]+)/) : after - before),
     failures: number(/Queries lost:\s+(\d+)/) + answers - number(/NOERROR (\d+)/),

@@ -3,7 +3,7 @@ import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { DATABASE_FILE, openStore } from '../../../main/store/index.ts';
 import type { Store } from '../../../main/store/store.ts';
-import { runDnsperf, writeQuestions } from '../dnsperf.ts';
+import { type DnsLoad, runDnsperf, warmUp, writeQuestions } from '../dnsperf.ts';
 import { compare, end, type Figure, perSecond, startVivarium, temporaryFolder } from '../harness.ts';
 
 /** Names that are asked for; with as many different ones on both sides, the load generator does the same work. */
@@ -13,14 +13,13 @@ const QUESTIONS = 10_000;
 export async function dnsRecordCount(): Promise<Figure[]> {
   const few = await vivariumWithRecords({ zones: 1, recordsEach: 10 });
   const many = await vivariumWithRecords({ zones: 1_000, recordsEach: 100 });
-  for (const side of [few, many]) side.load(1);
+  for (const load of [few, many]) warmUp(load);
   const result = compare(
-    () => many.load(),
-    () => few.load(),
+    () => runDnsperf(many),
+    () => runDnsperf(few),
     ({ answersPerSecond }) => answersPerSecond,
   );
-  await end(few.child);
-  await end(many.child);
+  for (const { server } of [few, many]) await end(server.child);
   return [
     {
       what: 'DNS answers with 100,000 records in 1,000 zones against 10 records',
@@ -32,7 +31,7 @@ export async function dnsRecordCount(): Promise<Figure[]> {
   ];
 }
 
-async function vivariumWithRecords({ zones, recordsEach }: { zones: number; recordsEach: number }) {
+async function vivariumWithRecords({ zones, recordsEach }: { zones: number; recordsEach: number }): Promise<DnsLoad> {
   const dataDir = temporaryFolder();
   const owners = storeRecords(dataDir, zones, recordsEach);
   const { child, runtime } = await startVivarium(dataDir, ['--empty']);
@@ -40,10 +39,7 @@ async function vivariumWithRecords({ zones, recordsEach }: { zones: number; reco
   const questions = writeQuestions(
     Array.from({ length: QUESTIONS }, (_, index) => owners[(index * 7_919) % owners.length] ?? ''),
   );
-  return {
-    child,
-    load: (seconds?: number) => runDnsperf({ server: { child, port: runtime.dns.port }, questions, seconds }),
-  };
+  return { server: { child, port: runtime.dns.port }, questions };
 }
 
 /** Half of the records are CNAMEs, each to an A of the next zone; the names of the CNAMEs. */

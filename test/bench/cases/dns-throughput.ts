@@ -1,4 +1,4 @@
-import { type DnsLoad, runDnsperf, writeQuestions } from '../dnsperf.ts';
+import { type DnsLoad, runDnsperf, warmUp, writeQuestions } from '../dnsperf.ts';
 import { compare, end, type Figure, perSecond, portOf, startNode, startVivarium, temporaryFolder } from '../harness.ts';
 
 const OWNER = 'www.acme.test';
@@ -15,8 +15,7 @@ export async function dnsThroughput(): Promise<Figure[]> {
   const questions = writeQuestions([OWNER]);
   const own = { child: vivarium.child, port: vivarium.runtime.dns.port };
   const peers = [bare, echo].map(({ child, ready }) => ({ child, port: ready }));
-  // The first second finds cold code everywhere.
-  for (const server of [own, ...peers]) runDnsperf({ server, questions, seconds: 1 });
+  for (const server of [own, ...peers]) warmUp({ server, questions });
   const beside = (server: DnsLoad['server'] | undefined = own, edns = false) =>
     compare(
       () => runDnsperf({ server: own, questions, edns }),
