@@ -1,4 +1,5 @@
 import type { Domain } from '../../main/contract/domains.ts';
+import { formatCount } from '../time/format.ts';
 import { outlookOf } from './domain-outlook.ts';
 
 /** What narrows the list. The values stand in the address. */
@@ -34,7 +35,9 @@ export function filterChoices(
 ): { value: DomainFilter; label: string }[] {
   return DOMAIN_FILTERS.flatMap(({ value, label, matches }) => {
     const count = domains.filter(matches).length;
-    return count > 0 || value === 'all' || value === chosen ? [{ value, label: `${label} (${count})` }] : [];
+    return count > 0 || value === 'all' || value === chosen
+      ? [{ value, label: `${label} (${formatCount(count)})` }]
+      : [];
   });
 }
 

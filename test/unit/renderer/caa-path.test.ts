@@ -62,6 +62,8 @@ describe('the smallest change', () => {
     expect(dns.lines()).toEqual(['acme.test: @ 60 CAA 0 issue "ca.example; validationmethods=dns-01,http-01"']);
     await undo();
     expect(dns.lines()).toEqual(['acme.test: @ 60 CAA 0 issue "ca.example; validationmethods=dns-01"']);
+    // The last edit is taken back first.
+    expect(dns.changes()).toEqual(['records.remove', 'records.put', 'records.remove', 'records.put']);
   });
 
   it('is made as a whole or not at all', async () => {

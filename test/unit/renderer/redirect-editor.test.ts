@@ -71,6 +71,19 @@ describe('the redirects while they are edited', () => {
     expect(editor.rows).toHaveLength(2);
   });
 
+  it('say all of it where only a part belongs to a field', async () => {
+    const { editor } = setUp([
+      { path: 'redirects[0].to', message: 'makes a loop' },
+      { path: 'redirects', message: 'must have at most 100 entries' },
+    ]);
+    editor.add();
+    await editor.save();
+    expect([editor.fault(0, 'to'), editor.failure]).toEqual([
+      'makes a loop',
+      'redirects[0].to makes a loop; redirects must have at most 100 entries',
+    ]);
+  });
+
   it('say what is wrong with the whole where no field is named', async () => {
     const { editor } = setUp([{ path: 'redirects', message: 'must have at most 100 entries' }]);
     editor.add();
