@@ -131,6 +131,27 @@ describe('what is handed to other programs', () => {
   });
 });
 
+describe('what the page saves', () => {
+  it('is what it has made itself, and nothing that it was handed', async () => {
+    const desktop = start();
+    const page = await desktop.page();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    for (const address of [`URL.createObjectURL(new Blob(['a zone']))`, `'data:text/plain,foreign'`]) {
+      const download = page.waitForEvent('download');
+      await page.evaluate(
+        `document.body.appendChild(Object.assign(document.createElement('a'), { href: ${address}, download: 'x' })).click()`,
+      );
+      await download;
+    }
+    await vi.waitFor(() =>
+      expect(desktop.downloads).toEqual([
+        { url: expect.stringMatching(/^blob:app:\/\/vivarium\//) as string, prevented: false },
+        { url: 'data:text/plain,foreign', prevented: true },
+      ]),
+    );
+  });
+});
+
 describe('an error that nobody caught', () => {
   it('is logged and shown, and Vivarium ends in order, to start again', async () => {
     const desktop = start();

@@ -23,6 +23,8 @@ export interface StandInApp extends RunningApp {
   errorBoxes: { title: string; content: string }[];
   /** Addresses and folders that were handed to other programs. */
   opened: string[];
+  /** What pages saved, or tried to. */
+  downloads: { url: string; prevented: boolean }[];
   relaunched(): boolean;
 }
 
@@ -60,6 +62,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   const evaluations = new Map<number, PromiseWithResolvers<unknown>>();
   const errorBoxes: StandInApp['errorBoxes'] = [];
   const opened: string[] = [];
+  const downloads: StandInApp['downloads'] = [];
   let relaunched = false;
   let lastId = 0;
   const send = (command: StandInCommand) => {
@@ -79,6 +82,9 @@ function start(args: readonly string[], env: Record<string, string>, program = D
         return;
       case 'opened':
         opened.push(event.what);
+        return;
+      case 'download':
+        downloads.push({ url: event.url, prevented: event.prevented });
         return;
       case 'relaunch':
         relaunched = true;
@@ -128,6 +134,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     ended,
     errorBoxes,
     opened,
+    downloads,
     relaunched: () => relaunched,
     trayLabels: () =>
       evaluateSource(`({ trays: [tray] }) => tray?.menu?.items.map(({ label }) => label) ?? []`, null) as Promise<

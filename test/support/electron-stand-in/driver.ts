@@ -13,6 +13,8 @@ export type StandInEvent =
   | { kind: 'error-box'; title: string; content: string }
   /** An address or a folder was handed to another program. */
   | { kind: 'opened'; what: string }
+  /** A page saves something; or not, because the program prevented it. */
+  | { kind: 'download'; url: string; prevented: boolean }
   | { kind: 'relaunch' }
   /** Something was used that the stand-in does not carry out; the process ends. */
   | { kind: 'fault'; message: string }

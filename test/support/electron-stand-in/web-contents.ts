@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core';
 import { fromChromium, originOf, toChromium } from './addresses.ts';
 import { ownApp } from './app.ts';
 import { openPage, prepareBrowser } from './browser.ts';
-import { fault } from './driver.ts';
+import { fault, tell } from './driver.ts';
 import { preparePages, type PageQuestion } from './page-world.ts';
 import { attachPreload } from './preload-world.ts';
 import { answerRequest, defaultSession, mayDownload, permissionHandlers } from './session.ts';
@@ -109,7 +109,10 @@ export class StandInContents
       this.emit('render-process-gone', createEvent('render-process-gone', {}), details);
     });
     page.on('download', (download) => {
-      if (!mayDownload(fromChromium(download.url()), this.facade)) void download.cancel();
+      const url = fromChromium(download.url());
+      const prevented = !mayDownload(url, this.facade);
+      if (prevented) void download.cancel();
+      tell({ kind: 'download', url, prevented });
     });
     const cdp = await page.context().newCDPSession(page);
     this.#closePorts = await attachPreload(cdp, this.#preload, {
