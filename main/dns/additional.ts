@@ -1,9 +1,9 @@
 import { isAtOrBelow, type DomainName } from './name.ts';
-import type { RRset } from './record.ts';
+import type { RecordData, RRset } from './record.ts';
 import { rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { findZone, locate, type ZoneSet } from './zone-set.ts';
 
-/** Names whose addresses are added to one answer; more is a curiosity, and the client can ask. */
+/** Names whose addresses are added to one answer unasked; more is a curiosity, and the client can ask. */
 const ADDITIONAL_NAMES_MAX = 16;
 
 /**
@@ -11,7 +11,7 @@ const ADDITIONAL_NAMES_MAX = 16;
  * nothing is looked up elsewhere, and CNAMEs are not followed.
  */
 export function hostAddresses(set: ZoneSet, rrset: RRset): RRset[] {
-  return collect(rrset, (host) => {
+  return collect(rrset.data.slice(0, ADDITIONAL_NAMES_MAX), (host) => {
     const zone = findZone(set, host);
     const location = zone === null ? null : locate(zone, host);
     return location === null || !('node' in location) ? undefined : location.node;
@@ -20,10 +20,11 @@ export function hostAddresses(set: ZoneSet, rrset: RRset): RRset[] {
 
 /**
  * Addresses of a delegation's name servers: what the delegating zone holds, below its cuts too, because there it is
- * glue (RFC 1034 §4.2.1); failing that, data of our other zones.
+ * glue (RFC 1034 §4.2.1); failing that, data of our other zones. All of them: who is referred can't ask for what is left
+ * out (RFC 9471).
  */
 export function glueAddresses(set: ZoneSet, zone: ZoneIndex, delegation: RRset): RRset[] {
-  return collect(delegation, (host) => {
+  return collect(delegation.data, (host) => {
     const own = isAtOrBelow(host, zone.apex) ? zone.node(host) : undefined;
     if (own !== undefined) return own;
     const other = findZone(set, host);
@@ -31,9 +32,9 @@ export function glueAddresses(set: ZoneSet, zone: ZoneIndex, delegation: RRset):
   });
 }
 
-function collect(rrset: RRset, find: (host: DomainName) => ZoneNode | undefined): RRset[] {
+function collect(hosts: readonly RecordData[], find: (host: DomainName) => ZoneNode | undefined): RRset[] {
   const found: RRset[] = [];
-  for (const data of rrset.data.slice(0, ADDITIONAL_NAMES_MAX)) {
+  for (const data of hosts) {
     const host = data.type === 'MX' ? data.exchange : 'target' in data ? data.target : null;
     const node = host === null ? undefined : find(host);
     if (host === null || node === undefined) continue;

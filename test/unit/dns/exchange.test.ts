@@ -26,6 +26,8 @@ mx   MX 10 mx.host
 ${many(100, (n) => `mx.host A 10.3.0.${n}`)}
 cut  NS ns.cut
 ${many(100, (n) => `ns.cut A 10.4.0.${n}`)}
+${many(20, (n) => `wide NS ns${n}.wide\nns${n}.wide A 10.5.0.${n}`)}
+${many(20, (n) => `mails MX ${n} ns${n}.host\nns${n}.host A 10.6.0.${n}`)}
 `,
   ),
 ];
@@ -341,6 +343,17 @@ describe('an answer that is too large', () => {
     const reply = ask(message({ name: 'mx.acme.test', type: 15, rest: opt() }));
     expect(headerOf(reply)).toMatchObject({ tc: false, counts: [1, 1, 0, 1] });
     expect(headerOf(ask(message({ name: 'm.acme.test', type: 15 }))).counts).toEqual([1, 1, 0, 1]);
+  });
+
+  test('has every host of a referral, and of other answers the first sixteen', () => {
+    const referral = ask(message({ name: 'x.wide.acme.test', rest: opt() }));
+    expect(headerOf(referral)).toMatchObject({ tc: false, counts: [1, 0, 20, 20 + 1] });
+    expect(headerOf(ask(message({ name: 'mails.acme.test', type: 15, rest: opt() }))).counts).toEqual([
+      1,
+      20,
+      0,
+      16 + 1,
+    ]);
   });
 
   test('is cut when a referral’s glue does not fit (RFC 9471 §3.1)', () => {
