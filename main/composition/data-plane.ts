@@ -7,6 +7,7 @@ import { createLoopback, createPasses, createProxy, createRequestRates, loadErro
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { FREE_LIMITS } from '../ratelimit/plans.ts';
+import { createRecorder } from '../traffic/index.ts';
 import type { ListenerPorts } from '../services/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
@@ -43,6 +44,8 @@ export async function startDataPlane(
   const passes = createPasses();
   const counts = { requests: 0, refused: 0 };
   const rates = createRequestRates(clock);
+  const recorder = createRecorder(clock, { onChanged: () => events.emit('traffic.changed') });
+  onStop(() => recorder.close());
   const proxy = createProxy({
     clock,
     log,
@@ -71,6 +74,11 @@ export async function startDataPlane(
         },
       },
     },
+    recording() {
+      const { record, bodies } = settings.current().traffic;
+      return record ? (bodies ? 'bodies' : 'heads') : 'off';
+    },
+    onExchange: recorder.take,
     contextFor: (hostname) =>
       isWithin(hostname, PLATFORM_ZONE) ? leaves.platform.contextFor(hostname) : leaves.domains.contextFor(hostname),
     defaultHostname: PLATFORM_ZONE,
@@ -85,6 +93,7 @@ export async function startDataPlane(
     api,
     limiter,
     rates,
+    recorder,
     ports,
     passes,
     loopback: createLoopback({ clock, port: ports.http }),

@@ -26,10 +26,12 @@ import {
   createRecordServices,
   createSettingsServices,
   createStatusServices,
+  createTrafficServices,
   createZoneServices,
   presentProject,
   type ProjectRow,
 } from '../services/index.ts';
+import * as trafficRules from '../traffic/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
@@ -156,6 +158,14 @@ export function createServices(
         propagating: store.records.propagating(),
       }),
       sunsets: SUNSETS,
+    }),
+    traffic: createTrafficServices({
+      recorder: dataPlane.recorder,
+      rules: trafficRules,
+      recording: () => settings.current().traffic.record,
+      keys: store.keys,
+      loopback: dataPlane.loopback,
+      passes: dataPlane.passes,
     }),
     settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
     events: createEventServices(events),

@@ -3,7 +3,7 @@ import { base } from './base.ts';
 import { environment, identifier } from './values.ts';
 
 /** A name and its value, in the spelling and the order of the wire. */
-const headerField = z.object({ name: z.string(), value: z.string() });
+export const headerField = z.object({ name: z.string(), value: z.string() });
 export type HeaderField = z.infer<typeof headerField>;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

@@ -13,5 +13,6 @@ export const DEFAULT_SETTINGS: Settings = {
     accountUri: 'https://vivarium.localhost/acct/1',
     method: 'http-01',
   },
+  traffic: { record: true, bodies: true },
   caKey: 'file',
 };

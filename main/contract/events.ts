@@ -25,6 +25,7 @@ export const changeEvent = z.object({
     'clock.changed',
     'settings.changed',
     'status.changed',
+    'traffic.changed',
   ]),
   projectId: identifier.optional(),
   environment: environment.optional(),

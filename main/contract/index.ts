@@ -14,6 +14,7 @@ import { pets } from './pets.ts';
 import { projects } from './projects.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
+import { traffic } from './traffic.ts';
 import { dns, records, zones } from './zones.ts';
 
 /** Everything that may be asked of a Vivarium. The window, the browser, scripts and the command line derive from it. */
@@ -34,6 +35,7 @@ export const contract = {
   certificates,
   ca,
   clock,
+  traffic,
   settings,
   events,
 };

@@ -37,6 +37,8 @@ const caaIdentity = z.strictObject({
     .regex(/^[A-Za-z0-9-]+$/, 'must be the label of a validation method, such as "http-01"'),
 });
 
+const trafficSetting = z.strictObject({ record: z.boolean(), bodies: z.boolean() });
+
 export const settingsValues = z.object({
   /** How many refusals in one exhausted rate window ban an API key. */
   banAfter: z.int().min(1).max(1_000_000),
@@ -48,6 +50,8 @@ export const settingsValues = z.object({
   /** How long after a hostname is verified its certificate is asked for: none by default, 48 hours at most. */
   issuanceDelay: duration,
   caaIdentity,
+  /** Whether requests are recorded for Traffic, and whether their bodies are. Kept in memory only. */
+  traffic: trafficSetting,
   /** Where the root's private key is kept: in a file for its owner alone, or sealed with the keyring of the desktop's session. */
   caKey: z.enum(['file', 'keyring']),
 });

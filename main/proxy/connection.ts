@@ -25,6 +25,8 @@ export interface Connection {
   readonly raw: Socket;
   /** The client's address in normal form. */
   readonly address: string;
+  /** The client's port. */
+  readonly port: number;
   /** What HTTP/1.x is spoken on: the raw socket or a TLS socket over it. Null while opening, and for HTTP/2. */
   http1: Socket | null;
   session: ServerHttp2Session | null;

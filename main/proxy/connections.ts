@@ -91,6 +91,7 @@ export function createConnections(options: {
         listener,
         raw,
         address: normalizeAddress(raw.remoteAddress),
+        port: raw.remotePort ?? 0,
         http1: null,
         session: null,
         serverName: null,

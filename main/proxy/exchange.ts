@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Decision } from '../base/decision.ts';
 import type { Authority } from '../base/hostname.ts';
 import type { Caller } from './caller.ts';
+import { type Capture, type CapturedBody, sentFields } from './capture.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import type { RouteTable } from './route-table.ts';
@@ -33,6 +34,10 @@ export interface Exchange {
   tunnelled: boolean;
   /** When it began or, on its way to an upstream, when its body last moved; monotonic. */
   activeMs: number;
+  /** What is noted for the traffic log; null while nothing is recorded. */
+  capture: Capture | null;
+  /** When it was handed to its target; monotonic. */
+  handedMs: number | null;
   readonly headers: HeaderSurvey;
   /** The stage it is in, or that answered it. */
   stage: StageName;
@@ -51,6 +56,8 @@ export interface Exchange {
 export interface ExchangeSummary {
   /** Null where the request did not get as far as an authority. */
   hostname: string | null;
+  /** Host and port as the client wrote them. */
+  authority: string | null;
   route: Route | null;
   keyId: string | null;
   decision: Decision | null;
@@ -63,21 +70,57 @@ export interface ExchangeSummary {
   /** Null when the client left, or was cut off, before there was one. */
   status: number | null;
   durationMs: number;
+  /** The client's address and port. */
+  address: string;
+  port: number;
+  /** Whether it ended before its answer was whole. */
+  aborted: boolean;
+  /** Null while nothing is recorded. */
+  record: ExchangeRecord | null;
+}
+
+/** What the traffic log keeps besides. Nothing in it is ours to change. */
+export interface ExchangeRecord {
+  /** Name, value, name, value, … as they came. */
+  requestFields: readonly string[];
+  responseFields: readonly string[];
+  requestBody: CapturedBody;
+  responseBody: CapturedBody;
+  /** From the beginning to the target, and to the first byte of the answer; null where it did not come so far. */
+  handedMs: number | null;
+  firstByteMs: number | null;
 }
 
 export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
-  const { request, response } = exchange;
+  const { request, response, connection, startedMs, tunnelled } = exchange;
+  const finished = tunnelled || ('stream' in response ? response.writableEnded : response.writableFinished);
   return {
     hostname: exchange.authority?.host ?? null,
+    authority: exchange.authorityText === '' ? null : exchange.authorityText,
     route: exchange.route,
     keyId: exchange.keyId,
     decision: exchange.decision,
     stage: exchange.stage,
-    scheme: exchange.connection.listener.scheme,
+    scheme: connection.listener.scheme,
     httpVersion: request.httpVersion,
     method: request.method ?? '',
     target: request.url ?? '',
-    status: exchange.tunnelled ? 101 : response.headersSent ? response.statusCode : null,
-    durationMs: nowMs - exchange.startedMs,
+    status: tunnelled ? 101 : response.headersSent ? response.statusCode : null,
+    durationMs: nowMs - startedMs,
+    address: connection.address,
+    port: connection.port,
+    aborted: !finished,
+    record: exchange.capture === null ? null : recordOf(exchange, exchange.capture),
+  };
+}
+
+function recordOf({ request, response, startedMs, handedMs }: Exchange, capture: Capture): ExchangeRecord {
+  return {
+    requestFields: request.rawHeaders,
+    responseFields: response.headersSent ? sentFields(response) : [],
+    requestBody: capture.request,
+    responseBody: capture.response,
+    handedMs: handedMs === null ? null : handedMs - startedMs,
+    firstByteMs: capture.firstByteMs === null ? null : capture.firstByteMs - startedMs,
   };
 }

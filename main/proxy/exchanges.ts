@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Log } from '../base/log.ts';
 import { writeAnswer, type Answer } from './answer.ts';
+import { watch } from './capture.ts';
 import { cutExchange, type Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
@@ -12,6 +13,9 @@ import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
 import type { RouteTable } from './route-table.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
+
+/** `heads`: header sections, sizes and times; `bodies`: the first bytes of bodies, too. */
+export type Recording = 'off' | 'heads' | 'bodies';
 
 /** The life of every request, from its header section to the end of its response. */
 export interface Exchanges {
@@ -44,12 +48,15 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
   table: () => RouteTable;
   /** Whether connections are to end with the response that is on its way. */
   stopping: () => boolean;
+  /** How much of an exchange its summary has a record of. */
+  recording: () => Recording;
   onExchange: ((summary: ExchangeSummary) => void) | undefined;
 }
 
 export function createExchanges(options: ExchangesOptions): Exchanges {
   const { clock, log, pages, connections, onExchange, limits } = options;
   const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: give });
+  const monotonic = (): number => clock.monotonic();
   const onClientGone = (error: Error): void => log.debug('A client went away during its request', { error });
 
   function begin(connection: Connection, sent: Sent) {
@@ -66,6 +73,8 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       upgrade: sent.upgrade,
       tunnelled: false,
       activeMs: startedMs,
+      capture: null,
+      handedMs: null,
       headers: surveyHeaders(sent.request.rawHeaders),
       stage: 'listener',
       answered: false,
@@ -77,6 +86,8 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       decision: null,
     };
     connections.begin(exchange);
+    const recording = options.recording();
+    if (recording !== 'off') exchange.capture = watch(exchange, recording === 'bodies', monotonic);
     return exchange;
   }
 

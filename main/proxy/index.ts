@@ -1,7 +1,9 @@
 /** What the composition root takes from here; everything else is for this folder and its tests. */
 export type { Caller, Limiter } from './caller.ts';
 export { loadErrorPages, type ErrorPages } from './error-pages.ts';
+export { BODY_BYTES_MAX } from './capture.ts';
 export type { ExchangeSummary } from './exchange.ts';
+export type { Recording } from './exchanges.ts';
 export { createLoopback, type Loopback, type LoopbackResponse } from './loopback.ts';
 export { createPasses, type Passes } from './passes.ts';
 export { createProxy, type ListenerAddress, type Proxy, type ProxyOptions } from './proxy.ts';

@@ -20,6 +20,8 @@ export interface LoopbackResponse {
   body: Buffer;
   /** Whether there was more of the body than is kept, or it had not ended in time. */
   cut: boolean;
+  /** The port that it came from: by it the listener's side of the connection is known. */
+  fromPort: number;
   /** Real milliseconds since the request was begun. */
   firstByteMs: number;
   totalMs: number;
@@ -98,6 +100,8 @@ function read(
   },
 ): Reading {
   const firstByteMs = clock.monotonic() - startedMs;
+  // Asked for while the response still has its socket.
+  const fromPort = response.socket.localPort ?? 0;
   const chunks: Buffer[] = [];
   let bytes = 0;
   let finished = false;
@@ -114,6 +118,7 @@ function read(
       headers: pairs(response.rawHeaders),
       body: Buffer.concat(chunks).subarray(0, LOOPBACK_BYTES_MAX),
       cut,
+      fromPort,
       firstByteMs,
       totalMs: clock.monotonic() - startedMs,
     });

@@ -186,6 +186,7 @@ function handOver(exchange: Exchange, services: PipelineServices): Answer | null
   const route = routeOf(exchange);
   const { target } = route;
   services.onArrival?.(route, exchange.decision);
+  if (exchange.capture !== null) exchange.handedMs = services.clock.monotonic();
   return target.kind === 'api' ? handToApi(exchange, services) : passOn(exchange, target, services);
 }
 

@@ -13,7 +13,7 @@ import { cutExchange, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { Exchange, ExchangeSummary } from './exchange.ts';
-import { createExchanges } from './exchanges.ts';
+import { createExchanges, type Recording } from './exchanges.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, rawResponse } from './parser-fault.ts';
@@ -46,6 +46,8 @@ export interface ProxyOptions {
   limits?: Partial<ProxyLimits>;
   /** Told of every request that reaches its target, or is refused in its place. Must not throw. */
   onArrival?: (route: Route, decision: Decision | null) => void;
+  /** How much of an exchange its summary has a record of; nothing when left out. */
+  recording?: () => Recording;
   /** Told of every exchange when it is over. Must not throw. */
   onExchange?: (summary: ExchangeSummary) => void;
 }
@@ -110,6 +112,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     freeLimits: options.freeLimits,
     pages: options.pages,
     onArrival: options.onArrival,
+    recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,
     table: () => table,
     stopping: () => stopped !== null,

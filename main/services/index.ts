@@ -21,4 +21,5 @@ export { createRecordServices } from './records.ts';
 export { createRecordWriter } from './record-writer.ts';
 export { createSettingsServices, holdSettings, parseResolver, type SettingsHolder } from './settings.ts';
 export { createStatusServices } from './status.ts';
+export { createTrafficServices } from './traffic.ts';
 export { createZoneServices } from './zones.ts';

@@ -1,0 +1,126 @@
+/**
+ * What narrows the list of traffic, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are joined by
+ * "and"; several values of one field by "or" (`method:GET,POST`); a minus turns a term around. What has no field is looked
+ * for in method, address and status. Read by the engine and, for completion, by the page.
+ */
+
+export const FILTER_FIELDS = {
+  method: { hint: 'GET, POST, …', values: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
+  status: { hint: '429, 4xx, >=500', values: ['2xx', '3xx', '4xx', '5xx', '401', '404', '429', 'none'] },
+  host: { hint: 'a hostname or a part of one', values: [] },
+  path: { hint: 'a part of the path and query', values: [] },
+  key: { hint: 'an API key’s id or name', values: [] },
+  address: { hint: 'the client’s address', values: [] },
+  stage: {
+    hint: 'which stage answered',
+    values: ['listener', 'authority', 'route', 'redirect', 'identify', 'limit', 'target'],
+  },
+  environment: { hint: 'production or staging', values: ['production', 'staging'] },
+  scheme: { hint: 'http or https', values: ['http', 'https'] },
+  took: { hint: '>100ms, <2s', values: ['>100ms', '>1s'] },
+  is: { hint: 'a kind of entry', values: ['refused', 'failed', 'replay', 'websocket', 'aborted'] },
+} as const;
+
+export type FilterField = keyof typeof FILTER_FIELDS;
+const FIELD_NAMES = Object.keys(FILTER_FIELDS) as FilterField[];
+
+export interface FilterTerm {
+  /** Null: text that is looked for anywhere. */
+  field: FilterField | null;
+  /** In lower case; one of them must fit. */
+  values: readonly string[];
+  negated: boolean;
+}
+
+export type FilterResult = { ok: true; terms: FilterTerm[] } | { ok: false; message: string };
+
+/** Terms that one filter may have; nobody types more. */
+export const FILTER_TERMS_MAX = 30;
+
+const WORD = /"([^"]*)"|(\S+)/g;
+const STATUS = /^(?:[1-5]xx|[1-5][0-9]{2}|(?:>=|<=|>|<)[1-5][0-9]{2}|none)$/;
+const DURATION = /^(?:>=|<=|>|<)[0-9]+(?:\.[0-9]+)?(?:ms|s)?$/;
+
+/** Reads a filter; a fault says what to change. */
+export function readFilter(text: string): FilterResult {
+  const terms: FilterTerm[] = [];
+  for (const word of words(text)) {
+    const negated = word.length > 1 && word.startsWith('-');
+    const bare = negated ? word.slice(1) : word;
+    const colon = bare.indexOf(':');
+    const name = colon < 1 ? '' : bare.slice(0, colon).toLowerCase();
+    const field = FIELD_NAMES.find((known) => known === name);
+    if (field === undefined) {
+      terms.push({ field: null, values: [bare.toLowerCase()], negated });
+      continue;
+    }
+    const values = bare
+      .slice(colon + 1)
+      .toLowerCase()
+      .split(',')
+      .filter((value) => value !== '');
+    const fault = faultOf(field, values);
+    if (fault !== null) return { ok: false, message: fault };
+    terms.push({ field, values, negated });
+  }
+  if (terms.length > FILTER_TERMS_MAX) return { ok: false, message: `must have at most ${FILTER_TERMS_MAX} terms` };
+  return { ok: true, terms };
+}
+
+function words(text: string): string[] {
+  // A quoted part keeps its blanks, also behind a field: `path:"a b"`.
+  const joined = text.replace(/"([^"]*)"/g, (_whole, quoted: string) => quoted.replaceAll(/\s/g, BLANK));
+  return [...joined.matchAll(WORD)].map(([word]) => word.replaceAll('"', '').replaceAll(BLANK, ' ')).filter(Boolean);
+}
+
+/** Stands for a quoted blank while words are told apart; no request has it. */
+const BLANK = '\u0000';
+
+function faultOf(field: FilterField, values: readonly string[]): string | null {
+  const { hint, values: known } = FILTER_FIELDS[field];
+  if (values.length === 0) return `${field}: needs a value: ${hint}`;
+  const allowed = (value: string): boolean => {
+    if (field === 'status') return STATUS.test(value);
+    if (field === 'took') return DURATION.test(value);
+    if (field === 'method') return /^[a-z]+$/.test(value);
+    return known.length === 0 || known.some((choice) => choice.toLowerCase() === value);
+  };
+  const wrong = values.find((value) => !allowed(value));
+  if (wrong === undefined) return null;
+  return known.length === 0 || field === 'status' || field === 'took'
+    ? `${field}:${wrong} is not understood; write ${hint}`
+    : `${field}:${wrong} is not understood; it is one of ${known.join(', ')}`;
+}
+
+export interface Completion {
+  /** The whole filter, with the word at the cursor completed. */
+  text: string;
+  /** What is offered. */
+  label: string;
+  hint: string;
+}
+
+/** What the last word of `text` may become: fields, or a field's values. `more` has values that only the page knows. */
+export function completeFilter(text: string, more: Partial<Record<FilterField, readonly string[]>> = {}): Completion[] {
+  const start = Math.max(text.lastIndexOf(' ') + 1, 0);
+  const before = text.slice(0, start);
+  const word = text.slice(start);
+  const minus = word.startsWith('-') ? '-' : '';
+  const bare = word.slice(minus.length);
+  const colon = bare.indexOf(':');
+  if (colon < 0) {
+    return FIELD_NAMES.filter((name) => name.startsWith(bare.toLowerCase())).map((name) => ({
+      text: `${before}${minus}${name}:`,
+      label: `${name}:`,
+      hint: FILTER_FIELDS[name].hint,
+    }));
+  }
+  const field = FIELD_NAMES.find((name) => name === bare.slice(0, colon).toLowerCase());
+  if (field === undefined) return [];
+  const given = bare.slice(colon + 1);
+  const kept = given.includes(',') ? given.slice(0, given.lastIndexOf(',') + 1) : '';
+  const begun = given.slice(kept.length).toLowerCase();
+  return [...FILTER_FIELDS[field].values, ...(more[field] ?? [])]
+    .filter((value) => value.toLowerCase().startsWith(begun) && value.toLowerCase() !== begun)
+    .map((value) => ({ text: `${before}${minus}${field}:${kept}${value}`, label: value, hint: '' }));
+}

@@ -1,0 +1,132 @@
+import { eventIterator } from '@orpc/contract';
+import { z } from 'zod';
+import { headerField } from './api.ts';
+import { base } from './base.ts';
+import { readFilter } from './traffic-filter.ts';
+import { environment, identifier, timestamp } from './values.ts';
+
+/** The stages of a request, in their order; an entry names the one that answered, or in which it ended. */
+export const stageName = z.enum(['listener', 'authority', 'route', 'redirect', 'identify', 'limit', 'target']);
+
+const rateState = z.object({ limit: z.int(), remaining: z.int(), resetSeconds: z.int() });
+
+export const trafficEntry = z.object({
+  /** Rises with every entry. */
+  id: identifier,
+  /** On the app's clock; `realAt` is the real time. */
+  at: timestamp,
+  realAt: timestamp,
+  method: z.string(),
+  /** In origin form: path and query. */
+  target: z.string(),
+  scheme: z.enum(['http', 'https']),
+  httpVersion: z.string(),
+  /** As the client wrote it, with the port; null where the request did not say. */
+  authority: z.string().nullable(),
+  /** Null where the client left before there was an answer. 101: a tunnel was opened. */
+  status: z.int().nullable(),
+  stage: stageName,
+  /** Absent where no project was found. */
+  projectId: identifier.optional(),
+  environment: environment.optional(),
+  /** Where the answer came from. */
+  answeredBy: z.enum(['proxy', 'api', 'upstream']),
+  /** The API key that it was counted for, if there was one. */
+  keyId: identifier.optional(),
+  address: z.string(),
+  /** Why it was refused by the limit, if it was. */
+  refusal: z.enum(['rate_limit_exceeded', 'api_key_banned']).optional(),
+  requestBytes: z.int(),
+  responseBytes: z.int(),
+  /** Real milliseconds to the first byte of the answer, and to its end. */
+  firstByteMs: z.number().nullable(),
+  durationMs: z.number(),
+  /** Whether it ended before its answer was whole. */
+  aborted: z.boolean(),
+  /** The entry that this one repeats. */
+  replayOf: identifier.optional(),
+});
+export type TrafficEntry = z.infer<typeof trafficEntry>;
+
+const recordedBody = z.object({
+  /** As text; in base64 where it is not UTF-8. */
+  text: z.string(),
+  encoding: z.enum(['utf8', 'base64']),
+  /** How much there was; `text` has the first 64 KiB. */
+  bytes: z.int(),
+  cut: z.boolean(),
+});
+
+export const trafficDetail = trafficEntry.extend({
+  /** Which stage answered and why, in a sentence. */
+  explanation: z.string(),
+  /** How long it was with each part: the stages, the target until its first byte, and the rest of the answer. */
+  timings: z.array(z.object({ part: z.enum(['stages', 'waiting', 'receiving']), ms: z.number() })),
+  /** The caller's state in the rate window that runs out first, at that moment. */
+  rate: rateState.nullable(),
+  upstream: z.string().optional(),
+  /** Secrets are redacted: of `Authorization` and cookies only enough is left to tell them apart. */
+  requestHeaders: z.array(headerField),
+  responseHeaders: z.array(headerField),
+  /** Null where there was none, or bodies were not recorded. */
+  requestBody: recordedBody.nullable(),
+  responseBody: recordedBody.nullable(),
+});
+export type TrafficDetail = z.infer<typeof trafficDetail>;
+
+const filterText = z
+  .string()
+  .max(1_000)
+  .superRefine((text, context) => {
+    const read = readFilter(text);
+    if (!read.ok) context.addIssue({ code: 'custom', message: read.message });
+  })
+  .meta({ examples: ['status:4xx method:POST'] });
+
+const narrowed = z.strictObject({ projectId: identifier.optional(), filter: filterText.optional() });
+
+const one = z.strictObject({ id: identifier });
+
+/** Entries that one answer has at most. */
+export const TRAFFIC_LIST_MAX = 1_000;
+export const TRAFFIC_LIST_DEFAULT = 100;
+
+export const traffic = {
+  list: base
+    .route({ summary: 'What was asked and answered, newest first' })
+    .input(
+      narrowed
+        .extend({
+          limit: z.int().min(1).max(TRAFFIC_LIST_MAX).default(TRAFFIC_LIST_DEFAULT),
+          /** Only entries before this one. */
+          before: identifier.optional(),
+        })
+        .optional(),
+    )
+    .output(
+      z.object({
+        items: z.array(trafficEntry),
+        /** How many entries are kept in all, and whether recording is on. */
+        kept: z.int(),
+        recording: z.boolean(),
+        next: identifier.optional(),
+      }),
+    ),
+  get: base.route({ summary: 'One entry with headers, bodies and timings' }).input(one).output(trafficDetail),
+  watch: base
+    .route({ summary: 'A stream of new entries, several at a time; `missed` counts those that came too fast to show' })
+    .input(narrowed.optional())
+    .output(eventIterator(z.object({ entries: z.array(trafficEntry), missed: z.int() }))),
+  clear: base
+    .route({ summary: 'Forget all entries' })
+    .input(z.strictObject({}).optional())
+    .output(z.object({ cleared: z.int() })),
+  har: base
+    .route({ summary: 'Entries as an HTTP archive (HAR 1.2), which the tools of browsers open; secrets are redacted' })
+    .input(narrowed.optional())
+    .output(z.object({ log: z.record(z.string(), z.unknown()) })),
+  replay: base
+    .route({ summary: 'Send a recorded request again, as the key that it came with; it is counted like any other' })
+    .input(one)
+    .output(trafficDetail),
+};

@@ -1,0 +1,161 @@
+import { VivariumError } from '../contract/errors.ts';
+import type { Services } from '../contract/index.ts';
+import { TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
+import { readFilter } from '../contract/traffic-filter.ts';
+import type * as trafficRules from '../traffic/index.ts';
+import type { Entry, Recorder } from '../traffic/index.ts';
+import type { Loopback, Passes } from '../proxy/index.ts';
+import type { KeyRows } from './dependencies.ts';
+
+/** How long the entry of a replay may take to be there after its answer, in real time. */
+const REPLAY_ENTRY_MS_MAX = 5_000;
+
+/** Made by the sender anew: whom it is, where it ends, and what belongs to the connection (RFC 9110 §7.6.1). */
+const NOT_REPLAYED: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export function createTrafficServices(options: {
+  recorder: Recorder;
+  rules: Pick<typeof trafficRules, 'bytesOf' | 'matches' | 'numberOf' | 'presentDetail' | 'presentEntry' | 'toHar'>;
+  recording: () => boolean;
+  keys: Pick<KeyRows, 'get'>;
+  loopback: Loopback;
+  passes: Pick<Passes, 'issue'>;
+}): Services['traffic'] {
+  const { recorder, rules, keys } = options;
+  const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
+
+  function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
+    const read = readFilter(filter);
+    // The contract has refused it already.
+    if (!read.ok) throw new VivariumError('invalid_request', read.message);
+    return (entry: Entry): boolean =>
+      (projectId === undefined || entry.route?.projectId === projectId) && rules.matches(entry, read.terms, nameOf);
+  }
+
+  function existing(id: string): Entry {
+    const number = rules.numberOf(id);
+    const entry = number === null ? null : recorder.get(number);
+    if (entry === null) {
+      throw new VivariumError(
+        'not_found',
+        `There is no entry "${id}": it may have made room for newer ones, or been cleared. traffic.list shows those there are.`,
+      );
+    }
+    return entry;
+  }
+
+  return {
+    list({ limit, before, ...narrowed } = { limit: TRAFFIC_LIST_DEFAULT }) {
+      const fits = fitting(narrowed);
+      const items: Entry[] = [];
+      let next: string | undefined;
+      for (const entry of recorder.newestFirst(before === undefined ? undefined : (rules.numberOf(before) ?? 0))) {
+        if (!fits(entry)) continue;
+        if (items.length === limit) {
+          next = rules.presentEntry(items.at(-1) ?? entry).id;
+          break;
+        }
+        items.push(entry);
+      }
+      return {
+        items: items.map(rules.presentEntry),
+        kept: recorder.size(),
+        recording: options.recording(),
+        ...(next !== undefined && { next }),
+      };
+    },
+    get: ({ id }) => rules.presentDetail(existing(id)),
+    async *watch(narrowed, { signal }) {
+      for await (const { entries, missed } of recorder.watch(fitting(narrowed), signal)) {
+        yield { entries: entries.map(rules.presentEntry), missed };
+      }
+    },
+    clear: () => ({ cleared: recorder.clear() }),
+    har(narrowed) {
+      const fits = fitting(narrowed);
+      return { log: rules.toHar([...recorder.newestFirst()].filter(fits)) };
+    },
+    async replay({ id }, { signal }) {
+      const entry = existing(id);
+      const { authority, record, keyId, route } = entry;
+      const refusal = replayRefusal(entry);
+      if (authority === null || refusal !== null) throw new VivariumError('conflict', refusal ?? '');
+      const key = keyId === null ? null : keys.get(keyId);
+      if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
+        throw new VivariumError(
+          'conflict',
+          'The API key of this request is revoked; it can’t be sent as that key again.',
+        );
+      }
+      const pass =
+        key === null || route === null ? null : options.passes.issue({ keyId: key.id, projectId: route.projectId });
+      const body = rules.bytesOf(record.requestBody);
+      try {
+        const { fromPort } = await options.loopback.send(
+          {
+            method: entry.method,
+            target: entry.target,
+            headers: [
+              ['Host', authority],
+              ...replayedFields(record.requestFields),
+              ...(pass === null
+                ? unknownCredentials(record.requestFields)
+                : [['Authorization', `Bearer ${pass.token}`] as const]),
+              ...(body.length > 0 ? [['Content-Length', String(body.length)] as const] : []),
+              ['Connection', 'close'],
+            ],
+            body: body.length > 0 ? body : null,
+          },
+          signal,
+        );
+        const again = await recorder.from(fromPort, REPLAY_ENTRY_MS_MAX);
+        if (again === null)
+          throw new VivariumError('unavailable', 'The request was sent again, and not recorded: recording is off.');
+        recorder.markReplay(again, entry.number);
+        return rules.presentDetail(again);
+      } finally {
+        pass?.withdraw();
+      }
+    },
+  };
+}
+
+/** Why an entry can't be sent again as it was, or null. */
+function replayRefusal({ authority, stage, status, record }: Entry): string | null {
+  if (authority === null || stage === 'listener')
+    return 'This was no request that could be sent again: it did not say whom it was for.';
+  if (status === 101) return 'A WebSocket can’t be sent again: what went through the tunnel is not recorded.';
+  const { requestBody } = record;
+  const kept = requestBody.chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
+  return kept < requestBody.bytes
+    ? `Only the first ${kept} of ${requestBody.bytes} bytes of its body were recorded, so it can’t be sent again as it was.`
+    : null;
+}
+
+function replayedFields(fields: readonly string[]): (readonly [string, string])[] {
+  return pairsOf(fields).filter(([name]) => !name.startsWith(':') && !NOT_REPLAYED.has(name.toLowerCase()));
+}
+
+/** Credentials that are nobody's key here, as an upstream's own, go along as they came. */
+function unknownCredentials(fields: readonly string[]): (readonly [string, string])[] {
+  return pairsOf(fields).filter(([name]) => name.toLowerCase() === 'authorization');
+}
+
+function pairsOf(fields: readonly string[]): (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) pairs.push([fields[index] ?? '', fields[index + 1] ?? '']);
+  return pairs;
+}

@@ -1,0 +1,90 @@
+import { VERSION } from '../base/version.ts';
+import type { Entry } from './recorder.ts';
+import { presentBody } from './present.ts';
+import { redactFields, redactText } from './redact.ts';
+
+type Field = { name: string; value: string };
+
+/** Entries as an HTTP archive, version 1.2, oldest first. Times are real: an archive is read beside others. */
+export function toHar(entries: readonly Entry[]): Record<string, unknown> {
+  return {
+    version: '1.2',
+    creator: { name: 'Vivarium', version: VERSION },
+    pages: [],
+    entries: entries.toSorted((a, b) => a.number - b.number).map(harEntry),
+  };
+}
+
+function harEntry(entry: Entry): Record<string, unknown> {
+  const { record, durationMs } = entry;
+  const firstByteMs = record.firstByteMs ?? durationMs;
+  const url = `${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactText(entry.target)}`;
+  const requestHeaders = redactFields(record.requestFields).filter(({ name }) => !name.startsWith(':'));
+  const responseHeaders = redactFields(record.responseFields);
+  const requestBody = presentBody(record.requestBody);
+  return {
+    startedDateTime: new Date(entry.realAtMs).toISOString(),
+    time: durationMs,
+    request: {
+      method: entry.method,
+      url,
+      httpVersion: versionOf(entry),
+      cookies: [],
+      headers: requestHeaders,
+      queryString: queryOf(url),
+      ...(requestBody !== null && {
+        postData: {
+          mimeType: valueOf(requestHeaders, 'content-type') ?? 'application/octet-stream',
+          text: requestBody.text,
+          ...(requestBody.encoding === 'base64' && { comment: 'base64' }),
+        },
+      }),
+      headersSize: -1,
+      bodySize: record.requestBody.bytes,
+    },
+    response: {
+      // 0 is what archives have where no answer came.
+      status: entry.status ?? 0,
+      statusText: '',
+      httpVersion: versionOf(entry),
+      cookies: [],
+      headers: responseHeaders,
+      content: contentOf(record, valueOf(responseHeaders, 'content-type')),
+      redirectURL: valueOf(responseHeaders, 'location') ?? '',
+      headersSize: -1,
+      bodySize: record.responseBody.bytes,
+    },
+    cache: {},
+    timings: {
+      blocked: -1,
+      dns: -1,
+      connect: -1,
+      ssl: -1,
+      send: 0,
+      wait: firstByteMs,
+      receive: Math.max(0, durationMs - firstByteMs),
+    },
+    serverIPAddress: '127.0.0.1',
+    connection: String(entry.port),
+  };
+}
+
+function contentOf({ responseBody }: Entry['record'], mediaType: string | undefined): Record<string, unknown> {
+  const body = presentBody(responseBody);
+  return {
+    size: responseBody.bytes,
+    mimeType: mediaType ?? '',
+    ...(body !== null && { text: body.text, ...(body.encoding === 'base64' && { encoding: 'base64' }) }),
+    ...(body?.cut === true && { comment: 'cut after 64 KiB' }),
+  };
+}
+
+const versionOf = ({ httpVersion }: Entry): string => (httpVersion === '2.0' ? 'HTTP/2' : `HTTP/${httpVersion}`);
+
+const valueOf = (fields: readonly Field[], name: string): string | undefined =>
+  fields.find((field) => field.name.toLowerCase() === name)?.value;
+
+function queryOf(url: string): Field[] {
+  const parsed = URL.parse(url);
+  return parsed === null ? [] : [...parsed.searchParams].map(([name, value]) => ({ name, value }));
+}

@@ -1,0 +1,81 @@
+import type { FilterField, FilterTerm } from '../contract/traffic-filter.ts';
+import type { Entry } from './recorder.ts';
+
+/** Of a key, what people call it by. */
+export type KeyNames = (keyId: string) => string | null;
+
+/** Whether an entry fits all terms of a filter. */
+export function matches(entry: Entry, terms: readonly FilterTerm[], nameOf: KeyNames): boolean {
+  return terms.every(({ field, values, negated }) => {
+    const fits = values.some((value) =>
+      field === null ? hasText(entry, value) : fitsField(entry, field, value, nameOf),
+    );
+    return fits !== negated;
+  });
+}
+
+function hasText({ method, target, authority, status }: Entry, text: string): boolean {
+  return `${method} ${authority ?? ''}${target} ${status ?? ''}`.toLowerCase().includes(text);
+}
+
+function fitsField(entry: Entry, field: FilterField, value: string, nameOf: KeyNames): boolean {
+  switch (field) {
+    case 'method':
+      return entry.method.toLowerCase() === value;
+    case 'status':
+      return fitsStatus(entry.status, value);
+    case 'host':
+      return entry.authority?.toLowerCase().includes(value) ?? false;
+    case 'path':
+      return entry.target.toLowerCase().includes(value);
+    case 'key': {
+      const { keyId } = entry;
+      if (keyId === null) return value === 'none';
+      return keyId.toLowerCase() === value || (nameOf(keyId)?.toLowerCase().includes(value) ?? false);
+    }
+    case 'address':
+      return entry.address === value;
+    case 'stage':
+      return entry.stage === value;
+    case 'environment':
+      return entry.route?.environment === value;
+    case 'scheme':
+      return entry.scheme === value;
+    case 'took':
+      return compare(entry.durationMs, value, /(?:ms|s)?$/);
+    case 'is':
+      return isKind(entry, value);
+  }
+}
+
+function fitsStatus(status: number | null, value: string): boolean {
+  if (value === 'none') return status === null;
+  if (status === null) return false;
+  if (value.endsWith('xx')) return Math.floor(status / 100) === Number(value[0]);
+  return /^[<>]/.test(value) ? compare(status, value, /$/) : status === Number(value);
+}
+
+/** `>=500`, `<2s`: a comparison, and for times a unit. */
+function compare(actual: number, text: string, unit: RegExp): boolean {
+  const operator = /^[<>]=?/.exec(text)?.[0] ?? '';
+  const factor = /[^m]s$/.test(text) ? 1_000 : 1;
+  const limit = Number(text.slice(operator.length).replace(unit, '')) * factor;
+  if (operator === '>') return actual > limit;
+  if (operator === '>=') return actual >= limit;
+  return operator === '<' ? actual < limit : actual <= limit;
+}
+
+function isKind(entry: Entry, kind: string): boolean {
+  switch (kind) {
+    case 'refused':
+      return entry.decision !== null && entry.decision.refusal !== null;
+    case 'failed':
+      return entry.status === null || entry.status >= 500;
+    case 'replay':
+      return entry.replayOf !== null;
+    case 'websocket':
+      return entry.status === 101;
+    default:
+      return entry.aborted;
+  }
+}

@@ -1,0 +1,97 @@
+import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
+import { explain } from './explain.ts';
+import type { Entry, RecordedBody } from './recorder.ts';
+import { redactFields, redactText } from './redact.ts';
+
+/** An entry's number as its id, and back; null for what is no id. */
+export const idOf = (number: number): string => `trf_${number}`;
+
+export function numberOf(id: string): number | null {
+  const match = /^trf_([1-9][0-9]{0,14})$/.exec(id);
+  return match === null ? null : Number(match[1]);
+}
+
+/** An entry as it is listed. */
+export function presentEntry(entry: Entry): TrafficEntry {
+  const { record, route, decision } = entry;
+  return {
+    id: idOf(entry.number),
+    at: new Date(entry.atMs).toISOString(),
+    realAt: new Date(entry.realAtMs).toISOString(),
+    method: entry.method,
+    target: redactText(entry.target),
+    scheme: entry.scheme,
+    httpVersion: entry.httpVersion,
+    authority: entry.authority,
+    status: entry.status,
+    stage: entry.stage,
+    ...(route !== null && { projectId: route.projectId, environment: route.environment }),
+    answeredBy: record.handedMs === null || route === null ? 'proxy' : route.target.kind,
+    ...(entry.keyId !== null && { keyId: entry.keyId }),
+    address: entry.address,
+    ...(decision !== null && decision.refusal !== null && { refusal: decision.refusal.code }),
+    requestBytes: record.requestBody.bytes,
+    responseBytes: record.responseBody.bytes,
+    firstByteMs: record.firstByteMs === null ? null : rounded(record.firstByteMs),
+    durationMs: rounded(entry.durationMs),
+    aborted: entry.aborted,
+    ...(entry.replayOf !== null && { replayOf: idOf(entry.replayOf) }),
+  };
+}
+
+/** An entry with everything that is known of it. */
+export function presentDetail(entry: Entry): TrafficDetail {
+  const { record, route, decision } = entry;
+  return {
+    ...presentEntry(entry),
+    explanation: explain(entry),
+    timings: timingsOf(entry),
+    rate: decision?.rate ?? null,
+    ...(route?.target.kind === 'upstream' && { upstream: route.target.url }),
+    requestHeaders: redactFields(record.requestFields),
+    responseHeaders: redactFields(record.responseFields),
+    requestBody: presentBody(record.requestBody),
+    responseBody: presentBody(record.responseBody),
+  };
+}
+
+function timingsOf({ durationMs, record }: Entry): TrafficDetail['timings'] {
+  const firstByteMs = record.firstByteMs ?? durationMs;
+  const handedMs = Math.min(record.handedMs ?? firstByteMs, firstByteMs);
+  return [
+    { part: 'stages', ms: rounded(handedMs) },
+    { part: 'waiting', ms: rounded(firstByteMs - handedMs) },
+    { part: 'receiving', ms: rounded(Math.max(0, durationMs - firstByteMs)) },
+  ];
+}
+
+/** What was kept of a body, as text where it is some. Null where nothing was kept. */
+export function presentBody(body: RecordedBody): TrafficDetail['requestBody'] {
+  if (body.chunks.length === 0) return null;
+  const kept = bytesOf(body);
+  const cut = kept.length < body.bytes;
+  const text = textOf(kept, cut);
+  return text === null
+    ? { text: kept.toString('base64'), encoding: 'base64', bytes: body.bytes, cut }
+    : { text: redactText(text), encoding: 'utf8', bytes: body.bytes, cut };
+}
+
+export const bytesOf = ({ chunks }: RecordedBody): Buffer =>
+  Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk)));
+
+/** Characters of UTF-8 have four bytes at most; one that was cut through is left out. */
+const CUT_BYTES_MAX = 3;
+
+function textOf(bytes: Buffer, cut: boolean): string | null {
+  for (let missing = 0; missing <= (cut ? CUT_BYTES_MAX : 0); missing++) {
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, bytes.length - missing));
+    } catch {
+      // Not text, or not to this byte.
+    }
+  }
+  return null;
+}
+
+/** Hundredths of a millisecond: what is beyond is noise. */
+const rounded = (ms: number): number => Math.round(ms * 100) / 100;

@@ -1,0 +1,59 @@
+/** Header fields that carry what lets somebody in, in lower case. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'x-auth-token',
+  'x-csrf-token',
+  'sec-websocket-key',
+]);
+
+/** What a key's secret shows of itself: as much as the list of keys shows. */
+const PREFIX_LENGTH = 8;
+
+const HIDDEN = '…';
+
+/** Header fields as they may be shown: of secrets only what tells one from another is left. */
+export function redactFields(fields: readonly string[]): { name: string; value: string }[] {
+  const shown: { name: string; value: string }[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = fields[index] as string;
+    shown.push({ name, value: redactValue(name.toLowerCase(), fields[index + 1] as string) });
+  }
+  return shown;
+}
+
+function redactValue(name: string, value: string): string {
+  if (!SECRET_FIELDS.has(name)) return value;
+  if (name === 'authorization' || name === 'proxy-authorization') return redactCredentials(value);
+  if (name === 'cookie') {
+    return value
+      .split(';')
+      .map((pair) => redactPair(pair.trim()))
+      .join('; ');
+  }
+  if (name === 'set-cookie') {
+    const [pair = '', ...attributes] = value.split(';');
+    return [redactPair(pair), ...attributes].join(';');
+  }
+  return HIDDEN;
+}
+
+/** `Bearer viv_3fQ9…`: the scheme, and of a key of ours its prefix. */
+function redactCredentials(value: string): string {
+  const [scheme = '', ...rest] = value.trim().split(/\s+/);
+  const secret = rest.join(' ');
+  if (secret === '') return HIDDEN;
+  return `${scheme} ${secret.startsWith('viv_') ? secret.slice(0, PREFIX_LENGTH) : ''}${HIDDEN}`;
+}
+
+function redactPair(pair: string): string {
+  const equals = pair.indexOf('=');
+  return equals < 0 ? HIDDEN : `${pair.slice(0, equals)}=${HIDDEN}`;
+}
+
+/** A key's secret anywhere in a text, as in a query or a body. */
+export const redactText = (text: string): string =>
+  text.replace(/\bviv_[0-9A-Za-z]{4,}/g, (secret) => `${secret.slice(0, PREFIX_LENGTH)}${HIDDEN}`);

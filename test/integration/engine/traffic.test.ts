@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { TrafficDetail, TrafficEntry } from '../../../main/contract/traffic.ts';
+import { type Engine, startEngine, track } from '../../support/engine.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
+
+interface List {
+  items: TrafficEntry[];
+  kept: number;
+  recording: boolean;
+  next?: string;
+}
+
+const list = (engine: Engine, input: object = {}) => engine.call('traffic.list', input) as Promise<List>;
+const get = (engine: Engine, id: string | undefined) => engine.call('traffic.get', { id }) as Promise<TrafficDetail>;
+
+/** An entry is there when its response is over, a moment after the client has read it. */
+async function entries(engine: Engine, count: number, input: object = {}): Promise<TrafficEntry[]> {
+  await expect.poll(async () => (await list(engine, input)).items.length).toBe(count);
+  return (await list(engine, input)).items;
+}
+
+describe('traffic', () => {
+  it('has every request with what was asked, answered and counted, secrets redacted', async () => {
+    const engine = await startEngine();
+    const secret = engine.app.demoKey()?.secret ?? '';
+    await engine.api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
+    const [entry] = await entries(engine, 1);
+    const detail = await get(engine, entry?.id);
+    expect(detail).toMatchObject({
+      method: 'POST',
+      target: '/v1/pets',
+      status: 201,
+      stage: 'target',
+      answeredBy: 'api',
+      aborted: false,
+      rate: { limit: 60, remaining: 59 },
+      requestBody: { text: '{"name":"Rex","categoryId":9007199254740993}', encoding: 'utf8', cut: false },
+    });
+    expect(detail.responseBody?.text).toContain('9007199254740993');
+    expect(detail.responseHeaders).toContainEqual({ name: 'X-RateLimit-Limit', value: '60' });
+    expect(JSON.stringify(detail)).not.toContain(secret);
+  });
+
+  it('has what never reached a project, and is narrowed by a filter', async () => {
+    const engine = await startEngine();
+    await engine.api();
+    await engine.api({ host: 'nobody.test' });
+    await engine.api({ path: '/v1/nope' });
+    await entries(engine, 3);
+    expect((await entries(engine, 1, { filter: 'stage:route' }))[0]).toMatchObject({
+      status: 404,
+      answeredBy: 'proxy',
+    });
+    expect((await entries(engine, 2, { filter: 'status:4xx' })).map(({ target }) => target)).toEqual([
+      '/v1/nope',
+      '/v1/pets',
+    ]);
+    const { id: projectId } = await engine.demo();
+    await entries(engine, 2, { projectId });
+    await expect(list(engine, { filter: 'status:9' })).rejects.toMatchObject({ issues: [{ path: 'filter' }] });
+    const page = await list(engine, { limit: 1 });
+    expect([page.items.length, page.next]).toEqual([1, page.items[0]?.id]);
+    expect((await list(engine, { limit: 1, before: page.next })).items[0]?.target).toBe('/v1/pets');
+  });
+
+  it('sends a request again as the key that it came with, and counts it', async () => {
+    const engine = await startEngine();
+    await engine.api({ method: 'POST', body: { name: 'Twin', categoryId: 1 } });
+    const [entry] = await entries(engine, 1);
+    const again = (await engine.call('traffic.replay', { id: entry?.id })) as TrafficDetail;
+    expect(again).toMatchObject({ status: 201, replayOf: entry?.id, keyId: entry?.keyId, rate: { remaining: 58 } });
+    expect(again.requestBody?.text).toBe('{"name":"Twin","categoryId":1}');
+    await entries(engine, 1, { filter: 'is:replay' });
+  });
+
+  it('says why something cannot be sent again', async () => {
+    const engine = await startEngine();
+    await engine.api();
+    const [entry] = await entries(engine, 1);
+    await engine.call('keys.revoke', { keyId: entry?.keyId });
+    await expect(engine.call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'conflict' });
+    await engine.call('traffic.clear');
+    await expect(engine.call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('records nothing while it is switched off, and no bodies where they are', async () => {
+    const engine = await startEngine();
+    await engine.call('settings.update', { traffic: { record: false, bodies: true } });
+    await engine.api();
+    await engine.call('settings.update', { traffic: { record: true, bodies: false } });
+    await engine.api();
+    const [entry] = await entries(engine, 1);
+    expect(await get(engine, entry?.id)).toMatchObject({ responseBody: null, status: 200 });
+    expect(entry?.responseBytes).toBeGreaterThan(100);
+  });
+
+  it('streams new entries, several at a time', async () => {
+    const engine = await startEngine();
+    const abort = new AbortController();
+    track(() => abort.abort());
+    const stream = await engine.app.services.traffic.watch({ filter: 'method:POST' }, { signal: abort.signal });
+    const next = stream[Symbol.asyncIterator]().next();
+    await engine.api();
+    await engine.api({ method: 'POST', body: { name: 'Seen', categoryId: 1 } });
+    const { value } = (await next) as { value: { entries: TrafficEntry[]; missed: number } };
+    expect(value.entries.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  it('has what went through to an upstream, streamed bodies included', async () => {
+    const engine = await startEngine({ empty: true });
+    const upstream = await startUpstream((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        response.write('first ');
+        response.end('x'.repeat(100_000));
+      });
+    });
+    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    await engine.api({ host: 'shop.vivarium.localhost', method: 'POST', path: '/up', body: 'hello', key: null });
+    const [entry] = await entries(engine, 1);
+    const detail = await get(engine, entry?.id);
+    expect(detail).toMatchObject({
+      answeredBy: 'upstream',
+      upstream: upstream.url,
+      requestBytes: 5,
+      responseBytes: 100_006,
+      responseBody: { bytes: 100_006, cut: true },
+    });
+    expect(detail.responseBody?.text.length).toBe(64 * 1024);
+    await expect(engine.call('traffic.har')).resolves.toMatchObject({ log: { version: '1.2', entries: [{}] } });
+  });
+});

@@ -1,0 +1,50 @@
+import type { Entry, RecordedExchange } from '../../main/traffic/recorder.ts';
+
+/** An exchange as the data plane hands it over: a list of pets, answered. */
+export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExchange {
+  return {
+    authority: 'demo.vivarium.localhost:8080',
+    route: { projectId: 'prj_demo', environment: 'production', target: { kind: 'api' } },
+    keyId: 'key_demo',
+    decision: { refusal: null, rate: { limit: 60, remaining: 59, resetSeconds: 1_800_000_000 } },
+    stage: 'target',
+    scheme: 'http',
+    httpVersion: '1.1',
+    method: 'GET',
+    target: '/v1/pets?limit=20',
+    status: 200,
+    durationMs: 12.3456,
+    address: '127.0.0.1',
+    port: 40_000,
+    aborted: false,
+    record: record(),
+    ...changes,
+  };
+}
+
+export const record = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
+  requestFields: [
+    'Host',
+    'demo.vivarium.localhost:8080',
+    'Authorization',
+    'Bearer viv_secretsecretsecretsecretsecret12',
+  ],
+  responseFields: ['Content-Type', 'application/json'],
+  requestBody: { chunks: [], bytes: 0 },
+  responseBody: { chunks: ['[]'], bytes: 2 },
+  handedMs: 1,
+  firstByteMs: 10,
+  ...changes,
+});
+
+export function entry(changes: Partial<RecordedExchange> & Partial<Pick<Entry, 'number' | 'replayOf'>> = {}): Entry {
+  const { number = 1, replayOf = null, ...rest } = changes;
+  return {
+    ...exchange(rest),
+    record: rest.record ?? record(),
+    number,
+    replayOf,
+    atMs: Date.parse('2026-11-20T09:00:00.000Z'),
+    realAtMs: Date.parse('2026-11-20T09:00:00.000Z'),
+  };
+}

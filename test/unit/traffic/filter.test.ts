@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { completeFilter, readFilter } from '../../../main/contract/traffic-filter.ts';
+import { matches } from '../../../main/traffic/match.ts';
+import { entry } from '../../support/traffic-entries.ts';
+
+const REFUSED = {
+  refusal: { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 7, message: 'Used up.' },
+  rate: { limit: 60, remaining: 0, resetSeconds: 1 },
+};
+
+describe('a filter', () => {
+  it.each([
+    ['', {}, true],
+    ['method:get', {}, true],
+    ['method:POST,GET', {}, true],
+    ['-method:get', {}, false],
+    ['status:2xx', {}, true],
+    ['status:200', {}, true],
+    ['status:>=400', {}, false],
+    ['status:<300', {}, true],
+    ['status:4xx,2xx', {}, true],
+    ['status:none', {}, false],
+    ['status:none', { status: null }, true],
+    ['status:2xx', { status: null }, false],
+    ['host:demo', {}, true],
+    ['host:shop', {}, false],
+    ['path:/v1/pets', {}, true],
+    ['path:"limit=20"', {}, true],
+    ['key:key_demo', {}, true],
+    ['key:demo', {}, true],
+    ['key:other', {}, false],
+    ['key:none', { keyId: null }, true],
+    ['address:127.0.0.1', {}, true],
+    ['stage:target', {}, true],
+    ['stage:route', {}, false],
+    ['environment:staging', {}, false],
+    ['scheme:https', {}, false],
+    ['took:>10ms', {}, true],
+    ['took:>1s', {}, false],
+    ['took:<0.02s', {}, true],
+    ['took:>=12', {}, true],
+    ['is:refused', {}, false],
+    ['is:refused', { decision: REFUSED, status: 429 }, true],
+    ['is:failed', { status: 502 }, true],
+    ['is:failed', {}, false],
+    ['is:aborted', { aborted: true }, true],
+    ['is:websocket', { status: 101 }, true],
+    ['is:replay', { replayOf: 3 }, true],
+    ['pets 200', {}, true],
+    ['pets -200', {}, false],
+    ['unknown:word', {}, false],
+    ['method:get status:5xx', {}, false],
+  ])('%s of %o: %s', (text, changes, fits) => {
+    const read = readFilter(text);
+    if (!read.ok) throw new Error(read.message);
+    expect(matches(entry(changes), read.terms, (keyId) => (keyId === 'key_demo' ? 'Demo key' : null))).toBe(fits);
+  });
+
+  it.each([
+    ['status:6xx', 'status:6xx is not understood; write 429, 4xx, >=500'],
+    ['status:', 'status: needs a value: 429, 4xx, >=500'],
+    [
+      'stage:cache',
+      'stage:cache is not understood; it is one of listener, authority, route, redirect, identify, limit, target',
+    ],
+    ['took:fast', 'took:fast is not understood; write >100ms, <2s'],
+    ['is:slow', 'is:slow is not understood; it is one of refused, failed, replay, websocket, aborted'],
+    ['x '.repeat(31), 'must have at most 30 terms'],
+  ])('%s is refused in words', (text, message) => {
+    expect(readFilter(text)).toEqual({ ok: false, message });
+  });
+});
+
+describe('the completion of a filter', () => {
+  it.each([
+    ['st', ['status:', 'stage:']],
+    ['status:4', ['status:4xx', 'status:401', 'status:404', 'status:429']],
+    ['method:GET status:4xx,5', ['method:GET status:4xx,5xx']],
+    ['-is:re', ['-is:refused', '-is:replay']],
+    ['host:sh', ['host:shop.acme.test']],
+    ['nothing:x', []],
+  ])('%s', (text, texts) => {
+    const offered = completeFilter(text, { host: ['demo.vivarium.localhost', 'shop.acme.test'] });
+    expect(offered.map((completion) => completion.text)).toEqual(texts);
+  });
+});

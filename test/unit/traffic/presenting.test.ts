@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { toHar } from '../../../main/traffic/har.ts';
+import { numberOf, presentDetail } from '../../../main/traffic/present.ts';
+import { redactFields } from '../../../main/traffic/redact.ts';
+import { entry, record } from '../../support/traffic-entries.ts';
+
+const SECRET = 'viv_abcdEFGHijklMNOPqrstUVWXyz012345';
+
+describe('secrets', () => {
+  it.each([
+    ['Authorization', `Bearer ${SECRET}`, 'Bearer viv_abcd…'],
+    ['authorization', 'Basic dXNlcjpwYXNz', 'Basic …'],
+    ['Authorization', 'justatoken', '…'],
+    ['Proxy-Authorization', 'Bearer x', 'Bearer …'],
+    ['Cookie', 'session=abc; theme=dark', 'session=…; theme=…'],
+    ['Set-Cookie', 'session=abc; Path=/; HttpOnly', 'session=…; Path=/; HttpOnly'],
+    ['X-API-Key', 'abc', '…'],
+    ['Accept', 'application/json', 'application/json'],
+  ])('of %s: %s is shown as %s', (name, value, shown) => {
+    expect(redactFields([name, value])).toEqual([{ name, value: shown }]);
+  });
+
+  it('are not in an entry, wherever they stood', () => {
+    const text = JSON.stringify([
+      presentDetail(
+        entry({
+          target: `/v1/pets?key=${SECRET}`,
+          record: record({
+            requestFields: ['Authorization', `Bearer ${SECRET}`],
+            requestBody: { chunks: [`{"secret":"${SECRET}"}`], bytes: 50 },
+          }),
+        }),
+      ),
+      toHar([
+        entry({ target: `/?k=${SECRET}`, record: record({ requestFields: ['Authorization', `Bearer ${SECRET}`] }) }),
+      ]),
+    ]);
+    expect(text).not.toContain(SECRET);
+    expect(text).toContain('viv_abcd…');
+  });
+});
+
+describe('a body', () => {
+  it.each([
+    ['text', [Buffer.from('grüß')], 6, { text: 'grüß', encoding: 'utf8', bytes: 6, cut: false }],
+    ['what is no text', [Buffer.from([0xff, 0x00])], 2, { text: '/wA=', encoding: 'base64', bytes: 2, cut: false }],
+    [
+      'a character cut through',
+      [Buffer.from('grüß').subarray(0, 5)],
+      6,
+      { text: 'grü', encoding: 'utf8', bytes: 6, cut: true },
+    ],
+    ['nothing', [], 0, null],
+    ['one that was only counted', [], 100, null],
+  ])('of %s', (_what, chunks, bytes, shown) => {
+    expect(presentDetail(entry({ record: record({ responseBody: { chunks, bytes } }) })).responseBody).toEqual(shown);
+  });
+});
+
+describe('an entry', () => {
+  it('says where its time went', () => {
+    expect(presentDetail(entry()).timings).toEqual([
+      { part: 'stages', ms: 1 },
+      { part: 'waiting', ms: 9 },
+      { part: 'receiving', ms: 2.35 },
+    ]);
+    expect(presentDetail(entry({ record: record({ handedMs: null, firstByteMs: null }) })).timings).toEqual([
+      { part: 'stages', ms: 12.35 },
+      { part: 'waiting', ms: 0 },
+      { part: 'receiving', ms: 0 },
+    ]);
+  });
+
+  it.each([
+    [{ status: null }, 'The client left before there was an answer.'],
+    [{ stage: 'route', status: 404, route: null }, 'no project has the hostname demo.vivarium.localhost:8080'],
+    [{ stage: 'authority', status: 421 }, 'made for another hostname'],
+    [{ status: 401, keyId: null }, 'no valid API key'],
+    [
+      {
+        route: {
+          projectId: 'p',
+          environment: 'production',
+          target: { kind: 'upstream', url: 'http://127.0.0.1:3000/x' },
+        },
+      },
+      'The upstream http://127.0.0.1:3000 answered.',
+    ],
+  ] as const)('%o explains itself', (changes, text) => {
+    expect(presentDetail(entry(changes)).explanation).toContain(text);
+  });
+
+  it.each([
+    ['trf_1', 1],
+    ['trf_0', null],
+    ['trf_x', null],
+    ['1', null],
+    ['trf_99999999999999999999', null],
+  ])('has the number of its id: %s is %s', (id, number) => {
+    expect(numberOf(id)).toBe(number);
+  });
+});
+
+describe('an archive', () => {
+  it('is of HAR 1.2: oldest first, with everything that its readers require', () => {
+    const har = toHar([
+      entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) }),
+      entry(),
+    ]);
+    const entries = har['entries'] as Record<string, Record<string, unknown>>[];
+    expect(entries.map(({ request }) => request?.['method'])).toEqual(['GET', 'POST']);
+    for (const { request, response, timings } of entries) {
+      expect(request).toMatchObject({
+        url: 'http://demo.vivarium.localhost:8080/v1/pets?limit=20',
+        httpVersion: 'HTTP/1.1',
+        cookies: [],
+      });
+      expect(request?.['queryString']).toEqual([{ name: 'limit', value: '20' }]);
+      expect(response).toMatchObject({ status: 200, content: { size: 2, mimeType: 'application/json', text: '[]' } });
+      expect(timings).toMatchObject({ send: 0, wait: 10 });
+    }
+    expect(entries[1]?.['request']?.['postData']).toEqual({ mimeType: 'application/octet-stream', text: '{}' });
+  });
+});
