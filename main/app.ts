@@ -83,12 +83,12 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     dataPlane.publish(snapshot);
   }
 
+  const router = createRouter(services, { log });
+  // Before the demo, whose certificate says where the control port is; nobody is told of it until all is there.
+  const control = await startControl(foundation, { router, certificates, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   publish();
   domains.lifecycle.start();
-
-  const router = createRouter(services, { log });
-  const control = await startControl(foundation, { router, assetsDir: options.assetsDir });
   const runtime = announce(foundation, { certificates, dns, dataPlane, control });
   return { runtime, services, router, signInLink: control.signInLink, demoKey: () => demo.key() };
 }

@@ -57,19 +57,25 @@ export interface CertificateFields {
 }
 
 /** Builds a version 3 certificate (RFC 5280 §4.1) and signs it with a P-256 key. The result is DER. */
-export function signCertificate(fields: CertificateFields, issuerKey: KeyObject): Buffer {
-  const algorithm = sequence(oid(ECDSA_WITH_SHA256));
-  const unsigned = sequence(
-    tagged(0, integer(Buffer.of(2))),
-    integer(fields.serial),
-    algorithm,
-    fields.issuer,
-    sequence(time(fields.notBeforeMs), time(fields.notAfterMs)),
-    fields.subject,
-    sequence(sequence(oid(EC_PUBLIC_KEY), oid(PRIME256V1)), bitString(fields.point)),
-    tagged(3, sequence(...fields.extensions)),
+export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject): Buffer =>
+  signed(issuerKey, (algorithm) =>
+    sequence(
+      tagged(0, integer(Buffer.of(2))),
+      integer(fields.serial),
+      algorithm,
+      fields.issuer,
+      sequence(time(fields.notBeforeMs), time(fields.notAfterMs)),
+      fields.subject,
+      sequence(sequence(oid(EC_PUBLIC_KEY), oid(PRIME256V1)), bitString(fields.point)),
+      tagged(3, sequence(...fields.extensions)),
+    ),
   );
-  const signature = sign('sha256', encode(unsigned), issuerKey);
+
+/** What a P-256 key signs, with the name of the algorithm inside and the signature beside it (RFC 5280 §4.1.1, §5.1.1). */
+export function signed(key: KeyObject, build: (algorithm: Node) => Node): Buffer {
+  const algorithm = sequence(oid(ECDSA_WITH_SHA256));
+  const unsigned = build(algorithm);
+  const signature = sign('sha256', encode(unsigned), key);
   return encode(sequence(unsigned, algorithm, bitString(signature)));
 }
 

@@ -1,14 +1,16 @@
-import { bitString, encode, integer, octetString, oid, sequence, taggedOctets, yes, type Node } from './der.ts';
+import { bitString, encode, integer, octetString, oid, sequence, tagged, taggedOctets, yes, type Node } from './der.ts';
 import { encodeConstraints, type NameConstraints } from './constraints.ts';
 import { generalName, type LeafName } from './names.ts';
 
-/** Object identifiers of the extensions, RFC 5280 §4.2.1. */
+/** Object identifiers of the extensions, RFC 5280 §4.2.1 and §5.2. */
 export const EXTENSION = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
+  crlNumber: '2.5.29.20',
   nameConstraints: '2.5.29.30',
+  crlDistributionPoints: '2.5.29.31',
   authorityKeyIdentifier: '2.5.29.35',
   extKeyUsage: '2.5.29.37',
 } as const;
@@ -39,9 +41,12 @@ export interface LeafExtensionsInput {
   authorityKey: Buffer;
   /** RFC 5280 §4.2.1.6: the names must be critical where the subject is empty. */
   namesCritical: boolean;
+  /** Where the list of revoked certificates is; null leaves it out. */
+  crlUrl: string | null;
 }
 
-export function leafExtensions({ names, subjectKey, authorityKey, namesCritical }: LeafExtensionsInput): Node[] {
+export function leafExtensions(input: LeafExtensionsInput): Node[] {
+  const { names, subjectKey, authorityKey, namesCritical, crlUrl } = input;
   return [
     extension(EXTENSION.subjectAltName, namesCritical, encode(sequence(...names.map(generalName)))),
     // cA is FALSE by default, and DER leaves defaults out: an empty sequence.
@@ -49,6 +54,27 @@ export function leafExtensions({ names, subjectKey, authorityKey, namesCritical 
     extension(EXTENSION.keyUsage, true, encode(bitString(LEAF_KEY_USAGE.bytes, LEAF_KEY_USAGE.unusedBits))),
     extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH)))),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
-    extension(EXTENSION.authorityKeyIdentifier, false, encode(sequence(taggedOctets(0, authorityKey)))),
+    authorityKeyIdentifier(authorityKey),
+    ...(crlUrl === null ? [] : [extension(EXTENSION.crlDistributionPoints, false, distributionPoint(crlUrl))]),
+  ];
+}
+
+const authorityKeyIdentifier = (authorityKey: Buffer): Node =>
+  extension(EXTENSION.authorityKeyIdentifier, false, encode(sequence(taggedOctets(0, authorityKey))));
+
+/** One point, by its full name, a URI (RFC 5280 §4.2.1.13). */
+const distributionPoint = (url: string): Buffer =>
+  encode(sequence(sequence(tagged(0, tagged(0, taggedOctets(6, Buffer.from(url, 'latin1')))))));
+
+/** Of a list of revoked certificates, with a number that grows from one to the next (RFC 5280 §5.2.3). */
+export function listExtensions(authorityKey: Buffer, number: number): Node[] {
+  const octets = Buffer.alloc(8);
+  octets.writeBigInt64BE(BigInt(number));
+  // DER leaves out leading zeros, but for one that keeps the number positive.
+  const start = octets.findIndex((octet) => octet !== 0);
+  const from = start < 0 ? 7 : (octets[start] ?? 0) & 0x80 ? start - 1 : start;
+  return [
+    authorityKeyIdentifier(authorityKey),
+    extension(EXTENSION.crlNumber, false, encode(integer(octets.subarray(from)))),
   ];
 }

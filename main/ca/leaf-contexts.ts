@@ -30,6 +30,8 @@ export interface LeafContextsOptions {
   /** Read for every leaf that is made: the root gets a new certificate when it is extended. */
   root: () => Root;
   clock: Pick<AdjustableClock, 'state'>;
+  /** As in `createLeaf`; read for every leaf that is made. */
+  crlUrl?: () => string | null;
   /** The least recently used go first beyond this many. */
   leavesMax?: number;
   /** Every name of the leaf that serves `hostname`; by default the platform's leaf serves the bare machine as well. */
@@ -38,7 +40,7 @@ export interface LeafContextsOptions {
 
 /** A bounded set of leaves and their contexts by hostname, for `SNICallback`. */
 export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
-  const { root, clock, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
+  const { root, clock, crlUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
   const contexts = createSecureContexts<Leaf>({ clock });
   /** In order of use, the least recent first. */
   const held = new Map<string, Leaf>();
@@ -46,7 +48,7 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
   function hold(key: string): Leaf {
     let leaf = held.get(key);
     if (leaf === undefined || isRenewalDue(leaf, clock.state())) {
-      leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock });
+      leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock, crlUrl: crlUrl() });
     }
     held.delete(key);
     held.set(key, leaf);

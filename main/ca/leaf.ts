@@ -49,6 +49,8 @@ export interface CreateLeafOptions {
   /** Hostnames, or IP addresses without brackets; repeated ones count once. */
   hostnames: readonly string[];
   clock: Pick<AdjustableClock, 'state'>;
+  /** Where clients find the list of revoked certificates; by default the leaf does not say. */
+  crlUrl?: string | null;
 }
 
 /**
@@ -56,7 +58,7 @@ export interface CreateLeafOptions {
  * @throws VivariumError invalid_request for no, too many, or malformed names; conflict for one that the root's name
  *   constraints exclude; unavailable when the root has expired in real time.
  */
-export function createLeaf({ root, hostnames, clock }: CreateLeafOptions): Leaf {
+export function createLeaf({ root, hostnames, clock, crlUrl = null }: CreateLeafOptions): Leaf {
   const names = leafNames(hostnames, root);
   const dates = leafDates(clock.state(), root);
   const { privateKey, point } = createKeyPair();
@@ -75,6 +77,7 @@ export function createLeaf({ root, hostnames, clock }: CreateLeafOptions): Leaf 
         subjectKey: keyIdentifier(point),
         authorityKey: root.keyIdentifier,
         namesCritical: commonName === null,
+        crlUrl,
       }),
     },
     root.privateKey,

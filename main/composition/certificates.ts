@@ -4,6 +4,7 @@ import { isWithin } from '../base/hostname.ts';
 import {
   createLeaf,
   createLeafContexts,
+  createRevocationList,
   createRunCommand,
   createTrustStores,
   describeRoot,
@@ -16,14 +17,19 @@ import type { Foundation } from './foundation.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
+/** Where the control port has the list of revoked certificates. */
+export const CRL_PATH = '/root.crl';
+
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
-export async function openCertificates({ stateDir, clock, log, sealer, settings }: Foundation) {
+export async function openCertificates({ config, stateDir, clock, log, sealer, settings }: Foundation) {
   const directory = join(stateDir, 'ca');
   const vault = await openKeyVault({ directory, sealer, log });
   const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
   // What is on the disk counts; the two can differ after one of them was restored.
   if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
-  const platformLeaves = createLeafContexts({ root: authority.root, clock });
+  /** Null until the control port is bound, where it may be any. */
+  let crlUrl = config.controlPort === 0 ? null : crlUrlAt(`http://127.0.0.1:${config.controlPort}`);
+  const platformLeaves = createLeafContexts({ root: authority.root, clock, crlUrl: () => crlUrl });
   const { env: environment, platform } = process;
   const run = createRunCommand({ clock, environment });
   const privileged = process.getuid?.() === 0;
@@ -46,10 +52,18 @@ export async function openCertificates({ stateDir, clock, log, sealer, settings 
     },
     platformLeaves,
     trustStores,
+    /** In DER. */
+    revocationList: () => createRevocationList(authority.root(), clock.state().realNow),
+    /** Leaves that are made from now on say that the list is at this control port. */
+    controlBound(url: string) {
+      crlUrl = crlUrlAt(url);
+    },
     /** Signs the leaves of custom domains. */
     issuer: {
       permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
-      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock }),
+      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, crlUrl }),
     },
   };
 }
+
+const crlUrlAt = (controlUrl: string): string => controlUrl + CRL_PATH;

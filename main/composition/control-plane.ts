@@ -6,7 +6,7 @@ import { loadControlToken } from '../base/secret.ts';
 import { VERSION } from '../base/version.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { createControlServer } from '../rpc/server.ts';
-import type { Certificates } from './certificates.ts';
+import { type Certificates, CRL_PATH } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
@@ -14,8 +14,9 @@ import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
 /** The control port. */
 export async function startControl(
   { config, stateDir, clock, log, onStop }: Foundation,
-  { router, assetsDir }: { router: ControlRouter; assetsDir: string | null },
+  parts: { router: ControlRouter; certificates: Certificates; assetsDir: string | null },
 ) {
+  const { router, certificates, assetsDir } = parts;
   const token = loadControlToken(join(stateDir, 'control-token'));
   const server = createControlServer({
     clock,
@@ -24,10 +25,12 @@ export async function startControl(
     token,
     port: config.controlPort,
     assetsDir,
+    openFiles: new Map([[CRL_PATH, { contentType: 'application/pkix-crl', read: certificates.revocationList }]]),
     version: VERSION,
   });
   onStop(() => server.stop(DRAIN_MS_MAX));
   const { port, url, warnings } = await server.start();
+  certificates.controlBound(url);
   return { token, port, url, warnings, signInLink: () => url + server.signInPath() };
 }
 

@@ -25,6 +25,7 @@ import { createAssets } from './assets.ts';
 import { drain } from './body.ts';
 import { refusalOf } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
+import { type OpenFile, sendOpenFile } from './open-file.ts';
 import { refuseConnection, sendFailure } from './responses.ts';
 import type { ControlRouter } from './router.ts';
 import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
@@ -53,6 +54,8 @@ export interface ControlServerOptions {
   port: number;
   /** The folder of the built interface; null when there is none. */
   assetsDir: string | null;
+  /** What is there for everybody, by its path. */
+  openFiles?: ReadonlyMap<string, OpenFile>;
   version: string;
 }
 
@@ -71,7 +74,7 @@ export interface ControlServer {
 }
 
 export function createControlServer(options: ControlServerOptions): ControlServer {
-  const { clock, log, router, version } = options;
+  const { clock, log, router, version, openFiles } = options;
   const isToken = createTokenCheck(options.token);
   const api = createHttpApi({ router, clock, log, isToken, version });
   const sockets = createSockets({ router, clock, log, isToken });
@@ -119,7 +122,10 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       return;
     }
     const path = pathOf(request);
-    if (path === SOCKET_PATH) {
+    const openFile = openFiles?.get(path);
+    if (openFile !== undefined) {
+      sendOpenFile(openFile, request, response, clock);
+    } else if (path === SOCKET_PATH) {
       const error = new VivariumError('invalid_request', 'This path takes WebSocket only; scripts POST to /api/.');
       sendFailure(response, error, { Connection: 'close' });
       drain(request, clock);

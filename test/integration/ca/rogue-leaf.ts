@@ -19,6 +19,7 @@ export function createRogueLeaf(root: Root, names: readonly RogueName[], commonN
     subjectKey: keyIdentifier(point),
     authorityKey: root.keyIdentifier,
     namesCritical: false,
+    crlUrl: null,
   });
   const alternativeNames = sequence(oid(EXTENSION.subjectAltName), octetString(encode(sequence(...names.map(node)))));
   const der = signCertificate(

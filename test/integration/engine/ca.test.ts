@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
 import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { run } from '../ca/commands.ts';
 import { makeDatabase } from '../ca/machine.ts';
 
 const COMMANDS_TIMEOUT_MS = 30_000;
@@ -56,6 +57,19 @@ describe('the root', () => {
     for (const { pem } of [before, after]) {
       expect((await leafSeen(engine, hostname, pem)).serialNumber).not.toBe(leafBefore.serialNumber);
     }
+  });
+
+  it('signs the list of revoked certificates that its leaves point to, for everybody who asks', async () => {
+    const engine = await startEngine();
+    const leaf = await leafSeen(engine, 'demo.vivarium.localhost', (await rootOf(engine)).pem);
+    const url = /http:\/\/127\.0\.0\.1:\d+\/root\.crl/.exec(leaf.raw.toString('latin1'))?.[0] ?? '';
+    const answer = await fetch(url);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pkix-crl']);
+    const file = join(engine.dataDir, 'list.crl');
+    writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
+    const options = ['-inform', 'DER', '-in', file, '-CAfile', engine.app.runtime.caFile, '-noout'];
+    expect((await run('openssl', ['crl', ...options])).text).toContain('verify OK');
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405);
   });
 
   it('is not extended to a top-level domain, and the error says what to ask for instead', async () => {

@@ -38,6 +38,11 @@ describe('the first start', () => {
     ]);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
     expect((await engine.api({ host: 'www.happypaws.test', path: '/v1/openapi.json' })).status).toBe(200);
+    const { base64 } = (await engine.call('certificates.export', {
+      hostname: 'www.happypaws.test',
+      format: 'der',
+    })) as { base64: string };
+    expect(Buffer.from(base64, 'base64').toString('latin1')).toContain(`${engine.app.runtime.control.url}/root.crl`);
   });
 
   it('makes what a later start keeps', async () => {
