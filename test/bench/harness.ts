@@ -149,6 +149,9 @@ export async function createOpenProject(
   return { projectId: project.id, secret: key.secret, host: `${project.slug}.vivarium.localhost` };
 }
 
+/** A load that lasts as long as something else is given up after so long. */
+const LOAD_SECONDS_MAX = 600;
+
 export interface Load {
   url: string;
   headers?: Record<string, string>;
@@ -168,20 +171,47 @@ export interface LoadResult {
 
 /** Runs wrk on the load core: one thread, 32 keep-alive connections. */
 export function runWrk(load: Load): LoadResult {
+  const [command, commandArgs] = onLoadCore('wrk', wrkArguments(load));
+  const done = spawnSync(command, commandArgs, { encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`wrk failed (apt-get install wrk): ${done.stderr} ${done.stdout}`);
+  return readWrk(done.stdout);
+}
+
+/** Runs wrk on the load core for as long as `work` takes, and gives what came of both. */
+export async function duringWrk<Result>(
+  load: Omit<Load, 'seconds'>,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; load: LoadResult }> {
+  const [command, commandArgs] = onLoadCore('wrk', wrkArguments({ ...load, seconds: LOAD_SECONDS_MAX }));
+  const child = spawn(command, commandArgs, { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.add(child);
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, 'close');
+  const result = await work();
+  // At an interrupt, wrk tells of the load so far.
+  child.kill('SIGINT');
+  await ended;
+  children.delete(child);
+  return { result, load: readWrk(output) };
+}
+
+function wrkArguments(load: Load): string[] {
   const args = [`-t1`, `-c${load.connections ?? 32}`, `-d${load.seconds ?? ROUND_SECONDS}s`, '--latency'];
   for (const [name, value] of Object.entries(load.headers ?? {})) args.push('-H', `${name}: ${value}`);
   if (load.script !== undefined) args.push('-s', load.script);
-  const [command, commandArgs] = onLoadCore('wrk', [...args, load.url]);
-  const done = spawnSync(command, commandArgs, { encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(`wrk failed (apt-get install wrk): ${done.stderr} ${done.stdout}`);
-  const number = (pattern: RegExp) => Number(pattern.exec(done.stdout)?.[1] ?? 0);
+  return [...args, load.url];
+}
+
+function readWrk(output: string): LoadResult {
+  const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
   return {
     requestsPerSecond: number(/Requests\/sec:\s+([\d.]+)/),
-    p50Ms: milliseconds(/50%\s+(\S+)/.exec(done.stdout)?.[1]),
-    p99Ms: milliseconds(/99%\s+(\S+)/.exec(done.stdout)?.[1]),
+    p50Ms: milliseconds(/50%\s+(\S+)/.exec(output)?.[1]),
+    p99Ms: milliseconds(/99%\s+(\S+)/.exec(output)?.[1]),
     failures:
       number(/Non-2xx or 3xx responses: (\d+)/) +
-      [...(/Socket errors: (.*)/.exec(done.stdout)?.[1] ?? '').matchAll(/\d+/g)].reduce(
+      [...(/Socket errors: (.*)/.exec(output)?.[1] ?? '').matchAll(/\d+/g)].reduce(
         (sum, [count]) => sum + Number(count),
         0,
       ),

@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
- * same run where it can be one. Needs wrk and dnsperf (Debian: apt-get install wrk dnsperf); mkcert
- * where it is.
+ * same run where it can be one. Needs wrk, dnsperf and Chromium (Debian: apt-get install wrk
+ * dnsperf chromium); mkcert where it is.
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
@@ -11,6 +11,8 @@ import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
+import { interfaceChanges } from './cases/interface-changes.ts';
+import { interfaceOpening } from './cases/interface-opening.ts';
 import { leaf } from './cases/leaf.ts';
 import { listThroughput } from './cases/list-throughput.ts';
 import { manyDomains } from './cases/many-domains.ts';
@@ -31,6 +33,8 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   tlsHandshakes,
   manyDomains,
   dnsStall,
+  interfaceOpening,
+  interfaceChanges,
 };
 
 const wanted = process.argv.slice(2);
