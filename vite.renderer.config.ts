@@ -13,25 +13,34 @@ const engineLicences: Plugin = {
   },
 };
 
+/** The letters of nearly everything that is shown. */
+const FIRST_FONTS = /(?:source-sans-3|jetbrains-mono)-latin-wght-normal-.*\.woff2$/;
+
 /**
- * Lets the browser fetch the page that nearly everybody opens first together with what every page needs, instead of after
- * it has been run.
+ * Lets the browser fetch the page that nearly everybody opens first, and its letters, together with what every page needs,
+ * instead of after that has been run and laid out.
  */
 const firstPage: Plugin = {
   name: 'first-page',
   transformIndexHtml: {
     order: 'post',
     handler(html, { bundle }) {
-      const chunks = Object.values(bundle ?? {}).filter((file) => file.type === 'chunk');
-      const first = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith('/views/OverviewView.svelte'));
+      const files = Object.values(bundle ?? {});
+      const first = files
+        .filter((file) => file.type === 'chunk')
+        .find(({ facadeModuleId }) => facadeModuleId?.endsWith('/views/OverviewView.svelte'));
       if (first === undefined) throw new Error('The build has no chunk of the Overview.');
-      return [first.fileName, ...first.imports]
-        .filter((fileName) => !html.includes(fileName))
-        .map((fileName) => ({
-          tag: 'link',
-          attrs: { rel: 'modulepreload', crossorigin: true, href: `/${fileName}` },
-          injectTo: 'head' as const,
-        }));
+      const scripts = [first.fileName, ...first.imports].filter((fileName) => !html.includes(fileName));
+      const fonts = files.map(({ fileName }) => fileName).filter((fileName) => FIRST_FONTS.test(fileName));
+      const link = (attrs: Record<string, string | true>) => ({
+        tag: 'link',
+        attrs: { ...attrs, crossorigin: true },
+        injectTo: 'head' as const,
+      });
+      return [
+        ...scripts.map((fileName) => link({ rel: 'modulepreload', href: `/${fileName}` })),
+        ...fonts.map((fileName) => link({ rel: 'preload', as: 'font', type: 'font/woff2', href: `/${fileName}` })),
+      ];
     },
   },
 };
