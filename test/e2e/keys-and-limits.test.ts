@@ -88,8 +88,9 @@ describe('an API key', () => {
       .toMatch(/^3 of 60 requests used, resets in/);
 
     // A look elsewhere does not lose it.
-    await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByRole('link', { name: 'Keys and limits' }).click();
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await pages.getByRole('link', { name: 'Overview' }).click();
+    await pages.getByRole('link', { name: 'Keys and limits' }).click();
     await panel.getByRole('button', { name: 'I have copied it' }).click();
     await panel.waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(secret);
