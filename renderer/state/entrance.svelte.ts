@@ -20,6 +20,7 @@ export class Entrance {
   #session = $state.raw<Session | null>(null);
   #askedAgain = $state(false);
   #fault = $state<string | undefined>(undefined);
+  #pasted = '';
   readonly #options: EntranceOptions;
 
   constructor(options: EntranceOptions) {
@@ -44,6 +45,11 @@ export class Entrance {
     return this.#fault;
   }
 
+  /** What was pasted last, so that a refusal does not take it away. */
+  get pasted(): string {
+    return this.#pasted;
+  }
+
   /**
    * Takes the token out of `fragment`, or the one that this tab remembers. True when the fragment held one, which then
    * must leave the address bar.
@@ -61,6 +67,7 @@ export class Entrance {
   /** Signs in with what someone pasted; `fault` says when it cannot be used. */
   paste(text: string): void {
     this.#fault = undefined;
+    this.#pasted = text;
     const link = readSignInLink(text, this.#options.origin);
     if (link.kind === 'token') this.#use(link.token);
     else if (link.kind === 'elsewhere') this.#options.navigate(link.href);

@@ -82,6 +82,14 @@ describe('the entrance', () => {
     expect([entrance.session, entrance.refused]).toEqual([null, true]);
   });
 
+  it('keeps what was pasted when it is refused', async () => {
+    const { entrance, transport } = setUp();
+    transport.becomes('refusing');
+    entrance.paste('mistyped');
+    await settle();
+    expect([entrance.session, entrance.refused, entrance.pasted]).toEqual([null, true, 'mistyped']);
+  });
+
   it('keeps the page when the token is refused later, until the reader asks for a new link', async () => {
     const { entrance, transport, time } = setUp();
     entrance.enter('#token=old');
