@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 import { hostnameInput } from './domains.ts';
+import { caName, validationMethod } from './values.ts';
 
 export const caaStep = z.object({
   /** The name that was asked. */
@@ -38,13 +39,9 @@ export const caa = {
     .input(
       z.strictObject({
         hostname: hostnameInput,
-        issuer: z.string().min(1).max(253).optional(),
+        issuer: caName.optional(),
         wildcard: z.boolean().default(false),
-        method: z
-          .string()
-          .regex(/^[A-Za-z0-9-]+$/)
-          .max(100)
-          .default('http-01'),
+        method: validationMethod.default('http-01'),
         accountUri: z.string().max(1000).optional(),
       }),
     )

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { duration } from './values.ts';
+import { caName, duration, validationMethod } from './values.ts';
 
 /** `"*"`: any page may call; a list: these origins only; an empty list: none. */
 const cors = z.union(
@@ -22,19 +22,9 @@ const resolver = z
 
 /** Who the CA of custom domains is to CAA records: its own name, or one that is rehearsed, such as `letsencrypt.org`. */
 const caaIdentity = z.strictObject({
-  domain: z
-    .string()
-    .max(253)
-    .regex(
-      /^(?=.*[A-Za-z])[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/,
-      'must be the CA’s domain name, such as "letsencrypt.org"',
-    )
-    .transform((name) => name.toLowerCase()),
+  domain: caName,
   accountUri: z.url('must be a URI such as "https://ca.example/acct/1"').max(1000).nullable(),
-  method: z
-    .string()
-    .max(100)
-    .regex(/^[A-Za-z0-9-]+$/, 'must be the label of a validation method, such as "http-01"'),
+  method: validationMethod,
 });
 
 const trafficSetting = z.strictObject({ record: z.boolean(), bodies: z.boolean() });

@@ -85,3 +85,19 @@ function codePointCount(text: string): number {
   }
   return count;
 }
+
+/** A CA as CAA records name it. */
+export const caName = z
+  .string()
+  .max(254)
+  .regex(
+    /^(?=.*[A-Za-z])[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?$/,
+    'must be the CA’s domain name, such as "letsencrypt.org"',
+  )
+  .transform((name) => name.toLowerCase().replace(/\.$/, ''));
+
+/** By which a CA has seen that a domain is its customer's (RFC 8657 §4): of ACME, or the CA's own. */
+export const validationMethod = z
+  .string()
+  .max(100)
+  .regex(/^[A-Za-z0-9-]+$/, 'must be the label of a validation method, such as "http-01"');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { int64Input, int64Text, petName } from '../../../main/contract/values.ts';
+import { caName, int64Input, int64Text, petName } from '../../../main/contract/values.ts';
 
 describe('int64 as input', () => {
   it.each([
@@ -62,5 +62,19 @@ describe('a pet’s name', () => {
     [undefined],
   ])('is not %j', (name) => {
     expect(petName.safeParse(name).success).toBe(false);
+  });
+});
+
+describe('the name of a CA', () => {
+  it.each([
+    ['letsencrypt.org', 'letsencrypt.org'],
+    ['LetsEncrypt.org.', 'letsencrypt.org'],
+    ['localhost', 'localhost'],
+  ])('%s is %s', (text, name) => {
+    expect(caName.parse(text)).toBe(name);
+  });
+
+  it.each(['', ';', 'a b', 'a..b', '-a.test', 'a_b.test', '127.0.0.1', 'ca.example; x=y'])('%j is none', (text) => {
+    expect(caName.safeParse(text).error?.issues[0]?.message).toContain('such as "letsencrypt.org"');
   });
 });
