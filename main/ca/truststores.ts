@@ -180,7 +180,14 @@ function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platf
     state,
     ...(needPassword(commands) && { needs: passwordNote(platform), command: pasteable(commands, platform) }),
     message: messageOf(roots, own),
+    ...(state === 'trusted' && superseded.length > 0 && { superseded: true }),
+    ...presentOthers(roots),
   };
+}
+
+function presentOthers(roots: readonly FoundRoot[]): Pick<StoreTrust, 'otherRoots'> {
+  const others = roots.filter(({ identity, handle }) => identity === 'other' && handle !== null);
+  return others.length === 0 ? {} : { otherRoots: others.map(({ name, fingerprint }) => ({ name, fingerprint })) };
 }
 
 function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {

@@ -29,6 +29,10 @@ export const storeTrust = z.object({
   needs: z.string().optional(),
   command: z.string().optional(),
   message: z.string(),
+  /** The root is trusted, and so is an older certificate of it, which `ca.trust` takes out. */
+  superseded: z.literal(true).optional(),
+  /** Roots of other Vivariums that are there too; `ca.untrust` takes one out by its fingerprint. */
+  otherRoots: z.array(z.object({ name: z.string(), fingerprint: z.string() })).optional(),
 });
 export type StoreTrust = z.infer<typeof storeTrust>;
 

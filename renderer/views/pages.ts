@@ -28,6 +28,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
+  certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },
   settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },
 };
 

@@ -81,6 +81,7 @@ describe('the user’s NSS database', () => {
         message: expect.stringMatching(
           `^The root is not in there\\. Vivarium root \\(anna@laptop [0-9a-f]{6}\\) of another Vivarium is there \\(${another.fingerprint}\\)`,
         ) as string,
+        otherRoots: [{ fingerprint: another.fingerprint, name: expect.stringContaining('anna@laptop') as string }],
       });
       await stores.untrust('nss:user');
       expect(await listed(database)).toHaveLength(1);

@@ -1,0 +1,78 @@
+import type { Domain } from '../../main/contract/domains.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Form } from './form.svelte.ts';
+import { TrustStores } from './trust-stores.svelte.ts';
+
+export type RootInfo = Awaited<ReturnType<Client['ca']['get']>>;
+
+export interface CertificatesPageOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+}
+
+/** The root, where it is trusted, and the domains whose leaves it signs. */
+export class CertificatesPage {
+  readonly root: LiveQuery<RootInfo>;
+  readonly domains: LiveQuery<readonly Domain[]>;
+  readonly trust: TrustStores;
+  readonly #client: Client;
+
+  constructor(options: CertificatesPageOptions) {
+    const { client, changes, time } = options;
+    this.#client = client;
+    this.root = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.ca.get({}, { signal }),
+      // The settings say where its private key is kept.
+      concerns: ({ type }) => type === 'ca.changed' || type === 'settings.changed',
+    });
+    this.domains = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => inOrder(await client.domains.list({}, { signal })),
+      concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'projects.changed'].includes(type),
+    });
+    this.trust = new TrustStores(options);
+  }
+
+  /** Domains that wait for the root to be extended. */
+  get waiting(): readonly Domain[] {
+    return (this.domains.value ?? []).filter(isSuffixMissing);
+  }
+
+  /** The form by which the root is extended. */
+  extension(suffix = ''): Form<{ suffix: string }, RootInfo> {
+    return new Form<{ suffix: string }, RootInfo>({
+      values: { suffix },
+      submit: (values) => this.#client.ca.extend(values),
+      fieldOf: () => 'suffix',
+    });
+  }
+
+  close(): void {
+    this.root.close();
+    this.domains.close();
+    this.trust.close();
+  }
+}
+
+/** Whether the root may not sign for it; also when the attempts have been given up since. */
+export const isSuffixMissing = ({ checks }: Domain): boolean =>
+  checks.some(({ code, outcome }) => code === 'suffix_not_permitted' && outcome !== 'ok');
+
+/** The name that a domain's owner has registered: itself, or what its record's name is relative to. */
+export function registeredName({ hostname, kind, instructions: [instruction] }: Domain): string {
+  const label = `${instruction?.name ?? ''}.`;
+  return kind === 'apex' || !hostname.startsWith(label) ? hostname : hostname.slice(label.length);
+}
+
+/** Those that have a certificate first, each group by name. */
+function inOrder(domains: readonly Domain[]): Domain[] {
+  const rank = ({ certificate }: Domain): number => (certificate.notAfter === undefined ? 1 : 0);
+  const byName = (a: Domain, b: Domain): number => (a.hostname < b.hostname ? -1 : 1);
+  return [...domains].sort((a, b) => rank(a) - rank(b) || byName(a, b));
+}

@@ -1,0 +1,42 @@
+import { ORPCError } from '@orpc/client';
+import type { Certificate } from '../../main/contract/certificates.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Task } from './task.svelte.ts';
+
+export interface LeafDetailOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  hostname: string;
+}
+
+/** The certificate of one domain. Made when it comes into view, closed when it leaves. */
+export class LeafDetail {
+  /** Null while there is none. */
+  readonly leaf: LiveQuery<Certificate | null>;
+  /** Issues it anew; the engine's refusal says why not. */
+  readonly renewal: Task<[], Certificate>;
+
+  constructor({ client, changes, time, hostname }: LeafDetailOptions) {
+    this.leaf = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        try {
+          return await client.certificates.get({ hostname }, { signal });
+        } catch (error) {
+          if (error instanceof ORPCError && error.code === 'not_found') return null;
+          throw error;
+        }
+      },
+      concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
+    });
+    this.renewal = new Task(() => client.certificates.renew({ hostname }));
+  }
+
+  close(): void {
+    this.leaf.close();
+  }
+}

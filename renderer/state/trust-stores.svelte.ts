@@ -1,0 +1,100 @@
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
+import type { StoreTrust } from '../../main/contract/certificates.ts';
+import { describeFailure } from '../connection/failure.ts';
+import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+
+export interface TrustStoresOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+}
+
+/** What became of the last attempt to change a store. */
+export type StoreReport =
+  /** What the store says since: advice, or the command that a password is due for. */
+  { kind: 'answered'; action: 'trust' | 'untrust'; answer: StoreTrust } | { kind: 'failed'; message: string };
+
+/** The trust stores of this machine, and what is done to them. They change outside of Vivarium too. */
+export class TrustStores {
+  readonly query: LiveQuery<StoreTrust[]>;
+  readonly #client: Client;
+  readonly #busy = new SvelteSet<string>();
+  readonly #reports = new SvelteMap<string, StoreReport>();
+
+  constructor({ client, changes, time }: TrustStoresOptions) {
+    this.#client = client;
+    this.query = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.ca.trustStatus({}, { signal }),
+      concerns: ({ type }) => type === 'ca.changed',
+    });
+  }
+
+  isBusy(store: string): boolean {
+    return this.#busy.has(store);
+  }
+
+  /** What to tell about the last attempt, as long as it says more than the store itself does. */
+  reportOn({ store, state, message }: StoreTrust): StoreReport | undefined {
+    const report = this.#reports.get(store);
+    if (report?.kind !== 'answered') return report;
+    const { answer } = report;
+    // Somebody has changed the store since: what was said is no longer about it.
+    if (answer.state !== state) return undefined;
+    return answer.message === message && answer.command === undefined ? undefined : report;
+  }
+
+  /** Whether the store trusts the root afterwards. */
+  async trust(store: string): Promise<StoreTrust | undefined> {
+    return await this.#change(store, 'trust', () => this.#client.ca.trust({ store }));
+  }
+
+  /** Takes the root out, or another Vivarium's by its fingerprint. */
+  async untrust(store: string, fingerprint?: string): Promise<StoreTrust | undefined> {
+    const input = { store, ...(fingerprint !== undefined && { fingerprint }) };
+    return await this.#change(store, 'untrust', () => this.#client.ca.untrust(input));
+  }
+
+  /** Takes back a change: the other one, whose failure is thrown for whoever reports the undoing. */
+  async takeBack(store: string, change: 'trust' | 'untrust'): Promise<void> {
+    const { ca } = this.#client;
+    this.#busy.add(store);
+    this.#reports.delete(store);
+    try {
+      await (change === 'trust' ? ca.untrust({ store }) : ca.trust({ store }));
+    } finally {
+      this.#busy.delete(store);
+    }
+  }
+
+  close(): void {
+    this.query.close();
+  }
+
+  async #change(
+    store: string,
+    action: 'trust' | 'untrust',
+    change: () => Promise<StoreTrust>,
+  ): Promise<StoreTrust | undefined> {
+    if (this.#busy.has(store)) return undefined;
+    this.#busy.add(store);
+    this.#reports.delete(store);
+    try {
+      const answer = await change();
+      this.#reports.set(store, { kind: 'answered', action, answer });
+      return answer;
+    } catch (error) {
+      const message =
+        error instanceof ConnectionLostError
+          ? 'There is no connection to Vivarium. Try again when it is back.'
+          : describeFailure(error);
+      this.#reports.set(store, { kind: 'failed', message });
+      return undefined;
+    } finally {
+      this.#busy.delete(store);
+    }
+  }
+}

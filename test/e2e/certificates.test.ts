@@ -1,0 +1,232 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createClock } from '../../main/base/clock.ts';
+import { createRoot } from '../../main/ca/root.ts';
+import type { Certificate } from '../../main/contract/certificates.ts';
+import type { Project } from '../../main/contract/projects.ts';
+import { importInto, makeDatabase } from '../integration/ca/machine.ts';
+import { type Engine, temporaryFolder } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const COMMANDS_TIMEOUT_MS = 60_000;
+
+const openPage = useEnginePages();
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** A user whose browser has the given database, none when left out; the machine's own is never touched. */
+async function userWithHome({ database = true } = {}): Promise<string> {
+  const home = temporaryFolder();
+  vi.stubEnv('HOME', home);
+  vi.stubEnv('XDG_DATA_HOME', '');
+  if (database) await makeDatabase(join(home, '.pki/nssdb'));
+  return join(home, '.pki/nssdb');
+}
+
+const happyPaws = async (engine: Engine): Promise<Project> => {
+  const projects = (await engine.call('projects.list')) as Project[];
+  const found = projects.find(({ slug }) => slug === 'happy-paws');
+  if (found === undefined) throw new Error('The demo has no project of that name.');
+  return found;
+};
+
+/** A verified domain that the root may not sign for. */
+async function attachOutside(engine: Engine): Promise<void> {
+  const { id: projectId } = await happyPaws(engine);
+  await engine.call('domains.attach', { projectId, hostname: 'shop.acme.com' });
+  await engine.call('zones.create', { name: 'acme.com' });
+  const record = { zone: 'acme.com', name: 'shop', type: 'CNAME', value: 'cname.vivarium.localhost' };
+  await engine.call('records.put', record);
+  await engine.call('domains.verify', { hostname: 'shop.acme.com' });
+}
+
+async function download(page: Page, item: string): Promise<{ name: string; octets: Buffer }> {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: item }).click(),
+  ]);
+  return { name: saved.suggestedFilename(), octets: await readFile(await saved.path()) };
+}
+
+const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
+
+describe('the root', () => {
+  it('is shown, copied and saved as PEM and DER', async () => {
+    await userWithHome({ database: false });
+    const opened = await openPage({ path: '/certificates' });
+    const { page, engine } = opened;
+    const { fingerprint, pem } = (await engine.call('ca.get')) as { fingerprint: string; pem: string };
+    const root = page.getByRole('region', { name: 'Root' });
+    await root.getByText(fingerprint).waitFor();
+    await root.getByText('O=Vivarium, CN=Vivarium root').waitFor();
+    for (const suffix of ['localhost', 'test', 'example', 'internal']) {
+      await root.getByText(suffix, { exact: true }).waitFor();
+    }
+    await root.getByText(engine.app.runtime.caFile, { exact: true }).waitFor();
+    await page.getByRole('heading', { level: 3, name: 'Chromium and Chrome' }).waitFor();
+    await expectSound(opened, 'certificates');
+
+    expect(await download(page, 'Download PEM')).toEqual({ name: 'vivarium-root.pem', octets: Buffer.from(pem) });
+    const der = await download(page, 'Download DER');
+    expect([der.name, new X509Certificate(der.octets).fingerprint256]).toEqual(['vivarium-root.der', fingerprint]);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'Copy PEM' }).click();
+    await toast(page, 'Copied the root as PEM.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(pem);
+  });
+
+  it('is extended after it was said what that means, and what waited for it is issued', async () => {
+    await userWithHome({ database: false });
+    const opened = await openPage({ path: '/certificates', prepare: attachOutside });
+    const { page } = opened;
+    await page.getByText('shop.acme.com has no certificate: the root may not sign for it.').waitFor();
+    await page.getByRole('button', { name: 'Extend the root for shop.acme.com' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Extend the root' });
+    expect(await dialog.getByLabel('Suffix').inputValue()).toBe('acme.com');
+    await dialog.getByText('It cannot be taken back').waitFor();
+    await dialog.getByLabel('Suffix').fill('com');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
+    expect(await dialog.getByLabel('Suffix').inputValue()).toBe('com');
+    await expectSound(opened, 'certificates-extend');
+    await dialog.getByLabel('Suffix').fill('acme.com');
+    await page.keyboard.press('Enter');
+    await toast(page, /The root may sign for acme\.com now/).waitFor();
+    await page.getByRole('region', { name: 'Root' }).getByText('acme.com', { exact: true }).waitFor();
+    await page.getByText('the root may not sign for it').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: /^shop\.acme\.com .*left/ }).waitFor();
+  });
+});
+
+describe('trust', () => {
+  it('is given, undone, and taken, with what is to be done afterwards', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+    await userWithHome();
+    const { page, engine } = await openPage({ path: '/certificates' });
+    const trust = page.getByRole('region', { name: 'Trust' });
+    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
+    await trust.getByText('The root is trusted. Restart Chromium if it is running.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await toast(page, 'the root is out again').waitFor();
+    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
+    await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).waitFor();
+    await engine.call('ca.extend', { suffix: 'acme.com' });
+    await trust.getByText('Only an older certificate of the root is trusted').waitFor();
+    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
+    await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).click();
+    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).waitFor();
+  });
+
+  it(
+    'shows the command where one is due, and sees what was done elsewhere',
+    { timeout: COMMANDS_TIMEOUT_MS },
+    async () => {
+      const database = await userWithHome({ database: false });
+      const { page } = await openPage({ path: '/certificates' });
+      const trust = page.getByRole('region', { name: 'Trust' });
+      await trust.getByText('not there yet').waitFor();
+      await trust.getByText('certutil -N').waitFor();
+      expect(await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).count()).toBe(0);
+      await makeDatabase(database);
+      // Back from the terminal.
+      await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
+      await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).waitFor();
+    },
+  );
+
+  it('tells of another Vivarium’s root, and takes it out', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+    const database = await userWithHome();
+    const other = createRoot({ realNowMs: createClock().state().realNow, owner: 'anna@laptop' });
+    await importInto(database, 'Vivarium root 01234567', other.certificatePem);
+    const opened = await openPage({ path: '/certificates' });
+    const { page } = opened;
+    const trust = page.getByRole('region', { name: 'Trust' });
+    await trust.getByText('another root', { exact: true }).waitFor();
+    await expectSound(opened, 'certificates-other-root');
+    await trust.getByRole('button', { name: /^Untrust it: Vivarium root \(anna@laptop/ }).click();
+    await toast(page, 'the other root is out').waitFor();
+    await trust.getByText('another root', { exact: true }).waitFor({ state: 'detached' });
+  });
+});
+
+describe('a leaf', () => {
+  const path = '/certificates/www.happypaws.test';
+
+  it('is shown with both pairs of dates, its time left on the app’s clock, and as files', async () => {
+    await userWithHome({ database: false });
+    const opened = await openPage({ path });
+    const { page, engine } = opened;
+    const get = () => engine.call('certificates.get', { hostname: 'www.happypaws.test' }) as Promise<Certificate>;
+    const { serial, fingerprint, pem } = await get();
+    for (const text of [serial, fingerprint, 'The root signs it itself; nothing lies between.']) {
+      await page.getByText(text, { exact: true }).waitFor();
+    }
+    await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
+    await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').waitFor();
+    await expectSound(opened, 'certificate');
+    expect(await download(page, 'Download PEM')).toEqual({
+      name: 'www.happypaws.test.pem',
+      octets: Buffer.from(pem),
+    });
+    const der = await download(page, 'Download DER');
+    expect(new X509Certificate(der.octets).serialNumber).toBe(serial);
+
+    await engine.call('clock.advance', { by: 'P70D' });
+    await page.getByText('what clients see: around the real time').waitFor();
+    expect((await get()).serial).not.toBe(serial);
+    await page.getByText((await get()).serial, { exact: true }).waitFor();
+  });
+
+  it('is renewed by hand, or told why not, with the way to the domain', async () => {
+    await userWithHome({ database: false });
+    const opened = await openPage({ path });
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'Renew' }).click();
+    await toast(page, /^www\.happypaws\.test has a new certificate, until /).waitFor();
+    const caa = { zone: 'happypaws.test', name: '@', type: 'CAA', value: '0 issue "other-ca.example"' };
+    await engine.call('records.put', caa);
+    await page.getByRole('button', { name: 'Renew' }).click();
+    await page.getByRole('alert').getByText('authorises other-ca.example only').waitFor();
+    await expectSound(opened, 'certificate-refused');
+    await page.getByRole('link', { name: 'Mend it at the domain' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
+  });
+
+  it('that is not there is explained, and so is a domain that is gone', async () => {
+    await userWithHome({ database: false });
+    const opened = await openPage({ path: '/certificates/happypaws.example' });
+    const { page, open } = opened;
+    await page.getByText('There is no certificate').waitFor();
+    await page.getByText('authorises other-ca.example only').waitFor();
+    await expectSound(opened, 'certificate-missing');
+    const href = await page.getByRole('link', { name: 'Go to the domain' }).getAttribute('href');
+    expect(href).toBe('/projects/happy-paws/domains/happypaws.example');
+    await open('/certificates/gone.test');
+    await page.getByText('gone.test is not attached here').waitFor();
+  });
+
+  it('is reached by the arrows', async () => {
+    await userWithHome({ database: false });
+    const { page, errors } = await openPage({ path });
+    await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { level: 2, name: 'happypaws.example' }).waitFor();
+    await page.keyboard.press('Home');
+    await page.getByRole('heading', { level: 2, name: 'www.happypaws.test' }).waitFor();
+    await page.getByRole('link', { name: /^Root/ }).click();
+    await page.getByRole('region', { name: 'Trust' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+it('explains itself where there are no domains', async () => {
+  await userWithHome({ database: false });
+  const opened = await openPage({ empty: true, path: '/certificates' });
+  await opened.page.getByText('No custom domains yet').waitFor();
+  await opened.page.getByText('SHA-256 fingerprint').waitFor();
+  await expectSound(opened, 'certificates-empty');
+});
