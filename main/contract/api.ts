@@ -28,6 +28,7 @@ const sentRequest = z.object({
   headers: z.array(headerField),
   body: z.string().nullable(),
 });
+export type SentRequest = z.infer<typeof sentRequest>;
 
 const receivedResponse = z.object({
   httpVersion: z.string(),
@@ -45,6 +46,8 @@ const receivedResponse = z.object({
   totalMs: z.number(),
 });
 
+export type ReceivedResponse = z.infer<typeof receivedResponse>;
+
 const apiExchange = z.object({ request: sentRequest, response: receivedResponse });
 export type ApiExchange = z.infer<typeof apiExchange>;
 
@@ -55,7 +58,7 @@ export const api = {
     .output(
       z.object({
         baseUrl: z.string(),
-        /** As served, byte for byte: its integers can be beyond 2^53. Null where the project leads to an upstream. */
+        /** As served, byte for byte: its integers can be beyond 2^53. Null where an upstream serves none. */
         document: z.string().nullable(),
       }),
     ),

@@ -1,4 +1,3 @@
-import { VERSION } from '../base/version.ts';
 import type { HeaderField } from '../contract/api.ts';
 import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
@@ -8,23 +7,7 @@ import type { KeyRow, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts
 import { existingKey } from './keys.ts';
 import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
-
-/** Set by Vivarium: whom the request is for, who sends it, and where it ends (RFC 9110 §7.6.1, RFC 9112 §6). */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'host',
-  'authorization',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'trailer',
-  'te',
-  'upgrade',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-]);
-
-const HEADERS_MAX = 50;
+import { sentHeaders, withBearer } from './sent-headers.ts';
 
 /** What stands for the secret wherever the request is shown. */
 const SECRET_SHOWN = '$VIVARIUM_KEY';
@@ -51,37 +34,33 @@ export function createApiServices(options: {
   }
 
   return {
-    describe({ projectId, environment }) {
+    async describe({ projectId, environment }, { signal }) {
       const baseUrl = baseUrlOf(projectId, environment);
       const { target } = existingProject(projects, projectId);
-      return { baseUrl, document: target.kind === 'api' ? options.document(baseUrl) : null };
+      const document = target.kind === 'api' ? options.document(baseUrl) : await readForeign(baseUrl, loopback, signal);
+      return { baseUrl, document };
     },
 
     async send({ projectId, environment, method, path, headers = {}, body, keyId, secret }, { signal }) {
-      const base = new URL(baseUrlOf(projectId, environment));
+      const { host, prefix } = partsOf(baseUrlOf(projectId, environment));
       if (keyId !== undefined && secret !== undefined) throw inputError('secret', 'can’t be given beside "keyId".');
       const key = keyId === undefined ? null : usableKey(projectId, keyId);
-      const fields = [
-        { name: 'Host', value: base.host },
-        ...chosenHeaders(headers),
-        ...lengthOf(method, body),
-        { name: 'Connection', value: 'close' },
-      ];
+      const fields = sentHeaders({ method, host, chosen: headers, body });
       const pass = key === null ? null : passes.issue({ keyId: key.id, projectId });
       const bearer = pass?.token ?? secret;
       try {
         const response = await loopback.send(
           {
             method,
-            target: base.pathname + path,
-            headers: withBearer(fields, bearer).map(({ name, value }) => [name, value] as const),
+            target: prefix + path,
+            headers: pairsOf(withBearer(fields, bearer)),
             body: body === undefined ? null : Buffer.from(body),
           },
           signal,
         );
-        const shown = bearer === undefined ? undefined : SECRET_SHOWN;
+        const shown = withBearer(fields, bearer === undefined ? undefined : SECRET_SHOWN);
         return {
-          request: { method, url: base.href + path, headers: withBearer(fields, shown), body: body ?? null },
+          request: { method, url: `http://${host}${prefix}${path}`, headers: shown, body: body ?? null },
           response: present(response),
         };
       } finally {
@@ -91,43 +70,33 @@ export function createApiServices(options: {
   };
 }
 
-function chosenHeaders(chosen: Record<string, string>): HeaderField[] {
-  const fields = Object.entries(chosen).map(([name, value]) => ({ name, value }));
-  if (fields.length > HEADERS_MAX) throw inputError('headers', `must be ${HEADERS_MAX} at most.`);
-  for (const { name, value } of fields) {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-      throw inputError('headers', `"${name}" is not a header name (RFC 9110 §5.1).`);
-    }
-    if (!/^[\t -~]*$/.test(value)) {
-      throw inputError('headers', `${name}: the value must have visible ASCII characters, spaces and tabs only.`);
-    }
-    if (OWN_HEADERS.has(name.toLowerCase())) {
-      const instead = name.toLowerCase() === 'authorization' ? '; give "keyId" or "secret" instead' : '';
-      throw inputError('headers', `${name} is set by Vivarium${instead}.`);
-    }
+/** A base address as requests need it: for `Host`, and before every path; the latter is empty for upstreams. */
+function partsOf(baseUrl: string): { host: string; prefix: string } {
+  const { host, pathname } = new URL(baseUrl);
+  return { host, prefix: pathname.replace(/\/$/, '') };
+}
+
+/** The OpenAPI document of an upstream that serves one where many frameworks do; null when it does not. */
+async function readForeign(baseUrl: string, loopback: Loopback, signal?: AbortSignal): Promise<string | null> {
+  const { host, prefix } = partsOf(baseUrl);
+  const headers = sentHeaders({ method: 'GET', host, chosen: { Accept: 'application/json' }, body: undefined });
+  const request = { method: 'GET', target: `${prefix}/openapi.json`, headers: pairsOf(headers), body: null };
+  const response = await loopback.send(request, signal).catch(() => null);
+  if (response === null || response.status !== 200 || response.cut) return null;
+  const text = readText(response.body, false);
+  return text !== null && isOpenApi(text) ? text : null;
+}
+
+function isOpenApi(text: string): boolean {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === 'object' && document !== null && 'openapi' in document;
+  } catch {
+    return false;
   }
-  const has = (name: string) => fields.some((field) => field.name.toLowerCase() === name);
-  return [
-    ...(has('user-agent') ? [] : [{ name: 'User-Agent', value: `vivarium/${VERSION}` }]),
-    ...(has('accept') ? [] : [{ name: 'Accept', value: '*/*' }]),
-    ...fields,
-  ];
 }
 
-/** Said of every body, and of none where one is usual (RFC 9110 §8.6). */
-function lengthOf(method: string, body: string | undefined): HeaderField[] {
-  if (body === undefined && !['POST', 'PUT', 'PATCH'].includes(method)) return [];
-  return [{ name: 'Content-Length', value: String(Buffer.byteLength(body ?? '')) }];
-}
-
-/** With the secret where clients put it: after Host. */
-function withBearer([host, ...rest]: readonly HeaderField[], secret: string | undefined): HeaderField[] {
-  return [
-    ...(host === undefined ? [] : [host]),
-    ...(secret === undefined ? [] : [{ name: 'Authorization', value: `Bearer ${secret}` }]),
-    ...rest,
-  ];
-}
+const pairsOf = (fields: readonly HeaderField[]) => fields.map(({ name, value }) => [name, value] as const);
 
 function present({ body, headers, ...response }: LoopbackResponse) {
   const text = readText(body, response.cut);

@@ -30,6 +30,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },
   settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },
+  api: { scope: 'project', load: () => import('./ApiReferenceView.svelte') },
 };
 
 export interface RailGroup {

@@ -3,6 +3,7 @@ import type { ApiExchange } from '../../../main/contract/api.ts';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import type { CallerUsage } from '../../../main/contract/limits.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 async function setUp() {
   const engine = await startEngine();
@@ -39,6 +40,32 @@ describe('api.describe', () => {
       expect(described.document).toContain('9223372036854775807');
       await engine.call('limits.reset', { projectId });
     }
+  });
+});
+
+describe('a project with an upstream', () => {
+  it('is described by the document that the upstream serves, and can be sent to', async () => {
+    const { engine } = await setUp();
+    const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
+    const upstream = await startUpstream((request, response) => {
+      const text = (served as Record<string, string>)[request.url ?? ''];
+      response.writeHead(text === undefined ? 404 : 200).end(text ?? `nothing at ${request.url}`);
+    });
+    const { id: projectId } = (await engine.call('projects.create', {
+      name: 'Shop',
+      target: { kind: 'upstream', url: upstream.url },
+    })) as { id: string };
+    const describe = () => engine.call('api.describe', { projectId });
+    expect(await describe()).toMatchObject({ document: served['/openapi.json'] });
+    for (const text of ['<html>', '{"swagger":"2.0"}', '[']) {
+      served['/openapi.json'] = text;
+      expect(await describe()).toMatchObject({ document: null });
+    }
+    const { request, response } = (await engine.call('api.send', { projectId, path: '/a?b' })) as ApiExchange;
+    expect(request.url).toMatch(/^http:\/\/shop\.vivarium\.localhost:\d+\/a\?b$/);
+    expect([response.status, response.body]).toEqual([404, 'nothing at /a?b']);
+    await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: 'http://127.0.0.1:1' } });
+    expect(await describe()).toMatchObject({ document: null });
   });
 });
 

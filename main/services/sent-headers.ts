@@ -1,0 +1,75 @@
+import { VERSION } from '../base/version.ts';
+import type { HeaderField } from '../contract/api.ts';
+import { inputError } from './project-rules.ts';
+
+/** Set by Vivarium: whom the request is for, who sends it, and where it ends (RFC 9110 §7.6.1, RFC 9112 §6). */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'authorization',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'trailer',
+  'te',
+  'upgrade',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+]);
+
+const HEADERS_MAX = 50;
+
+export interface HeaderChoice {
+  method: string;
+  /** Whom the request is for: hostname and port. */
+  host: string;
+  chosen: Record<string, string>;
+  body: string | undefined;
+}
+
+/**
+ * All headers of a request that Vivarium sends for someone, in the order of the wire, without the credentials.
+ * @throws VivariumError invalid_request for those that are not theirs to choose, or no headers
+ */
+export function sentHeaders({ method, host, chosen, body }: HeaderChoice): HeaderField[] {
+  const fields = Object.entries(chosen).map(([name, value]) => ({ name, value }));
+  if (fields.length > HEADERS_MAX) throw inputError('headers', `must be ${HEADERS_MAX} at most.`);
+  for (const field of fields) checkHeader(field);
+  const has = (name: string) => fields.some((field) => field.name.toLowerCase() === name);
+  return [
+    { name: 'Host', value: host },
+    ...(has('user-agent') ? [] : [{ name: 'User-Agent', value: `vivarium/${VERSION}` }]),
+    ...(has('accept') ? [] : [{ name: 'Accept', value: '*/*' }]),
+    ...fields,
+    ...lengthOf(method, body),
+    { name: 'Connection', value: 'close' },
+  ];
+}
+
+function checkHeader({ name, value }: HeaderField): void {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+    throw inputError('headers', `"${name}" is not a header name (RFC 9110 §5.1).`);
+  }
+  if (!/^[\t -~]*$/.test(value)) {
+    throw inputError('headers', `${name}: the value must have visible ASCII characters, spaces and tabs only.`);
+  }
+  if (OWN_HEADERS.has(name.toLowerCase())) {
+    const instead = name.toLowerCase() === 'authorization' ? '; give "keyId" or "secret" instead' : '';
+    throw inputError('headers', `${name} is set by Vivarium${instead}.`);
+  }
+}
+
+/** Said of every body, and of none where one is usual (RFC 9110 §8.6). */
+function lengthOf(method: string, body: string | undefined): HeaderField[] {
+  if (body === undefined && !['POST', 'PUT', 'PATCH'].includes(method)) return [];
+  return [{ name: 'Content-Length', value: String(Buffer.byteLength(body ?? '')) }];
+}
+
+/** With the secret where clients put it: after Host. */
+export function withBearer([host, ...rest]: readonly HeaderField[], secret: string | undefined): HeaderField[] {
+  return [
+    ...(host === undefined ? [] : [host]),
+    ...(secret === undefined ? [] : [{ name: 'Authorization', value: `Bearer ${secret}` }]),
+    ...rest,
+  ];
+}

@@ -1,0 +1,181 @@
+/**
+ * JSON as text, for showing it as it is: `JSON.parse` rounds integers beyond 2^53, and half of what this API says are
+ * int64 values. Nothing here changes a token; only what lies between them.
+ */
+
+export type TokenKind = 'name' | 'string' | 'number' | 'word' | 'punctuation';
+
+export interface Token {
+  kind: TokenKind;
+  text: string;
+}
+
+/** What nests deeper is no document for people; indenting it would cost more than it is long, many times over. */
+const DEPTH_MAX = 100;
+
+/** The tokens of a JSON text (RFC 8259 §2); undefined when it is not JSON, or nests deeper than 100 levels. */
+export function readTokens(text: string): Token[] | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const texts = text.match(TOKEN) ?? [];
+  if (depthOf(texts) > DEPTH_MAX) return undefined;
+  return texts.map((token, index) => ({ kind: kindOf(token, texts[index + 1]), text: token }));
+}
+
+function depthOf(texts: readonly string[]): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const text of texts) {
+    if (text === '{' || text === '[') deepest = Math.max(deepest, ++depth);
+    else if (text === '}' || text === ']') depth -= 1;
+  }
+  return deepest;
+}
+
+/** Of a text that is known to be JSON, this finds every token and nothing else. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
+
+function kindOf(token: string, next: string | undefined): TokenKind {
+  switch (token.charAt(0)) {
+    case '"':
+      return next === ':' ? 'name' : 'string';
+    case 't':
+    case 'f':
+    case 'n':
+      return 'word';
+    case '{':
+    case '}':
+    case '[':
+    case ']':
+    case ',':
+    case ':':
+      return 'punctuation';
+    default:
+      return 'number';
+  }
+}
+
+/** A line of a JSON text that is laid out for reading: how deep it is, and its tokens with the space after them. */
+export interface Line {
+  depth: number;
+  tokens: Token[];
+}
+
+/** The tokens in lines, one member or element each; empty objects and arrays stay in one piece. */
+export function layOut(tokens: readonly Token[]): Line[] {
+  const lines: Line[] = [];
+  let depth = 0;
+  let line: Token[] = [];
+  const end = (): void => {
+    if (line.length > 0) lines.push({ depth, tokens: line });
+    line = [];
+  };
+  tokens.forEach((token, index) => {
+    const previous = tokens[index - 1]?.text ?? '';
+    const isClosing = token.text === '}' || token.text === ']';
+    const isEmpty = isClosing && (previous === '{' || previous === '[');
+    if (isClosing && !isEmpty) {
+      end();
+      depth -= 1;
+    }
+    if (token.kind !== 'punctuation' || !OPENING.includes(token.text)) {
+      line.push(token.text === ':' ? { ...token, text: ': ' } : token);
+      if (token.text === ',') end();
+      return;
+    }
+    line.push(token);
+    const next = tokens[index + 1]?.text ?? '';
+    if (next === '}' || next === ']') return;
+    end();
+    depth += 1;
+  });
+  end();
+  return lines;
+}
+
+const OPENING = ['{', '['];
+
+/** A JSON text with line breaks and two spaces for each level; as it is when it is not JSON. */
+export function prettyJson(text: string): string {
+  const tokens = readTokens(text);
+  if (tokens === undefined) return text;
+  return layOut(tokens)
+    .map(({ depth, tokens: parts }) => '  '.repeat(depth) + parts.map((token) => token.text).join(''))
+    .join('\n');
+}
+
+/** A JSON value in which an integer that a double can't hold is a bigint. */
+export type ExactValue = string | number | bigint | boolean | null | ExactValue[] | { [name: string]: ExactValue };
+
+/** The value of a JSON text, its integers exact; undefined when it is not JSON. */
+export function readExactly(text: string): ExactValue | undefined {
+  const tokens = readTokens(text);
+  return tokens === undefined ? undefined : readValue({ tokens, at: 0 });
+}
+
+/** Where a reading is. */
+interface Cursor {
+  tokens: readonly Token[];
+  at: number;
+}
+
+function readValue(cursor: Cursor): ExactValue {
+  const { kind, text } = next(cursor);
+  if (kind === 'number') return exactNumber(text);
+  if (text === '[') return readArray(cursor);
+  if (text === '{') return readObject(cursor);
+  return JSON.parse(text) as string | boolean | null;
+}
+
+function readArray(cursor: Cursor): ExactValue[] {
+  const items: ExactValue[] = [];
+  while (!skip(cursor, ']')) {
+    items.push(readValue(cursor));
+    skip(cursor, ',');
+  }
+  return items;
+}
+
+function readObject(cursor: Cursor): { [name: string]: ExactValue } {
+  const members: [string, ExactValue][] = [];
+  while (!skip(cursor, '}')) {
+    const name = JSON.parse(next(cursor).text) as string;
+    skip(cursor, ':');
+    members.push([name, readValue(cursor)]);
+    skip(cursor, ',');
+  }
+  // Unlike an assignment, this makes "__proto__" a member like any other.
+  return Object.fromEntries(members);
+}
+
+function next(cursor: Cursor): Token {
+  const token = cursor.tokens[cursor.at];
+  // The text was found to be JSON before.
+  if (token === undefined) throw new Error('The JSON text ended within a value.');
+  cursor.at += 1;
+  return token;
+}
+
+function skip(cursor: Cursor, text: string): boolean {
+  const found = cursor.tokens[cursor.at]?.text === text;
+  if (found) cursor.at += 1;
+  return found;
+}
+
+function exactNumber(literal: string): number | bigint {
+  const value = Number(literal);
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(literal) ? value : BigInt(literal);
+}
+
+/** A value as JSON text, bigints as their digits. */
+export function writeExactly(value: ExactValue): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map(writeExactly).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${JSON.stringify(name)}:${writeExactly(member)}`)
+    .join(',')}}`;
+}

@@ -1,0 +1,135 @@
+import type { ApiExchange } from '../../main/contract/api.ts';
+import type { ApiKey } from '../../main/contract/keys.ts';
+import type { Project } from '../../main/contract/projects.ts';
+import type { Environment } from '../../main/contract/values.ts';
+import type { Change } from '../connection/connection.svelte.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { readApiDocument, type ApiDocument, type ApiOperation } from './api-document.ts';
+import { Trial } from './api-trial.svelte.ts';
+
+/** What the engine knows of a project's API. */
+export interface Description {
+  environment: Environment;
+  baseUrl: string;
+  /** Undefined when none is served, or it is none of OpenAPI 3. */
+  document: ApiDocument | undefined;
+}
+
+/** As whom requests are sent: as an API key of the project by its id, with a secret, or as nobody. */
+export type Credential = { kind: 'key'; keyId: string } | { kind: 'secret' } | { kind: 'none' };
+
+export interface ApiReferenceOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  project: Pick<Project, 'id'>;
+  environment: Environment;
+}
+
+/** The description of a project's API, and what is tried of it. Secrets are held in memory only. */
+export class ApiReference {
+  readonly description: LiveQuery<Description>;
+  readonly keys: LiveQuery<ApiKey[]>;
+  secret = $state('');
+  #environment = $state<Environment>('production');
+  #chosen = $state.raw<Credential | undefined>(undefined);
+  /** What was typed for each operation, while the page is open. */
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- an entry is made when it is asked for; nobody waits for one
+  readonly #trials = new Map<string, Trial>();
+  readonly #options: ApiReferenceOptions;
+
+  constructor(options: ApiReferenceOptions) {
+    this.#options = options;
+    this.#environment = options.environment;
+    const { client, changes, time, project } = options;
+    const projectId = project.id;
+    const concerning =
+      (type: Change['type']) =>
+      (change: Exclude<Change, { type: 'everything' }>): boolean =>
+        change.type === type && (change.projectId === undefined || change.projectId === projectId);
+    let read: { text: string; document: ApiDocument | undefined } | undefined;
+    this.description = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        const environment = this.#environment;
+        const { baseUrl, document: text } = await client.api.describe({ projectId, environment }, { signal });
+        if (text !== null && read?.text !== text) read = { text, document: readApiDocument(text) };
+        return { environment, baseUrl, document: text === null ? undefined : read?.document };
+      },
+      // Another primary or slug is another base address.
+      concerns: concerning('projects.changed'),
+    });
+    this.keys = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.keys.list({ projectId }, { signal }),
+      concerns: concerning('keys.changed'),
+    });
+  }
+
+  get environment(): Environment {
+    return this.#environment;
+  }
+
+  set environment(environment: Environment) {
+    if (environment === this.#environment) return;
+    this.#environment = environment;
+    this.description.reread();
+  }
+
+  /** The keys that can be chosen. */
+  get usableKeys(): ApiKey[] {
+    return (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === undefined);
+  }
+
+  /** As whom requests are sent: as chosen, else as the project's oldest key. */
+  get credential(): Credential {
+    const chosen = this.#chosen;
+    const usable = this.usableKeys;
+    if (chosen !== undefined && (chosen.kind !== 'key' || usable.some(({ id }) => id === chosen.keyId))) return chosen;
+    const oldest = usable.at(-1);
+    return oldest === undefined ? { kind: 'none' } : { kind: 'key', keyId: oldest.id };
+  }
+
+  set credential(credential: Credential) {
+    this.#chosen = credential;
+  }
+
+  /** What is typed and was answered for an operation; undefined is a request of one's own. */
+  trialOf(operation: ApiOperation | undefined): Trial {
+    const id = operation?.id ?? '';
+    const known = this.#trials.get(id);
+    if (known !== undefined) return known;
+    const trial = new Trial({ operation, send: (request) => this.#send(request) });
+    this.#trials.set(id, trial);
+    return trial;
+  }
+
+  close(): void {
+    this.description.close();
+    this.keys.close();
+  }
+
+  #send(request: {
+    method: string;
+    path: string;
+    headers: Record<string, string>;
+    body?: string;
+  }): Promise<ApiExchange> {
+    const { client, project } = this.#options;
+    const credential = this.credential;
+    type Input = Parameters<Client['api']['send']>[0];
+    return client.api.send({
+      projectId: project.id,
+      environment: this.#environment,
+      ...request,
+      // A document may name others; the engine says which there are.
+      method: request.method as Exclude<Input['method'], undefined>,
+      ...(credential.kind === 'key' && { keyId: credential.keyId }),
+      ...(credential.kind === 'secret' && { secret: this.secret.trim() }),
+    });
+  }
+}

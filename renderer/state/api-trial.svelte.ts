@@ -1,0 +1,113 @@
+import type { ApiExchange } from '../../main/contract/api.ts';
+import { prettyJson } from '../json/json-text.ts';
+import type { ApiContent, ApiOperation, ApiParameter } from './api-document.ts';
+import { Form } from './form.svelte.ts';
+import { collectHeaders, fillPath, parameterKey, readMembers, writeBody } from './trial-request.ts';
+
+/** A request without whom it is for and who sends it. */
+export interface TrialRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface TrialOptions {
+  /** Undefined: a request of one's own, with any method and path. */
+  operation: ApiOperation | undefined;
+  send: (request: TrialRequest) => Promise<ApiExchange>;
+}
+
+/** What is typed, beside parameters and body fields; named as the engine names the places of its input. */
+interface TrialValues extends Record<string, unknown> {
+  method: string;
+  path: string;
+  headers: string;
+  body: string;
+  keyId: string;
+  secret: string;
+}
+
+export type BodyForm = 'fields' | 'text';
+
+/** One operation being tried: what is typed, and the last exchange. */
+export class Trial {
+  readonly form: Form<TrialValues, ApiExchange>;
+  readonly parameters: readonly ApiParameter[];
+  readonly content: ApiContent | undefined;
+  /** By place and name, as `parameterKey` says. */
+  typed: Record<string, string> = $state({});
+  /** Members of the body, by name. */
+  fields: Record<string, string> = $state({});
+  #bodyForm = $state<BodyForm>('text');
+  #exchange = $state.raw<ApiExchange | undefined>(undefined);
+  readonly operation: ApiOperation | undefined;
+
+  constructor({ operation, send }: TrialOptions) {
+    this.operation = operation;
+    const { parameters, body } = operation?.details() ?? { parameters: [], body: undefined };
+    this.parameters = parameters;
+    this.content = body;
+    this.typed = Object.fromEntries(parameters.map((parameter) => [parameterKey(parameter), '']));
+    const members = readMembers(body?.example);
+    this.fields = Object.fromEntries((body?.schema.properties ?? []).map(({ name }) => [name, members?.[name] ?? '']));
+    if (this.hasFields) this.#bodyForm = 'fields';
+    this.form = new Form({
+      values: {
+        method: operation?.method ?? 'GET',
+        path: operation?.path ?? '/',
+        headers: '',
+        body: prettyJson(body?.example ?? ''),
+        keyId: '',
+        secret: '',
+      },
+      submit: async () => {
+        this.#exchange = undefined;
+        this.#exchange = await send(this.request);
+        return this.#exchange;
+      },
+    });
+  }
+
+  /** Whether the body can be typed member by member. */
+  get hasFields(): boolean {
+    return (this.content?.schema.properties.length ?? 0) > 0;
+  }
+
+  get bodyForm(): BodyForm {
+    return this.#bodyForm;
+  }
+
+  /** Going over to text takes what was typed along; going back does not, because not every text fits into fields. */
+  set bodyForm(form: BodyForm) {
+    if (form === 'text' && this.#bodyForm === 'fields') this.form.values.body = this.#fieldsText;
+    this.#bodyForm = form;
+  }
+
+  /** The last request and its response. */
+  get exchange(): ApiExchange | undefined {
+    return this.#exchange;
+  }
+
+  /** What will be sent. */
+  get request(): TrialRequest {
+    const { method, path, headers } = this.form.values;
+    const body = this.#bodyForm === 'fields' ? this.#fieldsText : this.form.values.body;
+    const sent = body === '' && this.#bodyForm === 'text' ? undefined : body;
+    const mediaType = this.content?.mediaType ?? 'application/json';
+    return {
+      method,
+      path: this.operation === undefined ? path : fillPath(this.operation.path, this.parameters, this.typed),
+      headers: collectHeaders(this.parameters, { parameters: this.typed, body: sent, mediaType, headers }),
+      ...(sent !== undefined && { body: sent }),
+    };
+  }
+
+  async send(): Promise<void> {
+    await this.form.submit();
+  }
+
+  get #fieldsText(): string {
+    return writeBody(this.content?.schema.properties ?? [], this.fields);
+  }
+}

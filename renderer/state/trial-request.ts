@@ -1,0 +1,82 @@
+import type { ApiParameter, SchemaView } from './api-document.ts';
+import { readExactly, writeExactly } from '../json/json-text.ts';
+
+/** What is typed to try an operation, as texts. */
+export interface TrialInput {
+  /** By place and name, `query limit`; what is left empty is not sent. */
+  parameters: Readonly<Record<string, string>>;
+  /** JSON text; undefined without a body. */
+  body: string | undefined;
+  mediaType: string;
+  /** More headers, one a line: `Accept: application/json`. */
+  headers: string;
+}
+
+export const parameterKey = ({ in: place, name }: Pick<ApiParameter, 'in' | 'name'>): string => `${place} ${name}`;
+
+/** The path of a template with its parameters filled in, and the query: `/pets/7?status=sold`. */
+export function fillPath(
+  template: string,
+  parameters: readonly ApiParameter[],
+  typed: TrialInput['parameters'],
+): string {
+  const valueOf = (parameter: ApiParameter) => (typed[parameterKey(parameter)] ?? '').trim();
+  const path = parameters
+    .filter(({ in: place }) => place === 'path')
+    .reduce(
+      (text, parameter) => text.replaceAll(`{${parameter.name}}`, encodeURIComponent(valueOf(parameter))),
+      template,
+    );
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && valueOf(parameter) !== '')
+    .map((parameter) => `${encodeURIComponent(parameter.name)}=${encodeURIComponent(valueOf(parameter))}`);
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+}
+
+/** The headers of a request: the body's type, the operation's own, and those that were typed, the last winning. */
+export function collectHeaders(parameters: readonly ApiParameter[], input: TrialInput): Record<string, string> {
+  const own = parameters
+    .filter(({ in: place }) => place === 'header')
+    .map((parameter) => [parameter.name, (input.parameters[parameterKey(parameter)] ?? '').trim()] as const)
+    .filter(([, value]) => value !== '');
+  const typed = input.headers
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const colon = line.indexOf(':');
+      // Without a colon it is no header; the engine says so.
+      return colon === -1
+        ? ([line.trim(), ''] as const)
+        : ([line.slice(0, colon), line.slice(colon + 1).trim()] as const);
+    });
+  const type = input.body === undefined ? [] : [['Content-Type', input.mediaType] as const];
+  const byName = new Map([...type, ...own, ...typed].map((field) => [field[0].toLowerCase(), field]));
+  return Object.fromEntries(byName.values());
+}
+
+/**
+ * The JSON text of an object whose members were typed one by one. What is left empty is left out. A number is taken over
+ * digit by digit; what should be one and is none is sent as a string, for the API to refuse.
+ */
+export function writeBody(properties: SchemaView['properties'], typed: Readonly<Record<string, string>>): string {
+  const members = properties.flatMap(({ name, schema }) => {
+    const text = typed[name] ?? '';
+    return text === '' ? [] : [`  ${JSON.stringify(name)}: ${memberText(schema.type, text)}`];
+  });
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n}`;
+}
+
+function memberText(type: string, text: string): string {
+  const types = type.split(' or ');
+  if (types.includes('string') && !(types.includes('null') && text === 'null')) return JSON.stringify(text);
+  return readExactly(text) === undefined ? JSON.stringify(text) : text.trim();
+}
+
+/** The members of an example's JSON text, as they would be typed; undefined when it is no object. */
+export function readMembers(example: string | undefined): Record<string, string> | undefined {
+  const value = example === undefined ? undefined : readExactly(example);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, typeof member === 'string' ? member : writeExactly(member)]),
+  );
+}

@@ -1,0 +1,253 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { PetRecord } from '../../main/contract/pets.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { startUpstream } from '../support/upstream-server.ts';
+
+const openPage = useEnginePages();
+
+const PATH = '/projects/demo/api-reference';
+const INT64_MAX = '9223372036854775807';
+
+const operations = (page: Page) => page.getByRole('navigation', { name: 'Operations' });
+const response = (page: Page) => page.getByRole('region', { name: 'Response', exact: true });
+const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+/** Text of a block with code in it. */
+const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true }).innerText();
+
+describe('the API reference', () => {
+  it('has every operation under its tag, with parameters, schemas, responses, examples and rate headers', async () => {
+    const opened = await openPage({ path: PATH });
+    const { page } = opened;
+    await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
+    for (const name of ['animals', 'Store', 'Pets']) {
+      await operations(page).getByRole('heading', { name, exact: true }).waitFor();
+    }
+    expect(await operations(page).getByRole('link').count()).toBe(6);
+    const limit = page
+      .getByRole('list', { name: 'Parameters' })
+      .getByRole('listitem')
+      .filter({ hasText: 'limit' })
+      .first();
+    expect(await limit.innerText()).toMatch(/in the query[^]*from 1 to 100, default 20[^]*Maximum number/);
+    await page.getByText('A paginated list of animals.').waitFor();
+    expect(await block(page, 'example of 200')).toContain('"name": "Biscuit"');
+    await page.getByText('On every response').click();
+    await page.getByText('The limit that applies to the caller').waitFor();
+    await expectSound(opened, 'api-reference');
+
+    await operations(page).getByRole('link', { name: 'Schemas' }).click();
+    const newPet = page.getByRole('region', { name: 'NewPet' });
+    expect(await newPet.getByRole('listitem').filter({ hasText: 'categoryId' }).innerText()).toContain(
+      'integer (int64)',
+    );
+    await expectSound(opened, 'api-schemas');
+  });
+
+  it('leads to each operation by link, arrow keys and palette, with the focus kept in the list', async () => {
+    const { page, open } = await openPage({ path: PATH });
+    const link = (name: RegExp) => operations(page).getByRole('link', { name });
+    await link(/List all animals/).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`${PATH}/createPet`);
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('Add an animal');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('List the orders');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'List the orders' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
+    await open(`${PATH}/removedLongAgo`);
+    await page.getByText('The document has no operation “removedLongAgo”').waitFor();
+    await page.getByRole('link', { name: 'Show the operations there are' }).click();
+    await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
+  });
+
+  it('says on the app’s clock how long a deprecated operation works, and that it is gone', async () => {
+    const opened = await openPage({ path: `${PATH}/getPet` });
+    const { page, engine } = opened;
+    await page.getByText(/It works until/).waitFor();
+    expect(await page.getByText(/It works until/).innerText()).toMatch(
+      /5 Dec 2030, in \d+ (years|months) on the app’s clock/,
+    );
+    await expectSound(opened, 'api-deprecated');
+    await engine.call('clock.set', { to: '2030-12-05T00:00:00Z' });
+    await page.getByText(/It was removed on/).waitFor();
+    await field(page, 'petId').fill('1');
+    await send(page);
+    await response(page).getByText('410 Gone').waitFor();
+  });
+});
+
+describe('a request that is sent', () => {
+  it('carries an int64 exactly from the form to the store and back, as a key whose secret nobody pasted', async () => {
+    const opened = await openPage({ path: `${PATH}/createPet` });
+    const { page, engine } = opened;
+    await field(page, 'name').fill('<b>Rex</b>');
+    await field(page, 'categoryId').fill(INT64_MAX);
+    await page.keyboard.press('Enter');
+    await response(page).getByText('201 Created').waitFor();
+    expect(await block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
+    expect(await response(page).innerText()).toMatch(/59 of 60 requests left, resets in/);
+    await response(page).getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
+    expect(await block(page, 'request as on the wire')).toMatch(
+      /^POST \/v1\/pets HTTP\/1\.1\nHost: demo[^]*Authorization: Bearer \$VIVARIUM_KEY[^]*"categoryId": 9223372036854775807/,
+    );
+    expect(await block(page, 'response as on the wire')).toMatch(
+      /^HTTP\/1\.1 201 Created\n[^]*X-RateLimit-Remaining: 59/,
+    );
+    await expectSound(opened, 'api-sent');
+
+    const { id: projectId } = await engine.demo();
+    const { items } = (await engine.call('pets.list', { projectId, search: 'Rex' })) as { items: PetRecord[] };
+    expect(items).toMatchObject([{ name: '<b>Rex</b>', categoryId: INT64_MAX }]);
+    await page.getByRole('link', { name: /Get an animal/ }).click();
+    await field(page, 'petId').fill(items[0]?.id ?? '');
+    await send(page);
+    await response(page).getByText('200 OK').waitFor();
+    expect(await block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
+  });
+
+  it('shows the API’s own refusals, and those of the engine at their fields', async () => {
+    const { page } = await openPage({ path: `${PATH}/createPet` });
+    await field(page, 'categoryId').fill('many');
+    await send(page);
+    await response(page).getByText('400 Bad Request').waitFor();
+    expect(await block(page, 'body of the response')).toContain('invalid_request');
+    await page.getByRole('group', { name: 'Type the body as' }).getByLabel('Text').check();
+    await field(page, 'Body, as text').fill('{"name": ');
+    await send(page);
+    await expect.poll(() => block(page, 'body of the response')).toContain('JSON');
+    await page.getByText('More headers').click();
+    await field(page, 'Headers').fill('Host: evil.example');
+    await send(page);
+    await page.getByText('Host is set by Vivarium.').first().waitFor();
+    expect(await field(page, 'Headers').inputValue()).toBe('Host: evil.example');
+    expect(await response(page).count()).toBe(0);
+  });
+
+  it('may have no key, a wrong secret or the right one, which is kept nowhere', async () => {
+    const { page, engine } = await openPage({ path: PATH });
+    const { secret } = engine.app.demoKey() ?? { secret: '' };
+    const key = page.getByRole('combobox', { name: 'API key' });
+    await key.selectOption('No key');
+    await send(page);
+    await response(page).getByText('401 Unauthorized').waitFor();
+    await key.selectOption('A secret, pasted');
+    const pasted = page.getByLabel('Secret', { exact: true });
+    await pasted.fill('viv_wrong');
+    await send(page);
+    await response(page).getByText('401 Unauthorized').waitFor();
+    await pasted.fill(secret);
+    await send(page);
+    await response(page).getByText('200 OK').waitFor();
+    expect(await page.locator('main').innerHTML()).not.toContain(secret);
+    const kept = await page.evaluate('JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])');
+    expect(kept).not.toContain(secret);
+    await page.reload();
+    await key.waitFor();
+    expect(await key.locator('option:checked').innerText()).toContain('Demo key');
+  });
+
+  it('goes to staging when staging is shown', async () => {
+    const { page, engine } = await openPage({ path: PATH });
+    await page.getByRole('group', { name: 'Environment' }).getByLabel('Staging').check();
+    expect(page.url()).toContain('environment=staging');
+    await page.getByText('http://demo-staging.vivarium.localhost').first().waitFor();
+    const { id: projectId } = await engine.demo();
+    await engine.call('pets.update', { projectId, environment: 'staging', id: 1, name: 'Only in staging' });
+    await field(page, 'limit').fill('1');
+    await send(page);
+    await expect.poll(() => block(page, 'body of the response')).toContain('Only in staging');
+  });
+
+  it('can be copied as curl and as fetch, with the variable in place of the secret', async () => {
+    const { page } = await openPage({ path: PATH });
+    await field(page, 'limit').fill('3');
+    expect(await block(page, 'request as curl')).toMatch(/Bearer \$VIVARIUM_KEY[^]*\/v1\/pets\?limit=3/);
+    await page.getByRole('group', { name: 'Copy as' }).getByLabel('fetch').check();
+    await page.getByRole('button', { name: 'Copy request as fetch' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^const response = await fetch\('http/);
+  });
+
+  it('may be one’s own', async () => {
+    const { page } = await openPage({ path: `${PATH}/-request` });
+    await page.getByRole('combobox', { name: 'Method' }).selectOption('DELETE');
+    await page.getByRole('textbox', { name: /^Path, after/ }).fill('/pets/1');
+    await send(page);
+    await response(page).getByText('405 Method Not Allowed').waitFor();
+    await page.getByRole('textbox', { name: /^Path, after/ }).fill('pets');
+    await send(page);
+    await page.getByText('must begin with "/"').first().waitFor();
+  });
+});
+
+describe('the API of an upstream', () => {
+  const made = {
+    openapi: '3.1.0',
+    info: { title: '<i>Shop</i>', version: '7' },
+    paths: {
+      '/carts': { get: { operationId: 'carts', summary: 'All carts', 'x-stability': 'beta', responses: {} } },
+      '/trial': { get: { operationId: 'trial', summary: 'A trial', 'x-stability': 'experimental', deprecated: true } },
+    },
+  };
+
+  it('is drawn from the document that it serves, stability shown, HTML as text', async () => {
+    const upstream = await startUpstream((request, reply) =>
+      reply
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(request.url === '/openapi.json' ? JSON.stringify(made) : '{"n": 9007199254740993}'),
+    );
+    const opened = await openPage({
+      path: '/projects/shop/api-reference',
+      prepare: async (engine) => {
+        const target = { kind: 'upstream', url: upstream.url };
+        await engine.call('projects.create', { name: 'Shop', target });
+      },
+    });
+    const { page } = opened;
+    await page.getByText('<i>Shop</i>').waitFor();
+    await operations(page).getByText('beta').waitFor();
+    await operations(page).getByText('experimental').waitFor();
+    await send(page);
+    await response(page).getByText('200 OK').waitFor();
+    expect(await block(page, 'body of the response')).toContain('"n": 9007199254740993');
+    await expectSound(opened, 'api-upstream');
+  });
+
+  it('without a document is explained, and can be sent to', async () => {
+    const upstream = await startUpstream((_request, reply) => reply.writeHead(404).end('nothing'));
+    const opened = await openPage({
+      path: '/projects/shop/api-reference',
+      prepare: async (engine) => {
+        const target = { kind: 'upstream', url: upstream.url };
+        await engine.call('projects.create', { name: 'Shop', target });
+      },
+    });
+    const { page } = opened;
+    await page.getByText('No OpenAPI document is served').waitFor();
+    await send(page);
+    await response(page).getByText('404 Not Found').waitFor();
+    await expectSound(opened, 'api-none');
+  });
+});
+
+describe('the window', () => {
+  it.each([
+    ['900×600', { width: 900, height: 600 }],
+    ['1440×900 at 200 %', { width: 720, height: 450 }],
+    ['900×600 at 200 %', { width: 450, height: 300 }],
+    ['4K', { width: 3_840, height: 2_160 }],
+  ])('of %s holds a long answer without scrolling sideways', async (_size, viewport) => {
+    const { page } = await openPage({ path: `${PATH}/createPet`, viewport });
+    await field(page, 'name').fill('W'.repeat(1_000));
+    await send(page);
+    await response(page).getByText('201 Created').waitFor();
+    await response(page).getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+  });
+});
