@@ -33,6 +33,8 @@ const listInput = dataset.extend({
   offset: z.int().min(0).optional(),
   /** The pet to begin with, wherever it is by now; `offset` counts when it is gone. */
   anchor: int64Input.optional(),
+  /** How many pets before the anchor the page begins with, for a list that shows some above it. */
+  before: z.int().min(0).max(1000).default(0),
 });
 
 export const pets = {

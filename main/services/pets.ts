@@ -30,7 +30,11 @@ export function createPetServices(options: {
       const { status = null, search = null, sort, descending, limit } = input;
       const from =
         input.after === undefined
-          ? { offset: input.offset ?? 0, anchor: input.anchor === undefined ? null : BigInt(input.anchor) }
+          ? {
+              offset: input.offset ?? 0,
+              anchor: input.anchor === undefined ? null : BigInt(input.anchor),
+              before: input.before,
+            }
           : { after: BigInt(input.after) };
       const query = { status, search, sort, descending, limit, from };
       const { items, total, offset, next } = await pets.list(datasetOf(input), query, signal);

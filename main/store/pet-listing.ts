@@ -15,10 +15,10 @@ export interface PetQuery {
   descending: boolean;
   limit: number;
   /**
-   * Where the page begins: after an id, in the order of ids; or at a position from 0. With `anchor`, the position is
-   * where that pet stands now, and `offset` counts when it is gone.
+   * Where the page begins: after an id, in the order of ids; or at a position from 0. With `anchor`, the position is so
+   * many `before` where that pet stands now, and `offset` counts when it is gone.
    */
-  from: { after: bigint } | { offset: number; anchor: bigint | null };
+  from: { after: bigint } | { offset: number; anchor: bigint | null; before?: number };
 }
 
 export interface PetPage {
@@ -148,7 +148,8 @@ export function createPetListings(
   async function startOf(listing: Listing, from: PetQuery['from'], signal?: AbortSignal): Promise<number> {
     if ('after' in from) return positionOf(listing, [from.after + 1n], signal);
     const key = from.anchor === null ? null : keyOf(listing.walk, from.anchor);
-    return key === null ? from.offset : positionOf(listing, key, signal);
+    if (key === null) return from.offset;
+    return Math.max(0, (await positionOf(listing, key, signal)) - (from.before ?? 0));
   }
 
   /** The order of ids can be gone on in from any id, without knowing how many are before it. */

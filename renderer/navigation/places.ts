@@ -14,7 +14,7 @@ interface PageFacts {
 
 export const PAGES = {
   overview: { title: 'Overview', scope: 'project', segment: '' },
-  pets: { title: 'Pets', scope: 'project', segment: 'pets' },
+  pets: { title: 'Pets', scope: 'project', segment: 'pets', item: 'pet' },
   traffic: { title: 'Traffic', scope: 'project', segment: 'traffic', item: 'entry' },
   general: { title: 'General', scope: 'project', segment: 'general' },
   domains: { title: 'Domains', scope: 'project', segment: 'domains', item: 'hostname' },

@@ -8,6 +8,7 @@ import type { RealTime } from '../time/real-time.ts';
 import { ProjectSelection } from './project-selection.svelte.ts';
 import type { KeyValueStorage } from './storage.ts';
 import { UnreadSecrets } from './unread-secrets.svelte.ts';
+import { Works } from './works.svelte.ts';
 
 export interface SessionOptions {
   transport: Transport;
@@ -27,10 +28,12 @@ export class Session {
   readonly projects: LiveQuery<Project[]>;
   readonly selection: ProjectSelection;
   readonly secrets = new UnreadSecrets();
+  readonly works: Works;
 
   constructor({ transport, time, storage, named }: SessionOptions) {
     this.time = time;
     this.clock = new AppClock(time);
+    this.works = new Works(time);
     const connection = new Connection({
       transport,
       time,

@@ -16,6 +16,7 @@ export interface Toast {
   tone: 'done' | 'failed';
   /** Undoes what the text says. */
   undo?: () => Promise<void>;
+  kind?: string;
 }
 
 export interface Undoable {
@@ -24,6 +25,8 @@ export interface Undoable {
   undo: () => Promise<unknown>;
   /** What is said when it has been undone: "Biscuit is back." A function, where that depends on what became of it. */
   undone: string | (() => string);
+  /** The report of something that is done many times over: one of the same kind takes the place of the one before. */
+  kind?: string;
 }
 
 /** Short reports of what was done, with the way back where there is one: by the toast's button, or Ctrl/Cmd-Z later. */
@@ -56,7 +59,7 @@ export class Toasts {
   }
 
   /** Reports something that can be undone. */
-  done({ text, undo, undone }: Undoable): void {
+  done({ text, undo, undone, kind }: Undoable): void {
     const id = this.#nextId();
     const toast: Toast = {
       id,
@@ -72,7 +75,10 @@ export class Toasts {
           this.fail(`It could not be undone. ${describeFailure(error)}`);
         }
       },
+      ...(kind !== undefined && { kind }),
     };
+    const before = kind === undefined ? undefined : this.#list.find((other) => other.kind === kind);
+    if (before !== undefined) this.dismiss(before.id);
     this.#undoable = [...this.#undoable, toast].slice(-UNDO_MAX);
     this.#show(toast);
   }

@@ -98,3 +98,12 @@ export const formatCount = (count: number): string => counts.format(count);
 /** `1 pet`, `30 pets`. */
 export const formatCounted = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB'] as const;
+
+/** `8 B`, `12 kB`, `60.4 MB`: thousands, as file managers count. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1_000 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const amount = bytes / 1_000 ** power;
+  return `${power < 2 ? Math.round(amount) : amount.toFixed(1)} ${BYTE_UNITS[power] ?? 'B'}`;
+}

@@ -26,6 +26,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   general: { scope: 'project', load: () => import('./GeneralView.svelte') },
   domains: { scope: 'project', load: () => import('./DomainsView.svelte') },
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
+  pets: { scope: 'project', load: () => import('./PetsView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },

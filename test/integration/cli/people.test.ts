@@ -20,7 +20,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(fake.calls).toEqual([
       {
         procedure: 'pets.list',
-        input: { projectId: 'prj_1', environment: 'production', sort: 'id', descending: false, limit: 5 },
+        input: { projectId: 'prj_1', environment: 'production', sort: 'id', descending: false, before: 0, limit: 5 },
       },
     ]);
   });

@@ -24,7 +24,7 @@ describe('the addresses of places', () => {
     '/nowhere',
     '/projects',
     '/projects/demo/nowhere',
-    '/projects/demo/pets/1',
+    '/projects/demo/general/1',
     '/dns/a/b',
     '/settings/x',
     '/%ff',

@@ -194,6 +194,12 @@ describe('a sorted list', () => {
     expect(await at()).toBe(4);
     pets.remove(HERE, 1n);
     expect(await at()).toBe(3);
+    const above = (before: number) => pets.list(HERE, query({ sort: 'name', from: { ...from, before } }));
+    expect(await above(2)).toMatchObject({
+      offset: 1,
+      items: [{ name: 'c' }, { name: 'd' }, { name: 'f' }, { name: 'h' }],
+    });
+    expect(await above(20)).toMatchObject({ offset: 0, items: [{ name: 'a' }, {}, {}, {}, {}] });
   });
 
   it('stays in order while pets are added, changed and removed in the middle of it', async () => {

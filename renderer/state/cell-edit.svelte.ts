@@ -1,0 +1,59 @@
+import type { PetRecord } from '../../main/contract/pets.ts';
+import { describeFailure, issuesOf } from '../connection/failure.ts';
+import { ConnectionLostError } from '../connection/transport.ts';
+import type { EditableColumn } from './grid-cursor.svelte.ts';
+
+/**
+ * A cell while it is edited. What the engine says against it stands at the cell, and what was typed stays.
+ */
+export class CellEdit {
+  readonly pet: PetRecord;
+  readonly column: EditableColumn;
+  text = $state('');
+  #saving = $state(false);
+  #fault = $state<string | undefined>(undefined);
+  readonly #save: (edit: CellEdit) => Promise<unknown>;
+
+  constructor(pet: PetRecord, column: EditableColumn, save: (edit: CellEdit) => Promise<unknown>) {
+    this.pet = pet;
+    this.column = column;
+    this.text = pet[column];
+    this.#save = save;
+  }
+
+  get saving(): boolean {
+    return this.#saving;
+  }
+
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  get changed(): boolean {
+    return this.text !== this.pet[this.column];
+  }
+
+  /** Sends what was typed; whether the cell can be left. */
+  async save(): Promise<boolean> {
+    if (this.#saving) return false;
+    if (!this.changed) return true;
+    this.#saving = true;
+    this.#fault = undefined;
+    try {
+      await this.#save(this);
+      return true;
+    } catch (error) {
+      this.#fault = faultOf(error);
+      return false;
+    } finally {
+      this.#saving = false;
+    }
+  }
+}
+
+function faultOf(error: unknown): string {
+  if (error instanceof ConnectionLostError) {
+    return 'There is no connection to Vivarium. What you typed stays; save it again when it is back.';
+  }
+  return issuesOf(error)[0]?.message ?? describeFailure(error);
+}

@@ -1,0 +1,121 @@
+import { ORPCError } from '@orpc/client';
+import type { OrderRecord } from '../../main/contract/orders.ts';
+import type { PetRecord } from '../../main/contract/pets.ts';
+import type { Environment, PetStatus } from '../../main/contract/values.ts';
+import type { Change } from '../connection/connection.svelte.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Form } from './form.svelte.ts';
+import type { PetActions } from './pet-actions.ts';
+import { readCount } from './typed-count.ts';
+
+/** Orders that are shown beside their pet. */
+const ORDERS_SHOWN = 50;
+
+export interface PetDetailOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  actions: PetActions;
+  projectId: string;
+  environment: Environment;
+  id: string;
+}
+
+/** One pet with its orders, what is typed about it, and the order that is about to be placed. */
+export class PetDetail {
+  readonly id: string;
+  readonly environment: Environment;
+  /** Null when there is none of that id. */
+  readonly pet: LiveQuery<PetRecord | null>;
+  /** Newest first. */
+  readonly orders: LiveQuery<OrderRecord[]>;
+  readonly form: Form<{ name: string; categoryId: string; status: PetStatus }, PetRecord>;
+  readonly order: Form<{ quantity: string }, OrderRecord>;
+  #saved = $state.raw<PetRecord | undefined>(undefined);
+
+  constructor({ client, changes, time, actions, projectId, environment, id }: PetDetailOptions) {
+    this.id = id;
+    this.environment = environment;
+    const dataset = { projectId, environment };
+    const isHere = (change: Exclude<Change, { type: 'everything' }>): boolean =>
+      (change.projectId === undefined || change.projectId === projectId) &&
+      (change.environment === undefined || change.environment === environment);
+    this.form = new Form({
+      values: { name: '', categoryId: '', status: 'available' as PetStatus },
+      submit: (values) => actions.rewrite(environment, this.#known(), values),
+    });
+    this.order = new Form({
+      values: { quantity: '1' },
+      // Nothing typed is sent as what it is, for the engine to refuse.
+      submit: ({ quantity }) => actions.order(environment, this.#known(), readCount(quantity) ?? Number.NaN),
+    });
+    this.pet = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        try {
+          const pet = await client.pets.get({ ...dataset, id }, { signal });
+          this.#adopt(pet);
+          return pet;
+        } catch (error) {
+          // What is no id at all is refused as such, and leads to no pet either.
+          if (error instanceof ORPCError && ['not_found', 'invalid_request'].includes(String(error.code))) return null;
+          throw error;
+        }
+      },
+      concerns: (change) => change.type === 'pets.changed' && isHere(change),
+    });
+    this.orders = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) =>
+        (await client.orders.list({ ...dataset, petId: id, limit: ORDERS_SHOWN }, { signal })).toReversed(),
+      concerns: (change) => change.type === 'orders.changed' && isHere(change),
+    });
+  }
+
+  /** Whether something was typed that is not saved. */
+  get changed(): boolean {
+    const saved = this.#saved;
+    const { name, categoryId, status } = this.form.values;
+    return saved !== undefined && (name !== saved.name || categoryId !== saved.categoryId || status !== saved.status);
+  }
+
+  async save(): Promise<void> {
+    const pet = await this.form.submit();
+    if (pet !== undefined) this.#show(pet);
+  }
+
+  /** Puts back what is saved. */
+  discard(): void {
+    if (this.#saved !== undefined) this.#show(this.#saved);
+  }
+
+  async placeOrder(): Promise<void> {
+    if ((await this.order.submit()) !== undefined) this.order.reset();
+  }
+
+  close(): void {
+    this.pet.close();
+    this.orders.close();
+  }
+
+  /** Takes what is so now; what someone is typing stays. */
+  #adopt(pet: PetRecord): void {
+    if (this.changed) this.#saved = pet;
+    else this.#show(pet);
+  }
+
+  #show(pet: PetRecord): void {
+    this.#saved = pet;
+    const { name, categoryId, status } = pet;
+    this.form.reset({ name, categoryId, status });
+  }
+
+  #known(): PetRecord {
+    if (this.#saved === undefined) throw new Error('The pet has not been read yet.');
+    return this.#saved;
+  }
+}

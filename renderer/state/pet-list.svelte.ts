@@ -1,0 +1,67 @@
+import { PetRows, type PetRowsOptions } from './pet-rows.svelte.ts';
+import type { PetFilter } from './pet-filter.ts';
+
+export type PetListOptions = Omit<PetRowsOptions, 'filter'>;
+
+/**
+ * The list that the page shows. When another is asked for, the old one stays until the new one has its first rows, so that
+ * nothing flickers while someone types into the search.
+ */
+export class PetList {
+  #shown: PetRows = $state.raw() as PetRows;
+  #coming = $state.raw<PetRows | undefined>(undefined);
+  readonly #options: PetListOptions;
+
+  constructor(options: PetListOptions, filter: PetFilter) {
+    this.#options = options;
+    this.#shown = this.#open(filter);
+  }
+
+  get rows(): PetRows {
+    const coming = this.#coming;
+    return coming !== undefined && coming.live.state !== 'loading' ? coming : this.#shown;
+  }
+
+  /** What was asked for last, whether it is there yet or not. */
+  get wanted(): PetFilter {
+    return (this.#coming ?? this.#shown).filter;
+  }
+
+  /** Whether another list is on its way. */
+  get busy(): boolean {
+    return this.#coming !== undefined && this.rows !== this.#coming;
+  }
+
+  /** Asks for another list. */
+  want(filter: PetFilter): void {
+    this.settle();
+    if (isSame(filter, this.wanted)) return;
+    this.#coming?.close();
+    this.#coming = isSame(filter, this.#shown.filter) ? undefined : this.#open(filter);
+    // The pets of another environment must not be taken for those of this one.
+    if (this.#coming?.filter.environment !== this.#shown.filter.environment) this.#show(this.#coming);
+  }
+
+  /** Lets go of the old list once the new one is there. */
+  settle(): void {
+    if (this.rows === this.#coming) this.#show(this.#coming);
+  }
+
+  close(): void {
+    this.#shown.close();
+    this.#coming?.close();
+  }
+
+  #open(filter: PetFilter): PetRows {
+    return new PetRows({ ...this.#options, filter });
+  }
+
+  #show(rows: PetRows | undefined): void {
+    if (rows === undefined) return;
+    this.#shown.close();
+    this.#shown = rows;
+    this.#coming = undefined;
+  }
+}
+
+const isSame = (one: PetFilter, other: PetFilter): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -1,0 +1,183 @@
+import type { PetRecord } from '../../main/contract/pets.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import type { PetFilter } from './pet-filter.ts';
+import { RowWindow } from './row-window.ts';
+
+/** Rows that are read beyond those in sight, before and after, so that scrolling a little finds them there. */
+const MARGIN = 60;
+
+/** The engine gives no more at once. */
+const READ_MAX = 1_000;
+
+/** Rows that are kept; beyond it those far from sight go. */
+const KEPT_MAX = 6_000;
+
+/** Rows in sight, by position; `last` included. */
+export interface Sight {
+  first: number;
+  last: number;
+}
+
+export interface PetRowsOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  projectId: string;
+  filter: PetFilter;
+  /** The position of the pet that should stay where it is on the screen; undefined when the positions should. */
+  anchor: () => number | undefined;
+  /** Told when the pet at the anchor has moved by so many positions. */
+  onmoved: (rows: number) => void;
+}
+
+/**
+ * The rows of one list of pets, of which only those near the ones in sight are held. What is in sight is read again after
+ * every change; what comes into sight is read then.
+ */
+export class PetRows {
+  readonly filter: PetFilter;
+  /** How many pets there are; reads again by itself. */
+  readonly live: LiveQuery<number>;
+  #rows: RowWindow = $state.raw(new RowWindow());
+  /** Rows as they were before the last change: better than nothing until they are read again. */
+  #stale = new RowWindow();
+  #sight: Sight = { first: 0, last: 40 };
+  #filling = false;
+  #wasRead = false;
+  readonly #options: PetRowsOptions;
+  readonly #abort = new AbortController();
+
+  constructor(options: PetRowsOptions) {
+    this.#options = options;
+    this.filter = options.filter;
+    const { changes, time, projectId, filter } = options;
+    this.live = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => this.#readSight(signal),
+      concerns: (change) =>
+        change.type === 'pets.changed' &&
+        (change.projectId === undefined || change.projectId === projectId) &&
+        (change.environment === undefined || change.environment === filter.environment),
+    });
+  }
+
+  /** How many there are; undefined until that is known. */
+  get total(): number | undefined {
+    return this.live.value;
+  }
+
+  /** The pet at a position; undefined while it is not read. */
+  at(position: number): PetRecord | undefined {
+    return this.#rows.at(position) ?? this.#stale.at(position);
+  }
+
+  /** The position of a pet that is held; undefined when it is not. */
+  positionOf(id: string): number | undefined {
+    return this.#rows.positionOf(id);
+  }
+
+  /** Says which rows are in sight; reads those that are missing. */
+  look(sight: Sight): void {
+    this.#sight = sight;
+    if (!this.#filling && this.total !== undefined) void this.#fill();
+  }
+
+  /** Shows a pet as the engine just said that it is; the change that follows brings the rest. */
+  put(pet: PetRecord): void {
+    const position = this.positionOf(pet.id);
+    if (position !== undefined) this.#rows = this.#rows.with(position, [pet]);
+  }
+
+  /** Where a pet stands in this list; undefined when it is not in it. */
+  async find(id: string): Promise<number | undefined> {
+    const { items, offset } = await this.#list({ anchor: id, offset: this.total ?? 0, limit: 1 });
+    return items[0]?.id === id ? offset : undefined;
+  }
+
+  close(): void {
+    this.live.close();
+    this.#abort.abort();
+  }
+
+  #list(range: { offset: number; limit: number; anchor?: string; before?: number }, signal = this.#abort.signal) {
+    const { client, projectId, filter } = this.#options;
+    const { environment, status, search, sort, descending } = filter;
+    return client.pets.list(
+      {
+        projectId,
+        environment,
+        sort,
+        descending,
+        ...(status !== undefined && { status }),
+        ...(search !== '' && { search }),
+        ...range,
+      },
+      { signal },
+    );
+  }
+
+  async #readSight(signal: AbortSignal): Promise<number> {
+    const range = around(this.#sight);
+    const position = this.#wasRead ? this.#options.anchor() : undefined;
+    const anchor = position === undefined ? undefined : this.at(position);
+    const isAnchored = position !== undefined && anchor !== undefined && position >= range.offset;
+    const {
+      items,
+      total,
+      offset = range.offset,
+    } = await this.#list(
+      { ...range, ...(isAnchored && { anchor: anchor.id, before: position - range.offset }) },
+      signal,
+    );
+    if (signal.aborted) return total;
+    this.#wasRead = true;
+    const found = isAnchored ? items.findIndex(({ id }) => id === anchor.id) : -1;
+    const moved = found < 0 || position === undefined ? 0 : offset + found - position;
+    this.#stale = moved === 0 ? this.#rows : new RowWindow();
+    this.#rows = RowWindow.from(offset, items);
+    if (moved !== 0) {
+      this.#sight = { first: Math.max(0, this.#sight.first + moved), last: this.#sight.last + moved };
+      this.#options.onmoved(moved);
+    }
+    return total;
+  }
+
+  /** Reads what is in sight and missing, until nothing is. */
+  async #fill(): Promise<void> {
+    this.#filling = true;
+    try {
+      for (;;) {
+        const sight = this.#sight;
+        if (!this.#isMissing(sight)) return;
+        const { items, offset = 0 } = await this.#list(around(sight));
+        if (this.#abort.signal.aborted) return;
+        this.#keep(items, offset);
+        // There are fewer by now; the change that took them away is on its way here.
+        if (this.#isMissing(sight)) return;
+      }
+    } catch {
+      // The list itself says why: it fails in the same way, or the connection is lost.
+      if (!this.#abort.signal.aborted) this.live.reread();
+    } finally {
+      this.#filling = false;
+    }
+  }
+
+  #isMissing({ first, last }: Sight): boolean {
+    return !this.#rows.covers(Math.max(0, first), Math.min(last, (this.total ?? 0) - 1));
+  }
+
+  #keep(items: readonly PetRecord[], offset: number): void {
+    const kept = this.#rows.size > KEPT_MAX ? new RowWindow() : this.#rows;
+    this.#rows = kept.with(offset, items);
+  }
+}
+
+/** What to read for a sight. */
+function around({ first, last }: Sight): { offset: number; limit: number } {
+  const offset = Math.max(0, first - MARGIN);
+  return { offset, limit: Math.min(READ_MAX, last - offset + 1 + MARGIN) };
+}

@@ -1,0 +1,117 @@
+import type { ImportReport } from '../../main/contract/pets.ts';
+import type { Environment } from '../../main/contract/values.ts';
+import type { Client } from '../connection/transport.ts';
+import { formatBytes, formatCount, formatCounted } from '../time/format.ts';
+import { textPieces } from './text-pieces.ts';
+import type { Work, WorkOptions } from './works.svelte.ts';
+
+/** Pets of one call: the engine takes some 50 ms for them, in turns with everything else. */
+const PART_PETS = 5_000;
+
+/** Refused rows that a report lists, as in the engine. */
+const REJECTED_LISTED_MAX = 1_000;
+
+/** Where pets are added to or taken from. */
+export interface DatasetOfPets {
+  client: Client;
+  projectId: string;
+  environment: Environment;
+}
+
+const pets = (count: number): string => formatCounted(count, 'pet', 'pets');
+
+/** Adds made-up pets, the same ones each time. */
+export function seeding({ client, projectId, environment }: DatasetOfPets, count: number): WorkOptions {
+  return {
+    title: `Adding ${formatCounted(count, 'made-up pet', 'made-up pets')} to ${environment}`,
+    total: count,
+    async run(work) {
+      let created = 0;
+      while (work.going && work.done < count) {
+        const part = Math.min(PART_PETS, count - work.done);
+        created += (await client.pets.seed({ projectId, environment, count: part, skip: work.done })).created;
+        work.advance(work.done + part, `${formatCount(created)} of ${pets(count)} added`);
+      }
+      return `${pets(created)} added to ${environment}.`;
+    },
+  };
+}
+
+/** Removes all pets. */
+export function clearing({ client, projectId, environment }: DatasetOfPets, count: number): WorkOptions {
+  return {
+    title: `Removing all pets of ${environment}`,
+    total: count,
+    async run(work) {
+      let removed = 0;
+      for (let left = count; work.going && left > 0;) {
+        const part = await client.pets.clear({ projectId, environment, limit: PART_PETS });
+        left = part.left;
+        removed += part.removed;
+        work.advance(removed, `${formatCount(removed)} of ${pets(removed + left)} removed`);
+      }
+      return `${pets(removed)} removed from ${environment}.`;
+    },
+  };
+}
+
+export interface ImportSource {
+  file: Blob;
+  /** What it is called, for those who watch. */
+  name: string;
+  format: 'json' | 'csv';
+}
+
+/** Adds pets from a file, piece by piece. Good rows are taken, the others are in `work.report`. */
+export function importing(dataset: DatasetOfPets, { file, name, format }: ImportSource): WorkOptions {
+  const { client, projectId, environment } = dataset;
+  return {
+    title: `Importing ${name} into ${environment}`,
+    total: file.size,
+    async run(work) {
+      let importId: string | undefined;
+      const send = async (text: string, more: boolean) => {
+        const { importId: next, ...report } = await client.pets.import({
+          projectId,
+          environment,
+          format,
+          text,
+          more,
+          ...(importId !== undefined && { importId }),
+        });
+        importId = next;
+        work.report = add(work.report, report);
+      };
+      for await (const { text, readTo } of textPieces(file)) {
+        if (!work.going) return `Stopped: ${summary(work)}`;
+        await send(text, true);
+        work.advance(readTo, `${formatBytes(readTo)} of ${formatBytes(file.size)}; ${summary(work)}`);
+      }
+      await send('', false);
+      return summary(work);
+    },
+  };
+}
+
+/** `751,389 pets added, 2 rows refused`. */
+function summary({ report }: Work): string {
+  const refused = report?.rejectedTotal ?? 0;
+  const added = `${pets(report?.created ?? 0)} added`;
+  return refused === 0 ? added : `${added}, ${formatCounted(refused, 'row', 'rows')} refused`;
+}
+
+function add(before: ImportReport | undefined, part: ImportReport): ImportReport {
+  if (before === undefined) return part;
+  return {
+    created: before.created + part.created,
+    rejected: [...before.rejected, ...part.rejected].slice(0, REJECTED_LISTED_MAX),
+    rejectedTotal: before.rejectedTotal + part.rejectedTotal,
+  };
+}
+
+/** The format of a text: by the name of its file, or by what it begins with. */
+export function formatOf(name: string, beginning: string): 'json' | 'csv' {
+  if (/\.json$/i.test(name)) return 'json';
+  if (/\.(csv|txt)$/i.test(name)) return 'csv';
+  return /^[\s\uFEFF]*[[{]/.test(beginning) ? 'json' : 'csv';
+}

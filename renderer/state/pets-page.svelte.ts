@@ -1,0 +1,94 @@
+import type { PetRecord } from '../../main/contract/pets.ts';
+import { describeFailure } from '../connection/failure.ts';
+import type { Client } from '../connection/transport.ts';
+import type { ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import type { CellEdit } from './cell-edit.svelte.ts';
+import { GridCursor } from './grid-cursor.svelte.ts';
+import { PetActions, type TypedPet } from './pet-actions.ts';
+import type { PetFilter } from './pet-filter.ts';
+import { PetList } from './pet-list.svelte.ts';
+import type { PetRows } from './pet-rows.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+/** What the grid on the screen can be asked. */
+export interface GridOnScreen {
+  /** The position of the row that should stay where it is; undefined when none has to. */
+  anchor(): number | undefined;
+  /** The rows have moved by so many. */
+  moved(rows: number): void;
+  /** Brings a row into sight, and the cursor to it. */
+  goTo(row: number): void;
+}
+
+export interface PetsPageOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  toasts: Toasts;
+  projectId: string;
+  filter: PetFilter;
+}
+
+/** The pets of a project: the list, where one is in it, and what can be done. */
+export class PetsPage {
+  readonly cursor = new GridCursor();
+  readonly list: PetList;
+  readonly actions: PetActions;
+  #grid: GridOnScreen | null = null;
+  readonly #toasts: Toasts;
+
+  constructor({ client, changes, time, toasts, projectId, filter }: PetsPageOptions) {
+    this.#toasts = toasts;
+    this.actions = new PetActions({ client, projectId, toasts });
+    this.list = new PetList(
+      {
+        client,
+        changes,
+        time,
+        projectId,
+        anchor: () => this.#grid?.anchor(),
+        onmoved: (rows) => this.#grid?.moved(rows),
+      },
+      filter,
+    );
+  }
+
+  /** Takes the grid as long as it is on the screen. */
+  attach(grid: GridOnScreen): () => void {
+    this.#grid = grid;
+    return () => {
+      this.#grid = null;
+    };
+  }
+
+  /** Saves an edited cell. @throws what the engine says against it. */
+  async save(rows: PetRows, { pet, column, text }: CellEdit): Promise<void> {
+    rows.put(await this.actions.change(rows.filter.environment, pet, { column, text }));
+  }
+
+  async remove(pet: PetRecord): Promise<void> {
+    try {
+      await this.actions.remove(this.list.rows.filter.environment, pet);
+    } catch (error) {
+      this.#toasts.fail(`${pet.name} was not removed. ${describeFailure(error)}`);
+    }
+  }
+
+  /** Adds a pet, and goes to it where the list has it. @throws what the engine says against it. */
+  async add(typed: TypedPet): Promise<PetRecord> {
+    const { rows } = this.list;
+    const pet = await this.actions.add(rows.filter.environment, typed);
+    void this.#goTo(rows, pet.id);
+    return pet;
+  }
+
+  close(): void {
+    this.list.close();
+  }
+
+  async #goTo(rows: PetRows, id: string): Promise<void> {
+    const row = await rows.find(id).catch(() => undefined);
+    if (row !== undefined && this.list.rows === rows) this.#grid?.goTo(row);
+  }
+}

@@ -1,0 +1,58 @@
+/** Large enough to be worth a call, small enough to keep neither the page nor the engine busy for long. */
+export const PIECE_BYTES = 256 * 1024;
+
+/** A piece of a text, and how many of its bytes have been read with it. */
+export interface TextPiece {
+  text: string;
+  readTo: number;
+}
+
+/** A file that cannot be read as text; the message says what to do. */
+export class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
+}
+
+/** The encodings that a byte order mark tells; without one it is UTF-8. */
+const MARKS: readonly { bytes: readonly number[]; encoding: string }[] = [
+  { bytes: [0xff, 0xfe], encoding: 'utf-16le' },
+  { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
+];
+
+/**
+ * A file as text, piece by piece, so that one of any size takes no more memory than a piece.
+ * @throws UnreadableFileError when it is no text, or has changed or gone meanwhile.
+ */
+export async function* textPieces(file: Blob, pieceBytes = PIECE_BYTES): AsyncGenerator<TextPiece, void, void> {
+  const head = new Uint8Array(await bytesOf(file, 0, 2));
+  const encoding = MARKS.find(({ bytes }) => bytes.every((byte, index) => head[index] === byte))?.encoding ?? 'utf-8';
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  for (let start = 0; start < file.size; start += pieceBytes) {
+    const readTo = Math.min(file.size, start + pieceBytes);
+    const bytes = await bytesOf(file, start, readTo);
+    yield { text: decode(decoder, bytes, readTo < file.size, start), readTo };
+  }
+}
+
+async function bytesOf(file: Blob, start: number, end: number): Promise<ArrayBuffer> {
+  try {
+    return await file.slice(start, end).arrayBuffer();
+  } catch (cause) {
+    throw new UnreadableFileError(
+      'The file cannot be read: it has changed or gone since it was chosen. Choose it again.',
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function decode(decoder: InstanceType<typeof TextDecoder>, bytes: ArrayBuffer, stream: boolean, from: number): string {
+  try {
+    return decoder.decode(bytes, { stream });
+  } catch (cause) {
+    throw new UnreadableFileError(
+      `The file is not ${decoder.encoding.toUpperCase()} text, somewhere after its byte ${from}. Save it as UTF-8 and import it again.`,
+      { cause },
+    );
+  }
+}

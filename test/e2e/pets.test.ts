@@ -1,0 +1,397 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PetRecord } from '../../main/contract/pets.ts';
+import type { Engine } from '../support/engine.ts';
+import { type EnginePage, expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+const PATH = '/projects/demo/pets';
+
+const grid = (page: Page) => page.getByRole('grid');
+const row = (page: Page, name: string | RegExp) => grid(page).getByRole('row').filter({ hasText: name });
+const cell = (page: Page, position: number, column: string) => page.locator(`[data-cell="${position} ${column}"]`);
+const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
+/** The number beside the search; it is said aloud as well. */
+const counted = (page: Page, text: string) => page.getByText(text, { exact: true }).first();
+const focused = (page: Page): Promise<string | null> =>
+  page.evaluate<string | null>("document.activeElement.getAttribute('data-cell')");
+
+async function pets(engine: Engine, input: object = {}): Promise<{ items: PetRecord[]; total: number }> {
+  const { id: projectId } = await engine.demo();
+  return (await engine.call('pets.list', { projectId, limit: 1_000, ...input })) as never;
+}
+
+async function call(engine: Engine, procedure: string, input: object): Promise<unknown> {
+  const { id: projectId } = await engine.demo();
+  return engine.call(procedure, { projectId, ...input });
+}
+
+async function openPets(options: Parameters<typeof openPage>[0] = {}): Promise<EnginePage> {
+  const opened = await openPage({ path: PATH, ...options });
+  await opened.page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor();
+  return opened;
+}
+
+const topOf = (page: Page): Promise<number> => rows(page).evaluate((element) => element.scrollTop);
+const rows = (page: Page): Locator => grid(page).getByRole('rowgroup').nth(1);
+
+describe('the list of pets', () => {
+  it('shows each environment’s own, and says where clients find them', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    await row(page, 'Biscuit the Border Collie').waitFor();
+    await counted(page, '30 pets').waitFor();
+    expect(await grid(page).getAttribute('aria-rowcount')).toBe('31');
+    await expectSound(opened, 'pets');
+    await call(engine, 'pets.clear', { environment: 'staging' });
+    await page.getByRole('group', { name: 'Environment' }).getByText('Staging').click();
+    await page.getByText('No pets in staging').waitFor();
+    expect(new URL(page.url()).searchParams.get('environment')).toBe('staging');
+    await expectSound(opened, 'pets-empty');
+    await page.getByRole('button', { name: 'Add 30 made-up pets' }).click();
+    await counted(page, '30 pets').waitFor();
+    expect((await pets(engine, { environment: 'staging' })).total).toBe(30);
+  });
+
+  it('is searched, filtered and sorted, and all of it is in the address', async () => {
+    const { page, open, errors } = await openPets();
+    await page.keyboard.press('/');
+    await page.keyboard.type('THE bo');
+    await counted(page, '2 found').waitFor();
+    await page.getByRole('group', { name: 'Status' }).getByText('Available').click();
+    await grid(page).getByRole('columnheader', { name: 'Name' }).click();
+    await grid(page).getByRole('columnheader', { name: 'Name' }).click();
+    await expect
+      .poll(() => grid(page).getByRole('rowheader').allInnerTexts())
+      .toEqual(['Pepper the Bombay Cat', 'Biscuit the Border Collie']);
+    expect(await grid(page).getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('descending');
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual({ search: 'THE bo', status: 'available', sort: '-name' });
+    await open(`${PATH}?status=sold&search=zzz`);
+    await page.getByText('No pet is found').waitFor();
+    await page.getByRole('button', { name: 'Show all pets' }).click();
+    await counted(page, '30 pets').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('gives the request that produces it, which works as pasted', async () => {
+    const { page, engine } = await openPets({ path: `${PATH}?environment=staging&status=sold&sort=-name` });
+    await page.getByRole('button', { name: 'As curl' }).click();
+    await page.getByText('the order here is this page’s own').waitFor();
+    await page.getByRole('button', { name: 'Copy request' }).click();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    const { baseUrl } = await engine.demo();
+    expect(copied).toContain(`'${baseUrl.staging}/pets?limit=100&status=sold'`);
+    expect(copied).toContain('Bearer $VIVARIUM_KEY');
+  });
+
+  it('says why it could not be read, and reads again', async () => {
+    const { page, engine } = await openPets();
+    await row(page, 'Biscuit').waitFor();
+    await engine.stop();
+    await page.getByText('The connection to Vivarium is lost.').waitFor();
+    await row(page, 'Biscuit').waitFor();
+  });
+});
+
+describe('the keyboard', () => {
+  it('moves between cells, edits them, and leaves them as they were', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    await cell(page, 0, 'name').click();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    expect(await focused(page)).toBe('1 categoryId');
+    await page.keyboard.press('F2');
+    const field = page.getByRole('textbox', { name: 'Category of pet 2' });
+    await field.waitFor();
+    await page.keyboard.type('12x');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('must be an integer from').waitFor();
+    expect(await field.inputValue()).toBe('12x');
+    await expectSound(opened, 'pets-cell-refused');
+    await page.keyboard.press('Escape');
+    expect(await focused(page)).toBe('1 categoryId');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('9223372036854775807');
+    await page.keyboard.press('Enter');
+    await toast(page, /Changed Moss the Maine Coon’s category to 9223372036854775807/).waitFor();
+    expect((await pets(engine)).items[1]).toMatchObject({ id: '2', categoryId: '9223372036854775807' });
+    expect(await focused(page)).toBe('1 categoryId');
+  });
+
+  it('goes from cell to cell with Tab while it edits, and undoes what it did', async () => {
+    const { page, engine, errors } = await openPets();
+    await cell(page, 0, 'name').click();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('<b>Bis</b>');
+    await page.keyboard.press('Tab');
+    await page.getByRole('textbox', { name: 'Category of pet 1' }).waitFor();
+    await page.keyboard.type('7');
+    await page.keyboard.press('Tab');
+    const status = page.getByRole('combobox', { name: 'Status of pet 1' });
+    await status.waitFor();
+    await page.keyboard.press('s');
+    await page.keyboard.press('Tab');
+    await page.getByRole('textbox', { name: 'Name of pet 2' }).waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await status.waitFor();
+    await page.keyboard.press('Escape');
+    expect((await pets(engine)).items[0]).toEqual({ id: '1', name: '<b>Bis</b>', categoryId: '7', status: 'sold' });
+    await grid(page).getByText('<b>Bis</b>', { exact: true }).waitFor();
+    for (let change = 0; change < 3; change++) await page.keyboard.press('Control+z');
+    await expect.poll(async () => (await pets(engine)).items[0]?.name).toBe('Biscuit the Border Collie');
+    expect((await pets(engine)).items[0]).toMatchObject({ categoryId: '1', status: 'available' });
+    expect(errors).toEqual([]);
+  });
+
+  it('reaches every corner of 100,000 pets', async () => {
+    const { page, engine, errors } = await openPets();
+    await call(engine, 'pets.seed', { count: 100_000 });
+    await counted(page, '100,030 pets').waitFor();
+    await cell(page, 0, 'id').click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+End');
+    await expect.poll(() => focused(page)).toBe('100029 actions');
+    await cell(page, 100_029, 'id').getByText('100030').waitFor();
+    await page.keyboard.press('PageUp');
+    await page.keyboard.press('Home');
+    expect(await focused(page)).toMatch(/^1000\d\d id$/);
+    await page.keyboard.press('Control+Home');
+    expect(await focused(page)).toBe('0 id');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused(page)).toBe('-1 id');
+    await page.keyboard.press('Enter');
+    await cell(page, 0, 'id').getByText('100030').waitFor();
+    expect(await grid(page).getByRole('row').count()).toBeLessThan(60);
+    expect(errors).toEqual([]);
+  });
+
+  it('removes a pet, and takes that back', async () => {
+    const { page, engine, errors } = await openPets();
+    await cell(page, 2, 'name').click();
+    await page.keyboard.press('Delete');
+    await toast(page, 'Removed Saffron the Sun Conure.').waitFor();
+    await counted(page, '29 pets').waitFor();
+    expect(await focused(page)).toBe('2 name');
+    await page.keyboard.press('Control+z');
+    await toast(page, 'Saffron the Sun Conure is back as pet 3.').waitFor();
+    await counted(page, '30 pets').waitFor();
+    expect((await pets(engine)).items[2]).toMatchObject({ id: '3', name: 'Saffron the Sun Conure' });
+    await row(page, 'Otis').getByRole('button', { name: 'Remove Otis the Basset Hound' }).click();
+    await toast(page, 'Removed Otis the Basset Hound.').waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('while clients add pets', () => {
+  it('stays where it is, also when they are added above', async () => {
+    const { page, engine, errors } = await openPets({ path: `${PATH}?sort=-id` });
+    await call(engine, 'pets.seed', { count: 2_000 });
+    await counted(page, '2,030 pets').waitFor();
+    await rows(page).evaluate((element) => (element.scrollTop = 20_000));
+    await cell(page, 630, 'id').getByText('1400').waitFor();
+    const before = await topOf(page);
+    for (let added = 1; added <= 5; added++) {
+      await call(engine, 'pets.seed', { count: 3 });
+      await counted(page, `2,0${30 + 3 * added} pets`).waitFor();
+    }
+    // The same pet at the same height, though its position is another one.
+    await expect.poll(() => topOf(page)).toBe(before + 15 * 32);
+    await cell(page, 645, 'id').getByText('1400').waitFor();
+    await rows(page).evaluate((element) => (element.scrollTop = 0));
+    await call(engine, 'pets.create', { name: 'Newest', categoryId: 1 });
+    await cell(page, 0, 'name').getByText('Newest').waitFor();
+    expect(await topOf(page)).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('keeps what someone is typing with its pet', async () => {
+    const { page, engine, errors } = await openPets({ path: `${PATH}?sort=-id` });
+    await cell(page, 3, 'name').dblclick();
+    const field = page.getByRole('textbox', { name: 'Name of pet 27' });
+    await field.fill('Half ty');
+    await call(engine, 'pets.seed', { count: 4 });
+    await counted(page, '34 pets').waitFor();
+    await field.waitFor();
+    expect([await field.inputValue(), await field.evaluate((element) => element.matches(':focus'))]).toEqual([
+      'Half ty',
+      true,
+    ]);
+    await page.keyboard.type('ped');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await pets(engine)).items[26]?.name).toBe('Half typed');
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('a pet', () => {
+  it('is added, with the engine’s message at its field', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog', { name: 'Add a pet' });
+    await dialog.getByRole('textbox', { name: 'Id' }).fill('7');
+    await dialog.getByRole('textbox', { name: 'Category' }).fill('many');
+    await dialog.getByRole('button', { name: 'Add the pet' }).click();
+    await dialog.getByText('must have at least one character that is not blank').waitFor();
+    await dialog.getByText('must be an integer from').waitFor();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Zora');
+    await dialog.getByRole('textbox', { name: 'Category' }).fill('3');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('There is a pet 7 in production').waitFor();
+    await expectSound(opened, 'pets-add-refused');
+    await dialog.getByRole('textbox', { name: 'Id' }).fill('');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await toast(page, 'Added Zora as pet 31.').waitFor();
+    await expect.poll(() => focused(page)).toBe('30 name');
+    expect((await pets(engine)).items.at(-1)).toMatchObject({ id: '31', name: 'Zora', categoryId: '3' });
+  });
+
+  it('opens beside the list, where it is changed and ordered', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
+    const detail = page.getByRole('complementary', { name: 'Pet 8' });
+    await detail.getByRole('heading', { name: 'Kiwi the Budgerigar' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`${PATH}/8`);
+    await detail.getByRole('textbox', { name: 'Name' }).fill('Kiwi');
+    await detail.getByRole('combobox', { name: 'Status' }).selectOption('sold');
+    await detail.getByRole('button', { name: 'Save' }).click();
+    await row(page, /Kiwi.*sold/s).waitFor();
+    await detail.getByRole('textbox', { name: 'Quantity' }).fill('0');
+    await detail.getByRole('button', { name: 'Place an order' }).click();
+    await detail.getByRole('alert').filter({ hasText: /1/ }).waitFor();
+    await detail.getByRole('textbox', { name: 'Quantity' }).fill('1,200');
+    await detail.getByRole('button', { name: 'Place an order' }).click();
+    await toast(page, 'Placed order 1 for Kiwi.').waitFor();
+    await detail.getByRole('cell', { name: '1,200' }).waitFor();
+    await expectSound(opened, 'pet');
+    const { json } = await engine.api({ path: '/v1/store/orders' });
+    expect(json).toMatchObject([{ id: 1, petId: 8, quantity: 1_200 }]);
+    await page.getByRole('group', { name: 'Show' }).getByText('Orders').click();
+    await page.getByRole('table', { name: 'Orders in production' }).getByRole('link', { name: '8' }).waitFor();
+    await expectSound(opened, 'orders');
+    await page.keyboard.press('Control+z');
+    await page.getByText('No orders in production').waitFor();
+  });
+
+  it('that is gone explains itself', async () => {
+    const { page, errors } = await openPets({ path: `${PATH}/404` });
+    await page.getByText('There is no pet 404 in production').waitFor();
+    await page.getByRole('button', { name: 'Show the list' }).click();
+    expect(new URL(page.url()).pathname).toBe(PATH);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('an import', () => {
+  async function fileOf(name: string, text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'vivarium-import-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return path;
+  }
+
+  const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Import pets' });
+
+  async function send(page: Page, path: string): Promise<void> {
+    await page.getByRole('button', { name: 'Import', exact: true }).first().click();
+    await dialogOf(page).getByLabel('File to import').setInputFiles(path);
+    await dialogOf(page).getByText('Choose another file').waitFor();
+    await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
+  }
+
+  it('takes the good rows of a file, and lists the others', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    const text = 'name,categoryId,status\nZoë,1,sold\n,2,\n"Rex, the dog",x,\n🦊,9223372036854775807,pending\n';
+    await send(page, await fileOf('pets.csv', text));
+    await dialogOf(page).getByText('2 pets added').waitFor();
+    const refused = dialogOf(page).getByRole('table', { name: 'Refused rows' });
+    expect((await refused.getByRole('row').allInnerTexts()).slice(1)).toEqual([
+      expect.stringMatching(/^2\s+name must have at least one character/),
+      expect.stringMatching(/^3\s+categoryId must be an integer/),
+    ]);
+    await expectSound(opened, 'pets-import-report');
+    await dialogOf(page).getByRole('button', { name: 'Close' }).last().click();
+    await counted(page, '32 pets').waitFor();
+    expect((await pets(engine)).items.slice(30)).toMatchObject([
+      { name: 'Zoë', status: 'sold' },
+      { name: '🦊', categoryId: '9223372036854775807' },
+    ]);
+  });
+
+  it('says what is wrong with a text as a whole, and keeps it', async () => {
+    const opened = await openPets();
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const paste = dialogOf(page).getByRole('textbox', { name: 'Or paste it' });
+    await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
+    await dialogOf(page).getByText('Choose a file, or paste some text.').waitFor();
+    await paste.fill('title\nRex');
+    await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
+    await dialogOf(page).getByText('needs a header line with the columns name and categoryId').waitFor();
+    expect(await paste.inputValue()).toBe('title\nRex');
+    await expectSound(opened, 'pets-import-refused');
+    await paste.fill('[{"name": "Rex", "categoryId": 1}]');
+    await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
+    await dialogOf(page).getByText('1 pet added').waitFor();
+  });
+
+  it('goes on without its window, shows how far it is on every page, and can be stopped', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    const text = Array.from({ length: 200_000 }, (_, index) => `{"name":"Pet ${index}","categoryId":${index % 5}}`);
+    await send(page, await fileOf('many.json', `[${text.join(',\n')}]`));
+    await dialogOf(page).getByRole('progressbar').waitFor();
+    await dialogOf(page).getByRole('button', { name: 'Go on without this window' }).click();
+    const works = page.getByRole('region', { name: 'What takes a while' });
+    await works.getByText('Importing many.json into production').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await works.getByRole('progressbar', { name: 'Importing many.json into production' }).waitFor();
+    await expectSound(opened, 'works');
+    await works.getByRole('button', { name: 'Stop' }).click();
+    await works.getByText(/^Stopped: [\d,]+ pets added$/).waitFor();
+    const { total } = await pets(engine, { limit: 1 });
+    expect(total).toBeGreaterThan(30);
+    expect(total).toBeLessThan(200_000);
+  });
+});
+
+describe('all pets', () => {
+  it('are removed after one has read what is lost', async () => {
+    const opened = await openPets();
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'More to do with the pets' }).click();
+    await page.getByRole('menuitem', { name: 'Remove all pets' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove all pets of production?' });
+    await dialog.getByText('30 pets').waitFor();
+    await expectSound(opened, 'pets-clear');
+    await dialog.getByRole('button', { name: 'Remove all pets' }).click();
+    await page.getByText('No pets in production').waitFor();
+    await page.getByText('30 pets removed from production.').waitFor();
+    expect((await pets(engine, { environment: 'staging' })).total).toBe(30);
+  });
+
+  it('may be as many as someone asks for, with a number that makes sense', async () => {
+    const { page, engine } = await openPets();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('made-up');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Add made-up pets' });
+    await dialog.getByRole('textbox', { name: 'How many' }).fill('lots');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('must be a whole number from 1 to 1,000,000').waitFor();
+    await dialog.getByRole('textbox', { name: 'How many' }).fill('12,000');
+    await page.keyboard.press('Enter');
+    await page.getByText('12,000 pets added to production.').waitFor();
+    expect((await pets(engine, { limit: 1 })).total).toBe(12_030);
+  });
+});

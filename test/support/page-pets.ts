@@ -1,0 +1,32 @@
+import type { PetRecord } from '../../main/contract/pets.ts';
+import type { PetFilter } from '../../renderer/state/pet-filter.ts';
+import type { FakeTransport } from './page-link.ts';
+
+/** What the page asks of `pets.list`. */
+export interface ListInput {
+  environment: string;
+  offset: number;
+  limit: number;
+  anchor?: string;
+  before?: number;
+}
+
+/** All pets of production, by id. */
+export const NO_FILTER: PetFilter = {
+  environment: 'production',
+  status: undefined,
+  search: '',
+  sort: 'id',
+  descending: false,
+};
+
+/** Teaches `transport` to list `pets()`, in the order that they have there. */
+export function teachList(transport: FakeTransport, pets: () => readonly PetRecord[]): void {
+  transport.teach('pets.list', (input) => {
+    const { offset, limit, anchor, before = 0 } = input as ListInput;
+    const all = pets();
+    const at = anchor === undefined ? -1 : all.findIndex(({ id }) => id === anchor);
+    const start = at < 0 ? offset : Math.max(0, at - before);
+    return { items: all.slice(start, start + limit), total: all.length, offset: start };
+  });
+}

@@ -1,0 +1,84 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import {
+  type Cell,
+  type Column,
+  GridCursor,
+  HEAD,
+  moveBy,
+  nextEditable,
+} from '../../../renderer/state/grid-cursor.svelte.ts';
+
+const SIZE = { rows: 100, page: 20 };
+
+const cell = (text: string): Cell => {
+  const [row, column] = text.split(' ');
+  return { row: Number(row), column: column as Column };
+};
+
+describe('a key in the grid', () => {
+  it.each([
+    ['ArrowDown', '0 name', '1 name'],
+    ['ArrowDown', '99 name', '99 name'],
+    ['ArrowUp', '1 name', '0 name'],
+    ['ArrowUp', '0 status', `${HEAD} status`],
+    ['ArrowUp', `${HEAD} id`, `${HEAD} id`],
+    // The titles have nothing to sort the actions by.
+    ['ArrowUp', '0 actions', `${HEAD} status`],
+    ['ArrowDown', `${HEAD} name`, '0 name'],
+    ['ArrowLeft', '5 name', '5 id'],
+    ['ArrowLeft', '5 id', '5 id'],
+    ['ArrowRight', '5 status', '5 actions'],
+    ['ArrowRight', '5 actions', '5 actions'],
+    ['ArrowRight', `${HEAD} status`, `${HEAD} status`],
+    ['Home', '5 status', '5 id'],
+    ['End', '5 id', '5 actions'],
+    ['Control Home', '50 status', '0 id'],
+    ['Control End', '50 name', '99 actions'],
+    ['PageDown', '50 name', '70 name'],
+    ['PageDown', '90 name', '99 name'],
+    ['PageUp', '50 name', '30 name'],
+    ['PageUp', '5 name', '0 name'],
+  ])('%s at %s leads to %s', (keys, from, to) => {
+    const key = keys.replace('Control ', '');
+    expect(moveBy(key, keys !== key, cell(from), SIZE)).toEqual(cell(to));
+  });
+
+  it.each(['Enter', 'a', 'Tab', 'Escape'])('%s does not move', (key) => {
+    expect(moveBy(key, false, cell('5 name'), SIZE)).toBeNull();
+  });
+
+  it('leads nowhere but to the titles when there are no rows', () => {
+    expect(moveBy('ArrowDown', false, cell(`${HEAD} name`), { rows: 0, page: 20 })).toEqual(cell(`${HEAD} name`));
+  });
+});
+
+describe('the next cell to edit', () => {
+  it.each([
+    ['5 name', false, '5 categoryId'],
+    ['5 status', false, '6 name'],
+    ['99 status', false, null],
+    ['5 categoryId', true, '5 name'],
+    ['5 name', true, '4 status'],
+    ['0 name', true, null],
+  ])('after %s (backwards: %s) is %s', (from, backwards, to) => {
+    expect(nextEditable(cell(from), backwards, 100)).toEqual(to === null ? null : cell(to));
+  });
+});
+
+describe('the cursor', () => {
+  it('goes along with rows that move, and keeps to what there is', () => {
+    const cursor = new GridCursor();
+    cursor.go(cell('10 status'));
+    cursor.moved(3);
+    expect(cursor.cell).toEqual(cell('13 status'));
+    cursor.fit(5);
+    expect(cursor.cell).toEqual(cell('4 status'));
+    cursor.moved(-9);
+    expect(cursor.row).toBe(0);
+    cursor.fit(0);
+    expect(cursor.row).toBe(HEAD);
+    cursor.moved(2);
+    expect(cursor.row).toBe(HEAD);
+  });
+});

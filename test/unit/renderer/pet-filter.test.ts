@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import {
+  isNarrowed,
+  type PetFilter,
+  readFilter,
+  readTab,
+  sortedBy,
+  writeFilter,
+} from '../../../renderer/state/pet-filter.ts';
+import { beyondTheApi, petRequest } from '../../../renderer/state/pet-request.ts';
+import { NO_FILTER } from '../../support/page-pets.ts';
+import { makeProject } from '../../support/page-world.ts';
+
+describe('what an address asks for', () => {
+  it.each<[Record<string, string>, Partial<PetFilter>]>([
+    [{}, {}],
+    [{ environment: 'staging' }, { environment: 'staging' }],
+    [
+      { status: 'sold', search: ' Re x' },
+      { status: 'sold', search: ' Re x' },
+    ],
+    [{ sort: 'name' }, { sort: 'name' }],
+    [{ sort: '-categoryId' }, { sort: 'categoryId', descending: true }],
+    [{ sort: '-id' }, { descending: true }],
+  ])('%j is read, and written the same', (query, filter) => {
+    expect(readFilter(query)).toEqual({ ...NO_FILTER, ...filter });
+    const written = Object.entries(writeFilter(readFilter(query))).filter(([, value]) => value !== '');
+    expect(Object.fromEntries(written)).toEqual(query);
+  });
+
+  it.each<Record<string, string>>([
+    { environment: 'moon' },
+    { status: 'gone' },
+    { sort: '-price' },
+    { sort: '--id' },
+    { show: 'x' },
+  ])('%j is as if it were not there', (query) => {
+    expect([readFilter(query), readTab(query)]).toEqual([NO_FILTER, 'pets']);
+  });
+
+  it('is cut to what the engine takes', () => {
+    expect(readFilter({ search: 'x'.repeat(500) }).search).toHaveLength(200);
+  });
+});
+
+it('sorting by the same again turns it round', () => {
+  const once = sortedBy(NO_FILTER, 'name');
+  const twice = sortedBy(once, 'name');
+  expect([once, twice, sortedBy(twice, 'name'), sortedBy(twice, 'id')]).toMatchObject([
+    { sort: 'name', descending: false },
+    { sort: 'name', descending: true },
+    { sort: 'name', descending: false },
+    { sort: 'id', descending: false },
+  ]);
+  expect([isNarrowed(NO_FILTER), isNarrowed(twice), isNarrowed({ ...twice, search: 'x' })]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
+describe('the list as a request', () => {
+  const project = makeProject('Demo');
+  const words = (command: string): string[] =>
+    execFileSync('sh', ['-c', `set -- ${command}\nprintf '%s\\n' "$@"`], { env: { VIVARIUM_KEY: 'viv_secret' } })
+      .toString()
+      .trimEnd()
+      .split('\n');
+
+  it.each([
+    [{ ...NO_FILTER }, 'pets', 'http://demo.vivarium.localhost:8080/v1/pets?limit=100'],
+    [{ ...NO_FILTER, status: 'sold' }, 'pets', 'http://demo.vivarium.localhost:8080/v1/pets?limit=100&status=sold'],
+    [{ ...NO_FILTER, environment: 'staging' }, 'orders', 'http://demo-staging.vivarium.localhost:8080/v1/store/orders'],
+  ] as const)('of %j, %s, is words of a shell', (filter, tab, url) => {
+    const command = petRequest({ project, filter, tab, secure: false, dataDir: '/data' });
+    expect(words(command)).toEqual(['curl', '-H', 'Authorization: Bearer viv_secret', url]);
+  });
+
+  it('trusts the root over HTTPS', () => {
+    const command = petRequest({ project, filter: NO_FILTER, tab: 'pets', secure: true, dataDir: "/ada's data" });
+    expect(words(command)).toContain("/ada's data/ca/root.pem");
+    expect(command).toContain('https://demo.vivarium.localhost:8443/v1/pets');
+  });
+
+  it.each([
+    [NO_FILTER, undefined],
+    [{ ...NO_FILTER, search: 'x' }, /the search here is/],
+    [{ ...NO_FILTER, descending: true }, /the order here is/],
+    [{ ...NO_FILTER, search: 'x', sort: 'name' as const }, /the search and the order here are/],
+  ])('of %j says what the API cannot do', (filter, said) => {
+    if (said === undefined) expect(beyondTheApi(filter)).toBeUndefined();
+    else expect(beyondTheApi(filter)).toMatch(said);
+  });
+});

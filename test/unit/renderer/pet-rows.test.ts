@@ -1,0 +1,167 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import type { PetRecord } from '../../../main/contract/pets.ts';
+import { Connection } from '../../../renderer/connection/connection.svelte.ts';
+import { PetList } from '../../../renderer/state/pet-list.svelte.ts';
+import { PetRows } from '../../../renderer/state/pet-rows.svelte.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { createFakeTransport } from '../../support/page-link.ts';
+import { type ListInput, NO_FILTER, teachList } from '../../support/page-pets.ts';
+import { makePets } from '../../support/page-world.ts';
+
+const newcomer = (id: string): PetRecord => ({ id, name: `New ${id}`, categoryId: '1', status: 'sold' });
+
+async function connect(pets: PetRecord[]) {
+  const time = createFakeClock();
+  const transport = createFakeTransport();
+  const world = { pets };
+  teachList(transport, () => world.pets);
+  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
+  connection.start();
+  await settle();
+  const asked = (): ListInput[] =>
+    transport.calls.filter(({ procedure }) => procedure === 'pets.list').map(({ input }) => input as ListInput);
+  const change = async () => {
+    transport.tell({ type: 'pets.changed', projectId: 'prj_demo', environment: 'production' });
+    await time.pass(1_000);
+  };
+  const base = { client: connection.client, changes: connection, time, projectId: 'prj_demo' };
+  return { time, transport, connection, world, asked, change, base };
+}
+
+async function setUp(count: number) {
+  const parts = await connect(makePets(count));
+  const screen: { anchor: number | undefined; moves: number[] } = { anchor: undefined, moves: [] };
+  const rows = new PetRows({
+    ...parts.base,
+    filter: NO_FILTER,
+    anchor: () => screen.anchor,
+    onmoved: (by) => void screen.moves.push(by),
+  });
+  await settle();
+  return { ...parts, rows, screen };
+}
+
+describe('the rows of a list', () => {
+  it('are read around those in sight, and elsewhere only when they come into sight', async () => {
+    const { rows, asked } = await setUp(10_000);
+    expect([rows.total, rows.at(0)?.id, rows.at(5_000)]).toEqual([10_000, '1', undefined]);
+    rows.look({ first: 5_000, last: 5_030 });
+    await settle();
+    expect([rows.at(5_000)?.id, rows.at(4_950)?.id, rows.at(5_080)?.id]).toEqual(['5001', '4951', '5081']);
+    rows.look({ first: 5_010, last: 5_040 });
+    await settle();
+    expect(asked()).toHaveLength(2);
+    expect(asked()[1]).toMatchObject({ offset: 4_940, limit: 151 });
+  });
+
+  it('are asked for once at a time, the latest sight next', async () => {
+    const { rows, asked } = await setUp(10_000);
+    for (let first = 1_000; first <= 9_000; first += 100) rows.look({ first, last: first + 30 });
+    await settle();
+    expect(asked().map(({ offset }) => offset)).toEqual([0, 940, 8_940]);
+    expect(rows.at(9_010)?.id).toBe('9011');
+  });
+
+  it('are read again after a change, and stay where they are', async () => {
+    const { rows, world, screen, change } = await setUp(100);
+    world.pets = [...world.pets, newcomer('101')];
+    await change();
+    expect([rows.total, screen.moves]).toEqual([101, []]);
+  });
+
+  it('move along with the pet at the anchor', async () => {
+    const { rows, world, screen, change, asked } = await setUp(1_000);
+    rows.look({ first: 500, last: 530 });
+    await settle();
+    screen.anchor = 505;
+    world.pets = [newcomer('-3'), newcomer('-2'), newcomer('-1'), ...world.pets];
+    await change();
+    expect(asked().at(-1)).toMatchObject({ offset: 440, anchor: '506', before: 65 });
+    expect([screen.moves, rows.at(508)?.id]).toEqual([[3], '506']);
+    // The pet itself is gone: the positions stay.
+    world.pets = world.pets.filter(({ id }) => id !== '509');
+    screen.anchor = 511;
+    await change();
+    expect(screen.moves).toEqual([3]);
+  });
+
+  it('near the beginning move by as much as they can', async () => {
+    const { rows, world, screen, change } = await setUp(100);
+    screen.anchor = 5;
+    world.pets = world.pets.slice(2);
+    await change();
+    expect([screen.moves, rows.at(3)?.id]).toEqual([[-2], '6']);
+  });
+
+  it('show at once what the engine said of one, and find where one stands', async () => {
+    const { rows } = await setUp(1_000);
+    rows.put({ ...newcomer('7'), name: 'Renamed' });
+    expect([rows.at(6)?.name, rows.positionOf('7'), rows.positionOf('900')]).toEqual(['Renamed', 6, undefined]);
+    expect([await rows.find('900'), await rows.find('4711')]).toEqual([899, undefined]);
+  });
+
+  it('do not ask for ever for rows that are gone', async () => {
+    const { rows, world, asked } = await setUp(1_000);
+    world.pets = world.pets.slice(0, 300);
+    rows.look({ first: 900, last: 930 });
+    await settle();
+    expect(asked()).toHaveLength(2);
+  });
+
+  it('say why they could not be read', async () => {
+    const { rows, transport, time } = await setUp(1_000);
+    transport.teach('pets.list', () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })));
+    rows.look({ first: 900, last: 930 });
+    await time.pass(1_000);
+    expect([rows.live.failure, rows.total]).toEqual(['Broken.', 1_000]);
+  });
+});
+
+describe('the list that is shown', () => {
+  async function setUpList() {
+    const parts = await connect(makePets(50));
+    const list = new PetList({ ...parts.base, anchor: () => undefined, onmoved: () => undefined }, NO_FILTER);
+    await settle();
+    return { ...parts, list };
+  }
+
+  it('stays until the next one has its first rows', async () => {
+    const { list, transport } = await setUpList();
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    transport.teach('pets.list', () => promise);
+    list.want({ ...NO_FILTER, search: 'ada' });
+    await settle();
+    expect([list.rows.filter.search, list.busy, list.wanted.search]).toEqual(['', true, 'ada']);
+    resolve({ items: makePets(1), total: 1, offset: 0 });
+    await settle();
+    expect([list.rows.filter.search, list.rows.total, list.busy]).toEqual(['ada', 1, false]);
+    list.settle();
+    expect(list.rows.filter.search).toBe('ada');
+  });
+
+  it('is not replaced by one that was asked for before the last', async () => {
+    const { list, transport } = await setUpList();
+    const slow = Promise.withResolvers<unknown>();
+    transport.teach('pets.list', () => slow.promise);
+    list.want({ ...NO_FILTER, search: 'a' });
+    await settle();
+    transport.teach('pets.list', () => ({ items: makePets(2), total: 2, offset: 0 }));
+    list.want({ ...NO_FILTER, search: 'ad' });
+    await settle();
+    slow.resolve({ items: makePets(9), total: 9, offset: 0 });
+    await settle();
+    expect([list.rows.filter.search, list.rows.total]).toEqual(['ad', 2]);
+    list.want(NO_FILTER);
+    await settle();
+    expect(list.rows.filter.search).toBe('');
+  });
+
+  it('goes at once when it is of another environment', async () => {
+    const { list, transport } = await setUpList();
+    transport.teach('pets.list', () => new Promise(() => undefined));
+    list.want({ ...NO_FILTER, environment: 'staging' });
+    expect([list.rows.filter.environment, list.rows.total]).toEqual(['staging', undefined]);
+  });
+});

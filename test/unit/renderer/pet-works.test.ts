@@ -1,0 +1,176 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { Connection } from '../../../renderer/connection/connection.svelte.ts';
+import { clearing, formatOf, importing, seeding } from '../../../renderer/state/pet-works.ts';
+import { textPieces, UnreadableFileError } from '../../../renderer/state/text-pieces.ts';
+import { Works } from '../../../renderer/state/works.svelte.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { createFakeTransport } from '../../support/page-link.ts';
+
+async function setUp() {
+  const time = createFakeClock();
+  const transport = createFakeTransport();
+  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
+  connection.start();
+  await settle();
+  const works = new Works(time);
+  const dataset = { client: connection.client, projectId: 'prj_demo', environment: 'staging' } as const;
+  const sent = (procedure: string) =>
+    transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input as Record<string, unknown>);
+  return { time, transport, works, dataset, sent };
+}
+
+/** Lets what goes part by part come to its end. */
+async function untilEnded(work: { ended: boolean }): Promise<void> {
+  for (let turn = 0; turn < 500 && !work.ended; turn++) await settle();
+  expect(work.ended).toBe(true);
+}
+
+describe('seeding', () => {
+  it('is asked for in parts that are the whole together, and shows how far it is', async () => {
+    const { time, transport, works, dataset, sent } = await setUp();
+    const seen: [number, string][] = [];
+    transport.teach('pets.seed', (input) => {
+      seen.push([works.list[0]?.share ?? -1, works.list[0]?.note ?? '']);
+      return { created: (input as { count: number }).count, rejected: [], rejectedTotal: 0 };
+    });
+    const work = works.start(seeding(dataset, 12_000));
+    await untilEnded(work);
+    expect(sent('pets.seed').map(({ count, skip }) => [count, skip])).toEqual([
+      [5_000, 0],
+      [5_000, 5_000],
+      [2_000, 10_000],
+    ]);
+    expect(seen[2]).toEqual([10_000 / 12_000, '10,000 of 12,000 pets added']);
+    expect([work.state, work.result]).toEqual(['done', '12,000 pets added to staging.']);
+    await time.pass(10_000);
+    expect(works.list).toEqual([]);
+  });
+
+  it('stops between two parts', async () => {
+    const { transport, works, dataset } = await setUp();
+    transport.teach('pets.seed', () => {
+      works.list[0]?.stop();
+      return { created: 5_000, rejected: [], rejectedTotal: 0 };
+    });
+    const work = works.start(seeding(dataset, 1_000_000));
+    await untilEnded(work);
+    expect([work.state, work.result]).toEqual(['stopped', '5,000 pets added to staging.']);
+  });
+
+  it('stays in sight with the reason when it fails', async () => {
+    const { time, transport, works, dataset } = await setUp();
+    transport.teach('pets.seed', () => Promise.reject(new ORPCError('unavailable', { message: 'The disk is full.' })));
+    const work = works.start(seeding(dataset, 10));
+    await untilEnded(work);
+    await time.pass(60_000);
+    expect([work.state, work.result, works.list.length]).toEqual(['failed', 'The disk is full.', 1]);
+    works.dismiss(work);
+    expect(works.list).toEqual([]);
+  });
+
+  it('says what a lost connection means', async () => {
+    const { transport, works, dataset } = await setUp();
+    transport.teach('pets.seed', () => {
+      transport.drop();
+      return new Promise(() => undefined);
+    });
+    const work = works.start(seeding(dataset, 10));
+    await untilEnded(work);
+    expect(work.result).toBe('The connection to Vivarium was lost. What was done until then stays.');
+  });
+});
+
+describe('clearing', () => {
+  it('goes on until none is left, also when others come meanwhile', async () => {
+    const { transport, works, dataset } = await setUp();
+    let left = 11_000;
+    transport.teach('pets.clear', (input) => {
+      const removed = Math.min(left, (input as { limit: number }).limit);
+      left -= removed;
+      if (left === 6_000) left += 10;
+      return { removed, left };
+    });
+    const work = works.start(clearing(dataset, 11_000));
+    await untilEnded(work);
+    expect([left, work.result]).toEqual([0, '11,010 pets removed from staging.']);
+  });
+});
+
+describe('an import', () => {
+  const report = (created: number, rejected: { row: number; message: string }[] = []) => ({
+    created,
+    rejected,
+    rejectedTotal: rejected.length,
+  });
+
+  it('sends the file in pieces that belong together, and adds up their reports', async () => {
+    const { transport, works, dataset, sent } = await setUp();
+    transport.teach('pets.import', (input) => {
+      const { more, text } = input as { more: boolean; text: string };
+      const bad = text === '' ? [] : [{ row: text.length, message: 'no' }];
+      return { ...report(text === '' ? 1 : 10, bad), ...(more && { importId: 'imp_1' }) };
+    });
+    const file = new Blob(['x'.repeat(600_000)]);
+    const work = works.start(importing(dataset, { file, name: 'a.csv', format: 'csv' }));
+    await untilEnded(work);
+    expect(sent('pets.import').map(({ text, more, importId }) => [String(text).length, more, importId])).toEqual([
+      [262_144, true, undefined],
+      [262_144, true, 'imp_1'],
+      [75_712, true, 'imp_1'],
+      [0, false, 'imp_1'],
+    ]);
+    expect(work.report).toMatchObject({ created: 31, rejectedTotal: 3, rejected: [{}, {}, {}] });
+    expect([work.state, work.result, works.list.length]).toEqual(['done', '31 pets added, 3 rows refused', 1]);
+  });
+
+  it('says what is wrong with the text as a whole', async () => {
+    const { transport, works, dataset } = await setUp();
+    const refusal = new ORPCError('invalid_request', { message: 'text: must be a JSON array.' });
+    transport.teach('pets.import', () => Promise.reject(refusal));
+    const work = works.start(importing(dataset, { file: new Blob(['{}']), name: 'a.json', format: 'json' }));
+    await untilEnded(work);
+    expect([work.state, work.result]).toEqual(['failed', 'text: must be a JSON array.']);
+  });
+});
+
+describe('the pieces of a file', () => {
+  const read = async (bytes: Uint8Array<ArrayBuffer>, size: number) => {
+    const pieces = [];
+    for await (const piece of textPieces(new Blob([bytes]), size)) pieces.push(piece);
+    return pieces;
+  };
+
+  it('never cut a character apart', async () => {
+    const text = 'Zoë 🦊, 日本';
+    const bytes = new TextEncoder().encode(text);
+    for (let size = 1; size <= bytes.length; size++) {
+      const pieces = await read(bytes, size);
+      expect(pieces.map((piece) => piece.text).join('')).toBe(text);
+      expect(pieces.at(-1)?.readTo).toBe(bytes.length);
+    }
+  });
+
+  it('are read as UTF-16 where a byte order mark says so', async () => {
+    const little = new Uint8Array([0xff, 0xfe, 0x41, 0x00, 0xeb, 0x00]);
+    expect((await read(little, 3)).map(({ text }) => text).join('')).toBe('Aë');
+  });
+
+  it.each([
+    ['in the middle', [0x41, 0xff, 0x41]],
+    ['cut off at the end', [0x41, 0xc3]],
+  ])('of what is no text are refused: %s', async (_where, bytes) => {
+    await expect(read(new Uint8Array(bytes), 2)).rejects.toThrow(UnreadableFileError);
+    await expect(read(new Uint8Array(bytes), 2)).rejects.toThrow('is not UTF-8 text');
+  });
+});
+
+it.each([
+  ['pets.json', 'a,b', 'json'],
+  ['PETS.CSV', '[', 'csv'],
+  ['pets', '  [{', 'json'],
+  ['', 'name,categoryId', 'csv'],
+])('the format of %j that begins with %j is %s', (name, beginning, format) => {
+  expect(formatOf(name, beginning)).toBe(format);
+});

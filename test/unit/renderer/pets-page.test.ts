@@ -1,0 +1,187 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import type { PetRecord } from '../../../main/contract/pets.ts';
+import { Connection } from '../../../renderer/connection/connection.svelte.ts';
+import { CellEdit } from '../../../renderer/state/cell-edit.svelte.ts';
+import { PetDetail } from '../../../renderer/state/pet-detail.svelte.ts';
+import { PetsPage } from '../../../renderer/state/pets-page.svelte.ts';
+import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { createFakeTransport } from '../../support/page-link.ts';
+import { NO_FILTER, teachList } from '../../support/page-pets.ts';
+import { makePets } from '../../support/page-world.ts';
+
+async function setUp() {
+  const time = createFakeClock();
+  const transport = createFakeTransport();
+  const world = { pets: makePets(30) };
+  teachList(transport, () => world.pets);
+  transport.teach('pets.update', (input) => {
+    const { id, name, categoryId, status } = input as PetRecord;
+    const pet = world.pets.find((other) => other.id === id);
+    if (pet === undefined) throw new Error(`No pet ${id}.`);
+    return {
+      ...pet,
+      ...(name !== undefined && { name }),
+      ...(categoryId !== undefined && { categoryId }),
+      ...(status !== undefined && { status }),
+    };
+  });
+  transport.teach('pets.remove', (input) => world.pets.find(({ id }) => id === (input as PetRecord).id));
+  transport.teach('pets.create', (input) => ({ id: '31', ...(input as object) }));
+  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
+  connection.start();
+  await settle();
+  const toasts = new Toasts(time);
+  const base = { client: connection.client, changes: connection, time, projectId: 'prj_demo' };
+  const page = new PetsPage({ ...base, toasts, filter: NO_FILTER });
+  await settle();
+  const sent = (procedure: string) =>
+    transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input);
+  return { time, transport, toasts, base, page, world, sent, said: () => toasts.list.map(({ text }) => text) };
+}
+
+const DATASET = { projectId: 'prj_demo', environment: 'production' };
+
+describe('what is done with pets', () => {
+  it('an edited cell shows at once, and one report stands for many edits, each of which can be undone', async () => {
+    const { page, toasts, sent, said } = await setUp();
+    for (const text of ['Adb', 'Adc']) {
+      const pet = page.list.rows.at(0);
+      if (pet === undefined) throw new Error('There is no first row.');
+      const edit = new CellEdit(pet, 'name', (finished) => page.save(page.list.rows, finished));
+      edit.text = text;
+      expect(await edit.save()).toBe(true);
+      expect(page.list.rows.at(0)?.name).toBe(text);
+    }
+    expect(said()).toEqual(['Changed Adb’s name to Adc.']);
+    toasts.undoLast();
+    await settle();
+    toasts.undoLast();
+    await settle();
+    expect(sent('pets.update').slice(2)).toEqual([
+      { ...DATASET, id: '1', name: 'Adb' },
+      { ...DATASET, id: '1', name: 'Ada' },
+    ]);
+  });
+
+  it('a removed pet comes back as it was', async () => {
+    const { page, toasts, world, sent, said } = await setUp();
+    const pet = { ...(world.pets[2] as PetRecord), name: 'x'.repeat(1_000) };
+    await page.remove(pet);
+    expect(said()).toEqual([`Removed ${'x'.repeat(48)}….`]);
+    toasts.undoLast();
+    await settle();
+    expect(sent('pets.create')).toEqual([{ ...DATASET, ...pet }]);
+  });
+
+  it('a pet that could not be removed is named with the reason', async () => {
+    const { page, transport, world, said } = await setUp();
+    transport.teach('pets.remove', () => Promise.reject(new ORPCError('not_found', { message: 'There is no pet 1.' })));
+    await page.remove(world.pets[0] as PetRecord);
+    expect(said()).toEqual(['Ada was not removed. There is no pet 1.']);
+  });
+
+  it('an added pet is gone to where the list has it', async () => {
+    const { page, world, sent } = await setUp();
+    const gone: number[] = [];
+    page.attach({ anchor: () => undefined, moved: () => undefined, goTo: (row) => void gone.push(row) });
+    world.pets = [...world.pets, { id: '31', name: 'Zora', categoryId: '1', status: 'sold' }];
+    await page.add({ id: ' ', name: 'Zora', categoryId: ' 1 ', status: 'sold' });
+    await settle();
+    expect(sent('pets.create')).toEqual([{ ...DATASET, name: 'Zora', categoryId: '1', status: 'sold' }]);
+    expect(gone).toEqual([30]);
+  });
+});
+
+describe('a cell that is edited', () => {
+  const pet = makePets(1)[0] as PetRecord;
+
+  it('is not sent when nothing was changed', async () => {
+    const edit = new CellEdit(pet, 'categoryId', () => Promise.reject(new Error('sent')));
+    expect([await edit.save(), edit.text]).toEqual([true, '1']);
+  });
+
+  it('keeps what was typed beside what the engine says against it, and is sent once at a time', async () => {
+    let sends = 0;
+    const { promise, reject } = Promise.withResolvers<undefined>();
+    const edit = new CellEdit(pet, 'name', () => {
+      sends++;
+      return promise;
+    });
+    edit.text = ' ';
+    const saving = edit.save();
+    expect([edit.saving, await edit.save(), sends]).toEqual([true, false, 1]);
+    const issues = [{ path: 'name', message: 'must have a character' }];
+    reject(new ORPCError('invalid_request', { message: 'name must have a character', data: { issues } }));
+    expect(await saving).toBe(false);
+    expect([edit.fault, edit.text, edit.saving]).toEqual(['must have a character', ' ', false]);
+  });
+});
+
+describe('the pet beside the list', () => {
+  async function open(id: string) {
+    const parts = await setUp();
+    const { transport, world, base, page } = parts;
+    transport.teach('pets.get', (input) => {
+      const pet = world.pets.find((other) => other.id === (input as PetRecord).id);
+      if (pet === undefined) throw new ORPCError('not_found', { message: 'There is none.' });
+      return pet;
+    });
+    transport.teach('orders.list', () => ['1', '2'].map((order) => ({ id: order })));
+    const detail = new PetDetail({ ...base, actions: page.actions, environment: 'production', id });
+    await settle();
+    const change = async () => {
+      transport.tell({ type: 'pets.changed', projectId: 'prj_demo', environment: 'production' });
+      await parts.time.pass(1_000);
+    };
+    return { ...parts, detail, change };
+  }
+
+  it('follows what others change, but not over what someone types', async () => {
+    const { detail, world, change } = await open('1');
+    expect(detail.form.values).toEqual({ name: 'Ada', categoryId: '1', status: 'available' });
+    world.pets = world.pets.map((pet) => (pet.id === '1' ? { ...pet, name: 'Ada L.' } : pet));
+    await change();
+    expect([detail.form.values.name, detail.changed]).toEqual(['Ada L.', false]);
+    detail.form.values.name = 'Adam';
+    world.pets = world.pets.map((pet) => (pet.id === '1' ? { ...pet, status: 'sold' } : pet));
+    await change();
+    expect([detail.form.values, detail.changed]).toEqual([
+      { name: 'Adam', categoryId: '1', status: 'available' },
+      true,
+    ]);
+    detail.discard();
+    expect(detail.form.values).toEqual({ name: 'Ada L.', categoryId: '1', status: 'sold' });
+  });
+
+  it('is saved whole, and has its newest order first', async () => {
+    const { detail, sent, said } = await open('1');
+    detail.form.values.categoryId = ' 9 ';
+    await detail.save();
+    expect(sent('pets.update')).toEqual([{ ...DATASET, id: '1', name: 'Ada', categoryId: '9', status: 'available' }]);
+    expect([said(), detail.changed]).toEqual([['Changed Ada.'], false]);
+    expect(detail.orders.value?.map(({ id }) => id)).toEqual(['2', '1']);
+  });
+
+  it('places an order that can be taken back', async () => {
+    const { detail, transport, toasts, sent, said } = await open('1');
+    transport.teach('orders.create', () => ({ id: '3' }));
+    transport.teach('orders.remove', () => ({ id: '3' }));
+    detail.order.values.quantity = '1,000';
+    await detail.placeOrder();
+    expect(sent('orders.create')).toEqual([{ ...DATASET, petId: '1', quantity: 1_000 }]);
+    expect([said(), detail.order.values.quantity]).toEqual([['Placed order 3 for Ada.'], '1']);
+    toasts.undoLast();
+    await settle();
+    expect(sent('orders.remove')).toEqual([{ ...DATASET, id: '3' }]);
+  });
+
+  it('is null when there is none, or no more', async () => {
+    const { detail, world, change } = await open('1');
+    world.pets = [];
+    await change();
+    expect([detail.pet.value, detail.pet.failure]).toEqual([null, undefined]);
+  });
+});
