@@ -10,12 +10,15 @@ import { datasetSize } from './cases/dataset-size.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
+import { engineTurns } from './cases/engine-turns.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
 import { interfaceChanges } from './cases/interface-changes.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
 import { leaf } from './cases/leaf.ts';
 import { listThroughput } from './cases/list-throughput.ts';
+import { longWork } from './cases/long-work.ts';
 import { manyDomains } from './cases/many-domains.ts';
+import { petsPage } from './cases/pets-page.ts';
 import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsHandshakes } from './cases/tls-handshakes.ts';
@@ -32,6 +35,9 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   leaf,
   tlsHandshakes,
   manyDomains,
+  engineTurns,
+  petsPage,
+  longWork,
   dnsStall,
   interfaceOpening,
   interfaceChanges,
