@@ -32,7 +32,8 @@ async function call(engine: Engine, procedure: string, input: object): Promise<u
 
 async function openPets(options: Parameters<typeof openPage>[0] = {}): Promise<EnginePage> {
   const opened = await openPage({ path: PATH, ...options });
-  await opened.page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor();
+  // The heading is the frame's; the page's own keys work from here on.
+  await opened.page.getByRole('group', { name: 'Environment' }).waitFor();
   return opened;
 }
 
