@@ -17,6 +17,17 @@ export function readmeCommands(heading: string): string[] {
     .map((line) => line.replaceAll('\0', '\n'));
 }
 
+/** The numbered steps under a heading of the README, each as one line. */
+export function readmeSteps(heading: string): string[] {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const section = new RegExp(`^## ${heading}$\n([^]*?)^## `, 'm').exec(readme)?.[1] ?? '';
+  const steps = [...section.matchAll(/^\d+\. ([^]*?)\n(?=\d+\. |\n)/gm)].map(([, step = '']) =>
+    step.replaceAll(/\s+/g, ' '),
+  );
+  if (steps.length === 0) throw new Error(`The README has no numbered steps under "${heading}".`);
+  return steps;
+}
+
 export interface Said {
   command: string;
   /** Standard output and standard error as they come in a terminal. */

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { makeDatabase } from '../integration/ca/machine.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { temporaryFolder, track } from '../support/engine.ts';
+import { FREE_PORTS } from '../support/program.ts';
+import { paste, readmeCommands, readmeSteps } from '../support/readme-walk.ts';
+import { requireTool } from '../support/tools.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Starting by npm, two browsers, and curl twice, on a machine that does other things too. */
+const WALK_TIMEOUT_MS = 180_000;
+
+/** `VIVARIUM_IMAGES=1` takes the README's pictures on the way, at the ports that it names. */
+const takesImages = process.env.VIVARIUM_IMAGES === '1';
+const IMAGES = join(ROOT, 'docs', 'images');
+
+const steps = readmeSteps('A first walk in the window');
+
+/** Only what the README says may be pressed: a newcomer knows nothing else. */
+function readAt(step: number, words: string): string {
+  expect(steps[step - 1], `step ${step} of the README`).toContain(`*${words}*`);
+  return words;
+}
+
+const hostname = /`(shop\.[\w.]+)`/.exec(steps[1] ?? '')?.[1] ?? '';
+
+interface Started {
+  /** The line *Interface*. */
+  link: string;
+  key: string;
+  httpsPort: number;
+}
+
+/** `npm start`, as the README has it, in a home of its own. */
+async function startByNpm(home: string): Promise<Started> {
+  expect(readmeCommands('Start')[0]).toMatch(/^npm start\b/);
+  const { XDG_DATA_HOME: _data, VIVARIUM_DATA_DIR: _folder, ...env } = process.env;
+  const ports = takesImages ? [] : FREE_PORTS;
+  const child = spawn('npm', ['start', '--', '--headless', ...ports], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, HOME: home, NO_COLOR: '1', npm_config_update_notifier: 'false' },
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  track(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  let printed = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    child.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (printed.includes('Stop with Ctrl-C')) resolve();
+    });
+    void ended.then(() => reject(new Error(`npm start ended: ${printed}`)));
+  });
+  return {
+    link: /Interface +(http\S+)/.exec(printed)?.[1] ?? '',
+    key: /API key +(viv_\w+)/.exec(printed)?.[1] ?? '',
+    httpsPort: Number(/HTTPS (\d+)/.exec(printed)?.[1]),
+  };
+}
+
+/** The newcomer's browser: it trusts what their home trusts, and finds `.test` on this machine, as the README says. */
+async function openBrowser(home: string): Promise<{ browser: Browser; page: Page }> {
+  const rules = /`--host-resolver-rules="([^"]+)"`/.exec(steps[4] ?? '')?.[1];
+  const browser = await launchChromium({ home, args: [`--host-resolver-rules=${rules}`] });
+  track(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 2 });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  return { browser, page: await context.newPage() };
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+async function goTo(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { level: 1, name }).waitFor();
+}
+
+/** What the page's copy button gives, pasted into a terminal. */
+async function pasteCopied(page: Page, key: string): Promise<string> {
+  const command = await page.evaluate<string>('navigator.clipboard.readText()');
+  const [said] = await paste([`${command} -sS`], { VIVARIUM_KEY: key });
+  expect(said?.exitCode, said?.text).toBe(0);
+  return said?.text ?? '';
+}
+
+async function takeImage(page: Page, name: string): Promise<void> {
+  if (!takesImages) return;
+  await mkdir(IMAGES, { recursive: true });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: join(IMAGES, `${name}-${colorScheme}.png`) });
+  }
+}
+
+describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () => {
+  it('starts, adds a pet, sees it by the API, attaches a domain, sees it fail, mends it, and opens it over HTTPS', async () => {
+    ['curl', 'certutil'].forEach(requireTool);
+    const home = temporaryFolder();
+    await makeDatabase(join(home, '.pki', 'nssdb'));
+    const { link, key, httpsPort } = await startByNpm(home);
+    const address = `https://${hostname}:${httpsPort}/v1/pets?limit=100`;
+
+    const { browser, page } = await openBrowser(home);
+    await page.goto(link);
+    await page.getByText('live', { exact: true }).waitFor();
+
+    await goTo(page, readAt(1, 'Pets'));
+    await button(page, readAt(1, 'Add a pet')).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Rex the Newcomer');
+    await page.keyboard.press('Enter');
+    await page.getByRole('grid').getByText('Rex the Newcomer').waitFor();
+    await button(page, readAt(1, 'As curl')).click();
+    await button(page, 'Copy request').click();
+    expect(await pasteCopied(page, key)).toContain(
+      '{"id":31,"name":"Rex the Newcomer","categoryId":1,"status":"available"}',
+    );
+    await page.keyboard.press('Escape');
+
+    await goTo(page, readAt(2, 'Domains'));
+    await button(page, readAt(2, 'Attach a domain')).first().click();
+    await page.getByLabel('Hostname').fill(hostname);
+    await page.keyboard.press('Enter');
+    await button(page, readAt(2, 'Change the plan to Pro and attach')).click();
+
+    await button(page, readAt(3, 'Verify')).click();
+    const checks = region(page, readAt(3, 'Checks'));
+    await checks.getByText('no_record').waitFor();
+    await checks.getByText('Expected').waitFor();
+    await checks.getByText('Create the zone acme.test').waitFor();
+    await takeImage(page, 'domain');
+
+    await button(page, readAt(4, 'Put it in my local zone')).click();
+    await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
+    await button(page, readAt(4, 'Verify')).click();
+    await page.locator(`a[data-hostname="${hostname}"]`).getByText('certificate issued').waitFor();
+
+    await region(page, readAt(5, 'Requests'))
+      .getByText(`https://${hostname}:${httpsPort}/v1`, { exact: true })
+      .waitFor();
+    await button(page, 'Copy request').click();
+    expect(await pasteCopied(page, key)).toContain('"name":"Biscuit the Border Collie"');
+
+    const stranger = await browser.newPage();
+    await expect(stranger.goto(address)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+    await goTo(page, readAt(5, 'Certificates'));
+    await button(page, `${readAt(5, 'Trust')}: Chromium and Chrome`).click();
+    await page.getByText('The root is trusted. Restart Chromium if it is running.').waitFor();
+    await browser.close();
+    const { page: restarted } = await openBrowser(home);
+    await restarted.setExtraHTTPHeaders({ Authorization: `Bearer ${key}` });
+    const response = await restarted.goto(address);
+    expect([response?.status(), (await response?.securityDetails())?.issuer]).toEqual([
+      200,
+      expect.stringMatching(/^Vivarium root /),
+    ]);
+    expect(await response?.json()).toContainEqual(expect.objectContaining({ name: 'Rex the Newcomer' }));
+  });
+});
