@@ -5,6 +5,7 @@ import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
 import { openDomains } from './composition/domains.ts';
 import { type Closer, type FoundationOptions, openFoundation } from './composition/foundation.ts';
+import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
 import type { Services } from './contract/index.ts';
@@ -62,11 +63,13 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     platform: certificates.platformLeaves,
     domains: domains.leaves,
   });
+  const reach = openReach({ dataPlane, controlUrl: () => control.url });
   const { services, demo } = createServices(foundation, {
     certificates,
     dns,
     domains,
     dataPlane,
+    reach,
     publish,
     statusReport: () => reportStatus(foundation, { dns, domains, dataPlane, control }),
   });
@@ -81,14 +84,15 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     });
     dns.publish(snapshot.platformHostnames);
     dataPlane.publish(snapshot);
+    reach.publish(snapshot);
   }
 
   const router = createRouter(services, { log });
   // Before the demo, whose certificate says where the control port is; nobody is told of it until all is there.
-  const control = await startControl(foundation, { router, certificates, assetsDir: options.assetsDir });
+  const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   publish();
   domains.lifecycle.start();
-  const runtime = announce(foundation, { certificates, dns, dataPlane, control });
+  const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
   return { runtime, services, router, signInLink: control.signInLink, demoKey: () => demo.key() };
 }

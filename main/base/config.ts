@@ -38,6 +38,8 @@ export interface RuntimeFile {
   https: { port: number };
   dns: { port: number };
   control: { url: string; token: string };
+  /** The forward proxy to what is served here, and the file that sends clients through it. */
+  proxy: { url: string; pacUrl: string };
   platformZone: string;
   cnameTarget: string;
   caFile: string;

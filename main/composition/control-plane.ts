@@ -10,13 +10,14 @@ import { type Certificates, CRL_PATH } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
+import { PAC_PATH, type Reach } from './reach.ts';
 
 /** The control port. */
 export async function startControl(
   { config, stateDir, clock, log, onStop }: Foundation,
-  parts: { router: ControlRouter; certificates: Certificates; assetsDir: string | null },
+  parts: { router: ControlRouter; certificates: Certificates; reach: Reach; assetsDir: string | null },
 ) {
-  const { router, certificates, assetsDir } = parts;
+  const { router, certificates, reach, assetsDir } = parts;
   const token = loadControlToken(join(stateDir, 'control-token'));
   const server = createControlServer({
     clock,
@@ -25,7 +26,10 @@ export async function startControl(
     token,
     port: config.controlPort,
     assetsDir,
-    openFiles: new Map([[CRL_PATH, { contentType: 'application/pkix-crl', read: certificates.revocationList }]]),
+    openFiles: new Map([
+      [CRL_PATH, { contentType: 'application/pkix-crl', read: certificates.revocationList }],
+      [PAC_PATH, reach.pacFile],
+    ]),
     version: VERSION,
   });
   onStop(() => server.stop(DRAIN_MS_MAX));
@@ -37,9 +41,10 @@ export async function startControl(
 /** Tells scripts where this Vivarium is, for as long as it runs. */
 export function announce(
   { inFolder, onStop }: Foundation,
-  parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; control: RuntimeFile['control'] },
+  parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; reach: Reach; control: RuntimeFile['control'] },
 ): RuntimeFile {
-  const { certificates, dns, dataPlane, control } = parts;
+  const { certificates, dns, dataPlane, reach, control } = parts;
+  const { url, pacUrl } = reach.proxy();
   const runtime: RuntimeFile = {
     pid: process.pid,
     version: VERSION,
@@ -47,6 +52,7 @@ export function announce(
     https: { port: dataPlane.ports.https },
     dns: { port: dns.listening.port },
     control: { url: control.url, token: control.token },
+    proxy: { url, pacUrl },
     platformZone: PLATFORM_ZONE,
     cnameTarget: CNAME_TARGET,
     caFile: certificates.certificateFile,

@@ -23,6 +23,7 @@ import {
   createPetSeeds,
   createPetServices,
   createProjectServices,
+  createReachServices,
   createRecordServices,
   createSettingsServices,
   createStatusServices,
@@ -37,12 +38,14 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
+import type { Reach } from './reach.ts';
 
 export interface ServiceParts {
   certificates: Certificates;
   dns: Dns;
   domains: Domains;
   dataPlane: DataPlane;
+  reach: Reach;
   publish: () => void;
   statusReport: () => StatusReport;
 }
@@ -167,6 +170,7 @@ export function createServices(
       loopback: dataPlane.loopback,
       passes: dataPlane.passes,
     }),
+    reach: createReachServices(parts.reach),
     settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
     events: createEventServices(events),
   };

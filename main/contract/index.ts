@@ -12,6 +12,7 @@ import { limits } from './limits.ts';
 import { orders } from './orders.ts';
 import { pets } from './pets.ts';
 import { projects } from './projects.ts';
+import { reach } from './reach.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
 import { traffic } from './traffic.ts';
@@ -36,6 +37,7 @@ export const contract = {
   ca,
   clock,
   traffic,
+  reach,
   settings,
   events,
 };

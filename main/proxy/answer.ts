@@ -15,7 +15,8 @@ export type Answer =
 const SERVED_IN_PAGE_MAX = 100;
 const SERVED_IN_MESSAGE_MAX = 10;
 
-const DEFAULT_PORT: Record<Scheme, number> = { http: 80, https: 443 };
+/** The ports that URLs without a port mean. */
+export const DEFAULT_PORT: Record<Scheme, number> = { http: 80, https: 443 };
 
 /** `scheme://hostname[:port]`; the port is left out where it is the scheme's own. */
 export function originOf(scheme: Scheme, hostname: string, port: number): string {
@@ -120,7 +121,8 @@ function listServed({ table, connection }: Exchange): { links: { url: string; te
   };
 }
 
-function describeServed({ table, connection }: Exchange): string {
+/** What is served, in a sentence. */
+export function describeServed({ table, connection }: Pick<Exchange, 'table' | 'connection'>): string {
   const { hostnames, total } = table.served(SERVED_IN_MESSAGE_MAX);
   if (total === 0) return 'Nothing is served here yet: create a project first.';
   const { scheme, port } = connection.listener;

@@ -33,13 +33,13 @@ export interface AuthorityFacts {
 }
 
 export type AuthorityVerdict =
-  /** `path` is in origin form, or `*`. */
-  { ok: true; authority: SentAuthority; path: string } | { ok: false; problem: Problem };
+  /** `path` is in origin form, or `*`. `absolute`: the target was a URL, which is how one asks a proxy. */
+  { ok: true; authority: SentAuthority; path: string; absolute: boolean } | { ok: false; problem: Problem };
 
 /**
  * Decides which authority a request is for, so that there is one answer only: exactly one `Host`, or `:authority`
- * agreeing with it, or the authority of an absolute-form target, which wins over `Host` (RFC 9112 §3.2.2). The port in
- * it is not compared with the listener's: behind a forwarded port or a container it differs, and nothing depends on it.
+ * agreeing with it, or the authority of an absolute-form target, which wins over `Host` (RFC 9112 §3.2.2). The port of
+ * `Host` is not compared with the listener's: behind a forwarded port or a container it differs, and nothing depends on it.
  */
 export function readAuthority(facts: AuthorityFacts): AuthorityVerdict {
   const fault = findFault(facts);
@@ -53,7 +53,8 @@ export function readAuthority(facts: AuthorityFacts): AuthorityVerdict {
   if (text === null) return refuse(problem.missingHost(facts.httpVersion));
   const authority = facts.known?.text === text ? facts.known : sentAuthority(text);
   if (authority === null) return refuse(problem.unreadableAuthority());
-  return { ok: true, authority, path: target.form === 'asterisk' ? '*' : target.path };
+  const absolute = target.form === 'absolute';
+  return { ok: true, authority, path: target.form === 'asterisk' ? '*' : target.path, absolute };
 }
 
 function sentAuthority(text: string): SentAuthority | null {

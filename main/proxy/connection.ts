@@ -20,7 +20,10 @@ type Phase = 'opening' | 'open' | 'closing';
 
 /** One client connection, from accept to close. */
 export interface Connection {
-  readonly listener: Listener;
+  /** What it speaks to; after CONNECT, the listener that was asked for, at the port that was asked for. */
+  listener: Listener;
+  /** Whether it has become a tunnel by CONNECT. */
+  tunnel: boolean;
   /** As it was accepted. */
   readonly raw: Socket;
   /** The client's address in normal form. */

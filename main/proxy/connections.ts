@@ -89,6 +89,7 @@ export function createConnections(options: {
       }
       const connection: Connection = {
         listener,
+        tunnel: false,
         raw,
         address: normalizeAddress(raw.remoteAddress),
         port: raw.remotePort ?? 0,

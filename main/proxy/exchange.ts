@@ -46,6 +46,8 @@ export interface Exchange {
   authority: Authority | null;
   /** The authority as the client wrote it. */
   authorityText: string;
+  /** Whether it was asked as a proxy is asked, with a URL as its target. */
+  absolute: boolean;
   route: Route | null;
   keyId: string | null;
   caller: Caller | null;

@@ -80,6 +80,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       answered: false,
       authority: null,
       authorityText: '',
+      absolute: false,
       route: null,
       keyId: null,
       caller: null,

@@ -5,7 +5,6 @@ import type { Log } from '../base/log.ts';
 import { endHttp1, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { explainParserError, looksLikeTls, rawResponse, type ParserError } from './parser-fault.ts';
-import { connectRefused } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
 export interface Http1Options {
@@ -20,6 +19,7 @@ export interface Http1Options {
   /** Whether an upgrade leads to a target that speaks WebSocket; any other is answered as a plain request. */
   mayUpgrade: (request: IncomingMessage) => boolean;
   onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+  onConnect: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Http1Options {
  * answered as the plain request that it also is (RFC 9110 §7.8).
  */
 export function createHttp1Server(options: Http1Options): Server {
-  const { connections, log, limits, onRequest } = options;
+  const { connections, limits, onRequest } = options;
   const server = createServer({
     // The authority stage answers a missing Host, in words.
     requireHostHeader: false,
@@ -60,15 +60,7 @@ export function createHttp1Server(options: Http1Options): Server {
     if (connection !== undefined) answerFault(connection, error, options);
     else stream.destroy();
   });
-  server.on('connect', (_request, stream) => {
-    // Node has let go of the socket: its errors are ours now.
-    stream.on('error', (error) => log.debug('A client left during CONNECT', { error }));
-    stream.resume();
-    const { code, status, message, headers } = connectRefused();
-    const connection = connections.of(stream);
-    if (connection === undefined) stream.destroy();
-    else endHttp1(connection, rawResponse({ code, status, message }, headers), options.clock.monotonic());
-  });
+  server.on('connect', (request, socket, head) => options.onConnect(request, socket as Socket, head));
   return server;
 }
 

@@ -4,9 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Decision, RateState } from '../base/decision.ts';
 import type { PlanLimits } from '../contract/projects.ts';
-import { originOf, type Answer } from './answer.ts';
+import { DEFAULT_PORT, originOf, type Answer } from './answer.ts';
 import { readAuthority } from './authority.ts';
 import type { Caller, Limiter } from './caller.ts';
+import { isOwnPort } from './connect-request.ts';
 import { cutExchange } from './connection.ts';
 import type { Exchange, StageName } from './exchange.ts';
 import { hashToken, identifyKey } from './identify.ts';
@@ -108,11 +109,13 @@ function checkAuthority(exchange: Exchange, limits: ProxyLimits): Answer | null 
   const { host } = authority;
   exchange.authority = authority;
   exchange.authorityText = text;
+  exchange.absolute = verdict.absolute;
   connection.lastAuthority = verdict.authority;
   request.url = verdict.path;
   if (connection.serverName !== null && connection.serverName !== host && table.knows(host)) {
     return refuse(problem.misdirected(connection.serverName, host));
   }
+  if (verdict.path === '*' && verdict.absolute && !table.knows(host)) return refuse(problem.notReached(text, host));
   return verdict.path === '*' ? { kind: 'options', allow: problem.ALLOWED_METHODS } : null;
 }
 
@@ -121,21 +124,26 @@ function pseudoHeader({ request }: Exchange, name: ':authority' | ':scheme'): st
   return typeof value === 'string' ? value : null;
 }
 
-/** Which project is that? Redirected hostnames have no route of their own. */
+/** Which project is that? Redirected hostnames have no route of their own. A URL is asked of a proxy, and has a port that counts. */
 function findRoute(exchange: Exchange): Answer | null {
-  const { host } = authorityOf(exchange);
+  const { host, port } = authorityOf(exchange);
+  const { absolute, authorityText, connection } = exchange;
   exchange.route = exchange.table.route(host) ?? null;
   if (exchange.route === null && exchange.table.redirect(host) === undefined) {
-    return refuse(problem.notServed(exchange.authorityText, host));
+    return refuse(absolute ? problem.notReached(authorityText, host) : problem.notServed(authorityText, host));
   }
-  return null;
+  const { listener } = connection;
+  return absolute && !isOwnPort(port, listener.scheme, listener.port)
+    ? refuse(problem.urlPortNotReached(host, port, [DEFAULT_PORT[listener.scheme], listener.port]))
+    : null;
 }
 
 /** Is it sent on to another hostname? */
 function redirect(exchange: Exchange): Answer | null {
   const found = exchange.table.redirect(authorityOf(exchange).host);
   if (found === undefined) return null;
-  const { scheme, port } = exchange.connection.listener;
+  const { scheme, port: listenerPort } = exchange.connection.listener;
+  const port = exchange.absolute ? (authorityOf(exchange).port ?? DEFAULT_PORT[scheme]) : listenerPort;
   const location = `${originOf(scheme, found.to, port)}${exchange.request.url ?? '/'}`;
   return { kind: 'redirect', status: found.status, location };
 }

@@ -134,12 +134,64 @@ export const connectRefused = (): Problem =>
   describe(
     'method_not_allowed',
     'Not a tunnel',
-    'CONNECT is not served on this port. Send the request to the hostname itself.',
+    'CONNECT is served on the HTTP port only, and not inside a tunnel. Send the request to the hostname itself.',
     {
       close: true,
       headers: { Allow: ALLOWED_METHODS },
     },
   );
+
+/** A request to a proxy, for what this one does not lead to. */
+const outOfReach = (heading: string, message: string, more: Partial<Problem> = {}): Problem =>
+  describe('forbidden', heading, message, more);
+
+export const notReached = (asked: string, host: string): Problem =>
+  outOfReach(
+    `This proxy does not lead to ${asked}`,
+    isMachineName(host)
+      ? `It leads to hostnames that are served here, never to an address: use a hostname, or no proxy for ${host}.`
+      : `It leads only to hostnames that are served here, and ${host} is none. Attach it to a project, or use no proxy for it, as the PAC file does.`,
+    { listServed: true },
+  );
+
+export const portNotReached = (host: string, port: number, ports: Readonly<Record<Scheme, number>>): Problem =>
+  outOfReach(
+    `This proxy does not lead to port ${port}`,
+    `Of ${host} it leads to ports 443 and ${ports.https} (HTTPS), 80 and ${ports.http} (HTTP), which are this Vivarium’s listeners. Use one of them, or no proxy for port ${port}.`,
+  );
+
+export const urlPortNotReached = (host: string, port: number | null, own: readonly number[]): Problem =>
+  outOfReach(
+    `This proxy does not lead to port ${port}`,
+    `Of ${host} it leads to port ${own.join(' and ')} here. Use one of them, or no proxy for port ${port}.`,
+  );
+
+export const unreadableConnect = (): Problem =>
+  malformed(
+    'Unreadable CONNECT',
+    'The target of CONNECT is not of the form hostname:port. Send a hostname and a port, and nothing else.',
+  );
+
+export const conflictingConnect = (): Problem =>
+  malformed(
+    'Two hosts',
+    'The target of CONNECT and the Host header field differ. Send the same hostname in both (RFC 9112 §3.2).',
+  );
+
+export const connectWithContent = (): Problem =>
+  malformed(
+    'CONNECT with content',
+    'A CONNECT request has no content (RFC 9110 §9.3.6). Leave out Content-Length and Transfer-Encoding.',
+  );
+
+export const tooEarlyConnect = (): Problem =>
+  malformed(
+    'CONNECT came too early',
+    'Requests before this CONNECT were not answered yet. Read their answers first, or open a connection for it.',
+  );
+
+export const stoppingNow = (): Problem =>
+  describe('unavailable', 'Vivarium is stopping', 'Vivarium is stopping and opens no more tunnels.', { close: true });
 
 export const tooManyPipelined = (max: number): Problem =>
   describe(

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Clock, Timer } from '../base/clock.ts';
 import { bindPort, type BoundPort } from '../base/bind-port.ts';
@@ -9,7 +9,7 @@ import type { Decision } from '../base/decision.ts';
 import type { Log } from '../base/log.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import type { Limiter } from './caller.ts';
-import { cutExchange, type Listener } from './connection.ts';
+import { cutExchange, type Connection, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { Exchange, ExchangeSummary } from './exchange.ts';
@@ -24,7 +24,8 @@ import { buildRouteTable, type RouteTable } from './route-table.ts';
 import { EMPTY_SNAPSHOT, type Route, type Snapshot } from './snapshot.ts';
 import { sweepConnection } from './sweep.ts';
 import type { Target } from './target.ts';
-import { createTlsServer } from './tls-listener.ts';
+import { createTlsServer, serveTls, type TlsListenerOptions } from './tls-listener.ts';
+import { acceptConnect, type TunnelOptions } from './tunnel.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
 export interface ProxyOptions {
@@ -90,6 +91,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   const farewell = rawResponse(explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits));
   let table = buildRouteTable(EMPTY_SNAPSHOT);
   const bound: BoundPort[] = [];
+  let plainServers: readonly HttpServer[] = [];
   let sweepTimer: Timer | null = null;
   let stopped: Promise<void> | null = null;
 
@@ -135,20 +137,38 @@ export function createProxy(options: ProxyOptions): Proxy {
       onRequest: (request, response, awaitsContinue) => exchanges.serve(request, response, null, awaitsContinue),
       mayUpgrade: (request) => leadsToWebSocket(request, table),
       onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
+      onConnect: (request, socket, head) => acceptConnect(request, socket, head, tunnels),
     });
 
-  /** HTTP/1.x inside TLS is served by the same kind of server as outside. */
-  const createSecureServer = (plainServer: HttpServer): Server =>
-    createTlsServer({
-      connections,
-      listener: httpsListener,
-      log,
-      contextFor: options.contextFor,
-      defaultHostname: options.defaultHostname,
-      knows: (hostname) => table.knows(hostname),
-      serveHttp1: (connection, socket) => serveHttp1(plainServer, connection, socket, connections),
-      serveHttp2,
-    });
+  /** HTTP/1.x inside TLS, and inside a tunnel, is served by the same kind of server as outside. */
+  const serveWithinHttp1 = (connection: Connection, socket: Socket): void => {
+    const [plainServer] = plainServers;
+    if (plainServer === undefined) throw new Error('No address to listen on.');
+    serveHttp1(plainServer, connection, socket, connections);
+  };
+  const secure: TlsListenerOptions = {
+    connections,
+    listener: httpsListener,
+    log,
+    contextFor: options.contextFor,
+    defaultHostname: options.defaultHostname,
+    knows: (hostname) => table.knows(hostname),
+    serveHttp1: serveWithinHttp1,
+    serveHttp2,
+  };
+  const tunnels: TunnelOptions = {
+    connections,
+    clock,
+    log,
+    limits,
+    table: () => table,
+    ports: () => ({ http: httpListener.port, https: httpsListener.port }),
+    stopping: () => stopped !== null,
+    serve: {
+      http: (connection) => serveWithinHttp1(connection, connection.raw),
+      https: (connection) => serveTls(connection, secure),
+    },
+  };
 
   /** Accepting can fail later, too: a process without file descriptors goes on serving those whom it has. */
   function survive(server: Server): void {
@@ -171,9 +191,8 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   async function listen(ports: { httpPort: number; httpsPort: number }) {
     const http = await bind(httpListener, ports.httpPort, createPlainServer);
-    const [plainServer] = http.servers;
-    if (plainServer === undefined) throw new Error('No address to listen on.');
-    const https = await bind(httpsListener, ports.httpsPort, () => createSecureServer(plainServer));
+    plainServers = http.servers;
+    const https = await bind(httpsListener, ports.httpsPort, () => createTlsServer(secure));
     return { http, https };
   }
 

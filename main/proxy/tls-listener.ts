@@ -37,11 +37,12 @@ export function createTlsServer(options: TlsListenerOptions): Server {
     const connection = options.connections.open(raw, options.listener);
     if (connection === null) return;
     raw.on('error', (error) => options.log.debug('A client connection failed', { error }));
-    readFirstBytes(connection, options);
+    serveTls(connection, options);
   });
 }
 
-function readFirstBytes(connection: Connection, options: TlsListenerOptions): void {
+/** Speaks TLS, from its first bytes on, with a connection that was accepted here or has come by CONNECT. */
+export function serveTls(connection: Connection, options: TlsListenerOptions): void {
   const { raw } = connection;
   let received: Buffer = Buffer.alloc(0);
   const onEnd = (): void => destroyConnection(connection);

@@ -17,6 +17,7 @@ export { createPetSeeds } from './pet-seeds.ts';
 export { createPetServices } from './pets.ts';
 export { createProjectServices } from './projects.ts';
 export { providerFacts, zoneFacts } from './provider-facts.ts';
+export { createReachServices } from './reach.ts';
 export { createRecordServices } from './records.ts';
 export { createRecordWriter } from './record-writer.ts';
 export { createSettingsServices, holdSettings, parseResolver, type SettingsHolder } from './settings.ts';

@@ -20,6 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   api: ['base', 'contract'],
   proxy: ['base', 'contract', 'types:ratelimit'],
   traffic: ['base', 'contract'],
+  reach: ['base', 'contract'],
   services: [
     'base',
     'contract',
@@ -31,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'types:api',
     'types:proxy',
     'types:traffic',
+    'types:reach',
   ],
   rpc: ['base', 'contract'],
   composition: [
@@ -44,6 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'api',
     'proxy',
     'traffic',
+    'reach',
     'services',
     'rpc',
   ],

@@ -47,7 +47,6 @@ describe.each<[string, string | Buffer, number, RegExp]>([
   ['a target of 20,000 characters', request(`GET /${'a'.repeat(20_000)} HTTP/1.1`), 414, /8192 characters/],
   ['101 fields', request('GET / HTTP/1.1', HOST + 'X: y\r\n'.repeat(100)), 431, /more than 100/],
   ['a field of 17,000 bytes', request('GET / HTTP/1.1', `${HOST}X: ${'a'.repeat(17_000)}\r\n`), 431, /16384 bytes/],
-  ['CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n', 405, /CONNECT is not served/],
 
   [
     'request smuggling: CL.TE',
