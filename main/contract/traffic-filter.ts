@@ -122,5 +122,7 @@ export function completeFilter(text: string, more: Partial<Record<FilterField, r
   const begun = given.slice(kept.length).toLowerCase();
   return [...FILTER_FIELDS[field].values, ...(more[field] ?? [])]
     .filter((value) => value.toLowerCase().startsWith(begun) && value.toLowerCase() !== begun)
-    .map((value) => ({ text: `${before}${minus}${field}:${kept}${value}`, label: value, hint: '' }));
+    .map((value) => ({ text: `${before}${minus}${field}:${kept}${quoted(value)}`, label: value, hint: '' }));
 }
+
+const quoted = (value: string): string => (/\s/.test(value) ? `"${value}"` : value);

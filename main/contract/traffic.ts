@@ -116,7 +116,16 @@ export const traffic = {
   watch: base
     .route({ summary: 'A stream of new entries, several at a time; `missed` counts those that came too fast to show' })
     .input(narrowed.optional())
-    .output(eventIterator(z.object({ entries: z.array(trafficEntry), missed: z.int() }))),
+    .output(
+      eventIterator(
+        z.object({
+          entries: z.array(trafficEntry),
+          missed: z.int(),
+          /** Whether all entries before these were forgotten. */
+          cleared: z.boolean(),
+        }),
+      ),
+    ),
   clear: base
     .route({ summary: 'Forget all entries' })
     .input(z.strictObject({}).optional())

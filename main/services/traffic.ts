@@ -79,8 +79,8 @@ export function createTrafficServices(options: {
     },
     get: ({ id }) => rules.presentDetail(existing(id)),
     async *watch(narrowed, { signal }) {
-      for await (const { entries, missed } of recorder.watch(fitting(narrowed), signal)) {
-        yield { entries: entries.map(rules.presentEntry), missed };
+      for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
+        yield { entries: entries.map(rules.presentEntry), ...told };
       }
     },
     clear: () => ({ cleared: recorder.clear() }),

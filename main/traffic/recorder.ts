@@ -70,6 +70,8 @@ export interface NewEntries {
   entries: Entry[];
   /** How many came besides, too fast to be told. */
   missed: number;
+  /** Whether all that came before them was forgotten. */
+  cleared: boolean;
 }
 
 /** What was asked and answered lately: in memory only, bounded in number and bytes. */
@@ -148,6 +150,7 @@ export function createRecorder(
       ring.length = 0;
       oldest = nextNumber;
       bytes = 0;
+      for (const watcher of watchers) watcher.forget();
       onChanged();
       return count;
     },
@@ -189,22 +192,24 @@ export function createRecorder(
 
 interface Watcher {
   take(entry: Entry): void;
+  /** What has not been told yet will not be, and what has been is gone. */
+  forget(): void;
   /** What is new, as soon as there is any; null after the end. */
   next(): Promise<NewEntries | null>;
   end(): void;
 }
 
 function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => boolean): Watcher {
-  let waiting: NewEntries = { entries: [], missed: 0 };
+  let waiting: NewEntries = { entries: [], missed: 0, cleared: false };
   let tell: ((told: NewEntries | null) => void) | null = null;
   let timer: Timer | null = null;
   let ended = false;
 
   function flush(): void {
     timer = null;
-    if (tell === null || waiting.entries.length === 0) return;
+    if (tell === null || !isNews(waiting)) return;
     const told = waiting;
-    waiting = { entries: [], missed: 0 };
+    waiting = { entries: [], missed: 0, cleared: false };
     tell(told);
     tell = null;
   }
@@ -216,11 +221,16 @@ function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => 
       else waiting.missed += 1;
       timer ??= clock.realTimer(TELL_AFTER_MS, flush);
     },
+    forget() {
+      if (ended) return;
+      waiting = { entries: [], missed: 0, cleared: true };
+      timer ??= clock.realTimer(TELL_AFTER_MS, flush);
+    },
     next() {
       if (ended) return Promise.resolve(null);
       return new Promise((resolve) => {
         tell = resolve;
-        if (waiting.entries.length > 0 && timer === null) flush();
+        if (isNews(waiting) && timer === null) flush();
       });
     },
     end() {
@@ -231,6 +241,8 @@ function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => 
     },
   };
 }
+
+const isNews = ({ entries, cleared }: NewEntries): boolean => cleared || entries.length > 0;
 
 function sizeOf({ record, target, authority }: Entry): number {
   return (

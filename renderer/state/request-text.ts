@@ -11,9 +11,13 @@ export interface CopiedRequest {
   authorized: boolean;
 }
 
-/** For a POSIX shell in which `$VIVARIUM_KEY` is set. */
-export function asCurl({ method, url, headers, body, authorized }: CopiedRequest): string {
+/** For a POSIX shell in which `$VIVARIUM_KEY` is set. `options`: more of curl's own, ready for the shell. */
+export function asCurl(
+  { method, url, headers, body, authorized }: CopiedRequest,
+  options: readonly string[] = [],
+): string {
   const words = [
+    ...options,
     ...(method === 'HEAD' ? ['-I'] : method === 'GET' && body === undefined ? [] : [`-X ${method}`]),
     // In double quotes, so that the shell puts the secret in.
     ...(authorized ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),

@@ -107,3 +107,10 @@ export function formatBytes(bytes: number): string {
   const amount = bytes / 1_000 ** power;
   return `${power < 2 ? Math.round(amount) : amount.toFixed(1)} ${BYTE_UNITS[power] ?? 'B'}`;
 }
+
+/** `0.4 ms`, `12 ms`, `1,204 ms`: what is below ten has a decimal. */
+export const formatMilliseconds = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : formatCount(Math.round(ms))} ms`;
+
+/** `09:00:42.123`: the order of what happened within a second. */
+export const formatInstant = (atMs: number, timeZone?: string): string =>
+  `${formatTimeOfDay(atMs, timeZone)}.${String(Math.floor(atMs) % SECOND_MS).padStart(3, '0')}`;

@@ -27,6 +27,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   domains: { scope: 'project', load: () => import('./DomainsView.svelte') },
   overview: { scope: 'engine', load: () => import('./OverviewView.svelte') },
   pets: { scope: 'project', load: () => import('./PetsView.svelte') },
+  traffic: { scope: 'project', load: () => import('./TrafficView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },

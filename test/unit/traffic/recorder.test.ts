@@ -75,6 +75,21 @@ describe('the recorder', () => {
     expect(await end).toEqual({ value: undefined, done: true });
   });
 
+  it('tells watchers that all was forgotten, and nothing of what was', async () => {
+    const { recorder } = setUp();
+    const watching = recorder.watch(() => true);
+    const first = watching.next();
+    recorder.take(exchange({ target: '/before' }));
+    recorder.clear();
+    recorder.take(exchange({ target: '/after' }));
+    const { value } = await first;
+    expect([value?.cleared, value?.entries.map(({ target }) => target)]).toEqual([true, ['/after']]);
+    const second = watching.next();
+    recorder.clear();
+    expect((await second).value).toEqual({ entries: [], missed: 0, cleared: true });
+    recorder.close();
+  });
+
   it('finds the entry of a connection, also one that is not over yet', async () => {
     const { recorder } = setUp();
     recorder.take(exchange({ port: 1, target: '/before' }));

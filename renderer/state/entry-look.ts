@@ -1,0 +1,71 @@
+import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
+import type { IconName } from '../components/shared/icons.ts';
+import type { Tone } from '../components/shared/tone.ts';
+
+const CLASSES: Record<number, { tone: Tone; icon: IconName }> = {
+  1: { tone: 'water', icon: 'link' },
+  2: { tone: 'moss', icon: 'ok' },
+  3: { tone: 'water', icon: 'redirect' },
+  4: { tone: 'amber', icon: 'warning' },
+  5: { tone: 'brick', icon: 'failed' },
+};
+
+/** How an exchange ended, as it is drawn: never by colour alone. */
+export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'aborted'>): {
+  tone: Tone;
+  icon: IconName;
+  text: string;
+  title: string | undefined;
+} {
+  if (status === null) {
+    return { tone: 'neutral', icon: 'unplugged', text: 'none', title: 'The client left before there was an answer' };
+  }
+  const look = CLASSES[Math.floor(status / 100)] ?? { tone: 'neutral' as const, icon: 'unknown' as const };
+  if (aborted)
+    return { ...look, icon: 'unplugged', text: String(status), title: 'It ended before its answer was whole' };
+  return { ...look, text: String(status), title: status === 101 ? 'A WebSocket' : undefined };
+}
+
+/** What the stages are called, in their order, and what each does. */
+export const STAGES = [
+  { name: 'listener', does: 'takes the request' },
+  { name: 'authority', does: 'reads whom it is for' },
+  { name: 'route', does: 'finds the project' },
+  { name: 'redirect', does: 'sends it on to another hostname' },
+  { name: 'identify', does: 'finds the API key' },
+  { name: 'limit', does: 'counts it, and refuses what is too much' },
+  { name: 'target', does: 'answers it' },
+] as const;
+
+export type StageName = (typeof STAGES)[number]['name'];
+
+/** The stage that answered; a refusal of the limit is written by the target in its own form. */
+export const answeringStage = ({ stage, refusal }: Pick<TrafficEntry, 'stage' | 'refusal'>): StageName =>
+  refusal === undefined ? stage : 'limit';
+
+/** One part of the time that an exchange took. */
+export interface TimedPart {
+  part: TrafficDetail['timings'][number]['part'];
+  label: string;
+  ms: number;
+  /** Where it begins and how long it is, as shares of the whole. */
+  from: number;
+  share: number;
+}
+
+const PARTS: Record<TimedPart['part'], string> = {
+  stages: 'In the stages',
+  waiting: 'Waiting for the target',
+  receiving: 'Until the answer’s end',
+};
+
+/** The parts of an exchange's time, one after the other. */
+export function timeline(timings: TrafficDetail['timings']): TimedPart[] {
+  const whole = timings.reduce((sum, { ms }) => sum + ms, 0);
+  let passed = 0;
+  return timings.map(({ part, ms }) => {
+    const from = whole === 0 ? 0 : passed / whole;
+    passed += ms;
+    return { part, label: PARTS[part], ms, from, share: whole === 0 ? 0 : ms / whole };
+  });
+}

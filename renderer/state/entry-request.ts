@@ -1,0 +1,84 @@
+import type { HeaderField } from '../../main/contract/api.ts';
+import type { StatusReport } from '../../main/contract/status.ts';
+import type { TrafficDetail } from '../../main/contract/traffic.ts';
+import { isFoundByItself, quote, rootFile } from './first-request.ts';
+import { asCurl, asFetch, type CopiedRequest } from './request-text.ts';
+
+/** What every client says by itself, and what belongs to the connection. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+
+/** Where something was redacted. */
+const HIDDEN = '…';
+
+/** A recorded request as code that sends it again. */
+export interface EntryRequest {
+  curl: string;
+  fetch: string;
+  /** What to know before it is run, in sentences. */
+  notes: string[];
+}
+
+/** Undefined for what was no request that could be sent: it did not say whom it was for. */
+export function entryRequest(
+  entry: TrafficDetail,
+  { ports, dataDir }: Pick<StatusReport, 'ports' | 'dataDir'>,
+): EntryRequest | undefined {
+  const { authority, scheme, method, target, requestBody, requestHeaders, requestBytes } = entry;
+  const url = `${scheme}://${authority ?? ''}${target}`;
+  if (authority === null || !URL.canParse(url)) return undefined;
+  const { hostname, port } = new URL(url);
+  const listenerPort = scheme === 'https' ? ports.https : ports.http;
+  const isFound = isFoundByItself(hostname) && Number(port || (scheme === 'https' ? 443 : 80)) === listenerPort;
+  const credentials = requestHeaders.find(({ name }) => name.toLowerCase() === 'authorization')?.value;
+  const authorized = credentials?.startsWith('Bearer ') === true;
+  const hidden = requestHeaders.filter(
+    (field) => field.value.includes(HIDDEN) && !(authorized && isCredentials(field)),
+  );
+  const isText = requestBody === null || requestBody.encoding === 'utf8';
+  const copied: CopiedRequest = {
+    method,
+    url,
+    headers: requestHeaders.filter(isWorthCopying),
+    body: requestBody !== null && isText ? requestBody.text : undefined,
+    authorized,
+  };
+  return {
+    curl: asCurl(copied, [
+      ...(isFound ? [] : [`--connect-to ::127.0.0.1:${listenerPort}`]),
+      ...(scheme === 'https' ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
+    ]),
+    fetch: asFetch(copied),
+    notes: [
+      ...(authorized ? ['Set VIVARIUM_KEY to the key; its secret is not recorded.'] : []),
+      ...(hidden.length > 0
+        ? [`Left out, because secrets are not recorded: ${hidden.map(({ name }) => name).join(', ')}.`]
+        : []),
+      ...(isText ? [] : ['Its body is no text, and left out here.']),
+      ...(requestBody?.cut === true ? ['Of its body the first 64 KiB were recorded.'] : []),
+      ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
+      ...(isFound ? [] : [`For fetch, ${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`]),
+      ...(scheme === 'https' ? ['For fetch in Node, set NODE_EXTRA_CA_CERTS to the root’s file.'] : []),
+    ],
+  };
+}
+
+const isCredentials = ({ name }: HeaderField): boolean => name.toLowerCase() === 'authorization';
+
+function isWorthCopying({ name, value }: HeaderField): boolean {
+  const lower = name.toLowerCase();
+  if (lower.startsWith(':') || LEFT_OUT.has(lower) || value.includes(HIDDEN)) return false;
+  return !(lower === 'accept' && value === '*/*');
+}

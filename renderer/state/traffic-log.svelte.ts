@@ -1,0 +1,228 @@
+import type { TrafficEntry } from '../../main/contract/traffic.ts';
+import { describeFailure } from '../connection/failure.ts';
+import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import type { ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+
+/** As many as the engine keeps. */
+export const ENTRIES_MAX = 10_000;
+
+/** The engine gives no more at once. */
+const READ_MAX = 1_000;
+
+/** Between two parts of a long list, so that reading it leaves room for everything else. */
+const READ_PAUSE_MS = 30;
+
+/** After entries came too fast to be told, the list is read again when it has been quiet for so long. */
+export const QUIET_MS = 700;
+
+/** Before a stream that ended, or a list that could not be read, is asked for again. */
+const RETRY_MS = 2_000;
+
+/** What narrows the list. */
+export interface TrafficNarrowing {
+  /** Undefined: of all projects, and what never reached one. */
+  projectId: string | undefined;
+  /** A filter that the engine understands. */
+  filter: string;
+}
+
+export interface TrafficLogOptions extends TrafficNarrowing {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  /** Told once, when there is something to show, be it a failure. */
+  onready?: () => void;
+}
+
+/**
+ * The entries of one list, newest first, as many as the engine keeps, and those that come. While the list is held, what
+ * comes waits, so that nothing moves under the reader.
+ */
+export class TrafficLog {
+  readonly narrowing: TrafficNarrowing;
+  #entries: readonly TrafficEntry[] = $state.raw([]);
+  #waiting: readonly TrafficEntry[] = $state.raw([]);
+  #state = $state<'loading' | 'failed' | 'ready'>('loading');
+  #failure = $state<string | undefined>(undefined);
+  #missed = $state(0);
+  #held = false;
+  /** Of what is being read now; aborted when it begins anew. */
+  #run = new AbortController();
+  #timers: Record<'quiet' | 'retry', { cancel(): void } | null> = { quiet: null, retry: null };
+  readonly #options: TrafficLogOptions;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: TrafficLogOptions) {
+    this.#options = options;
+    this.narrowing = { projectId: options.projectId, filter: options.filter };
+    this.#unsubscribe = options.changes.subscribe((change) => {
+      if (change.type === 'everything') this.reread();
+    });
+    if (options.changes.following) this.reread();
+  }
+
+  /** Newest first. */
+  get entries(): readonly TrafficEntry[] {
+    return this.#entries;
+  }
+
+  /** How many came while the list was held. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** How many came too fast to be told; they are there when it has been quiet for a moment. */
+  get missed(): number {
+    return this.#missed;
+  }
+
+  get state(): 'loading' | 'failed' | 'ready' {
+    return this.#state;
+  }
+
+  /** Why the list could not be read, in a sentence for a person. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Lets what comes wait, or shows what has waited. */
+  hold(held: boolean): void {
+    this.#held = held;
+    if (held) return;
+    this.take();
+    if (this.#missed > 0) this.#awaitQuiet();
+  }
+
+  /** Shows what has waited, once. */
+  take(): void {
+    if (this.#waiting.length === 0) return;
+    this.#entries = [...this.#waiting, ...this.#entries].slice(0, ENTRIES_MAX);
+    this.#waiting = [];
+  }
+
+  /** Reads all of it again; what is shown stays until then. */
+  reread(): void {
+    this.#stopReading();
+    this.#run = new AbortController();
+    void this.#read(this.#run.signal);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#stopReading();
+  }
+
+  #stopReading(): void {
+    this.#run.abort();
+    for (const timer of Object.values(this.#timers)) timer?.cancel();
+  }
+
+  get #input(): { projectId?: string; filter?: string } {
+    const { projectId, filter } = this.narrowing;
+    return { ...(projectId !== undefined && { projectId }), ...(filter !== '' && { filter }) };
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    /** What came before the list did. */
+    const early: { current: TrafficEntry[] | null } = { current: [] };
+    try {
+      const news = await client.traffic.watch(this.#input, { signal });
+      void this.#follow(news, early, signal);
+      const { items, next } = await client.traffic.list({ ...this.#input, limit: READ_MAX }, { signal });
+      if (signal.aborted) return;
+      this.#entries = items;
+      this.#waiting = [];
+      this.#missed = 0;
+      const before = early.current ?? [];
+      early.current = null;
+      this.#add(before);
+      this.#settle(undefined);
+      await this.#readOlder(next, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      // Nothing to report: the page says that the connection is lost, and reads everything again when it is back.
+      if (error instanceof ConnectionLostError) return;
+      this.#settle(describeFailure(error));
+      this.#retry();
+    }
+  }
+
+  #settle(failure: string | undefined): void {
+    const wasLoading = this.#state === 'loading';
+    this.#failure = failure;
+    if (failure === undefined) this.#state = 'ready';
+    else if (wasLoading) this.#state = 'failed';
+    if (wasLoading) this.#options.onready?.();
+  }
+
+  async #readOlder(from: string | undefined, signal: AbortSignal): Promise<void> {
+    let before = from;
+    while (before !== undefined && this.#entries.length < ENTRIES_MAX) {
+      await new Promise<void>((resolve) => void this.#options.time.realTimer(READ_PAUSE_MS, resolve));
+      if (signal.aborted) return;
+      const { items, next } = await this.#options.client.traffic.list(
+        { ...this.#input, limit: READ_MAX, before },
+        { signal },
+      );
+      if (signal.aborted) return;
+      this.#entries = [...this.#entries, ...items].slice(0, ENTRIES_MAX);
+      before = next;
+    }
+  }
+
+  async #follow(
+    news: AsyncIterable<{ entries: TrafficEntry[]; missed: number; cleared: boolean }>,
+    early: { current: TrafficEntry[] | null },
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      for await (const { entries, missed, cleared } of news) {
+        if (signal.aborted) return;
+        if (cleared) this.#forget(early);
+        if (early.current === null) this.#add(entries);
+        else early.current.push(...entries);
+        this.#missed += missed;
+        if (this.#missed > 0) this.#awaitQuiet();
+      }
+    } catch {
+      // Broken off: by the connection, which has everything read again when it is back, or else below.
+    }
+    if (!signal.aborted && this.#options.changes.following) this.#retry();
+  }
+
+  /** Takes entries that came, oldest first; those that the list has already are left out. */
+  #add(entries: readonly TrafficEntry[]): void {
+    const newest = numberOf(this.#waiting[0] ?? this.#entries[0]);
+    const added = entries.filter((entry) => numberOf(entry) > newest).reverse();
+    if (added.length === 0) return;
+    this.#waiting = [...added, ...this.#waiting].slice(0, ENTRIES_MAX);
+    if (!this.#held) this.take();
+  }
+
+  #forget(early: { current: TrafficEntry[] | null }): void {
+    if (early.current !== null) early.current = [];
+    this.#entries = [];
+    this.#waiting = [];
+    this.#missed = 0;
+  }
+
+  #awaitQuiet(): void {
+    this.#timers.quiet?.cancel();
+    this.#timers.quiet = this.#options.time.realTimer(QUIET_MS, () => {
+      if (!this.#held) this.reread();
+    });
+  }
+
+  #retry(): void {
+    this.#timers.retry?.cancel();
+    this.#timers.retry = this.#options.time.realTimer(RETRY_MS, () => {
+      if (this.#options.changes.following) this.reread();
+    });
+  }
+}
+
+/** Ids rise with time: `trf_12`. */
+const numberOf = (entry: TrafficEntry | undefined): number =>
+  entry === undefined ? 0 : Number(entry.id.slice(entry.id.indexOf('_') + 1));

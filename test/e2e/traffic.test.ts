@@ -1,0 +1,252 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { TrafficEntry } from '../../main/contract/traffic.ts';
+import type { Engine } from '../support/engine.ts';
+import { type EnginePage, expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+const PATH = '/projects/demo/traffic';
+
+const list = (page: Page) => page.getByRole('region', { name: 'Entries' });
+const row = (page: Page, text: string | RegExp) => list(page).getByRole('link').filter({ hasText: text });
+const rows = (page: Page) => list(page).getByRole('link');
+const pane = (page: Page) => page.getByRole('region', { name: /^Entry trf_/ });
+const filter = (page: Page) => page.getByRole('combobox', { name: 'Filter' });
+const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
+const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
+
+async function openTraffic(options: Parameters<typeof openPage>[0] = {}): Promise<EnginePage> {
+  const opened = await openPage({ path: PATH, ...options });
+  // The heading is the frame's; the page's own keys work from here on.
+  await filter(opened.page).waitFor();
+  return opened;
+}
+
+/** A few requests, one after the other: answered, refused for want of a key, not found. */
+async function few(engine: Engine): Promise<void> {
+  await engine.api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
+  await engine.api({ path: '/v1/pets?status=sold', key: null });
+  await engine.api({ path: '/v1/nope' });
+  await expect.poll(async () => (await kept(engine)).length).toBe(3);
+}
+
+async function kept(engine: Engine): Promise<TrafficEntry[]> {
+  return ((await engine.call('traffic.list', { limit: 1_000 })) as { items: TrafficEntry[] }).items;
+}
+
+describe('the Traffic page', () => {
+  it('teaches where nothing is, and shows every request as it comes', async () => {
+    const opened = await openTraffic();
+    const { page, engine } = opened;
+    await page.getByText('No requests yet').waitFor();
+    await expectSound(opened, 'traffic-empty');
+    await few(engine);
+    await row(page, /POST\s*201/).waitFor();
+    await row(page, /401\s*\/v1\/pets\?status=sold/).waitFor();
+    await expect.poll(() => rows(page).count()).toBe(3);
+    expect(await rows(page).first().innerText()).toContain('/v1/nope');
+    await expectSound(opened, 'traffic');
+  });
+
+  it('shows an entry beside the list: stages, timings, the limit then, headers, bodies digit by digit', async () => {
+    const opened = await openTraffic({ prepare: few });
+    const { page } = opened;
+    await row(page, /POST\s*201/).click();
+    await pane(page).getByText('The built-in API answered.').waitFor();
+    await pane(page).getByText('59 of 60 left').waitFor();
+    expect(await pane(page).getByRole('list', { name: 'Stages' }).innerText()).toMatch(
+      /limit\s*passed[^]*built-in API\s*answered/,
+    );
+    expect(await block(page, 'request body').innerText()).toContain('9007199254740993');
+    expect(await block(page, 'response body').innerText()).toContain('9007199254740993');
+    await expectSound(opened, 'traffic-entry');
+    await page.getByRole('group', { name: 'Show of the request' }).getByText('Headers').click();
+    await pane(page)
+      .getByText(/^Bearer viv_.*…$/)
+      .waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/\/traffic\/trf_1$/);
+    await page.keyboard.press('Escape');
+    await pane(page).waitFor({ state: 'detached' });
+  });
+
+  it('is narrowed by a filter that completes itself by keyboard and stands in the address', async () => {
+    const { page, open, errors } = await openTraffic({ prepare: few });
+    await row(page, /nope/).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('sta');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('4');
+    await page.getByRole('option', { name: '4xx' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => filter(page).inputValue()).toBe('status:4xx ');
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await expect.poll(() => new URL(page.url()).searchParams.get('filter')).toBe('status:4xx');
+    await page.keyboard.type('method:DELETE');
+    await page.getByText('Nothing fits').waitFor();
+    await page.getByRole('button', { name: 'Show all entries' }).click();
+    await expect.poll(() => rows(page).count()).toBe(3);
+    await open(`${PATH}?filter=status:6xx`);
+    await page.getByText('status:6xx is not understood').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(3);
+    await open(`${PATH}?filter=is:refused`);
+    await page.getByText('Nothing fits').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('shows what reached no project, when everything is asked for', async () => {
+    const { page, engine } = await openTraffic();
+    await engine.api({ host: 'nobody.test' });
+    await page.getByText('No requests yet').waitFor();
+    await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
+    await row(page, 'nobody.test').click();
+    await pane(page).getByText('The route stage answered: no project has the hostname').waitFor();
+  });
+
+  it('is gone through with the arrows, and gives the focus back', async () => {
+    const { page } = await openTraffic({ prepare: few });
+    await row(page, /nope/).click();
+    await pane(page).getByText('/v1/nope').first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await pane(page).getByText('/v1/pets?status=sold').first().waitFor();
+    await page.keyboard.press('End');
+    await pane(page).getByText('201', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await pane(page).waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate("document.activeElement.getAttribute('data-id')")).toBe('trf_1');
+  });
+
+  it('stays where the reader is while entries come, and says how many did', async () => {
+    const { page, engine } = await openTraffic({
+      prepare: async (started) => {
+        for (let count = 0; count < 120; count++) await started.api({ path: `/v1/nope/${count}`, key: null });
+        await expect.poll(async () => (await kept(started)).length).toBe(120);
+      },
+    });
+    await row(page, '/v1/nope/119').waitFor();
+    await rows(page).first().hover();
+    await page.mouse.wheel(0, 700);
+    await row(page, '/v1/nope/80').waitFor();
+    const before = await row(page, '/v1/nope/85').boundingBox();
+    for (let count = 0; count < 5; count++) await engine.api({ path: `/v1/more/${count}` });
+    const news = page.getByRole('button', { name: '5 new: show them' });
+    await news.waitFor();
+    expect(await row(page, '/v1/nope/85').boundingBox()).toEqual(before);
+    await news.click();
+    await row(page, '/v1/more/4').waitFor();
+    await news.waitFor({ state: 'detached' });
+  });
+
+  it('pauses and goes on', async () => {
+    const { page, engine } = await openTraffic({ prepare: few });
+    await row(page, /nope/).waitFor();
+    await page.keyboard.press('p');
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await engine.api({ path: '/v1/later' });
+    await page.getByText(/1 new waits/).waitFor();
+    expect(await row(page, '/v1/later').count()).toBe(0);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await row(page, '/v1/later').waitFor();
+  });
+
+  it('sends a request again as its key, and shows the new entry', async () => {
+    const { page, engine } = await openTraffic({ prepare: few });
+    await row(page, /POST\s*201/).click();
+    await pane(page).getByRole('button', { name: 'Send again' }).click();
+    await toast(page, 'Sent again: 201.').waitFor();
+    await pane(page).getByText('58 of 60 left').or(pane(page).getByText('57 of 60 left')).waitFor();
+    await pane(page).getByRole('link', { name: 'an earlier request' }).waitFor();
+    expect((await kept(engine))[0]).toMatchObject({ method: 'POST', replayOf: 'trf_1' });
+    const keys = (await engine.call('keys.list', { projectId: (await engine.demo()).id })) as { id: string }[];
+    await engine.call('keys.revoke', { keyId: keys[0]?.id });
+    await pane(page).getByRole('button', { name: 'Send again' }).click();
+    await pane(page).getByText('is revoked').waitFor();
+  });
+
+  it('shows a request as curl and fetch, without its secret', async () => {
+    const opened = await openTraffic({ prepare: few });
+    const { page, engine } = opened;
+    await row(page, /POST\s*201/).click();
+    await pane(page).getByRole('button', { name: 'As code' }).click();
+    expect(await block(page, 'as curl').innerText()).toContain('-H "Authorization: Bearer $VIVARIUM_KEY"');
+    await expectSound(opened, 'traffic-code');
+    await page.getByRole('group', { name: 'For', exact: true }).getByText('fetch').click();
+    const code = await block(page, 'as fetch').innerText();
+    expect(code).toContain('process.env.VIVARIUM_KEY');
+    expect(code).not.toContain(engine.app.demoKey()?.secret ?? 'viv_');
+  });
+
+  it('makes a HAR file, and forgets all when that is confirmed', async () => {
+    const opened = await openTraffic({ prepare: few });
+    const { page } = opened;
+    await row(page, /nope/).waitFor();
+    const more = page.getByRole('button', { name: 'More to do with the traffic' });
+    const downloading = page.waitForEvent('download');
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Download as HAR' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('demo-traffic.har');
+    const archive = JSON.parse(await readFile(await download.path(), 'utf8')) as { log: { entries: unknown[] } };
+    expect(archive.log.entries).toHaveLength(3);
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Forget all traffic?' });
+    await dialog.getByText('All entries are lost').waitFor();
+    await expectSound(opened, 'traffic-forget');
+    await dialog.getByRole('button', { name: 'Forget all traffic' }).click();
+    await toast(page, 'Forgot 3 entries.').waitFor();
+    await page.getByText('No requests yet').waitFor();
+  });
+
+  it('switches recording off and on, with a way back, and says what is not recorded', async () => {
+    const opened = await openTraffic();
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'Recording', exact: true }).click();
+    await page.getByText('Not recorded: what goes through a WebSocket').waitFor();
+    await expectSound(opened, 'traffic-recording');
+    await page.getByRole('switch', { name: 'Record requests' }).click();
+    await page.keyboard.press('Escape');
+    await list(page).getByText('Recording is off').first().waitFor();
+    await engine.api();
+    await page.getByRole('button', { name: 'Record requests' }).click();
+    await page.getByText('No requests yet').waitFor();
+    await engine.api();
+    await expect.poll(() => rows(page).count()).toBe(1);
+  });
+
+  it('explains an entry that is gone', async () => {
+    const { page } = await openTraffic({ path: `${PATH}/trf_77` });
+    await page.getByText('it may have made room for newer ones').waitFor();
+    await page.getByRole('button', { name: 'Show all entries' }).click();
+    await pane(page).waitFor({ state: 'detached' });
+  });
+});
+
+describe('a window', () => {
+  it.each([
+    ['900×600', { width: 900, height: 600 }],
+    ['1440×900 at 200 %', { width: 720, height: 450 }],
+    ['900×600 at 200 %', { width: 450, height: 300 }],
+  ])('of %s holds an entry with a long path without scrolling sideways', async (_size, viewport) => {
+    const opened = await openTraffic({
+      viewport,
+      prepare: async (engine) => {
+        await engine.api({ path: `/v1/pets?search=${'W'.repeat(900)}<script>` });
+        await expect.poll(async () => (await kept(engine)).length).toBe(1);
+      },
+    });
+    const { page } = opened;
+    const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    await rows(page).first().waitFor();
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await rows(page).first().click();
+    await pane(page).getByText('The built-in API answered.').waitFor();
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    expect(opened.errors).toEqual([]);
+  });
+});

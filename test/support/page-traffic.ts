@@ -1,0 +1,91 @@
+import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
+
+/** An entry as the page is told of it. */
+export const makeEntry = (number: number, rest: Partial<TrafficEntry> = {}): TrafficEntry => ({
+  id: `trf_${number}`,
+  at: '2026-11-20T09:00:00.000Z',
+  realAt: '2026-11-20T09:00:00.000Z',
+  method: 'GET',
+  target: '/v1/pets?limit=20',
+  scheme: 'http',
+  httpVersion: '1.1',
+  authority: 'demo.vivarium.localhost:8080',
+  status: 200,
+  stage: 'target',
+  projectId: 'prj_demo',
+  environment: 'production',
+  answeredBy: 'api',
+  keyId: 'key_demo',
+  address: '127.0.0.1',
+  requestBytes: 0,
+  responseBytes: 2,
+  firstByteMs: 10,
+  durationMs: 12.3,
+  aborted: false,
+  ...rest,
+});
+
+export const makeDetail = (number: number, rest: Partial<TrafficDetail> = {}): TrafficDetail => ({
+  ...makeEntry(number),
+  explanation: 'The built-in API answered.',
+  timings: [
+    { part: 'stages', ms: 1 },
+    { part: 'waiting', ms: 9 },
+    { part: 'receiving', ms: 2.3 },
+  ],
+  rate: { limit: 60, remaining: 59, resetSeconds: 1_795_000_000 },
+  requestHeaders: [
+    { name: 'Host', value: 'demo.vivarium.localhost:8080' },
+    { name: 'Authorization', value: 'Bearer viv_3fQ9…' },
+    { name: 'Accept', value: 'application/json' },
+  ],
+  responseHeaders: [{ name: 'Content-Type', value: 'application/json' }],
+  requestBody: null,
+  responseBody: { text: '[]', encoding: 'utf8', bytes: 2, cut: false },
+  ...rest,
+});
+
+interface News {
+  entries: TrafficEntry[];
+  missed: number;
+  cleared: boolean;
+}
+
+/** An engine's traffic made of values: what it keeps, and a stream of what comes. */
+export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
+  const all = [...kept];
+  let listener: ((news: News | null) => void) | undefined;
+  const waiting: News[] = [];
+  return {
+    /** Newest first. */
+    all,
+    /** Lets entries come, oldest first. */
+    come(entries: TrafficEntry[], told: Partial<Omit<News, 'entries'>> = {}) {
+      all.unshift(...entries.toReversed());
+      this.tell({ entries, missed: 0, cleared: false, ...told });
+    },
+    tell(news: News) {
+      if (listener === undefined) waiting.push(news);
+      else listener(news);
+    },
+    /** Ends the stream, as the engine does when it has too many. */
+    end: () => listener?.(null),
+    answers: {
+      async *'traffic.watch'() {
+        for (;;) {
+          const news = waiting.shift() ?? (await new Promise<News | null>((resolve) => void (listener = resolve)));
+          listener = undefined;
+          if (news === null) return;
+          yield news;
+        }
+      },
+      'traffic.list'({ limit, before }: { limit: number; before?: string }) {
+        const start = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
+        const items = all.slice(start, start + limit);
+        const last = items.at(-1);
+        const hasMore = start + items.length < all.length && last !== undefined;
+        return { items, kept: all.length, recording: true, ...(hasMore && { next: last.id }) };
+      },
+    },
+  };
+}

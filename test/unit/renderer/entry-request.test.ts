@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { answeringStage, statusLook, timeline } from '../../../renderer/state/entry-look.ts';
+import { entryRequest } from '../../../renderer/state/entry-request.ts';
+import { makeDetail } from '../../support/page-traffic.ts';
+
+const STATUS = {
+  ports: { http: 8080, https: 8443, dns: 5380, control: 4780 },
+  dataDir: '/home/ada/.local/share/vivarium',
+};
+
+describe('a recorded request as code', () => {
+  it('has the key’s variable in place of its secret, and leaves out what clients say by themselves', () => {
+    const request = entryRequest(makeDetail(1), STATUS);
+    expect(request?.curl).toBe(
+      [
+        'curl -H "Authorization: Bearer $VIVARIUM_KEY" \\',
+        "  -H 'Accept: application/json' \\",
+        "  'http://demo.vivarium.localhost:8080/v1/pets?limit=20'",
+      ].join('\n'),
+    );
+    expect(request?.fetch).toContain('Authorization: `Bearer ${process.env.VIVARIUM_KEY}`');
+    expect(request?.notes).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
+  });
+
+  it('leads a custom domain to this machine, with the root for HTTPS', () => {
+    const request = entryRequest(makeDetail(1, { scheme: 'https', authority: 'shop.acme.test:8443' }), STATUS);
+    expect(request?.curl).toContain(
+      'curl --connect-to ::127.0.0.1:8443 \\\n  --cacert /home/ada/.local/share/vivarium/ca/root.pem',
+    );
+    expect(request?.notes).toHaveLength(3);
+  });
+
+  it('has the body as it was, digit by digit, and says what is missing of it', () => {
+    const body = {
+      text: '{"name":"O’Neil\'s","categoryId":9007199254740993}',
+      encoding: 'utf8',
+      bytes: 49,
+      cut: false,
+    } as const;
+    const request = entryRequest(makeDetail(1, { method: 'POST', requestBody: body, requestBytes: 49 }), STATUS);
+    expect(request?.curl).toContain(String.raw`--data-raw '{"name":"O’Neil'\''s","categoryId":9007199254740993}'`);
+    expect(entryRequest(makeDetail(1, { requestBody: { ...body, cut: true } }), STATUS)?.notes).toContain(
+      'Of its body the first 64 KiB were recorded.',
+    );
+    expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes).toContain('Its body was not recorded.');
+    const binary = entryRequest(makeDetail(1, { requestBody: { ...body, encoding: 'base64' } }), STATUS);
+    expect([binary?.curl.includes('--data-raw'), binary?.notes]).toEqual([
+      false,
+      expect.arrayContaining(['Its body is no text, and left out here.']),
+    ]);
+  });
+
+  it('has no secret that was redacted, and names what it leaves out', () => {
+    const request = entryRequest(
+      makeDetail(1, {
+        requestHeaders: [
+          { name: 'Authorization', value: 'Basic …' },
+          { name: 'Cookie', value: 'session=…' },
+        ],
+      }),
+      STATUS,
+    );
+    expect(request?.curl).toBe("curl 'http://demo.vivarium.localhost:8080/v1/pets?limit=20'");
+    expect(request?.notes).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
+  });
+
+  it('is none where nobody was named', () => {
+    expect(entryRequest(makeDetail(1, { authority: null }), STATUS)).toBeUndefined();
+  });
+});
+
+describe('the looks of an entry', () => {
+  it.each([
+    [200, false, '200 moss ok'],
+    [101, false, '101 water link'],
+    [429, false, '429 amber warning'],
+    [502, false, '502 brick failed'],
+    [200, true, '200 moss unplugged'],
+    [null, true, 'none neutral unplugged'],
+  ])('%s, aborted %s: %s', (status, aborted, looks) => {
+    const { text, tone, icon } = statusLook({ status, aborted });
+    expect(`${text} ${tone} ${icon}`).toBe(looks);
+  });
+
+  it('names the stage that refused, though another one wrote the answer', () => {
+    expect(answeringStage({ stage: 'target', refusal: 'rate_limit_exceeded' })).toBe('limit');
+    expect(answeringStage({ stage: 'route' })).toBe('route');
+  });
+
+  it('lays the parts of the time out one after the other', () => {
+    const parts = timeline([
+      { part: 'stages', ms: 1 },
+      { part: 'waiting', ms: 2 },
+      { part: 'receiving', ms: 1 },
+    ]);
+    expect(parts.map(({ from, share }) => [from, share])).toEqual([
+      [0, 0.25],
+      [0.25, 0.5],
+      [0.75, 0.25],
+    ]);
+    expect(timeline([{ part: 'stages', ms: 0 }])[0]?.share).toBe(0);
+  });
+});

@@ -1,0 +1,72 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { FilterFieldState } from '../../../renderer/state/filter-field.svelte.ts';
+
+function setUp(text = '') {
+  const filters: string[] = [];
+  const field = new FilterFieldState({
+    text,
+    known: () => ({ key: ['Demo key', 'CI'] }),
+    onfilter: (filter) => filters.push(filter),
+  });
+  const labels = () => field.completions.map(({ label }) => label);
+  return { field, filters, labels };
+}
+
+describe('the filter field', () => {
+  it('completes a field, then its values, with the keyboard', () => {
+    const { field, labels } = setUp();
+    field.type('st');
+    expect([field.open, labels()]).toEqual([true, ['status:', 'stage:']]);
+    field.move(1);
+    field.accept();
+    expect([field.text, field.open]).toEqual(['status:', true]);
+    field.move(1);
+    field.move(1);
+    field.move(1);
+    field.accept();
+    expect([field.text, field.open]).toEqual(['status:4xx ', false]);
+  });
+
+  it('goes round at both ends, by way of the field', () => {
+    const { field } = setUp();
+    field.type('st');
+    const places = [1, 1, 1, 1, -1, -1].map((by) => {
+      field.move(by as 1 | -1);
+      return field.active;
+    });
+    expect(places).toEqual([0, 1, -1, 0, -1, 1]);
+  });
+
+  it('offers what only the page knows, in quotes where it has blanks', () => {
+    const { field, filters, labels } = setUp();
+    field.type('key:');
+    expect(labels()).toEqual(['Demo key', 'CI']);
+    field.accept(0);
+    expect([field.text, filters.at(-1)]).toEqual(['key:"Demo key" ', 'key:"Demo key" ']);
+  });
+
+  it('tells filters that can be understood only, and says what is wrong with others, not of a word just begun', () => {
+    const { field, filters } = setUp();
+    field.type('status:4');
+    expect([field.fault, filters]).toEqual([undefined, []]);
+    field.type('status:6xx');
+    expect([field.fault, filters]).toEqual(['status:6xx is not understood; write 429, 4xx, >=500', []]);
+    field.type('status:5xx');
+    expect([field.fault, filters]).toEqual([undefined, ['status:5xx']]);
+    field.clear();
+    expect(filters.at(-1)).toBe('');
+  });
+
+  it('takes a filter that was changed elsewhere, but not away what is being typed', () => {
+    const { field } = setUp('status:4xx');
+    field.adopt('method:GET');
+    expect(field.text).toBe('method:GET');
+    field.type('method:GET ');
+    field.adopt('method:GET');
+    expect(field.text).toBe('method:GET ');
+    field.type('status:6');
+    field.adopt('method:GET');
+    expect(field.text).toBe('status:6');
+  });
+});

@@ -1,0 +1,132 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import type { TrafficEntry } from '../../../main/contract/traffic.ts';
+import { ENTRIES_MAX, QUIET_MS, TrafficLog } from '../../../renderer/state/traffic-log.svelte.ts';
+import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { fakeTraffic, makeEntry } from '../../support/page-traffic.ts';
+
+const newestFirst = (count: number, from = 1): TrafficEntry[] =>
+  Array.from({ length: count }, (_, index) => makeEntry(from + count - 1 - index));
+
+async function setUp(kept: readonly TrafficEntry[] = newestFirst(3)) {
+  const time = createFakeClock();
+  const changes = fakeChanges();
+  const traffic = fakeTraffic(kept);
+  const fake = fakeClient(traffic.answers);
+  const log = new TrafficLog({ client: fake.client, changes, time, projectId: 'prj_demo', filter: 'status:4xx' });
+  await settle();
+  const numbers = () => log.entries.map(({ id }) => Number(id.slice(4)));
+  const come = async (...entries: number[]) => {
+    traffic.come(entries.map((number) => makeEntry(number)));
+    await settle();
+  };
+  return { log, time, changes, traffic, calls: fake.calls, numbers, come };
+}
+
+describe('the list of traffic', () => {
+  it('has what the engine keeps, newest first, and what comes', async () => {
+    const { log, numbers, come, calls } = await setUp();
+    expect([log.state, numbers()]).toEqual(['ready', [3, 2, 1]]);
+    await come(4, 5);
+    expect(numbers()).toEqual([5, 4, 3, 2, 1]);
+    expect(calls.map(({ input }) => input)).toContainEqual({
+      projectId: 'prj_demo',
+      filter: 'status:4xx',
+      limit: 1_000,
+    });
+  });
+
+  it('reads a long list in parts, and holds as many entries as the engine keeps', async () => {
+    const { log, time, numbers, come } = await setUp(newestFirst(ENTRIES_MAX));
+    expect(log.entries).toHaveLength(1_000);
+    await time.pass(5_000);
+    expect(log.entries).toHaveLength(ENTRIES_MAX);
+    await come(ENTRIES_MAX + 1);
+    expect([numbers()[0], numbers().at(-1)]).toEqual([ENTRIES_MAX + 1, 2]);
+  });
+
+  it('shows nothing twice that was listed and told', async () => {
+    const { traffic, numbers } = await setUp();
+    traffic.tell({ entries: [2, 3, 4].map((number) => makeEntry(number)), missed: 0, cleared: false });
+    await settle();
+    expect(numbers()).toEqual([4, 3, 2, 1]);
+  });
+
+  it('lets what comes wait while it is held', async () => {
+    const { log, numbers, come } = await setUp();
+    log.hold(true);
+    await come(4);
+    await come(5);
+    expect([numbers(), log.waiting]).toEqual([[3, 2, 1], 2]);
+    log.take();
+    expect([numbers(), log.waiting]).toEqual([[5, 4, 3, 2, 1], 0]);
+    await come(6);
+    expect([numbers()[0], log.waiting]).toEqual([5, 1]);
+    log.hold(false);
+    expect([numbers()[0], log.waiting]).toEqual([6, 0]);
+  });
+
+  it('reads again what came too fast, when it has been quiet for a moment', async () => {
+    const { log, time, traffic, numbers } = await setUp();
+    traffic.all.unshift(makeEntry(6), makeEntry(5), makeEntry(4));
+    traffic.tell({ entries: [makeEntry(6)], missed: 2, cleared: false });
+    await settle();
+    expect([log.missed, numbers()]).toEqual([2, [6, 3, 2, 1]]);
+    await time.pass(QUIET_MS);
+    expect([log.missed, numbers()]).toEqual([0, [6, 5, 4, 3, 2, 1]]);
+  });
+
+  it('does not fill up while someone reads, and does afterwards', async () => {
+    const { log, time, traffic, numbers } = await setUp();
+    log.hold(true);
+    traffic.all.unshift(makeEntry(5), makeEntry(4));
+    traffic.tell({ entries: [makeEntry(5)], missed: 1, cleared: false });
+    await time.pass(QUIET_MS * 3);
+    expect(numbers()).toEqual([3, 2, 1]);
+    log.hold(false);
+    await time.pass(QUIET_MS);
+    expect(numbers()).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  it('is empty when all was forgotten, by whomever', async () => {
+    const { log, traffic, numbers, come } = await setUp();
+    log.hold(true);
+    await come(4);
+    traffic.tell({ entries: [], missed: 0, cleared: true });
+    await settle();
+    expect([numbers(), log.waiting]).toEqual([[], 0]);
+  });
+
+  it('is read again after a lost connection, and when the stream ends', async () => {
+    const { time, changes, traffic, numbers } = await setUp();
+    traffic.all.unshift(makeEntry(4));
+    changes.tell({ type: 'everything' });
+    await settle();
+    expect(numbers()).toEqual([4, 3, 2, 1]);
+    traffic.all.unshift(makeEntry(5));
+    traffic.end();
+    await settle();
+    await time.pass(5_000);
+    expect(numbers()).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  it('says why it could not be read, and tries again', async () => {
+    const time = createFakeClock();
+    let works = false;
+    const { answers } = fakeTraffic([makeEntry(1)]);
+    const { client } = fakeClient({
+      ...answers,
+      'traffic.list'(input: never) {
+        if (works) return answers['traffic.list'](input);
+        throw new Error('no memory');
+      },
+    });
+    const log = new TrafficLog({ client, changes: fakeChanges(), time, projectId: undefined, filter: '' });
+    await settle();
+    expect([log.state, log.failure]).toEqual(['failed', 'The answer could not be read: no memory']);
+    works = true;
+    await time.pass(5_000);
+    expect([log.state, log.failure, log.entries.length]).toEqual(['ready', undefined, 1]);
+  });
+});

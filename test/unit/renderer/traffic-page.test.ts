@@ -1,0 +1,131 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { Navigator } from '../../../renderer/navigation/navigator.svelte.ts';
+import { PASSING_MS, TrafficPage } from '../../../renderer/state/traffic-page.svelte.ts';
+import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { fakeTraffic, makeDetail, makeEntry } from '../../support/page-traffic.ts';
+import { makeKey, makeProject } from '../../support/page-world.ts';
+
+async function setUp(path = '/projects/demo/traffic') {
+  const time = createFakeClock();
+  const traffic = fakeTraffic([makeEntry(2), makeEntry(1)]);
+  let recording = { record: true, bodies: true };
+  const fake = fakeClient({
+    ...traffic.answers,
+    'settings.get': () => ({ traffic: recording }),
+    'settings.update': (patch: { traffic: typeof recording }) => (recording = patch.traffic),
+    'keys.list': () => [makeKey('key_demo', 'Demo key')],
+    'traffic.replay': () => makeDetail(3, { replayOf: 'trf_1' }),
+    'traffic.har': () => ({ log: { version: '1.2' } }),
+    'traffic.clear': () => ({ cleared: 2 }),
+  });
+  const entries = [path];
+  const toasts = new Toasts(time);
+  const navigator = new Navigator({
+    read() {
+      const { pathname, search } = new URL(entries.at(-1) ?? '/', 'http://page');
+      return { path: pathname, search };
+    },
+    push: (address) => void entries.push(address),
+    replace: (address) => void (entries[entries.length - 1] = address),
+    onMoved: () => undefined,
+  });
+  const page = new TrafficPage({
+    client: fake.client,
+    changes: fakeChanges(),
+    time,
+    navigator,
+    toasts,
+    project: () => makeProject('Demo'),
+  });
+  await settle();
+  const lists = () => fake.calls.filter(({ procedure }) => procedure === 'traffic.list').map(({ input }) => input);
+  return {
+    page,
+    time,
+    toasts,
+    traffic,
+    lists,
+    calls: fake.calls,
+    address: () => entries.at(-1),
+    recording: () => recording,
+  };
+}
+
+describe('the Traffic page', () => {
+  it('keeps filter and scope in the address, and lists what they ask for', async () => {
+    const { page, address, lists } = await setUp();
+    expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
+    page.narrow({ filter: 'status:4xx ', scope: 'all' });
+    page.follow();
+    expect(address()).toBe('/projects/demo/traffic?filter=status%3A4xx&of=all');
+    const before = page.log;
+    await settle();
+    expect(lists().at(-1)).toEqual({ filter: 'status:4xx', limit: 1_000 });
+    expect([page.log === before, page.log.narrowing.filter]).toEqual([false, 'status:4xx']);
+    expect(page.hrefOf('trf_1')).toBe('/projects/demo/traffic/trf_1?filter=status%3A4xx&of=all');
+  });
+
+  it('says what is wrong with the filter of a link, and lists without it', async () => {
+    const { page, lists } = await setUp('/projects/demo/traffic?filter=status:6xx');
+    expect(page.fault).toBe('status:6xx is not understood; write 429, 4xx, >=500');
+    expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
+  });
+
+  it('holds the list while it is paused, and while someone reads', async () => {
+    const { page, traffic } = await setUp();
+    page.pause(true);
+    page.read(true);
+    traffic.come([makeEntry(3)]);
+    await settle();
+    page.pause(false);
+    expect([page.log.entries.length, page.log.waiting]).toEqual([2, 1]);
+    page.read(false);
+    expect([page.log.entries.length, page.log.waiting]).toEqual([3, 0]);
+  });
+
+  it('shows the entry of a request that was sent again', async () => {
+    const { page, address, toasts } = await setUp('/projects/demo/traffic/trf_1');
+    await page.replay.start('trf_1');
+    expect(address()).toBe('/projects/demo/traffic/trf_3');
+    expect(toasts.list[0]?.text).toBe('Sent again: 200.');
+  });
+
+  it('shows the last of the entries that the arrows run through', async () => {
+    const { page, time, address } = await setUp('/projects/demo/traffic/trf_1');
+    page.pass('trf_2');
+    await time.pass(PASSING_MS - 1);
+    page.pass('trf_3');
+    await time.pass(PASSING_MS);
+    expect(address()).toBe('/projects/demo/traffic/trf_3');
+  });
+
+  it('names callers as people do', async () => {
+    const { page } = await setUp();
+    const { keyId: _key, ...stranger } = makeEntry(2);
+    expect([makeEntry(1), makeEntry(1, { keyId: 'key_other' }), stranger].map((entry) => page.callerOf(entry))).toEqual(
+      ['Demo key', 'key_other', '127.0.0.1'],
+    );
+  });
+
+  it('makes a HAR file of what the filter leaves, and forgets all', async () => {
+    const { page, calls, toasts } = await setUp('/projects/demo/traffic/trf_1?filter=method:GET');
+    const files: string[][] = [];
+    await page.download.start((name, text) => files.push([name, text]));
+    expect(files).toEqual([['demo-traffic.har', '{"log":{"version":"1.2"}}']]);
+    expect(calls.at(-1)?.input).toEqual({ projectId: 'prj_demo', filter: 'method:GET' });
+    await page.forget();
+    expect([page.item, toasts.list.at(-1)?.text]).toEqual([undefined, 'Forgot 2 entries.']);
+  });
+
+  it('switches recording, and back', async () => {
+    const { page, toasts, recording } = await setUp();
+    await page.record({ record: false });
+    expect([recording(), toasts.list.at(-1)?.text]).toEqual([{ record: false, bodies: true }, 'Recording is off.']);
+    toasts.undoLast();
+    await settle();
+    expect(recording()).toEqual({ record: true, bodies: true });
+  });
+});
