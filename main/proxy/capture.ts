@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
+import { hasBody } from './message-body.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
 
 /** How much of a body is kept; what is larger is rarely read, and seldom as a whole. */
@@ -54,11 +55,6 @@ export function watch(exchange: Exchange, bodies: boolean, monotonic: () => numb
   watched.end = end as ServerResponse['end'];
   return capture;
 }
-
-const hasBody = (request: ProxyRequest): boolean =>
-  request.headers['transfer-encoding'] !== undefined ||
-  (request.headers['content-length'] ?? '0') !== '0' ||
-  request.httpVersionMajor > 1;
 
 function push(this: ProxyRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];

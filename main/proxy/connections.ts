@@ -5,6 +5,8 @@ import { normalizeAddress } from './caller.ts';
 import { closeIdle, cutExchange, destroyConnection, type Connection, type Listener } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
+import type { RouteTable } from './route-table.ts';
+import { sameTarget } from './snapshot.ts';
 
 /** Every open connection of all listeners: who makes room when there are too many, who has been silent too long. */
 export interface Connections {
@@ -20,6 +22,8 @@ export interface Connections {
   makeRoom(count: number): void;
   /** Cuts what is open for any of `hostnames`: connections of that server name, requests, streams. */
   drop(hostnames: ReadonlySet<string>): void;
+  /** Closes tunnels to where their hostname does not lead any more. */
+  dropTunnels(table: RouteTable): void;
   /** Closes idle connections now and the others when their requests are answered; resolves when none is left. */
   drain(): Promise<void>;
   destroyAll(): void;
@@ -141,6 +145,15 @@ export function createConnections(options: {
           continue;
         }
         for (const exchange of connection.exchanges) if (lost(exchange.authority?.host ?? null)) cutExchange(exchange);
+      }
+    },
+    dropTunnels(table) {
+      for (const connection of open) {
+        for (const { tunnelled, route } of connection.exchanges) {
+          if (!tunnelled || route === null) continue;
+          const next = table.route(route.hostname);
+          if (next === undefined || !sameTarget(next.target, route.target)) destroyConnection(connection);
+        }
       }
     },
     drain() {

@@ -11,6 +11,7 @@ import { isOwnPort } from './connect-request.ts';
 import { cutExchange } from './connection.ts';
 import type { Exchange, StageName } from './exchange.ts';
 import { hashToken, identifyKey } from './identify.ts';
+import { hasBody } from './message-body.ts';
 import type { Passes } from './passes.ts';
 import { rawResponse } from './parser-fault.ts';
 import * as problem from './problem.ts';
@@ -235,7 +236,7 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
     cut: () => cutExchange(exchange),
   };
   if (upgrade === null) {
-    if (!request.complete) followBody(exchange, services.clock);
+    if (hasBody(request)) followBody(exchange, services.clock);
     services.targets.upstream.handle(request, context);
   } else {
     const { socket, head } = upgrade;

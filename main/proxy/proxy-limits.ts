@@ -32,7 +32,9 @@ export interface ProxyLimits {
   sweepIntervalMs: number;
   /** How long an upstream may take to accept a connection. */
   upstreamConnectMs: number;
-  /** How long an upstream may send nothing before its answer begins. */
+  /** Interim responses (1xx) to one request. */
+  interimsMax: number;
+  /** How long an upstream may take from the last byte of a request to the end of its answer's header section. */
   upstreamAnswerMs: number;
   /** How long an answer that has begun may stand still; streams of events are often silent for minutes. */
   upstreamIdleMs: number;
@@ -63,6 +65,8 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   lingerMs: 2_000,
   sweepIntervalMs: 1_000,
   upstreamConnectMs: 5_000,
+  // What a slow server says to keep its client waiting, every second or so.
+  interimsMax: 100,
   upstreamAnswerMs: 60_000,
   upstreamIdleMs: 600_000,
   tunnelIdleMs: 3_600_000,

@@ -18,6 +18,7 @@ import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, rawResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax } from './open-files.ts';
+import { hasBody } from './message-body.ts';
 import { NO_PASSES, type Passes } from './passes.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { buildRouteTable, type RouteTable } from './route-table.ts';
@@ -69,7 +70,8 @@ export interface Proxy {
   }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }>;
   /**
    * From the next request on, `snapshot` is what is served. Connections, requests and streams of hostnames that it has
-   * no more (or has for another project) are closed before this returns.
+   * no more (or has for another project) are closed before this returns, and so are tunnels to where a hostname does not
+   * lead any more.
    */
   publish(snapshot: Snapshot): void;
   /** Open connections of both listeners. */
@@ -135,7 +137,8 @@ export function createProxy(options: ProxyOptions): Proxy {
       log,
       limits,
       onRequest: (request, response, awaitsContinue) => exchanges.serve(request, response, null, awaitsContinue),
-      mayUpgrade: (request) => leadsToWebSocket(request, table),
+      mayUpgrade: (request) =>
+        connections.of(request.socket)?.exchanges.length === 0 && leadsToWebSocket(request, table),
       onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
       onConnect: (request, socket, head) => acceptConnect(request, socket, head, tunnels),
     });
@@ -206,6 +209,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     const nowMs = clock.monotonic();
     const services = { limits, log, farewell, onLate: giveUp };
     for (const connection of connections.all()) sweepConnection(connection, nowMs, services);
+    upstreams.sweep(nowMs);
     sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
   }
 
@@ -239,15 +243,22 @@ export function createProxy(options: ProxyOptions): Proxy {
       const lost = table.lostIn(next);
       table = next;
       if (lost.size > 0) connections.drop(lost);
+      connections.dropTunnels(next);
     },
     connections: () => connections.size(),
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
 }
 
-/** Whether a request asks for WebSocket at a hostname whose project leads to an upstream. */
-function leadsToWebSocket({ method, headers }: IncomingMessage, table: RouteTable): boolean {
-  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+/**
+ * Whether a request asks for WebSocket at a hostname whose project leads to an upstream. One with a body is no upgrade to
+ * us: where that ends and the other protocol begins is for two programs to disagree on.
+ */
+function leadsToWebSocket(request: IncomingMessage, table: RouteTable): boolean {
+  const { method, url, headers } = request;
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket' || hasBody(request)) return false;
+  // An absolute target (RFC 9112 §3.2.2) may lead elsewhere than `Host`.
+  if (url?.startsWith('/') !== true) return false;
   const authority = parseAuthority(headers.host ?? '');
   return authority !== null && table.route(authority.host)?.target.kind === 'upstream';
 }

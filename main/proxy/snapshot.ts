@@ -24,6 +24,12 @@ export interface Route {
   target: { kind: 'api' } | UpstreamDestination;
 }
 
+/** Whether two routes lead to the same place in the same way. */
+export function sameTarget(one: Route['target'], other: Route['target']): boolean {
+  if (one.kind === 'api' || other.kind === 'api') return one.kind === other.kind;
+  return one.url === other.url && one.host === other.host && one.verifyCertificate === other.verifyCertificate;
+}
+
 /** Where requests for one hostname are sent on to. `to` is a hostname; scheme, listener port, path and query are kept. */
 export interface Redirect {
   to: string;

@@ -40,7 +40,7 @@ export interface UpstreamContext {
   response: ProxyResponse;
   destination: UpstreamDestination;
   /** The connection that the request came on. */
-  from: Omit<ForwardedFrom, 'version'>;
+  from: ForwardedFrom;
   /** For the rate headers; null where the project's limits do not hold for its upstream. */
   rate: RateState | null;
   /** Answers in the proxy's own words, instead of the upstream. Of an upgrade, on the bare socket, which is closed. */

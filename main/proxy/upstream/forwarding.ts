@@ -15,8 +15,6 @@ export interface ForwardedFrom {
   authority: string;
   /** The listener's port. */
   port: number;
-  /** HTTP version of the request, as in `1.1`. */
-  version: string;
 }
 
 /** How often `pseudonym` is among the recipients that `Via` names (RFC 9110 §7.6.3): how often the request was here. */
@@ -29,25 +27,26 @@ export function countHops(via: string | string[] | undefined, pseudonym: string)
 /**
  * The header section of the request to the upstream: what is end-to-end of the client's, and how it came here, in
  * `Forwarded` (RFC 7239), in the older `X-Forwarded-*`, and in `Via`. What the client itself claims to have forwarded is
- * kept before ours, as these fields mean it: everybody here is on this machine. `host` is what the upstream is asked for.
+ * kept before ours, as these fields mean it: everybody here is on this machine. `version` is the HTTP version of the
+ * request, as in `1.1`; `host` is what the upstream is asked for. What frames the body is left to the caller.
  */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
   from: ForwardedFrom,
+  version: string,
   { host, pseudonym }: { host: string; pseudonym: string },
 ): Record<string, string | string[]> {
   const named = namedByConnection(headers.connection);
   const kept: Record<string, string | string[]> = {};
   for (const name of Object.keys(headers)) {
     const value = headers[name];
-    // A client that waits for 100 has been told to go on already.
-    if (value === undefined || name.startsWith(':') || name === 'expect' || isHopByHop(name, named)) continue;
+    if (value === undefined || isOurs(name) || isHopByHop(name, named)) continue;
     kept[name] = value;
   }
   // Whether trailers may come back is between us and the upstream, and we pass them on.
   if (/\btrailers\b/i.test(String(headers.te ?? ''))) kept['te'] = 'trailers';
   kept['host'] = host;
-  kept['via'] = appended(headers.via, `${from.version} ${pseudonym}`);
+  kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
   kept['forwarded'] = appended(headers.forwarded, forwardedElement(from));
   kept['x-forwarded-for'] = appended(headers['x-forwarded-for'], from.address);
   kept['x-forwarded-host'] = from.authority;
@@ -55,6 +54,15 @@ export function forwardedHeaders(
   kept['x-forwarded-port'] = String(from.port);
   return kept;
 }
+
+/**
+ * What is between the client and us: pseudo header fields of HTTP/2, the length of the body, and the wish to be told to
+ * go on, which has been granted.
+ */
+const isOurs = (name: string): boolean =>
+  name === 'content-length' || name === 'expect' || name.charCodeAt(0) === COLON;
+
+const COLON = 0x3a;
 
 function appended(before: string | string[] | undefined, entry: string): string {
   const text = Array.isArray(before) ? before.join(', ') : (before ?? '');

@@ -17,7 +17,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 /** What `Connection` fields name, in lower case. */
 export function namedByConnection(connection: string | undefined): ReadonlySet<string> {
-  if (connection === undefined) return NONE;
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return NONE;
   return new Set(connection.split(',').map((option) => option.trim().toLowerCase()));
 }
 

@@ -8,6 +8,8 @@ export interface UpstreamFault {
   message: string;
   /** Whether it was given up because nothing came for too long. */
   timedOut: boolean;
+  /** Whether it was given up because it announced its answer again and again (1xx). */
+  flooded?: boolean;
 }
 
 /** Node's codes of what a certificate can be refused for begin like this. */
@@ -19,7 +21,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEO
 /** The answer for a request whose upstream at `url` failed: which upstream, what happened, what to do. */
 export function explainUpstreamFault(
   url: string,
-  { code, message, timedOut }: UpstreamFault,
+  { code, message, timedOut, flooded = false }: UpstreamFault,
   answerMs: number,
 ): Problem {
   const origin = new URL(url).origin;
@@ -30,7 +32,12 @@ export function explainUpstreamFault(
   }
   if (timedOut) {
     return problem.gatewayTimeout(
-      `The upstream ${origin} accepted the request and sent nothing for ${answerMs / 1000} s. See what it is busy with, then ask again.`,
+      `The upstream ${origin} accepted the request and did not begin to answer for ${answerMs / 1000} s. See what it is busy with, then ask again.`,
+    );
+  }
+  if (flooded) {
+    return problem.badGateway(
+      `The upstream ${origin} sent one interim response (1xx) after the other and no answer. Its log may say why.`,
     );
   }
   if (code === 'ECONNREFUSED') {

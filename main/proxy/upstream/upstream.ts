@@ -1,18 +1,18 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
-import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { isIP } from 'node:net';
 import { createProxyServer } from 'http-proxy';
-import type { RateState } from '../../base/decision.ts';
 import type { Log } from '../../base/log.ts';
+import { hasBody } from '../message-body.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpstreamDestination } from '../snapshot.ts';
-import type { ProxyRequest, ProxyResponse, UpstreamContext, UpstreamTarget } from '../target.ts';
-import { createAgents } from './agents.ts';
+import type { ProxyRequest, UpstreamContext, UpstreamTarget } from '../target.ts';
+import { createAgents, lookup } from './agents.ts';
 import { countHops, forwardedHeaders, HOPS_MAX } from './forwarding.ts';
-import { endToEndFields } from './hop-by-hop.ts';
-import { isRateField, rateFields } from './rate-fields.ts';
+import { type Passage, standsStill } from './passage.ts';
+import { readAway, relayBody, relayHead, relayInterim } from './relay.ts';
+import { addTrailers } from './trailers.ts';
+import { guardUpgrade } from './upgrades.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
 export interface UpstreamOptions {
@@ -23,26 +23,16 @@ export interface UpstreamOptions {
 }
 
 export interface Upstreams extends UpstreamTarget {
+  /** Gives up what has stood still for too long at `nowMs`, on the monotonic clock. */
+  sweep(nowMs: number): void;
   close(): void;
 }
 
 /** Methods whose request may be sent again when a kept connection turns out to be closed (RFC 9110 §9.2.2). */
 const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
-/** What a client may send ahead of the answer to its upgrade. */
-const EARLY_BYTES_MAX = 64 * 1024;
-
-/** One request on its way to its upstream. */
-interface Passage {
-  context: UpstreamContext;
-  /** Told when an upgrade has succeeded. */
-  opened: (() => void) | null;
-  url: URL;
-  outgoing: ClientRequest | null;
-  bodiless: boolean;
-  repeated: boolean;
-  timedOut: boolean;
-}
+/** What http-proxy pipes where a request has no body: piping nothing costs as much as piping something. */
+const NO_BODY = { pipe: (outgoing: { end(): void }) => outgoing.end() };
 
 /**
  * Passes requests on to upstreams through http-proxy, which dials, pipes and upgrades. Its own idea of header fields is
@@ -52,18 +42,26 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   const agents = createAgents();
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const passages = new WeakMap<object, Passage>();
+  const live = new Set<Passage>();
   keepBodiesWhole(proxy);
 
   proxy.on('proxyReq', (outgoing, request) => {
     const passage = passages.get(request);
     if (passage === undefined) return;
+    const { context } = passage;
     passage.outgoing = outgoing;
-    outgoing.setTimeout(limits.upstreamAnswerMs);
-    outgoing.once('timeout', () => {
-      passage.timedOut = true;
-      outgoing.destroy();
+    if (context.response.destroyed) outgoing.destroy();
+    outgoing.on('information', (information) => {
+      passage.interims += 1;
+      if (passage.interims > limits.interimsMax) outgoing.destroy(new Error(FLOOD));
+      else relayInterim(information, context.response);
     });
-    outgoing.on('information', (information) => passInformation(information, passage.context.response));
+    // Of a switch of protocols that nobody asked for, Node says no word.
+    outgoing.once('upgrade', (_incoming, socket) => {
+      socket.destroy();
+      context.answer(faultOf(passage, 'HPE_INVALID', ''));
+    });
+    if (passage.bodiless) return;
     // Before the end of the pipe, which would send the last chunk without them.
     request.prependOnceListener('end', () => {
       const { rawTrailers } = request;
@@ -74,63 +72,33 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   proxy.on('proxyRes', (incoming, request) => {
     const passage = passages.get(request);
     if (passage === undefined) return;
-    const { context, outgoing } = passage;
+    const { context } = passage;
     const { response } = context;
     if (response.headersSent || response.destroyed) {
       incoming.destroy();
       return;
     }
-    outgoing?.setTimeout(limits.upstreamIdleMs);
     try {
-      writeHead(response, incoming, context.rate);
+      relayHead(response, incoming, context.rate);
     } catch (error) {
       incoming.destroy();
       log.debug('An upstream answered with what cannot be passed on', { url: context.destination.url, error });
-      context.answer(
-        explainUpstreamFault(context.destination.url, { code: 'HPE_INVALID', message: '', timedOut: false }, 0),
-      );
+      if (!('stream' in response)) response.statusMessage = STATUS_CODES[502] ?? '';
+      context.answer(faultOf(passage, 'HPE_INVALID', ''));
       return;
     }
-    incoming.once('end', () => {
-      if (incoming.rawTrailers.length > 0) addTrailers(response, incoming.rawTrailers);
+    passage.phase = 'answering';
+    relayBody(incoming, context, () => {
+      passage.phase = 'answered';
     });
-    // An upstream that breaks off leaves a response that only looks whole: the client is cut off, too.
-    pipeline(incoming, asHttp1(response), (error) => {
-      if (error === null || error === undefined) return;
-      log.debug('A response from an upstream was not finished', { url: context.destination.url, code: codeOf(error) });
-      context.cut();
-    });
+    if (!passage.bodiless && !passage.request.complete) response.once('finish', () => leaveRest(passage));
   });
 
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     const passage = passages.get(request);
     if (passage === undefined) return;
     passage.outgoing = outgoing;
-    // A client that leaves before the upstream has answered takes its request along.
-    socket.once('close', () => outgoing.destroy());
-    const early = readEarly(socket, () => outgoing.destroy());
-    outgoing.setTimeout(limits.upstreamAnswerMs);
-    outgoing.once('timeout', () => {
-      passage.timedOut = true;
-      outgoing.destroy(new Error('The upstream did not answer the upgrade in time.'));
-    });
-    outgoing.prependOnceListener('upgrade', (_incoming, upstreamSocket: Socket) => {
-      early.giveBack();
-      outgoing.setTimeout(0);
-      const idle = (): void => void socket.destroy();
-      socket.setTimeout(limits.tunnelIdleMs, idle);
-      upstreamSocket.once('close', () => socket.destroySoon());
-      passage.opened?.();
-    });
-    outgoing.prependOnceListener('response', (incoming) => {
-      const kept = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
-      incoming.rawHeaders = kept;
-      const names = new Set(kept.filter((_name, index) => index % 2 === 0).map((name) => name.toLowerCase()));
-      for (const name of Object.keys(incoming.headers))
-        if (!names.has(name)) Reflect.deleteProperty(incoming.headers, name);
-      // The library ends the connection after it.
-      incoming.headers.connection = 'close';
-    });
+    guardUpgrade(outgoing, socket, passage, limits);
   });
 
   // Whoever asked is told by the callback of each call; this one only keeps an error from being nobody's.
@@ -138,7 +106,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   proxy.on('econnreset', () => undefined);
 
   function begin(request: ProxyRequest, context: UpstreamContext, opened: (() => void) | null = null): Passage | null {
-    const { destination } = context;
+    const { destination, from } = context;
     const hops = countHops(request.headers.via, pseudonym);
     if (hops >= HOPS_MAX) {
       context.answer(loopDetected(hops, destination.url));
@@ -146,23 +114,26 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     }
     const url = urlOf(destination);
     const passage: Passage = {
+      request,
       context,
-      opened,
       url,
+      bodiless: !hasBody(request),
+      opened,
       outgoing: null,
-      bodiless: request.complete || isBodiless(request),
+      phase: 'waiting',
       repeated: false,
       timedOut: false,
+      interims: 0,
+      seen: null,
     };
-    passages.set(request, passage);
-    replaceHeaders(request, {
-      ...forwardedHeaders(
-        request.headers,
-        { ...context.from, version: request.httpVersion },
-        { host: destination.host === 'keep' ? context.from.authority : url.host, pseudonym },
-      ),
-      ...framing(request, passage.bodiless),
+    const headers = forwardedHeaders(request.headers, from, request.httpVersion, {
+      host: destination.host === 'keep' ? from.authority : url.host,
+      pseudonym,
     });
+    frame(headers, request, passage.bodiless);
+    replaceHeaders(request, headers);
+    passages.set(request, passage);
+    live.add(passage);
     return passage;
   }
 
@@ -171,28 +142,45 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     agent: agents.for(url.protocol),
     secure: context.destination.verifyCertificate,
     connectTimeout: limits.upstreamConnectMs,
-    // Copied from by the library, and written to.
-    ssl: url.protocol === 'https:' ? { servername: url.hostname } : {},
+    prependPath: url.pathname !== '/',
+    // Copied from by the library, and written to. An address has no server name (RFC 6066 §3).
+    ssl: { servername: url.protocol === 'https:' ? serverNameOf(url) : '', lookup },
   });
 
-  function pass(request: ProxyRequest, passage: Passage): void {
-    const { context } = passage;
+  function pass(passage: Passage): void {
+    const { request, context } = passage;
     const onError = (error: Error): void => {
-      if (passage.context.response.headersSent) return;
-      if (mayRepeat(request, passage, error)) {
+      if (context.response.headersSent) return;
+      if (mayRepeat(passage, error)) {
         passage.repeated = true;
-        pass(request, passage);
+        pass(passage);
         return;
       }
       log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) });
-      context.answer(faultOf(passage, error));
+      context.answer(faultOf(passage, codeOf(error), error.message));
     };
-    proxy.web(asIncoming(request), asHttp1(context.response), optionsFor(passage), onError);
+    const options = optionsFor(passage);
+    proxy.web(
+      asIncoming(request),
+      context.response as ServerResponse,
+      passage.bodiless ? { ...options, buffer: NO_BODY as never } : options,
+      onError,
+    );
   }
 
-  function faultOf({ context, timedOut }: Passage, error: Error) {
-    const fault = { code: codeOf(error), message: error.message, timedOut };
-    return explainUpstreamFault(context.destination.url, fault, limits.upstreamAnswerMs);
+  /** The upstream has answered before all of the request had come: the rest has no use any more. */
+  function leaveRest({ request, outgoing, context }: Passage): void {
+    if (request.complete) return;
+    // Over HTTP/1.x, a stream that is piped nowhere stands still.
+    if (outgoing !== null) (request as IncomingMessage).unpipe(outgoing);
+    outgoing?.destroy();
+    readAway(request, limits.drainBytesMax, () => context.cut());
+  }
+
+  function faultOf(passage: Passage, code: string, message: string) {
+    const { context, timedOut } = passage;
+    const flooded = passage.interims > limits.interimsMax;
+    return explainUpstreamFault(context.destination.url, { code, message, timedOut, flooded }, limits.upstreamAnswerMs);
   }
 
   return {
@@ -200,21 +188,35 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
     handle(request, context) {
       const passage = begin(request, context);
-      if (passage !== null) pass(request, passage);
+      if (passage === null) return;
+      context.response.once('close', () => {
+        live.delete(passage);
+        // The library does the same, but for HTTP/2: there, Node calls a stream that was reset finished.
+        if (passage.phase !== 'answered') passage.outgoing?.destroy();
+      });
+      pass(passage);
     },
     upgrade(request, socket, head, context) {
       const passage = begin(request, context, context.opened);
       if (passage === null) return;
+      socket.once('close', () => live.delete(passage));
       request.headers.connection = 'Upgrade';
       request.headers.upgrade = 'websocket';
-      let answered = false;
       const onError = (error: Error): void => {
-        if (answered || socket.destroyed) return;
-        answered = true;
         log.debug('An upstream failed a WebSocket', { url: context.destination.url, code: codeOf(error) });
-        context.answer(faultOf(passage, error));
+        // Whatever has been passed on cannot be followed by an answer of ours.
+        if (passage.phase !== 'waiting') socket.destroy();
+        else if (!socket.destroyed) context.answer(faultOf(passage, codeOf(error), error.message));
+        passage.phase = 'answering';
       };
       proxy.ws(request, socket, head, { ...optionsFor(passage), agent: undefined }, onError);
+    },
+    sweep(nowMs) {
+      for (const passage of live) {
+        if (!standsStill(passage, nowMs, limits)) continue;
+        passage.timedOut = true;
+        passage.outgoing?.destroy(new Error('The upstream stood still for too long.'));
+      }
     },
     close() {
       agents.close();
@@ -222,30 +224,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   };
 }
 
-/**
- * Reads what a client sends before its upgrade is answered, because only a socket that is read tells that the other side
- * has left. `giveBack` puts it back for whoever reads on.
- */
-function readEarly(socket: Socket, onEnd: () => void): { giveBack(): void } {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  const take = (chunk: Buffer): void => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= EARLY_BYTES_MAX) socket.pause();
-  };
-  socket.on('data', take);
-  socket.once('end', onEnd);
-  return {
-    giveBack() {
-      socket.off('data', take);
-      socket.off('end', onEnd);
-      socket.pause();
-      if (bytes > 0) socket.unshift(Buffer.concat(chunks));
-      chunks = [];
-    },
-  };
-}
+const FLOOD = 'Too many interim responses.';
 
 /** Parsed once: a destination is a value of the snapshot, and does not change. */
 const urls = new WeakMap<UpstreamDestination, URL>();
@@ -259,9 +238,11 @@ function urlOf(destination: UpstreamDestination): URL {
   return url;
 }
 
+const serverNameOf = ({ hostname }: URL): string => (isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : '');
+
 /**
  * The library declares the body of DELETE and OPTIONS to be empty and then sends it all the same: bytes that the upstream
- * takes for another request (request smuggling). Framing is decided in `framing` instead.
+ * takes for another request (request smuggling). Framing is decided in `frame` instead.
  */
 function keepBodiesWhole(proxy: object): void {
   const passes = proxy as { webPasses?: { name: string }[] };
@@ -270,26 +251,27 @@ function keepBodiesWhole(proxy: object): void {
   if (passes.webPasses.length !== 1) throw new Error('This http-proxy has no pass named "stream".');
 }
 
-const isBodiless = ({ headers, httpVersionMajor }: ProxyRequest): boolean =>
-  headers['transfer-encoding'] === undefined &&
-  (headers['content-length'] === '0' || (headers['content-length'] === undefined && httpVersionMajor < 2));
-
 /** How the upstream knows where the body ends: the client's own length, chunks where it gave none, nothing without one. */
-function framing(request: ProxyRequest, bodiless: boolean): Record<string, string> {
+function frame(headers: Record<string, string | string[]>, request: ProxyRequest, bodiless: boolean): void {
   const length = request.headers['content-length'];
-  if (length !== undefined && request.headers['transfer-encoding'] === undefined) return { 'content-length': length };
-  if (!bodiless) return { 'transfer-encoding': 'chunked' };
-  return SAFE_TO_REPEAT.has(request.method ?? '') ? {} : { 'content-length': '0' };
+  if (bodiless) {
+    // Whoever may send a body and sends none says so.
+    if (length !== undefined || !SAFE_TO_REPEAT.has(request.method ?? '')) headers['content-length'] = '0';
+  } else if (length !== undefined && request.headers['transfer-encoding'] === undefined) {
+    headers['content-length'] = length;
+  } else {
+    headers['transfer-encoding'] = 'chunked';
+  }
 }
 
-/** The library reads what it sends from `request.headers`; that object is Node's, and of HTTP/2 it cannot be replaced. */
+/** The library reads what it sends from `request.headers`. Of HTTP/2 that is a getter without a setter. */
 function replaceHeaders(request: ProxyRequest, headers: Record<string, string | string[]>): void {
-  for (const name of Object.keys(request.headers)) Reflect.deleteProperty(request.headers, name);
-  Object.assign(request.headers, headers);
+  if ('stream' in request) Object.defineProperty(request, 'headers', { value: headers, writable: true });
+  else request.headers = headers;
 }
 
 /** A kept connection that the upstream had closed already: nothing was done with the request (RFC 9112 §9.3.1). */
-function mayRepeat(request: ProxyRequest, { bodiless, repeated, outgoing, timedOut }: Passage, error: Error): boolean {
+function mayRepeat({ request, bodiless, repeated, outgoing, timedOut }: Passage, error: Error): boolean {
   return (
     !repeated &&
     !timedOut &&
@@ -300,74 +282,5 @@ function mayRepeat(request: ProxyRequest, { bodiless, repeated, outgoing, timedO
   );
 }
 
-function writeHead(response: ProxyResponse, incoming: IncomingMessage, rate: RateState | null): void {
-  const fields = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
-  const status = incoming.statusCode ?? 502;
-  const own = rate === null ? [] : Object.entries(rateFields(rate)).flat();
-  const kept = rate === null ? fields : withoutFields(fields, isRateField);
-  if (isHttp2(response)) {
-    response.writeHead(status, toHttp2([...kept, ...own]));
-    return;
-  }
-  // Set one by one where something is set already, such as `Connection: close` while Vivarium stops.
-  response.writeHead(status, incoming.statusMessage, [...kept, ...own]);
-}
-
-function withoutFields(fields: readonly string[], unwanted: (name: string) => boolean): string[] {
-  const kept: string[] = [];
-  for (let index = 0; index < fields.length; index += 2) {
-    const name = fields[index] as string;
-    if (!unwanted(name.toLowerCase())) kept.push(name, fields[index + 1] as string);
-  }
-  return kept;
-}
-
-/** Field names of HTTP/2 are lower case, and those of one name stand together (RFC 9113 §8.2). */
-function toHttp2(fields: readonly string[]): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
-  for (let index = 0; index < fields.length; index += 2) {
-    const name = (fields[index] as string).toLowerCase();
-    const value = fields[index + 1] as string;
-    const before = headers[name];
-    headers[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
-  }
-  return headers;
-}
-
-const isHttp2 = (response: ProxyResponse): response is Http2ServerResponse => 'stream' in response;
-
-function addTrailers(
-  message: { addTrailers(trailers: Record<string, string>): void },
-  rawTrailers: readonly string[],
-): void {
-  const trailers: Record<string, string> = {};
-  for (let index = 0; index < rawTrailers.length; index += 2) {
-    trailers[(rawTrailers[index] as string).toLowerCase()] = rawTrailers[index + 1] as string;
-  }
-  message.addTrailers(trailers);
-}
-
-/** 102 and 103 are passed on (RFC 9110 §15.2); 100 is between us and the upstream, 101 is an upgrade. */
-function passInformation(
-  {
-    statusCode,
-    rawHeaders,
-    headers,
-  }: { statusCode: number; rawHeaders: string[]; headers: NodeJS.Dict<string | string[]> },
-  response: ProxyResponse,
-): void {
-  if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
-  if (statusCode === 103) {
-    const fields = toHttp2(endToEndFields(rawHeaders, undefined));
-    if (fields['link'] === undefined) return;
-    try {
-      response.writeEarlyHints({ ...fields, link: headers.link ?? fields['link'] });
-    } catch {
-      // Hints are optional; one that Node does not take for a link is not worth an error.
-    }
-  } else if (statusCode === 102 && !isHttp2(response)) response.writeProcessing();
-}
-
 /* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */
-const asHttp1 = (response: ProxyResponse): ServerResponse => response as ServerResponse;
 const asIncoming = (request: ProxyRequest): IncomingMessage => request as IncomingMessage;

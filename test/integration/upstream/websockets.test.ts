@@ -72,6 +72,30 @@ describe('a WebSocket', () => {
     await closed;
   });
 
+  test('is closed when its project is led elsewhere, while requests in progress are finished', async () => {
+    const echo = await startEcho();
+    const running = await setUp(echo.url);
+    const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
+    await once(socket, 'open');
+    // The same target again, as every publish says it, changes nothing.
+    running.proxy.publish(snapshotTo(echo.url));
+    socket.send('still here');
+    await once(socket, 'message');
+    const upstream = await startUpstream((_request, response) => response.end('elsewhere'));
+    const closed = once(socket, 'close');
+    running.proxy.publish(snapshotTo(upstream.url));
+    await closed;
+  });
+
+  test('is led to names under localhost without asking a resolver', async () => {
+    const echo = await startEcho();
+    const running = await setUp(echo.url.replace('127.0.0.1', 'deep.app.localhost'));
+    const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
+    await once(socket, 'open');
+    socket.terminate();
+    await untilConnections(running, 0);
+  });
+
   test('is refused by the limit where the project has one, in words', async () => {
     const echo = await startEcho();
     const running = await startProxy({ snapshot: snapshotTo(echo.url, { limited: true }) });
@@ -138,7 +162,8 @@ describe('a WebSocket', () => {
     const socket = await openSocket(running.httpPort);
     socket.write(UPGRADE);
     await readUntil(socket, /101 Switching Protocols/);
-    await readToEnd(socket).catch(() => '');
+    const rest = await readToEnd(socket).catch(() => '');
+    expect(rest, 'an answer of ours would be taken for a frame').not.toContain('HTTP/1.1');
     await untilConnections(running, 0);
     expect(
       (await sendRaw(running.httpPort, `GET / HTTP/1.1\r\nHost: ${SHOP}\r\nConnection: close\r\n\r\n`)).status,

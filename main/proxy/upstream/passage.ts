@@ -1,0 +1,45 @@
+import type { ClientRequest } from 'node:http';
+import type { ProxyLimits } from '../proxy-limits.ts';
+import type { ProxyRequest, UpstreamContext } from '../target.ts';
+
+/** How far a request has come: asked for and not answered, being answered, answered as a whole, or a tunnel. */
+type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel';
+
+/** One request on its way to its upstream. */
+export interface Passage {
+  readonly request: ProxyRequest;
+  readonly context: UpstreamContext;
+  readonly url: URL;
+  /** Whether the request has no body. */
+  readonly bodiless: boolean;
+  /** Told when an upgrade has succeeded; null for any other request. */
+  readonly opened: (() => void) | null;
+  outgoing: ClientRequest | null;
+  phase: Phase;
+  /** Whether it was sent a second time, because a kept connection was closed. */
+  repeated: boolean;
+  /** Given up because nothing came for too long. */
+  timedOut: boolean;
+  /** Interim responses (1xx) so far. */
+  interims: number;
+  /** What the last look at it saw; null before the first. */
+  seen: { progress: number; sinceMs: number } | null;
+}
+
+/**
+ * Whether `passage` has stood still for too long at `nowMs`, on the monotonic clock. While it waits for an answer, only
+ * what is still sent of the request and whole interim responses count as progress: an upstream that sends its header
+ * section byte by byte stands still.
+ */
+export function standsStill(passage: Passage, nowMs: number, limits: ProxyLimits): boolean {
+  if (passage.phase === 'tunnel') return false;
+  const socket = passage.outgoing?.socket ?? null;
+  const sent = socket?.bytesWritten ?? 0;
+  const progress = passage.phase === 'waiting' ? sent + passage.interims : sent + (socket?.bytesRead ?? 0);
+  if (passage.seen?.progress !== progress) {
+    passage.seen = { progress, sinceMs: nowMs };
+    return false;
+  }
+  const allowedMs = passage.phase === 'waiting' ? limits.upstreamAnswerMs : limits.upstreamIdleMs;
+  return nowMs - passage.seen.sinceMs >= allowedMs;
+}

@@ -1,0 +1,72 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ProxyLimits } from '../proxy-limits.ts';
+import { endToEndFields } from './hop-by-hop.ts';
+import type { Passage } from './passage.ts';
+
+/** What a client may send ahead of the answer to its upgrade. */
+const EARLY_BYTES_MAX = 64 * 1024;
+
+/** Puts what http-proxy leaves open about an upgrade in order: who leaves when, and what becomes of an answer that is none. */
+export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: Passage, limits: ProxyLimits): void {
+  // A client that leaves before the upstream has answered takes its request along.
+  socket.once('close', () => outgoing.destroy());
+  const early = readEarly(socket, () => outgoing.destroy());
+  outgoing.prependOnceListener('upgrade', (_incoming, upstreamSocket: Socket) => {
+    early.giveBack();
+    passage.phase = 'tunnel';
+    socket.setTimeout(limits.tunnelIdleMs, () => socket.destroy());
+    upstreamSocket.once('close', () => socket.destroySoon());
+    passage.opened?.();
+  });
+  outgoing.prependOnceListener('response', (incoming) => {
+    passage.phase = 'answering';
+    tidyFields(incoming);
+    // The library writes as fast as it reads.
+    incoming.on('data', () => {
+      if (!socket.writableNeedDrain) return;
+      incoming.pause();
+      socket.once('drain', () => incoming.resume());
+    });
+    // It ends the connection after a whole answer only.
+    incoming.once('close', () => {
+      if (!incoming.complete) socket.destroy();
+    });
+  });
+}
+
+/** The library passes on what is in `headers`. */
+function tidyFields(incoming: IncomingMessage): void {
+  const kept = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
+  incoming.rawHeaders = kept;
+  const names = new Set(kept.filter((_name, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+  for (const name of Object.keys(incoming.headers)) {
+    if (!names.has(name)) Reflect.deleteProperty(incoming.headers, name);
+  }
+  incoming.headers.connection = 'close';
+}
+
+/**
+ * Reads what a client sends before its upgrade is answered, because only a socket that is read tells that the other side
+ * has left. `giveBack` puts it back for whoever reads on.
+ */
+function readEarly(socket: Socket, onEnd: () => void): { giveBack(): void } {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  const take = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= EARLY_BYTES_MAX) socket.pause();
+  };
+  socket.on('data', take);
+  socket.once('end', onEnd);
+  return {
+    giveBack() {
+      socket.off('data', take);
+      socket.off('end', onEnd);
+      socket.pause();
+      if (bytes > 0) socket.unshift(Buffer.concat(chunks));
+      chunks = [];
+    },
+  };
+}

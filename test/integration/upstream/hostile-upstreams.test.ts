@@ -1,0 +1,259 @@
+import { connect as http2Connect } from 'node:http2';
+import { describe, expect, test } from 'vitest';
+import { track } from '../../support/engine.ts';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  SHOP,
+  startProxy,
+  untilConnections,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
+
+/** Real time-outs, short enough to wait for. */
+const SHORT = { sweepIntervalMs: 20, upstreamAnswerMs: 200, upstreamIdleMs: 200 };
+
+type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
+
+async function proxyTo(url: string, options: ProxyStart = {}): Promise<RunningProxy> {
+  const running = await startProxy({ ...options, snapshot: snapshotTo(url) });
+  track(() => running.stop());
+  return running;
+}
+
+const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
+const AT_API = GET.replace(DEMO, SHOP);
+
+/** An upstream that answers whatever it is asked with `bytes`. */
+const answering = (bytes: string, end = false) =>
+  startRawUpstream((socket) =>
+    socket.once('data', () => {
+      if (end) socket.end(bytes, 'latin1');
+      else socket.write(bytes, 'latin1');
+    }),
+  );
+
+/** An upstream that writes `head` once and then `bytes` for as long as it is listened to. */
+const flooding = (head: string, bytes: string) =>
+  startRawUpstream((socket) =>
+    socket.once('data', () => {
+      socket.write(head, 'latin1');
+      const write = (): void => {
+        while (!socket.destroyed && socket.write(bytes, 'latin1'));
+      };
+      socket.on('drain', write);
+      write();
+    }),
+  );
+
+/** An upstream that writes `head` once and then `bytes` every few milliseconds. */
+const trickling = (head: string, bytes: string) =>
+  startRawUpstream((socket) =>
+    socket.once('data', () => {
+      socket.write(head, 'latin1');
+      const clockwork = setInterval(() => socket.write(bytes, 'latin1'), 20);
+      socket.on('close', () => clearInterval(clockwork));
+    }),
+  );
+
+describe('an upstream that cannot be understood costs its own request a 502, and nobody else anything:', () => {
+  test.each([
+    ['garbage', '\x00\xff\x16\x03\x01garbage\r\n\r\n'],
+    ['HTTP/0.9', '<html>hello</html>'],
+    ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
+    ['a status of 999', 'HTTP/1.1 1000 OK\r\n\r\n'],
+    ['a bare LF', 'HTTP/1.1 200 OK\nContent-Length: 1\n\na'],
+    ['obs-fold', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 1\r\n\r\na'],
+    ['a NUL in a value', 'HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 1\r\n\r\na'],
+    ['a bare CR in a value', 'HTTP/1.1 200 OK\r\nX: a\rSet-Cookie: evil\r\nContent-Length: 1\r\n\r\na'],
+    ['a space before a colon', 'HTTP/1.1 200 OK\r\nX : a\r\nContent-Length: 1\r\n\r\na'],
+    ['two unlike lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['a length and chunks', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n'],
+    ['a coding that is not chunked', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'],
+    [
+      'a switch of protocols that nobody asked for',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+    ],
+  ])('%s', async (_what, bytes) => {
+    const upstream = await answering(bytes, true);
+    const running = await proxyTo(upstream.url);
+    const answer = await sendRaw(running.httpPort, GET);
+    expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
+    expect(answer.body?.message).toContain(upstream.url);
+    expect((await sendRaw(running.httpPort, AT_API)).status).toBe(200);
+    await until(() => upstream.sockets.size === 0);
+  });
+});
+
+describe('an upstream that never comes to the point costs a 504 or 502 in bounded time and memory:', () => {
+  test('header bytes one by one', async () => {
+    const upstream = await trickling('HTTP/1.1 200 OK\r\nX: ', 'a');
+    const answer = await sendRaw((await proxyTo(upstream.url, { limits: SHORT })).httpPort, GET);
+    expect(answer.body).toMatchObject({ code: 'gateway_timeout', status: 504 });
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  test('endless header fields', async () => {
+    const upstream = await flooding('HTTP/1.1 200 OK\r\n', `X: ${'a'.repeat(1000)}\r\n`);
+    const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, GET);
+    expect(answer.body?.message).toContain('longer than what is read');
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  test.each([
+    ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['103', `HTTP/1.1 103 Early Hints\r\nLink: </${'a'.repeat(1000)}>; rel=preload\r\n\r\n`],
+    ['199', 'HTTP/1.1 199 Whatever\r\n\r\n'],
+  ])('a flood of %s', async (_status, bytes) => {
+    const upstream = await flooding('', bytes);
+    const running = await proxyTo(upstream.url);
+    const { text } = await sendRaw(running.httpPort, GET);
+    expect(text).toContain('HTTP/1.1 502 Bad Gateway');
+    expect(text).toContain('interim');
+    await until(() => upstream.sockets.size === 0);
+  });
+});
+
+describe('an upstream whose body is not what it says', () => {
+  test.each([
+    ['is shorter than its Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', true],
+    ['ends in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\nhalf', true],
+    ['ends without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
+    [
+      'has a chunk size that is no number',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n',
+      false,
+    ],
+    [
+      'has a chunk longer than it says',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalfway\r\n0\r\n\r\n',
+      false,
+    ],
+    [
+      'has endless trailers',
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n${'X: y\r\n'.repeat(9_000)}`,
+      false,
+    ],
+  ])('and %s cuts the client off', async (_what, bytes, end) => {
+    const upstream = await answering(bytes, end);
+    const running = await proxyTo(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.write(GET);
+    const text = await readToEnd(socket).catch((error: unknown) => String(error));
+    expect(text).not.toMatch(/\r\n0\r\n(?:.*\r\n)*\r\n$/);
+    await untilConnections(running, 0);
+    await until(() => upstream.sockets.size === 0);
+    expect((await sendRaw(running.httpPort, AT_API)).status).toBe(200);
+  });
+
+  test('is longer than its Content-Length: the rest is no answer to the next request (response splitting)', async () => {
+    const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
+    let connections = 0;
+    const upstream = await startRawUpstream((socket) => {
+      connections += 1;
+      const first = connections === 1;
+      socket.on('data', () =>
+        first
+          ? socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood${evil}`)
+          : socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'),
+      );
+    });
+    const running = await proxyTo(upstream.url);
+    for (let count = 0; count < 3; count++) {
+      const { text } = await sendRaw(running.httpPort, GET);
+      expect(text).not.toContain('evil');
+      if (count > 0) expect(text).toContain('good');
+    }
+  });
+
+  test('never ends is read no faster than the client takes it', async () => {
+    const upstream = await flooding('HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(64 * 1024));
+    const running = await proxyTo(upstream.url);
+    const socket = await openSocket(running.httpPort);
+    socket.pause();
+    socket.write(GET);
+    await until(() =>
+      [...upstream.sockets].some(({ bytesWritten, writableNeedDrain }) => bytesWritten > 0 && writableNeedDrain),
+    );
+    socket.destroy();
+    await until(() => upstream.sockets.size === 0);
+    await untilConnections(running, 0);
+  });
+
+  test('stands still in the middle is given up', async () => {
+    const upstream = await answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
+    const running = await proxyTo(upstream.url, { limits: SHORT });
+    const socket = await openSocket(running.httpPort);
+    socket.write(GET);
+    await readToEnd(socket).catch(() => '');
+    await untilConnections(running, 0);
+    await until(() => upstream.sockets.size === 0);
+  });
+});
+
+describe('what is legal in HTTP/1.1 and not where it goes', () => {
+  async function overHttp2(
+    bytes: string,
+  ): Promise<{ headers: Record<string, unknown>; body: string; error: string; trailers: object }> {
+    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    track(() => certificates.remove());
+    const running = await proxyTo((await answering(bytes)).url, { certificates });
+    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+      rejectUnauthorized: false,
+    });
+    track(() => session.destroy());
+    const stream = session.request({ ':path': '/' });
+    let headers = {};
+    let trailers = {};
+    let body = '';
+    let failure = '';
+    stream.on('response', (fields) => (headers = fields));
+    stream.on('trailers', (fields) => (trailers = fields));
+    stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    stream.on('error', (error: Error & { code?: string }) => (failure = error.code ?? ''));
+    await new Promise((resolve) => stream.once('close', resolve));
+    return { headers, body, error: failure, trailers };
+  }
+
+  test('fields of the connection do not reach an HTTP/2 client, neither in front nor behind', async () => {
+    const { headers, body, trailers } = await overHttp2(
+      'HTTP/1.1 200 OK\r\nConnection: keep-alive, x-own\r\nX-Own: 1\r\nKeep-Alive: timeout=5\r\nTE: trailers\r\nProxy-Connection: x\r\nTransfer-Encoding: chunked\r\n\r\n' +
+        '4\r\nbody\r\n0\r\nConnection: close\r\nKeep-Alive: x\r\nHost: x\r\nX-Sum: 1\r\n\r\n',
+    );
+    expect(headers).toMatchObject({ ':status': 200 });
+    for (const name of ['connection', 'x-own', 'keep-alive', 'te', 'proxy-connection', 'transfer-encoding'])
+      expect(headers).not.toHaveProperty(name);
+    expect(body).toBe('body');
+    expect(trailers).toEqual(expect.objectContaining({ 'x-sum': '1' }));
+    expect(trailers).not.toHaveProperty('connection');
+  });
+
+  test('a status that HTTP/2 does not have is a 502', async () => {
+    const { headers, body } = await overHttp2('HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n');
+    expect(headers[':status']).toBe(502);
+    expect(body).toContain('bad_gateway');
+  });
+
+  test.each([
+    ['with a Content-Length', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nContent-Length: 4\r\n\r\nbody', 'GET'],
+    ['to HEAD', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n', 'HEAD'],
+  ])('a Trailer field on an answer %s that has no trailers is no reason to fail', async (_what, bytes, method) => {
+    const running = await proxyTo((await answering(bytes)).url);
+    const { text } = await sendRaw(running.httpPort, GET.replace('GET', method));
+    expect(text).toContain('HTTP/1.1 200 OK');
+  });
+
+  test('trailers to an HTTP/1.0 client are left out', async () => {
+    const bytes =
+      'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n';
+    const running = await proxyTo((await answering(bytes)).url);
+    const { text } = await sendRaw(running.httpPort, GET.replace('HTTP/1.1', 'HTTP/1.0'));
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(text.endsWith('\r\n\r\nbody')).toBe(true);
+  });
+});

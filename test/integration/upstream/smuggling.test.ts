@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import { track } from '../../support/engine.ts';
+import { DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startUpstream, type Upstream } from '../../support/upstream-server.ts';
+
+/** What the attacker wants the upstream to take for a request of its own. */
+const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
+const HOST = `Host: ${DEMO}\r\n`;
+
+const post = (fields: string, body: string): string => `POST /front HTTP/1.1\r\n${HOST}${fields}\r\n${body}`;
+const get = (fields: string): string => `GET /front HTTP/1.1\r\n${HOST}${fields}\r\n`;
+const chunked = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+
+interface Seen {
+  request: string;
+  body: string;
+}
+
+/** An upstream of Node's, as lenient as it can be made, that writes down what it takes for a request. */
+async function setUp(): Promise<{ running: RunningProxy; upstream: Upstream; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const upstream = await startUpstream((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString('latin1')));
+    request.on('end', () => {
+      seen.push({ request: `${request.method} ${request.url}`, body });
+      response.end('done');
+    });
+  });
+  const running = await startProxy({ snapshot: snapshotTo(upstream.url) });
+  track(() => running.stop());
+  return { running, upstream, seen };
+}
+
+describe('request smuggling is refused before the upstream hears of it', () => {
+  test.each([
+    ['CL.TE', post(`Content-Length: ${5 + SMUGGLED.length}\r\nTransfer-Encoding: chunked\r\n`, `0\r\n\r\n${SMUGGLED}`)],
+    ['TE.CL', post('Transfer-Encoding: chunked\r\nContent-Length: 4\r\n', chunked(SMUGGLED))],
+    ['TE.TE, one of them unknown', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n', chunked(SMUGGLED))],
+    ['TE.TE, the same twice', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n', chunked(SMUGGLED))],
+    ['TE that ends in another coding', post('Transfer-Encoding: chunked, identity\r\n', chunked(SMUGGLED))],
+    ['TE with a coding before chunked', post('Transfer-Encoding: gzip, chunked\r\n', chunked(SMUGGLED))],
+    ['TE with a tab', post('Transfer-Encoding:\tchunked\r\nContent-Length: 4\r\n', chunked(SMUGGLED))],
+    ['TE in quotes', post('Transfer-Encoding: "chunked"\r\n', chunked(SMUGGLED))],
+    ['TE with a vertical tab', post('Transfer-Encoding: \x0bchunked\r\n', chunked(SMUGGLED))],
+    ['TE with a space before its colon', post('Transfer-Encoding : chunked\r\n', chunked(SMUGGLED))],
+    ['TE folded', post('Transfer-Encoding:\r\n chunked\r\n', chunked(SMUGGLED))],
+    ['TE behind a bare LF', post('X: y\nTransfer-Encoding: chunked\r\n', chunked(SMUGGLED))],
+    ['TE behind a bare CR', post('X: y\rTransfer-Encoding: chunked\r\n', chunked(SMUGGLED))],
+    ['TE of HTTP/1.0', post('Transfer-Encoding: chunked\r\n', chunked(SMUGGLED)).replace('HTTP/1.1', 'HTTP/1.0')],
+    ['CL twice, unlike', post(`Content-Length: 0\r\nContent-Length: ${SMUGGLED.length}\r\n`, SMUGGLED)],
+    ['CL twice, alike', post('Content-Length: 0\r\nContent-Length: 0\r\n', SMUGGLED)],
+    ['CL as a list', post('Content-Length: 0, 0\r\n', SMUGGLED)],
+    ['CL negative', post('Content-Length: -1\r\n', SMUGGLED)],
+    ['CL in hexadecimal', post('Content-Length: 0x10\r\n', SMUGGLED)],
+    ['CL beyond 64 bits', post('Content-Length: 18446744073709551616\r\n', SMUGGLED)],
+    ['CL with a NUL', post('Content-Length: 0\x00\r\n', SMUGGLED)],
+    ['Host twice', get('Host: x\r\n')],
+    ['a NUL in a value', get('X: a\0b\r\n')],
+    ['a CR in a value', get('X: a\rb\r\n')],
+    ['a bare LF in a header section', get('X: a\nY: b\r\n')],
+    ['obs-fold', get('X: a\r\n b\r\n')],
+    ['a space before a colon', get('X : a\r\n')],
+    ['a chunk whose size wraps around', post('Transfer-Encoding: chunked\r\n', `10000000000000000\r\n${SMUGGLED}`)],
+    ['a chunk size with 0x', post('Transfer-Encoding: chunked\r\n', `0x0\r\n\r\n${SMUGGLED}`)],
+    ['a chunk that is longer than it says', post('Transfer-Encoding: chunked\r\n', `1\r\nabc\r\n0\r\n\r\n${SMUGGLED}`)],
+    ['a chunk extension with a bare LF', post('Transfer-Encoding: chunked\r\n', `2;x\nab\r\n0\r\n\r\n${SMUGGLED}`)],
+    [
+      'a trailer that frames',
+      post('Transfer-Encoding: chunked\r\n', `0\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`),
+    ],
+    ['a last chunk with a bare LF', post('Transfer-Encoding: chunked\r\n', `1\r\na\r\n0\n\n${SMUGGLED}`)],
+  ])('%s', async (_threat, bytes) => {
+    const { running, seen } = await setUp();
+    const answer = await sendRaw(running.httpPort, Buffer.from(bytes, 'latin1'), { halfClose: true });
+    expect(answer.status).toBe(400);
+    expect(answer.text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+    // What of it came before the fault may have been on its way; it never became a request.
+    expect(seen).toEqual([]);
+    expect((await sendRaw(running.httpPort, get('Connection: close\r\n'))).status).toBe(200);
+    expect(seen).toEqual([{ request: 'GET /front', body: '' }]);
+  });
+});
+
+describe('what is legal, and could smuggle if it were passed on as it stands,', () => {
+  test.each([
+    ['chunk extensions', 'Transfer-Encoding: chunked\r\n', `3;a="b"\r\nabc\r\n0;last\r\n\r\n`, 'abc'],
+    ['leading zeros of a chunk size', 'Transfer-Encoding: chunked\r\n', `00003\r\nabc\r\n000\r\n\r\n`, 'abc'],
+    ['Transfer-Encoding in capitals', 'Transfer-Encoding: CHUNKED\r\n', chunked(SMUGGLED), SMUGGLED],
+    ['a body that looks like a request', `Content-Length: ${SMUGGLED.length}\r\n`, SMUGGLED, SMUGGLED],
+    [
+      'Connection: content-length',
+      `Connection: content-length\r\nContent-Length: ${SMUGGLED.length}\r\n`,
+      SMUGGLED,
+      SMUGGLED,
+    ],
+    [
+      'Connection: transfer-encoding',
+      'Connection: transfer-encoding\r\nTransfer-Encoding: chunked\r\n',
+      chunked(SMUGGLED),
+      SMUGGLED,
+    ],
+    [
+      'trailers that frame and route',
+      'Transfer-Encoding: chunked\r\nTrailer: Host\r\n',
+      '1\r\na\r\n0\r\nHost: evil\r\nConnection: x\r\nAuthorization: x\r\nX-Sum: 1\r\n\r\n',
+      'a',
+    ],
+  ])('%s stays one request', async (_threat, fields, bytes, body) => {
+    const { running, upstream, seen } = await setUp();
+    const socket = await openSocket(running.httpPort);
+    socket.write(post(fields, bytes));
+    socket.write(get('Connection: close\r\n'));
+    const text = await readToEnd(socket);
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(seen).toEqual([
+      { request: 'POST /front', body },
+      { request: 'GET /front', body: '' },
+    ]);
+    const { trailers } = upstream.requests[0] ?? {};
+    for (const name of ['host', 'connection', 'authorization']) expect(trailers).not.toHaveProperty(name);
+  });
+
+  test('Connection: host, via, x-forwarded-for takes nothing away that the upstream relies on', async () => {
+    const { running, upstream } = await setUp();
+    await sendRaw(
+      running.httpPort,
+      get(
+        'Connection: close, host, via, forwarded, x-forwarded-for, x-forwarded-host, x-forwarded-proto\r\nVia: 1.1 before\r\n',
+      ),
+    );
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      host: new URL(upstream.url).host,
+      via: '1.1 before, 1.1 vivarium-test',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-host': DEMO,
+      'x-forwarded-proto': 'http',
+    });
+    expect(upstream.requests[0]?.headers.forwarded).toContain('for=127.0.0.1');
+  });
+
+  test('an absolute-form target goes to its own hostname, and to the upstream in origin form', async () => {
+    const { running, upstream } = await setUp();
+    const absolute = (target: string, host: string): string =>
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    await sendRaw(running.httpPort, absolute(`http://${DEMO}/x?y`, 'evil.test'));
+    expect(upstream.requests[0]).toMatchObject({ url: '/x?y', headers: { 'x-forwarded-host': DEMO } });
+    const atApi = await sendRaw(running.httpPort, absolute(`http://${SHOP}/x`, DEMO));
+    expect(atApi.body).toMatchObject({ hostname: SHOP });
+    expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe('an upgrade', () => {
+  const UPGRADE = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+
+  test.each([
+    ['a Content-Length', `Content-Length: ${SMUGGLED.length}\r\n`, SMUGGLED],
+    ['chunks', 'Transfer-Encoding: chunked\r\n', chunked(SMUGGLED)],
+  ])('with a body (%s) is an ordinary request, and its body stays a body', async (_threat, fields, body) => {
+    const { running, upstream, seen } = await setUp();
+    upstream.server.on('upgrade', (_request, socket) => socket.destroy());
+    const answer = await sendRaw(
+      running.httpPort,
+      `${get(`Connection: Upgrade, close\r\n${UPGRADE}${fields}`)}${body}`,
+    );
+    expect(answer.status).toBe(200);
+    expect(seen).toEqual([{ request: 'GET /front', body: SMUGGLED }]);
+  });
+
+  test('whose target leads elsewhere than its Host is answered there, and switches nothing', async () => {
+    const { running, upstream } = await setUp();
+    const upgrade = get(`Connection: Upgrade, close\r\n${UPGRADE}`).replace('/front', `http://${SHOP}/front`);
+    const answer = await sendRaw(running.httpPort, upgrade);
+    expect(answer.body).toMatchObject({ hostname: SHOP });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('behind a request that is not answered yet does not overtake its answer', async () => {
+    const { running, upstream } = await setUp();
+    upstream.server.on('upgrade', (_request, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+    );
+    const socket = await openSocket(running.httpPort);
+    socket.write(get('') + get(`Connection: Upgrade, close\r\n${UPGRADE}`).replace('/front', '/second'));
+    const text = await readToEnd(socket);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+});

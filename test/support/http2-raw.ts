@@ -1,0 +1,72 @@
+import { connect as tlsConnect } from 'node:tls';
+
+/** Frame types and flags of HTTP/2 that tests write and read (RFC 9113 §6). */
+const [DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY] = [0, 1, 3, 4, 7];
+const [END_STREAM, END_HEADERS] = [1, 4];
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** A field as a literal without indexing, its bytes as they stand (RFC 7541 §6.2.2): whatever a client may send. */
+function literal([name, value]: readonly [string, string]): Buffer {
+  const part = (text: string): Buffer => {
+    const bytes = Buffer.from(text, 'latin1');
+    if (bytes.length > 126) throw new Error('Longer than one byte of length says.');
+    return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+  };
+  return Buffer.concat([Buffer.from([0]), part(name), part(value)]);
+}
+
+/** What became of one stream: the status of its answer, or how it was ended. */
+export type StreamEnd = 'answered' | 'reset' | 'goaway' | 'closed';
+
+/**
+ * Sends one request over HTTP/2 whose fields no well-behaved client would send, and tells how it ends. `answered` says
+ * nothing of the status: HPACK is not read here.
+ */
+export function sendHttp2(
+  port: number,
+  servername: string,
+  fields: readonly (readonly [string, string])[],
+  body?: string,
+): Promise<StreamEnd> {
+  return new Promise((resolve, reject) => {
+    const socket = tlsConnect({
+      port,
+      host: '127.0.0.1',
+      servername,
+      ALPNProtocols: ['h2'],
+      rejectUnauthorized: false,
+    });
+    const end = (how: StreamEnd): void => {
+      resolve(how);
+      socket.destroy();
+    };
+    socket.on('error', reject);
+    socket.on('close', () => resolve('closed'));
+    socket.on('secureConnect', () => {
+      const flags = body === undefined ? END_HEADERS | END_STREAM : END_HEADERS;
+      socket.write(Buffer.concat([Buffer.from(PREFACE), frame(SETTINGS, 0, 0, Buffer.alloc(0))]));
+      socket.write(frame(HEADERS, flags, 1, Buffer.concat(fields.map(literal))));
+      if (body !== undefined) socket.write(frame(DATA, END_STREAM, 1, Buffer.from(body, 'latin1')));
+    });
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3)) {
+        const type = received.readUInt8(3);
+        if (type === HEADERS) end('answered');
+        if (type === RST_STREAM) end('reset');
+        if (type === GOAWAY) end('goaway');
+        received = received.subarray(9 + received.readUIntBE(0, 3));
+      }
+    });
+  });
+}
