@@ -36,9 +36,9 @@ async function collect(
   const [word, surplus] = read.positionals;
   const unexpected = positional === null ? word : surplus;
   if (unexpected !== undefined) {
-    throw usageError(
-      `${JSON.stringify(unexpected)} is one word too many: give it with its option, such as --name=value.`,
-    );
+    const open = fields.find((field) => field !== positional && !read.flags.has(field.flag));
+    const fix = open === undefined ? 'leave it out' : `give it with its option, such as --${open.flag}=${unexpected}`;
+    throw usageError(`${JSON.stringify(unexpected)} is one word too many: ${fix}.`);
   }
   const collected: { field: Field; texts: string[] }[] = [];
   for (const field of fields) {

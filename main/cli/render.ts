@@ -32,21 +32,25 @@ export function renderEvent(value: unknown, { style }: Paper): string {
 function renderList(list: readonly unknown[], paper: Paper): string {
   if (list.length === 0) return `${paper.style.faint('Nothing here.')}\n`;
   if (!list.every(isObject)) return list.map((value) => `${textOf(value)}\n`).join('');
+  const large = new Set(list.flatMap((row) => [...largeIn(row)]));
   return renderTable(
     list.map((row) => flatten(row)),
+    large,
     paper,
   );
 }
 
-function renderTable(rows: readonly Row[], { style, width }: Paper): string {
-  const names = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, width }: Paper): string {
+  const all = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const small = all.filter((name) => !large.has(name));
+  const names = small.length > 0 ? small : all;
   const cells = (chosen: readonly string[]) => [
     [...chosen],
     ...rows.map((row) => chosen.map((name) => row.get(name) ?? NOTHING)),
   ];
   const shown = [...names];
   while (width !== null && shown.length > 1 && widthOfTable(cells(shown)) > width) shown.pop();
-  const left = names.slice(shown.length);
+  const left = [...names.slice(shown.length), ...all.filter((name) => !names.includes(name))];
   const table = cells(shown);
   const [head = '', ...lines] =
     width === null || shown.length > 1 ? columns(table) : columns(table).map((line) => fit(line, width));
@@ -91,6 +95,16 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
   }
   return row;
 }
+
+/** The names of what no table has room for, however wide it is: lists of objects, and texts of several lines. */
+function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string> {
+  for (const [name, inner] of Object.entries(value)) {
+    if (isObject(inner)) yield* largeIn(inner, `${prefix}${name}.`);
+    else if (Array.isArray(inner) ? inner.some(isObject) : isLinesText(inner)) yield prefix + name;
+  }
+}
+
+const isLinesText = (value: unknown): boolean => typeof value === 'string' && value.trimEnd().includes('\n');
 
 /** Whether there is room for one line, as in a table, or for several, such as those of a PEM text. */
 type Layout = 'line' | 'block';

@@ -55,6 +55,8 @@ const lineReport = z.object({ line: z.int(), message: z.string(), forcible: z.li
 /** At most 100 lines of each kind are listed; the totals count them all. */
 const zoneImportReport = z.object({
   created: z.int(),
+  /** Good lines whose record was there before; its TTL is the file's now. */
+  existing: z.int(),
   rejected: z.array(lineReport),
   rejectedTotal: z.int(),
   /** How many of those that were rejected are taken with `force`. */

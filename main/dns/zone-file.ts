@@ -141,9 +141,9 @@ class ZoneFileReader {
     const owner = indented ? this.#owner : this.#readOwner(rest);
     if (typeof owner === 'object') return owner === null ? 'The first record needs a name before it.' : owner.fault;
     this.#owner = owner;
-    const head = readHead(rest);
-    if ('fault' in head) return head.fault;
     const { types = RECORD_TYPES } = this.#options;
+    const head = readHead(rest, types);
+    if ('fault' in head) return head.fault;
     if (!types.includes(head.type)) return `${head.type} records are not kept here; the types are ${types.join(', ')}.`;
 
     const data = parseTokens(head.type, rest, this.#origin);
@@ -207,6 +207,7 @@ class ZoneFileReader {
 /** TTL and class, in either order and both optional, then the type (RFC 1035 §5.1); takes them out of `tokens`. */
 function readHead(
   tokens: Token[],
+  types: readonly RecordType[],
 ): { type: ResourceRecord['data']['type']; ttlSeconds: number | null } | { fault: string } {
   let ttlSeconds: number | null = null;
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
@@ -217,11 +218,13 @@ function readHead(
     if (word === 'CH' || word === 'HS' || word === 'CS') return { fault: `Class ${word} is not served; write IN.` };
     const seconds = parseTtl(word);
     if (seconds === null || ttlSeconds !== null) {
-      return { fault: `"${token.text}" is not a TTL, a class or a type; types are ${RECORD_TYPES.join(', ')}.` };
+      return {
+        fault: `"${token.text}" is not a TTL, a class or a type that is kept here; types are ${types.join(', ')}.`,
+      };
     }
     ttlSeconds = seconds;
   }
-  return { fault: `The type is missing; it is one of ${RECORD_TYPES.join(', ')}.` };
+  return { fault: `The type is missing; it is one of ${types.join(', ')}.` };
 }
 
 /** A zone as a zone file that `readZoneFile`, and other name servers but for ALIAS and ANAME, read back the same. */

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { absoluteText, isAtOrBelow, type DomainName } from './name.ts';
 import { formatZoneValue } from './record-format.ts';
 import {
@@ -69,36 +70,61 @@ export interface RecordPlace {
  * there. A record that is there already is no conflict: putting it again changes its TTL.
  */
 export function recordFaults(place: RecordPlace, record: ResourceRecord): string[] {
-  const { name, data, ttlSeconds } = record;
+  const { apex, supportsAlias } = place;
+  const { name, data } = record;
+  const faults = carelessFaults(apex, record);
+  if (!isAtOrBelow(name, apex)) return faults;
   const shown = absoluteText(name);
-  if (!isAtOrBelow(name, place.apex)) {
-    return [`"${shown}" is not in the zone "${absoluteText(place.apex)}"; put it into the zone that it belongs to.`];
+  if (name === apex) faults.push(...apexFaults(data.type, shown));
+  if (isAlias(data.type) && !supportsAlias) {
+    faults.push(
+      `This zone's provider has no ${data.type} records; use A and AAAA records, or a zone that supports them.`,
+    );
+  }
+  faults.push(...targetFaults(data));
+  // What every apex has was told of the apex already.
+  const isToldAlready = ({ type }: RecordData): boolean =>
+    data.type === 'CNAME' && name === apex && (type === 'SOA' || type === 'NS');
+  const present = place.at(name).filter((other) => !isToldAlready(other));
+  return [...faults, ...neighbourFaults(data, present, shown)];
+}
+
+/**
+ * What of `recordFaults` even a careless provider holds a record to: it stores a CNAME beside others or at the apex, an
+ * ALIAS that nothing answers from, and an address in the place of a name.
+ */
+export function carelessFaults(apex: DomainName, { name, data, ttlSeconds }: ResourceRecord): string[] {
+  const shown = absoluteText(name);
+  if (!isAtOrBelow(name, apex)) {
+    return [`"${shown}" is not in the zone "${absoluteText(apex)}"; put it into the zone that it belongs to.`];
   }
   const faults: string[] = [];
   if (!Number.isInteger(ttlSeconds) || ttlSeconds < 0 || ttlSeconds > TTL_SECONDS_MAX) {
     faults.push(`The TTL is a whole number of seconds from 0 to ${TTL_SECONDS_MAX}, not ${ttlSeconds}.`);
   }
-  if (name === place.apex) faults.push(...apexFaults(data.type, shown));
-  else if (data.type === 'SOA') faults.push(`A SOA stands at the zone's own name only, not at "${shown}".`);
+  if (data.type === 'SOA' && name !== apex) {
+    faults.push(`A SOA stands at the zone's own name only, not at "${shown}".`);
+  }
   if (data.type === 'NS' && name.startsWith('*.')) {
     faults.push(`A wildcard can't be delegated (RFC 4592 §4.2): name the delegated name itself instead of "${shown}".`);
   }
-  if (isAlias(data.type) && !place.supportsAlias) {
-    faults.push(
-      `This zone's provider has no ${data.type} records; use A and AAAA records, or a zone that supports them.`,
-    );
-  }
-  faults.push(...neighbourFaults(data, place.at(name), shown));
   return faults;
 }
 
-/**
- * What of `recordFaults` even a careless provider holds a record to: it stores a CNAME beside others or at the apex, and
- * an ALIAS that nothing answers from.
- */
-export function carelessFaults(apex: DomainName, record: ResourceRecord): string[] {
-  if (record.data.type === 'CNAME' && record.name === apex) return [];
-  return recordFaults({ apex, supportsAlias: true, at: () => [] }, record);
+/** `www CNAME 192.0.2.1` is a name of four labels to the DNS, and none that there is. */
+function targetFaults(data: RecordData): string[] {
+  const target = hostOf(data);
+  if (target === null || !isIPv4(target)) return [];
+  const instead =
+    data.type === 'MX' || data.type === 'NS' || data.type === 'SRV'
+      ? 'give that address to a name by an A record, and lead there'
+      : 'use an A record for it';
+  return [`${data.type} leads to a name, and "${target}" is an address; ${instead}.`];
+}
+
+function hostOf(data: RecordData): DomainName | null {
+  if (data.type === 'MX') return data.exchange;
+  return 'target' in data ? data.target : null;
 }
 
 function apexFaults(type: RecordType, shown: string): string[] {
@@ -113,10 +139,9 @@ function neighbourFaults(data: RecordData, present: readonly RecordData[], shown
   const others = present.filter((other) => other.type !== data.type || (!repeats && formatZoneValue(other) !== text));
   const types = [...new Set(others.map(({ type }) => type))];
   if (data.type === 'CNAME') {
-    const withoutApex = types.filter((type) => type !== 'SOA' && type !== 'NS');
     if (types.includes('CNAME')) return [`"${shown}" has a CNAME with another target already; remove it first.`];
-    if (withoutApex.length === 0) return [];
-    return [`A CNAME stands alone at its name (RFC 1034 §3.6.2); "${shown}" has ${withoutApex.join(', ')} already.`];
+    if (types.length === 0) return [];
+    return [`A CNAME stands alone at its name (RFC 1034 §3.6.2); "${shown}" has ${types.join(', ')} already.`];
   }
   if (types.includes('CNAME')) {
     return [`"${shown}" is a CNAME, which stands alone at its name (RFC 1034 §3.6.2); remove it first.`];

@@ -1,7 +1,7 @@
 import type { CaaRecord } from './caa-record.ts';
 import type { CaaLookup } from './caa-walk.ts';
 import type { DnsLookup, DnsRecord } from './dns-lookup.ts';
-import { resolve, type Resolution } from './resolution.ts';
+import { type Delegation, delegationText, resolve, type Resolution } from './resolution.ts';
 
 /** The lookup of `explainCaa` over real DNS questions. */
 export function caaLookupOver(dns: DnsLookup): (name: string) => Promise<CaaLookup> {
@@ -14,6 +14,8 @@ function toCaaLookup({ name, chain, end }: Resolution): CaaLookup {
       return { kind: 'records', records: end.records.map(caaOf), aliasChain: chain };
     case 'outside':
       return { kind: 'empty', aliasChain: chain, note: outsideNote(chain.at(-1) ?? name) };
+    case 'delegated':
+      return { kind: 'empty', aliasChain: chain, note: delegatedNote(chain.at(-1) ?? name, end) };
     case 'nodata':
     case 'nxdomain':
     case 'reached':
@@ -29,6 +31,9 @@ function toCaaLookup({ name, chain, end }: Resolution): CaaLookup {
 
 const outsideNote = (name: string): string =>
   `${name} is outside Vivarium’s DNS, which counts as having no CAA records`;
+
+const delegatedNote = (name: string, delegation: Delegation): string =>
+  `${name} is ${delegationText(name, delegation)}, which counts as having no CAA records`;
 
 const caaOf = ({ data }: DnsRecord): CaaRecord => ({
   flags: data.flags ?? 0,

@@ -23,6 +23,7 @@ const FAILURE_TEXTS: Record<LookupFailure, string> = {
   servfail: 'was answered with SERVFAIL',
   timeout: 'was not answered in time',
   refused: 'was REFUSED',
+  referral: 'was answered with a referral to other servers only',
   unreachable: 'did not reach a DNS server',
   malformed: 'was answered with a message that cannot be read',
   chain_loop: 'leads around in a loop of CNAMEs',

@@ -15,6 +15,8 @@ export type DnsReply =
       /** As a mnemonic: `NOERROR`, `NXDOMAIN`, `SERVFAIL`. */
       rcode: string;
       answers: readonly DnsRecord[];
+      /** What stands beside them: the SOA of "there is none", or the NS of a referral. */
+      authority: readonly DnsRecord[];
       source: DnsSource;
       /** What the server says about an error (RFC 8914). */
       detail?: string;
@@ -28,7 +30,7 @@ export interface DnsSource {
   name: string;
 }
 
-/** A record as `main/dns` has it: `address` with A and AAAA, `target` with CNAME, the last three with CAA. */
+/** A record as `main/dns` has it: `address` with A and AAAA, `target` with CNAME and NS, the last three with CAA. */
 export interface DnsRecord {
   readonly name: string;
   readonly data: {
@@ -41,6 +43,17 @@ export interface DnsRecord {
   };
 }
 
-/** Why nobody knows what is at a name. `rcode`: an error code other than the two with a word of their own. */
+/**
+ * Why nobody knows what is at a name. `rcode`: an error code other than the two with a word of their own; `referral`:
+ * the resolver only tells who else would know.
+ */
 export type LookupFailure =
-  'servfail' | 'refused' | 'rcode' | 'timeout' | 'unreachable' | 'malformed' | 'chain_loop' | 'chain_too_long';
+  | 'servfail'
+  | 'refused'
+  | 'referral'
+  | 'rcode'
+  | 'timeout'
+  | 'unreachable'
+  | 'malformed'
+  | 'chain_loop'
+  | 'chain_too_long';

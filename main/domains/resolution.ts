@@ -1,5 +1,8 @@
+import { isWithin } from '../base/hostname.ts';
 import type { DnsLookup, DnsRecord, DnsReply, DnsSource, LookupFailure, QuestionType } from './dns-lookup.ts';
 import { dnsName } from './names.ts';
+
+type Answered = Extract<DnsReply, { kind: 'answered' }>;
 
 /** CNAMEs that are followed for one name. Real resolvers stop between 8 and 16. */
 export const CNAME_HOPS_MAX = 10;
@@ -23,13 +26,26 @@ export type ResolutionEnd =
   | { kind: 'nxdomain' }
   /** Vivarium's own server was asked, and the name is in none of its zones. */
   | { kind: 'outside' }
+  /** Vivarium's own server was asked, and one of its zones delegates the name to others. */
+  | ({ kind: 'delegated' } & Delegation)
   | { kind: 'loop' }
   | { kind: 'too_long' }
   | { kind: 'failed'; reason: LookupFailure; detail?: string };
 
-/** Whether nothing is there, for certain. */
+/** Who answers for a name instead of the server that was asked. */
+export interface Delegation {
+  /** The delegated name, at or above the one that was asked for. */
+  cut: string;
+  servers: readonly string[];
+}
+
+/** What is the matter with a name that is delegated, after its name and "is". */
+export const delegationText = (name: string, { cut, servers }: Delegation): string =>
+  `${name === cut ? 'delegated' : `below ${cut}, which is delegated`} to ${servers.join(', ')}, outside Vivarium’s DNS`;
+
+/** Whether nothing is there, for certain; what other name servers have is nothing to Vivarium's own. */
 export const isAbsent = ({ end }: Resolution): boolean =>
-  end.kind === 'nodata' || end.kind === 'nxdomain' || end.kind === 'outside';
+  end.kind === 'nodata' || end.kind === 'nxdomain' || end.kind === 'outside' || end.kind === 'delegated';
 
 /**
  * Asks for a name and follows its CNAMEs to their end, or to `until`. What a reply has of the chain is taken from it;
@@ -45,7 +61,7 @@ export async function resolve(dns: DnsLookup, name: string, type: QuestionType, 
     const end = follow(reply.answers, [asked, ...chain], type, until, (target) => chain.push(target));
     if (end !== null) return close(end);
     const reached = chain.at(-1) ?? asked;
-    const answered = classify(reply, reached !== at);
+    const answered = classify(reply, reached, reached !== at);
     if (answered !== null) return close(answered);
     at = reached;
   }
@@ -85,10 +101,11 @@ function targetOf(records: readonly DnsRecord[]): string | null {
 }
 
 /** What the response code says about the last name of an answer; null when that name must be asked for itself. */
-function classify(reply: Extract<DnsReply, { kind: 'answered' }>, moved: boolean): ResolutionEnd | null {
+function classify(reply: Answered, name: string, moved: boolean): ResolutionEnd | null {
   switch (reply.rcode) {
     case 'NOERROR':
-      return moved ? null : { kind: 'nodata' };
+      if (moved) return null;
+      return referralEnd(reply, name) ?? { kind: 'nodata' };
     case 'NXDOMAIN':
       // RFC 6604 §3: of the last name in the chain.
       return { kind: 'nxdomain' };
@@ -100,3 +117,16 @@ function classify(reply: Extract<DnsReply, { kind: 'answered' }>, moved: boolean
       return { kind: 'failed', reason: 'rcode', detail: reply.detail ?? reply.rcode };
   }
 }
+
+/** A referral has NS records of the name or of one above it, and no SOA, which "no such data" has (RFC 2308 §2.2). */
+function referralEnd({ authority, source }: Answered, name: string): ResolutionEnd | null {
+  if (authority.some(({ data }) => data.type === 'SOA')) return null;
+  const above = authority.filter(({ data, name: owner }) => data.type === 'NS' && isAtOrBelow(name, dnsName(owner)));
+  const [first] = above;
+  if (first === undefined) return null;
+  const servers = above.flatMap(({ data }) => (data.target === undefined ? [] : [dnsName(data.target)]));
+  if (!source.local) return { kind: 'failed', reason: 'referral', detail: servers.join(', ') };
+  return { kind: 'delegated', cut: dnsName(first.name), servers };
+}
+
+const isAtOrBelow = (name: string, above: string): boolean => above === '' || isWithin(name, above);

@@ -1,6 +1,6 @@
 import type { VerificationCheck } from './check-order.ts';
 import type { LookupFailure } from './dns-lookup.ts';
-import { CNAME_HOPS_MAX, type Resolution } from './resolution.ts';
+import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
 
 /** What the fixes of one domain are written with. */
 export interface Wanted {
@@ -24,6 +24,13 @@ export function noRecordCheck(wanted: Wanted, { end, source }: Resolution, missi
         found: 'no zone',
         message: `${hostname} is in no zone of Vivarium’s DNS.`,
         fix: `Create the zone ${zone}, and add this record to it: ${line}`,
+      };
+    case 'delegated':
+      return {
+        ...check,
+        found: `delegated to ${end.servers.join(', ')}`,
+        message: `${hostname} is ${delegationText(hostname, end)}, so the zone ${zone} has no say in it.`,
+        fix: `Remove the NS records of ${end.cut} from the zone ${zone}, and have this record there: ${line}${end.cut === hostname ? '' : `. Or create the zone ${end.cut} here for the names below it.`}`,
       };
     case 'nxdomain':
       return {
@@ -72,6 +79,11 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
   refused: {
     found: 'REFUSED',
     happened: 'was REFUSED',
+    fix: 'Choose a resolver in the settings that answers recursive questions, then re-verify.',
+  },
+  referral: {
+    found: 'a referral',
+    happened: 'was answered with a referral to other servers only',
     fix: 'Choose a resolver in the settings that answers recursive questions, then re-verify.',
   },
   rcode: { found: 'an error', happened: 'was answered with an error', fix: 'Ask again in a while: re-verify.' },

@@ -3,7 +3,7 @@ import type { VerificationCheck } from './check-order.ts';
 import { instructionsFor, recordText } from './instructions.ts';
 import type { Observation } from './observe.ts';
 import { apexOf } from './public-suffix.ts';
-import { isAbsent, type Resolution } from './resolution.ts';
+import { delegationText, isAbsent, type Resolution } from './resolution.ts';
 import { chainCheck, chainText, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
 import type { VerificationFacts } from './verification-facts.ts';
 
@@ -85,6 +85,7 @@ function slip({ end }: Resolution, last: string, cnameTarget: string): string {
     return ' The provider took the target for a name inside the zone; with a dot at its end it is taken as it is.';
   }
   if (end.kind === 'nxdomain') return ' That name does not exist (NXDOMAIN).';
+  if (end.kind === 'delegated') return ` That name is ${delegationText(last, end)}.`;
   return end.kind === 'outside' ? ' That name is in no zone of Vivarium’s DNS.' : '';
 }
 

@@ -6,6 +6,7 @@ import { type PropagatingRRset, type RecordInfo, recordType } from '../contract/
 import type * as Dns from '../dns/index.ts';
 import type { RecordData, ResourceRecord } from '../dns/index.ts';
 import type { RecordRows, VersionRow, ZoneRow, ZoneRows } from './dependencies.ts';
+import { hiddenWarnings, nameWarnings } from './record-warnings.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { existingZone } from './zone-rules.ts';
 
@@ -37,13 +38,17 @@ export function createRecordServices(options: {
   const { clock, zones, records, rules, writer } = options;
 
   /** The current record of that value, as it is after a change. */
-  function shown(zone: ZoneRow, { name, data }: ResourceRecord, typed: string): RecordInfo {
+  function shown(zone: ZoneRow, record: ResourceRecord, typed: string): RecordInfo {
+    const { name, data } = record;
     const value = rules.formatZoneValue(data);
     const row = records
       .rrset(zone.name, name, data.type)
       .find((version) => version.visibleUntilMs === null && version.value === value);
     if (row === undefined) throw new Error('A record that was put is not there.');
-    return presentRecord(rules, row, nameWarnings(rules, zone, typed, name));
+    return presentRecord(rules, row, [
+      ...nameWarnings(rules, zone, typed, name),
+      ...hiddenWarnings(rules, { zones, records }, zone, record),
+    ]);
   }
 
   function existing(id: string): VersionRow {
@@ -190,17 +195,6 @@ function checkPlace(
 
 const refused = (code: 'invalid_request' | 'conflict', issues: InputIssue[]): VivariumError =>
   new VivariumError(code, issues.map(({ path, message }) => `${path}: ${message}`).join(' '), { issues });
-
-/** `www.example.test` without the dot, in the zone `example.test`, is what many mean and few get. */
-function nameWarnings(rules: RecordRules, zone: ZoneRow, text: string, name: string): string[] {
-  const doubled = `.${zone.name}.${zone.name}`;
-  if (text.endsWith('.') || (!name.endsWith(doubled) && name !== doubled.slice(1))) return [];
-  const meant = name.slice(0, -zone.name.length - 1);
-  return [
-    `The name is relative to the zone, so this is "${rules.absoluteText(name)}". ` +
-      `Write "${rules.relativeText(meant, zone.name)}" or "${rules.absoluteText(meant)}" if you meant that.`,
-  ];
-}
 
 function presentRecord(rules: RecordRules, row: VersionRow, more: string[] = []): RecordInfo {
   const type = recordType.parse(row.type);

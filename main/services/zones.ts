@@ -56,13 +56,16 @@ export function createZoneServices(options: {
     data.type === 'SOA' || (data.type === 'NS' && name === apex && data.target === nameServer);
 
   /** @throws VivariumError that tells how many were taken, when something ends an import on its way. */
-  function putPart(apex: string, part: readonly ResourceRecord[], taken: number): number {
+  function putPart(
+    apex: string,
+    part: readonly ResourceRecord[],
+    taken: number,
+  ): { created: number; existing: number } {
     try {
       existingZone(zones, apex);
-      return writer.put(
-        apex,
-        part.filter((record) => !isOwn(record, apex)),
-      );
+      const own = part.filter((record) => !isOwn(record, apex));
+      const created = writer.put(apex, own);
+      return { created, existing: own.length - created };
     } catch (error) {
       if (!(error instanceof VivariumError) || taken === 0) throw error;
       throw new VivariumError(error.code, `${taken} records were taken; then: ${error.message}`, { cause: error });
@@ -112,12 +115,14 @@ export function createZoneServices(options: {
         },
         ENTRIES_PER_TURN,
       );
-      const report = { created: 0, rejectedTotal: 0, forcible: 0, warningsTotal: 0 };
+      const report = { created: 0, existing: 0, rejectedTotal: 0, forcible: 0, warningsTotal: 0 };
       const rejected: ZoneFileFault[] = [];
       const warnings: ZoneFileFault[] = [];
       // A part is checked and stored in one turn, so that no other call's change comes in between.
       for (const part of parts) {
-        report.created += putPart(apex, part.records, report.created);
+        const { created, existing } = putPart(apex, part.records, report.created);
+        report.created += created;
+        report.existing += existing;
         report.rejectedTotal += part.faults.length;
         report.forcible += part.faults.filter(({ forcible }) => forcible === true).length;
         report.warningsTotal += part.warnings.length;

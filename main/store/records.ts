@@ -43,7 +43,7 @@ export interface Owner {
 
 /** Current records are those that the owner last wanted, whether they are visible yet or not. */
 export interface Records {
-  /** A zone's current records, by name, type and age. */
+  /** A zone's current records: those of its apex, then the others by name; each by type and age. */
   list(zone: string): VersionRow[];
   /** The current records at one name, by type and age. */
   at(zone: string, name: string): VersionRow[];
@@ -77,8 +77,9 @@ const SELECT = `SELECT key, id, zone, name, type, ttl AS ttlSeconds, value, visi
   visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs FROM records`;
 
 export function createRecords({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Records {
-  const current = sqlite.prepare<[string], VersionRow>(
-    `${SELECT} WHERE zone = ? AND visible_until_ms IS NULL ORDER BY name, type, key`,
+  // The apex's own stand first, by `at`.
+  const below = sqlite.prepare<[{ zone: string }], VersionRow>(
+    `${SELECT} WHERE zone = :zone AND name <> :zone AND visible_until_ms IS NULL ORDER BY name, type, key`,
   );
   const at = sqlite.prepare<[string, string], VersionRow>(
     `${SELECT} WHERE zone = ? AND name = ? AND visible_until_ms IS NULL ORDER BY type, key`,
@@ -138,7 +139,7 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
   );
 
   return {
-    list: guarded((zone: string) => current.all(zone)),
+    list: guarded((zone: string) => [...at.all(zone, zone), ...below.all({ zone })]),
     at: guarded((zone: string, name: string) => at.all(zone, name)),
     get: guarded((id: string) => byId.get(id) ?? null),
     typesAt: guarded((zone: string, name: string) => typesAt.all(zone, name)),

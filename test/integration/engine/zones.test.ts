@@ -196,6 +196,45 @@ describe('records', () => {
     expect([record.name, record.warnings]).toEqual(['www.acme.test', [expect.stringContaining('Write "www"')]]);
   });
 
+  it.each([
+    [
+      'below a delegation',
+      ['eu', 'NS', 'ns1.elsewhere.test'],
+      ['shop.eu', 'A', '192.0.2.1'],
+      '"eu.acme.test." is delegated',
+    ],
+    ['beside a delegation', ['eu', 'NS', 'ns1.elsewhere.test'], ['eu', 'TXT', 'x'], '"eu.acme.test." is delegated'],
+    [
+      'in a deeper zone of ours',
+      ['x', 'A', '192.0.2.1'],
+      ['www.deeper', 'A', '192.0.2.1'],
+      'a zone "deeper.acme.test."',
+    ],
+  ] as const)(
+    '%s come with a warning, because they are not seen',
+    async (_where, [n, t, v], [name, type, value], says) => {
+      const engine = await engineWithZone();
+      await engine.call('zones.create', { name: 'deeper.acme.test' });
+      expect((await put(engine, n, t, v)).warnings).toBeUndefined();
+      expect((await put(engine, name, type, value)).warnings).toEqual([expect.stringContaining(says)]);
+    },
+  );
+
+  it('of a delegation’s own name servers, and its NS, come without one', async () => {
+    const engine = await engineWithZone();
+    await put(engine, 'eu', 'NS', 'ns1.eu.acme.test');
+    await put(engine, 'eu', 'NS', 'ns2.eu.acme.test');
+    expect((await put(engine, 'ns2.eu', 'A', '192.0.2.53')).warnings).toBeUndefined();
+    expect((await put(engine, 'eu', 'NS', 'ns3.elsewhere.test')).warnings).toBeUndefined();
+  });
+
+  it('are listed with the zone’s own name first', async () => {
+    const engine = await engineWithZone();
+    for (const name of ['www', '_x', '@', '*']) await put(engine, name, 'TXT', 'x');
+    const listed = (await engine.call('records.list', { zone: 'acme.test' })) as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(['@', '*', '_x', 'www']);
+  });
+
   it('of no zone, and of no id, are not found; the platform’s zone is not changed', async () => {
     const engine = await engineWithZone();
     const record = { name: 'x', type: 'A', value: '192.0.2.1' };
@@ -291,6 +330,7 @@ describe('zone files', () => {
     const result = await engine.call('zones.import', { name: 'acme.test', text: lines.join('\n') });
     expect(result).toEqual({
       created: 9_997,
+      existing: 0,
       rejectedTotal: 3,
       rejected: [
         { line: 18, message: expect.stringContaining('not an IPv4 address') },
@@ -329,6 +369,7 @@ describe('zone files', () => {
     // The same again is nothing new; in another zone everything is, but for SOA and NS, which it has itself.
     expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({
       created: 0,
+      existing: 4,
       rejectedTotal: 0,
     });
     await engine.call('zones.remove', { name: 'acme.test' });

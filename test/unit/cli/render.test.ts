@@ -19,6 +19,24 @@ describe('a result for people', () => {
     ['an empty list', [], lines('Nothing here.')],
     ['a list of words', ['a', 'b'], lines('a', 'b')],
     [
+      'a list of what has lists and long texts inside',
+      [
+        {
+          id: '1',
+          pem: '-----BEGIN\nabc\n',
+          checks: [{ code: 'moved' }],
+          certificate: { reasons: [{}], state: 'issued' },
+        },
+        { id: '2', sans: ['a', 'b'] },
+      ],
+      lines(
+        'id  certificate.state  sans',
+        '1   issued             –',
+        '2   –                  a, b',
+        'Not shown: pem, checks, certificate.reasons. --json has everything.',
+      ),
+    ],
+    [
       'an object',
       { id: '1', limits: { perMinute: 5 }, primary: null },
       lines('id                1', 'limits.perMinute  5', 'primary           –'),

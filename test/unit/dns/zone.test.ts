@@ -6,7 +6,7 @@ import { parseValue } from '../../../main/dns/record-text.ts';
 import type { RecordData, RecordType } from '../../../main/dns/record.ts';
 import { ZoneIndex } from '../../../main/dns/zone-index.ts';
 import { buildZoneSet, findZone, locate, ZoneSet } from '../../../main/dns/zone-set.ts';
-import { createZone, recordFaults } from '../../../main/dns/zone.ts';
+import { carelessFaults, createZone, recordFaults } from '../../../main/dns/zone.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
 
 function data(text: string): RecordData {
@@ -30,6 +30,7 @@ describe('whether a record may stand at its place', () => {
     ['acme.test', 'ALIAS x', ['SOA a b 1 1 1 1 1', 'NS n', 'MX 10 m', 'TXT x', 'CAA 0 issue ";"']],
     ['acme.test', 'ALIAS x', ['ALIAS x']],
     ['acme.test', 'NS n2', ['NS n1']],
+    ['www.acme.test', 'CNAME 192.0.2.test', []],
     ['*.acme.test', 'A 192.0.2.1', []],
   ])('%s %s beside %s', (name, text, present) => {
     expect(faults(name, text, present)).toEqual([]);
@@ -38,7 +39,18 @@ describe('whether a record may stand at its place', () => {
   test.each<[string, string, string[], string]>([
     ['www.acme.test', 'CNAME x', ['CNAME y'], 'another target already'],
     ['www.acme.test', 'CNAME x', ['A 192.0.2.1', 'TXT t'], 'has A, TXT already'],
+    ['www.acme.test', 'CNAME x', ['NS n'], 'has NS already'],
     ['www.acme.test', 'A 192.0.2.1', ['CNAME x'], 'is a CNAME, which stands alone'],
+    ['www.acme.test', 'NS n', ['CNAME x'], 'is a CNAME, which stands alone'],
+    ['www.acme.test', 'CNAME 192.0.2.1', [], '"192.0.2.1" is an address; use an A record for it'],
+    ['acme.test', 'ALIAS 192.0.2.1', [], 'use an A record for it'],
+    [
+      'acme.test',
+      'MX 10 192.0.2.1',
+      [],
+      'MX leads to a name, and "192.0.2.1" is an address; give that address to a name',
+    ],
+    ['sub.acme.test', 'NS 192.0.2.1', [], 'by an A record, and lead there'],
     ['acme.test', 'CNAME x', ['SOA a b 1 1 1 1 1', 'NS n'], 'use ALIAS (or ANAME)'],
     ['acme.test', 'ALIAS x', ['A 192.0.2.1'], 'has its own (A)'],
     ['acme.test', 'AAAA ::1', ['ANAME x'], 'takes its addresses from an ALIAS'],
@@ -57,6 +69,16 @@ describe('whether a record may stand at its place', () => {
     for (const ttl of [-1, 1.5, 2 ** 31, Number.NaN])
       expect(faults('acme.test', 'A 192.0.2.1', [], true, ttl)).toHaveLength(1);
   });
+});
+
+test.each([
+  ['www.acme.test', 'CNAME 192.0.2.1', 0],
+  ['acme.test', 'CNAME x', 0],
+  ['acme.test', 'ALIAS x', 0],
+  ['www.acme.test', 'SOA a b 1 1 1 1 1', 1],
+  ['www.other.test', 'A 192.0.2.1', 1],
+])('of %s %s, a careless provider finds %i faults', (name, text, count) => {
+  expect(carelessFaults('acme.test', { name, ttlSeconds: 60, data: data(text) })).toHaveLength(count);
 });
 
 describe('a zone set', () => {

@@ -6,7 +6,7 @@ import { parseIssueValue } from '../../../main/domains/caa-value.ts';
 import { walkCaa, type CaaLookup } from '../../../main/domains/caa-walk.ts';
 import { explainCaa } from '../../../main/domains/caa.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
-import { dnsOver } from './zones.ts';
+import { dnsOver, RESOLVER } from './zones.ts';
 
 const REQUEST = { issuer: 'ca.example', method: 'http-01', accountUri: null };
 
@@ -131,6 +131,19 @@ describe('a CAA lookup', () => {
     expect(await caaLookupOver(dnsOver([zone]))('loop.example.test')).toMatchObject({
       kind: 'error',
       reason: 'chain_loop',
+    });
+  });
+
+  it('takes what our zones delegate for a name outside them, and what a resolver refers to for an error', async () => {
+    const cut = zoneOf('example.test', 'eu NS ns1.elsewhere.test.');
+    expect(await caaLookupOver(dnsOver([cut]))('shop.eu.example.test')).toMatchObject({
+      kind: 'empty',
+      note: 'shop.eu.example.test is below eu.example.test, which is delegated to ns1.elsewhere.test, outside Vivarium’s DNS, which counts as having no CAA records',
+    });
+    expect(await caaLookupOver(dnsOver([cut], {}, RESOLVER))('eu.example.test')).toMatchObject({
+      kind: 'error',
+      reason: 'referral',
+      detail: 'ns1.elsewhere.test',
     });
   });
 

@@ -44,7 +44,13 @@ describe('an observation', () => {
       query(name) {
         this.asked++;
         const data = { type: 'CNAME', target: `x${this.asked}.example.test` };
-        return Promise.resolve({ kind: 'answered', rcode: 'NOERROR', answers: [{ name, data }], source: RESOLVER });
+        return Promise.resolve({
+          kind: 'answered',
+          rcode: 'NOERROR',
+          answers: [{ name, data }],
+          authority: [],
+          source: RESOLVER,
+        });
       },
     };
     const seen = await observe(endless, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
@@ -62,7 +68,14 @@ const scripted = (
     this.asked.push(`${name} ${type}`);
     const reply = replies[`${name} ${type}`];
     if (reply === undefined) throw new Error(`not taught: ${name} ${type}`);
-    return Promise.resolve({ kind: 'answered', rcode: 'NOERROR', answers: [], source: RESOLVER, ...reply });
+    return Promise.resolve({
+      kind: 'answered',
+      rcode: 'NOERROR',
+      answers: [],
+      authority: [],
+      source: RESOLVER,
+      ...reply,
+    });
   },
 });
 const cname = (name: string, target: string): DnsRecord => ({ name, data: { type: 'CNAME', target } });

@@ -1,5 +1,5 @@
 import { typeCode } from '../../../main/dns/index.ts';
-import { CLASS_IN, type ResourceRecord } from '../../../main/dns/record.ts';
+import { CLASS_IN, type ResourceRecord, type RRset } from '../../../main/dns/record.ts';
 import { answer } from '../../../main/dns/responder.ts';
 import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import { readZoneFile } from '../../../main/dns/zone-file.ts';
@@ -32,6 +32,9 @@ export interface FakeDns extends DnsLookup {
   readonly asked: string[];
 }
 
+const recordsOf = (rrsets: readonly RRset[]): ResourceRecord[] =>
+  rrsets.flatMap(({ name, ttlSeconds, data: all }) => all.map((data) => ({ name, ttlSeconds, data })));
+
 /** DNS without sockets: the pure responder over real zones. Failures are keyed `name` or `name TYPE`. */
 export function dnsOver(zones: readonly Zone[], failures: Failures = {}, source: DnsSource = LOCAL): FakeDns {
   const set = buildZoneSet(zones);
@@ -47,10 +50,8 @@ export function dnsOver(zones: readonly Zone[], failures: Failures = {}, source:
 
   function ask(name: string, type: QuestionType): DnsReply {
     const reply = answer(set, { name, type: typeCode(type) ?? 0, class: CLASS_IN });
-    const answers: ResourceRecord[] = reply.answer.flatMap((rrset) =>
-      rrset.data.map((data) => ({ name: rrset.name, ttlSeconds: rrset.ttlSeconds, data })),
-    );
-    return { kind: 'answered', rcode: reply.rcode, answers, source, detail: reply.detail?.text };
+    const [answers, authority] = [recordsOf(reply.answer), recordsOf(reply.authority)];
+    return { kind: 'answered', rcode: reply.rcode, answers, authority, source, detail: reply.detail?.text };
   }
 
   function fail(failure: Failures[string]): DnsReply {
@@ -60,7 +61,7 @@ export function dnsOver(zones: readonly Zone[], failures: Failures = {}, source:
       case 'malformed':
         return { kind: 'failed', reason: failure, source };
       default:
-        return { kind: 'answered', rcode: failure, answers: [], source };
+        return { kind: 'answered', rcode: failure, answers: [], authority: [], source };
     }
   }
 }
