@@ -3,6 +3,7 @@ import { openCertificates } from './composition/certificates.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
+import { createEngineDoctor } from './composition/doctor.ts';
 import { openDomains } from './composition/domains.ts';
 import { type Closer, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { openReach } from './composition/reach.ts';
@@ -64,6 +65,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     domains: domains.leaves,
   });
   const reach = openReach({ dataPlane, controlUrl: () => control.url });
+  const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const { services, demo } = createServices(foundation, {
     certificates,
     dns,
@@ -71,7 +73,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     dataPlane,
     reach,
     publish,
-    statusReport: () => reportStatus(foundation, { dns, domains, dataPlane, control }),
+    statusReport: status,
+    doctor: createEngineDoctor(foundation, { certificates, dns, domains, dataPlane, control: () => control, status }),
   });
 
   /** Builds the snapshot of what is stored and hands it to the data plane; in force when it returns. */

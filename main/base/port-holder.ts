@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The process that listens on a TCP port. */
+/** The process that listens on a port. */
 export interface PortHolder {
   pid: number;
   name: string;
 }
 
-/** Socket states of /proc/net/tcp; this one is LISTEN. */
-const STATE_LISTEN = '0A';
+/** The states of /proc/net/tcp and udp in which a socket waits for anybody: LISTEN; of UDP, not connected. */
+const WAITING_STATES = { tcp: '0A', udp: '07' } as const;
+type Transport = keyof typeof WAITING_STATES;
 
 /** ` by <name> (pid <n>)`, or nothing where that cannot be known: other systems, and other users' processes. */
 export function describePortHolder(port: number): string {
@@ -16,11 +17,16 @@ export function describePortHolder(port: number): string {
 }
 
 /** Looks through Linux's /proc, without starting a program. Null when nothing is found or may be seen. */
-export function findPortHolder(port: number, proc: string = '/proc'): PortHolder | null {
-  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(lines(`${proc}/net/${table}`), port)));
+export function findPortHolder(
+  port: number,
+  { proc = '/proc', transport = 'tcp' }: { proc?: string; transport?: Transport } = {},
+): PortHolder | null {
+  const tables = [transport, `${transport}6`].map((table) => lines(`${proc}/net/${table}`));
+  const inodes = new Set(tables.flatMap((table) => listeningInodes(table, port, transport)));
   if (inodes.size === 0) return null;
   const sockets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
-  for (const pid of entries(proc)) {
+  // Whoever asks is looked at first: a machine with many processes takes a while.
+  for (const pid of new Set([String(process.pid), ...entries(proc)])) {
     if (!/^\d+$/.test(pid)) continue;
     const files = entries(`${proc}/${pid}/fd`);
     if (files.some((file) => sockets.has(link(`${proc}/${pid}/fd/${file}`)))) {
@@ -37,11 +43,11 @@ function programName(commandLine: string): string {
 }
 
 /** The inodes of the sockets that listen on `port`, from the lines of one of the tables (proc(5), /proc/net/tcp). */
-export function listeningInodes(table: readonly string[], port: number): string[] {
+export function listeningInodes(table: readonly string[], port: number, transport: Transport = 'tcp'): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return table.flatMap((line) => {
     const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
-    return local.endsWith(suffix) && state === STATE_LISTEN && inode !== '0' ? [inode] : [];
+    return local.endsWith(suffix) && state === WAITING_STATES[transport] && inode !== '0' ? [inode] : [];
   });
 }
 

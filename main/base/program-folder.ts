@@ -16,6 +16,9 @@ export function findOwn(...names: readonly string[]): string {
   throw new VivariumError('internal_error', `Vivarium's own "${join(...names)}" is missing; install it again.`);
 }
 
+/** Whether there is such a folder or file of the program. */
+export const hasOwn = (...names: readonly string[]): boolean => lookUp(join(...names)) !== null;
+
 /** The folder of the built interface, or null when it is not built. */
 export const findAssets = (): string | null => lookUp(join('out', 'renderer'));
 

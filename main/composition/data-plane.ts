@@ -97,6 +97,7 @@ export async function startDataPlane(
     ports,
     passes,
     loopback: createLoopback({ clock, port: ports.http }),
+    addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
     counts: () => ({ ...counts, connections: proxy.connections() }),

@@ -15,6 +15,7 @@ import {
   createDemo,
   createDeployServices,
   createDnsServices,
+  createDoctorServices,
   createDomainServices,
   createEventServices,
   createKeyServices,
@@ -35,6 +36,7 @@ import {
 import * as trafficRules from '../traffic/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
+import type { Doctor } from '../doctor/index.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
@@ -48,6 +50,7 @@ export interface ServiceParts {
   reach: Reach;
   publish: () => void;
   statusReport: () => StatusReport;
+  doctor: Doctor;
 }
 
 /** Every namespace of the contract by its service, and the demo that the first start makes with them. */
@@ -171,6 +174,7 @@ export function createServices(
       passes: dataPlane.passes,
     }),
     reach: createReachServices(parts.reach),
+    doctor: createDoctorServices(parts.doctor),
     settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
     events: createEventServices(events),
   };

@@ -5,6 +5,7 @@ import { caa } from './caa.ts';
 import { ca, certificates } from './certificates.ts';
 import { clock } from './clock.ts';
 import { deploys } from './deploys.ts';
+import { doctor } from './doctor.ts';
 import { domains } from './domains.ts';
 import { events } from './events.ts';
 import { keys } from './keys.ts';
@@ -38,6 +39,7 @@ export const contract = {
   clock,
   traffic,
   reach,
+  doctor,
   settings,
   events,
 };

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
+import { createTurns } from '../base/turns.ts';
 import { RCODES } from './answer.ts';
 import { askTcp, askUdp, type ServerAddress, type TransportFailure } from './client-transport.ts';
 import { readResponse, type Response, type ResponseRecord } from './message-reader.ts';
@@ -57,6 +58,8 @@ export interface DnsClient {
    * apart; over TCP once, for 4 s. Time is real time.
    */
   ask(server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
+  /** The same over one transport alone, for whoever wants to know about that; over UDP, the reply may be cut off. */
+  askOver(transport: 'udp' | 'tcp', server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
   /** Ends what is on the way as `unreachable`. */
   close(): void;
 }
@@ -70,12 +73,7 @@ export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
     if (turns.waiting() >= WAITING_MAX) {
       return { kind: 'failed', reason: 'timeout', detail: `more than ${WAITING_MAX} questions are waiting` };
     }
-    await turns.enter();
-    try {
-      return await exchange(server, question);
-    } finally {
-      turns.leave();
-    }
+    return turns.take(() => exchange(server, question));
   }
 
   async function exchange(server: ServerAddress, question: DnsQuestion): Promise<DnsResult> {
@@ -86,7 +84,10 @@ export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
       result = await overUdp(server, question, edns);
     }
     if ('failure' in result) return failed(result);
-    if (!result.truncated) return answered(result, 'udp');
+    return result.truncated ? overTcp(server, question, edns) : answered(result, 'udp');
+  }
+
+  async function overTcp(server: ServerAddress, question: DnsQuestion, edns: boolean): Promise<DnsResult> {
     const { query, read } = prepare(question, edns);
     const whole = await askTcp({ server, query, read, timeoutMs: TCP_TIMEOUT_MS, clock, signal: stopping.signal });
     if ('failure' in whole) return failed(whole);
@@ -107,7 +108,15 @@ export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
     return last;
   }
 
-  return { ask, close: () => stopping.abort() };
+  return {
+    ask,
+    async askOver(transport, server, question) {
+      if (transport === 'tcp') return overTcp(server, question, true);
+      const result = await overUdp(server, question, true);
+      return 'failure' in result ? failed(result) : answered(result, 'udp');
+    },
+    close: () => stopping.abort(),
+  };
 }
 
 /** A query with an id that nobody can guess, and the reader that knows its reply by id and question (RFC 5452 §9.1). */
@@ -170,25 +179,4 @@ function writeQuery(id: number, { name, type }: DnsQuestion, edns: boolean): Buf
   const opt = [Buffer.from([0]), uint16(QUESTION_TYPES.OPT, UDP_OCTETS_TAKEN, 0, 0, 0)];
   const header = uint16(id, FLAG_RD, 1, 0, 0, edns ? 1 : 0);
   return Buffer.concat([header, wireName, uint16(type, CLASS_IN), ...(edns ? opt : [])]);
-}
-
-/** Lets `max` callers in at a time, the others in their order. */
-function createTurns(max: number) {
-  const queue: (() => void)[] = [];
-  let inside = 0;
-  return {
-    waiting: () => queue.length,
-    enter(): Promise<void> {
-      if (inside < max) {
-        inside++;
-        return Promise.resolve();
-      }
-      return new Promise((resolve) => queue.push(resolve));
-    },
-    leave() {
-      const next = queue.shift();
-      if (next === undefined) inside--;
-      else next();
-    },
-  };
 }

@@ -8,6 +8,7 @@ export { createDemo, type DemoKey } from './demo.ts';
 export type { ProjectRow } from './dependencies.ts';
 export { createDeployServices } from './deploys.ts';
 export { createDnsServices } from './dns.ts';
+export { createDoctorServices } from './doctor.ts';
 export { createDomainServices, releaseHostname } from './domains.ts';
 export { createEventServices } from './events.ts';
 export { createKeyServices } from './keys.ts';

@@ -12,7 +12,7 @@ const BACKUP_AGE_MS_MAX = 24 * 60 * 60 * 1000;
 const DELAY_MS = 5_000;
 
 /** A larger database is backed up before migrations only: five copies of it are not what anyone expects of a start. */
-const FILE_BYTES_MAX = 512 * 1024 * 1024;
+export const DAILY_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Pages copied in one turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
@@ -39,8 +39,8 @@ export function scheduleDailyBackup(
   }
 
   async function backUp(path: string): Promise<void> {
-    if (statSync(path).size > FILE_BYTES_MAX) {
-      log.info('Database too large for a daily backup', { file: path, bytesMax: FILE_BYTES_MAX });
+    if (statSync(path).size > DAILY_BYTES_MAX) {
+      log.info('Database too large for a daily backup', { file: path, bytesMax: DAILY_BYTES_MAX });
       return;
     }
     const backup = backups.begin(schema);

@@ -50,6 +50,25 @@ function lock(directory: string): Database.Database {
   }
 }
 
+/**
+ * Whether somebody holds the folder, by a look that changes nothing and holds nothing; null where that can't be found out.
+ */
+export function isFolderLocked(directory: string): boolean | null {
+  const path = join(directory, LOCK_FILE);
+  if (!existsSync(path)) return false;
+  try {
+    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    try {
+      database.prepare('SELECT 1 FROM sqlite_schema').get();
+      return false;
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return codeOf(error).startsWith('SQLITE_BUSY') ? true : null;
+  }
+}
+
 function inUse(directory: string): VivariumError {
   let who = '';
   try {

@@ -66,8 +66,8 @@ export function explain(error: unknown, place: Place): unknown {
   const code = codeOf(error);
   if (error instanceof VivariumError || code === null) return error;
   const { file } = place;
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
-    return damaged(place, `SQLite says "${messageOf(error)}" (${code})`, error);
+  const damage = damageOf(error);
+  if (damage !== null) return damaged(place, damage, error);
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) {
     return new VivariumError(
       'unavailable',
@@ -94,6 +94,12 @@ export function explain(error: unknown, place: Place): unknown {
     );
   }
   return error;
+}
+
+/** What SQLite says of a file that is damaged; null of any other error. */
+export function damageOf(error: unknown): string | null {
+  const code = codeOf(error);
+  return code !== null && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? `SQLite says "${messageOf(error)}" (${code})` : null;
 }
 
 /** The code of an SQLite or system error (`SQLITE_FULL`, `ENOSPC`), or null when it has none. */

@@ -10,12 +10,12 @@ import { walksOf } from './trees.ts';
 export const APPLICATION_ID = 0x56495641;
 
 /** Up to this size every page is checked at each start (5 ms per MiB); a larger file gets the probe alone. */
-const FULL_CHECK_BYTES_MAX = 2 * 1024 * 1024;
+export const FULL_CHECK_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The database header (sqlite.org/fileformat2.html, section 1.3): its length, its first bytes, where the id stands. */
-const HEADER_BYTES = 100;
-const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
-const APPLICATION_ID_OFFSET = 68;
+export const HEADER_BYTES = 100;
+export const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
+export const APPLICATION_ID_OFFSET = 68;
 
 /**
  * Looks at what lies at the path without opening it as a database and without changing anything.

@@ -7,9 +7,14 @@ import { BACKUP_FOLDER, type BackupFile } from './backups.ts';
  * deleted; `-wal` and `-shm` have to go with the database, because SQLite would apply them to whatever has its name.
  */
 export function restoreSteps(file: string, backup: BackupFile): string {
-  const commands = [...moveAsideCommands(file), copyCommand(backup.path, file)];
-  return ['To restore it, stop Vivarium and run:', ...commands.map((command) => `  ${command}`)].join('\n');
+  return ['To restore it, stop Vivarium and run:', ...restoreCommands(file, backup).map((line) => `  ${line}`)].join('\n');
 }
+
+/** The same without words. */
+export const restoreCommands = (file: string, backup: Pick<BackupFile, 'path'>): string[] => [
+  ...moveAsideCommands(file),
+  copyCommand(backup.path, file),
+];
 
 /** The commands that clear the place for a new, empty database. */
 export function beginAnewSteps(file: string): string {

@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   proxy: ['base', 'contract', 'types:ratelimit'],
   traffic: ['base', 'contract'],
   reach: ['base', 'contract'],
+  doctor: ['base', 'contract'],
   services: [
     'base',
     'contract',
@@ -47,6 +48,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'proxy',
     'traffic',
     'reach',
+    'doctor',
     'services',
     'rpc',
   ],

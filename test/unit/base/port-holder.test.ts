@@ -35,7 +35,7 @@ test('names the process whose file descriptors have the socket', () => {
     symlinkSync(`socket:[${inode}]`, join(proc, pid, 'fd/3'));
   }
   mkdirSync(join(proc, '43'));
-  expect(findPortHolder(8080, proc)).toEqual({ pid: 42, name: 'program-42' });
-  expect(findPortHolder(80, proc)).toBeNull();
-  expect(findPortHolder(8080, join(proc, 'missing'))).toBeNull();
+  expect(findPortHolder(8080, { proc })).toEqual({ pid: 42, name: 'program-42' });
+  expect(findPortHolder(80, { proc })).toBeNull();
+  expect(findPortHolder(8080, { proc: join(proc, 'missing') })).toBeNull();
 });

@@ -1,0 +1,42 @@
+import type { ClockState } from '../base/clock.ts';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { agoText, finding, isoText } from './finding.ts';
+
+/** Whether the app's clock shows the real time. That it may not is what it is for; that one forgets it is the trouble. */
+export function judgeAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
+  const subject = { area: 'clock', name: 'app', title: 'The app’s clock' } as const;
+  if (!frozen && offsetMs === 0) return finding(subject, 'ok', ['It shows the real time.']);
+  const distance = `${agoText(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead of'} the real time`;
+  const evidence = [
+    `It is ${frozen ? 'frozen' : 'moved'}: ${isoText(now)}, ${distance}, ${isoText(realNow)}.`,
+    'Rate windows, bans, certificates and propagation are on it.',
+  ];
+  return finding(subject, 'warning', evidence, {
+    fix: 'Nothing, if that is meant; else reset it.',
+    commands: ['vivarium clock reset'],
+  });
+}
+
+/** Moments that the machine's clock has been at. */
+export interface MachineClockEvidence {
+  realNowMs: number;
+  /** What is certainly over, with what makes it so: "the root was made". */
+  past: readonly { what: string; atMs: number }[];
+}
+
+/** Clocks of files and of the moment differ by little on one machine. */
+const TOLERANCE_MS = 120_000;
+
+/** Whether the machine's own clock can be right: it is wrong when something that has happened is still to come. */
+export function judgeMachineClock({ realNowMs, past }: MachineClockEvidence): DoctorCheck {
+  const subject = { area: 'clock', name: 'machine', title: 'The machine’s clock' } as const;
+  const now = `It shows ${isoText(realNowMs)}.`;
+  const future = past.filter(({ atMs }) => atMs > realNowMs + TOLERANCE_MS);
+  if (future.length === 0) return finding(subject, 'ok', [now]);
+  return finding(
+    subject,
+    'failed',
+    [now, ...future.map(({ what, atMs }) => `Yet ${what} at ${isoText(atMs)}, which is still to come.`)],
+    { fix: 'Set the date of this machine, and let it follow the time from the network; certificates are refused otherwise.' },
+  );
+}

@@ -1,0 +1,145 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { OWNER_ONLY } from '../base/files.ts';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { bytesText, finding, shellWord } from './finding.ts';
+
+/** Below this, the next import may not fit; below the second, the next pet. */
+const FREE_BYTES_ENOUGH = 1_000_000_000;
+const FREE_BYTES_MIN = 50_000_000;
+
+/** Of inodes, where the file system counts them: SQLite's logs and backups need a few. */
+const FREE_FILES_MIN = 100;
+
+export interface DiskEvidence {
+  path: string;
+  /** Null where the system does not say. */
+  space: { freeBytes: number; totalBytes: number; freeFiles: number; totalFiles: number } | null;
+}
+
+export function judgeDisk({ path, space }: DiskEvidence): DoctorCheck {
+  const subject = { area: 'data', name: 'disk', title: 'Disk space' } as const;
+  if (space === null) return finding(subject, 'skipped', [`The system does not say how much is free at ${path}.`]);
+  const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
+  const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free at ${path}.`];
+  const fix = { fix: 'Free some space, or move to another disk with --data-dir. A change that does not fit is refused; nothing is lost.' };
+  if (totalFiles > 0 && freeFiles < FREE_FILES_MIN) {
+    return finding(subject, 'failed', [...evidence, `Only ${freeFiles} more files can be made there.`], fix);
+  }
+  if (freeBytes < FREE_BYTES_MIN) return finding(subject, 'failed', evidence, fix);
+  return freeBytes < FREE_BYTES_ENOUGH ? finding(subject, 'warning', evidence, fix) : finding(subject, 'ok', evidence);
+}
+
+/** What of the data folder its user can do, and what others could. */
+export interface FolderEvidence {
+  path: string;
+  exists: boolean;
+  /** Paths that this user should be able to read and write and is not, with the system's reason. */
+  denied: readonly { path: string; reason: string }[];
+  /** Paths that others may read, or more than their modes should be. */
+  open: readonly { path: string; mode: number; wanted: number }[];
+}
+
+export function judgeFolder({ path, exists, denied, open }: FolderEvidence): DoctorCheck {
+  const subject = { area: 'data', name: 'folder', title: 'Data folder' } as const;
+  if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start makes it.`]);
+  if (denied.length > 0) {
+    return finding(
+      subject,
+      'failed',
+      denied.map(({ path: file, reason }) => `${file} can’t be read and written (${reason}).`),
+      {
+        fix: 'Make it yours again (here for macOS and Linux), or start with another --data-dir.',
+        commands: [`sudo chown -R "$(id -un)" ${shellWord(path)}`, `chmod -R u+rwX ${shellWord(path)}`],
+      },
+    );
+  }
+  if (open.length > 0) {
+    return finding(
+      subject,
+      'failed',
+      open.map(({ path: file, mode, wanted }) => `${file} has mode ${modeText(mode)}; others can read it. It should have ${modeText(wanted)}.`),
+      {
+        fix: 'Close it to others. Whoever may have read it knows what is in it: revoke keys, and let Vivarium make a new token by removing control-token.',
+        commands: open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(file)}`),
+      },
+    );
+  }
+  return finding(subject, 'ok', [`${path} can be written, and what is secret in it is closed to others.`]);
+}
+
+/** `0644`. */
+export const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
+
+/** What in a data folder is for its owner alone. The root's key is looked at with the root. */
+const SECRET_FILES = ['control-token', 'demo-key.json', 'runtime.json', 'vivarium.db', 'vivarium.db-wal'];
+
+/** Where logs of the desktop app are; headless, they go to standard error. */
+export interface LogsEvidence {
+  path: string;
+  files: number;
+  bytes: number;
+}
+
+export function judgeLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
+  const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
+  const headless = 'A headless Vivarium writes to the terminal that it was started in.';
+  if (files === 0) return finding(subject, 'ok', [`There are none in ${path}: the desktop app has not run on this folder.`, headless]);
+  return finding(subject, 'ok', [`The desktop app’s are in ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`, headless]);
+}
+
+export function readDisk(path: string): DiskEvidence {
+  try {
+    const { bavail, blocks, bsize, ffree, files } = statfsSync(path);
+    return {
+      path,
+      space: { freeBytes: bavail * bsize, totalBytes: blocks * bsize, freeFiles: ffree, totalFiles: files },
+    };
+  } catch {
+    return { path, space: null };
+  }
+}
+
+export function readFolder(path: string, platform: NodeJS.Platform): FolderEvidence {
+  if (!existsSync(path)) return { path, exists: false, denied: [], open: [] };
+  const files = readableNames(path);
+  const own = files.filter((name) => SECRET_FILES.includes(name)).map((name) => join(path, name));
+  const denied = [
+    ...faultsOf(path, constants.R_OK | constants.W_OK | constants.X_OK),
+    ...own.flatMap((file) => faultsOf(file, constants.R_OK | constants.W_OK)),
+  ];
+  // Windows keeps access lists instead of modes.
+  const open = platform === 'win32' ? [] : own.flatMap((file) => tooOpen(file, OWNER_ONLY));
+  return { path, exists: true, denied, open };
+}
+
+export function readLogs(path: string): LogsEvidence {
+  const sizes = readableNames(path)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0);
+  return { path, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** A file that is open to more than it should be, as a list of it or nothing. */
+export function tooOpen(path: string, wanted: number): { path: string; mode: number; wanted: number }[] {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined || (mode & 0o777 & ~wanted) === 0) return [];
+  return [{ path, mode: mode & 0o777, wanted }];
+}
+
+function faultsOf(path: string, wanted: number): { path: string; reason: string }[] {
+  try {
+    accessSync(path, wanted);
+    return [];
+  } catch (error) {
+    return [{ path, reason: error instanceof Error && 'code' in error ? String(error.code) : String(error) }];
+  }
+}
+
+function readableNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

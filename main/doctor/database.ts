@@ -1,0 +1,116 @@
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { agoText, bytesText, finding } from './finding.ts';
+
+/** What reading a database has come to. */
+export type Integrity =
+  /** All of it was read. */
+  | { state: 'whole' }
+  /** Nothing wrong with as much as was read in the time there was. */
+  | { state: 'partly'; rows: number }
+  | { state: 'damaged'; what: string }
+  | { state: 'unread'; why: string };
+
+export interface DatabaseEvidence {
+  /** Null where nothing is kept. */
+  path: string | null;
+  /** Null when there is none. */
+  bytes: number | null;
+  integrity: Integrity;
+  /** What restores the newest backup that can be read. */
+  restore: readonly string[] | null;
+}
+
+export function judgeDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
+  const subject = { area: 'data', name: 'database', title: 'Database' } as const;
+  if (path === null) return finding(subject, 'skipped', ['It is in memory only (--ephemeral).']);
+  if (bytes === null) return finding(subject, 'skipped', [`There is no ${path}; the first start makes it.`]);
+  const file = `${path}, ${bytesText(bytes)}`;
+  switch (integrity.state) {
+    case 'whole':
+      return finding(subject, 'ok', [`${file}: every page was read, and is in order.`]);
+    case 'partly':
+      return finding(subject, 'ok', [
+        `${file}: its first ${integrity.rows.toLocaleString('en')} rows and index entries were read, and are in order. The daily backup reads all of it.`,
+      ]);
+    case 'unread':
+      return finding(subject, 'skipped', [`${file} was not read: ${integrity.why}`]);
+    case 'damaged':
+      return finding(subject, 'failed', [`${file} is damaged: ${integrity.what}.`], {
+        fix:
+          restore === null
+            ? 'There is no backup that could be restored; "sqlite3 FILE .recover" may save a part.'
+            : 'Stop Vivarium, and put the newest backup in its place; the damaged file is kept.',
+        ...(restore !== null && { commands: restore }),
+      });
+  }
+}
+
+/** A backup, and what its first octets say. */
+export interface BackupEvidence {
+  path: string;
+  bytes: number;
+  /** Real time at which it was written. */
+  writtenAtMs: number;
+  schema: number;
+  /** What keeps it from being restored, null when nothing in its header does. */
+  fault: string | null;
+}
+
+export interface BackupsEvidence {
+  folder: string;
+  /** Newest first; null where nothing is kept. */
+  backups: readonly BackupEvidence[] | null;
+  realNowMs: number;
+  /** Since when there is something to back up, in real time; null when there is nothing. */
+  databaseMadeAtMs: number | null;
+  databaseBytes: number;
+  /** The largest database that is backed up every day. */
+  dailyBytesMax: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** One is made at a start when the newest is older than a day; so much older, and Vivarium has run on for long. */
+const AGE_MS_MAX = 3 * 24 * HOUR_MS;
+
+/** Until the first one, which is made some seconds after the first start. */
+const GRACE_MS = HOUR_MS;
+
+export function judgeBackups(evidence: BackupsEvidence): DoctorCheck {
+  const { folder, backups, realNowMs, databaseMadeAtMs, databaseBytes, dailyBytesMax } = evidence;
+  const subject = { area: 'data', name: 'backups', title: 'Backups' } as const;
+  if (backups === null) return finding(subject, 'skipped', ['Nothing is kept, so nothing is backed up (--ephemeral).']);
+  if (databaseMadeAtMs === null && backups.length === 0) {
+    return finding(subject, 'skipped', ['There is nothing to back up yet.']);
+  }
+  const [newest] = backups;
+  if (newest === undefined) {
+    if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) {
+      return finding(subject, 'ok', ['The first is made some seconds after a start; none was needed before.']);
+    }
+    return finding(subject, 'warning', [`There is none in ${folder}.`], remedyFor(databaseBytes, dailyBytesMax));
+  }
+  const lines = [
+    `${backups.length} in ${folder}; the newest was written ${agoText(realNowMs - newest.writtenAtMs)} ago, ${bytesText(newest.bytes)}.`,
+    ...backups.flatMap(({ path, fault }) => (fault === null ? [] : [`${path} can’t be restored: ${fault}.`])),
+  ];
+  if (newest.fault !== null) {
+    return finding(subject, 'failed', lines, {
+      fix: 'Look at the disk; then move that file away, and start Vivarium again: it makes another.',
+    });
+  }
+  if (realNowMs - newest.writtenAtMs > AGE_MS_MAX) {
+    return finding(subject, 'warning', lines, remedyFor(databaseBytes, dailyBytesMax));
+  }
+  return finding(subject, backups.some(({ fault }) => fault !== null) ? 'warning' : 'ok', [
+    ...lines,
+    `Its header is that of a whole database with schema ${newest.schema}.`,
+  ]);
+}
+
+const remedyFor = (databaseBytes: number, dailyBytesMax: number) => ({
+  fix:
+    databaseBytes > dailyBytesMax
+      ? `The database is larger than ${bytesText(dailyBytesMax)}, and is backed up before upgrades only. Copy it yourself while Vivarium is stopped.`
+      : 'Start Vivarium again: some seconds later it makes one, when the newest is older than a day.',
+});

@@ -1,0 +1,114 @@
+import { lookup } from 'node:dns/promises';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { finding, placeText } from './finding.ts';
+
+/** What became of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
+export type Reply = { rcode: string; values: readonly string[] } | { reason: string };
+
+/** What Vivarium's own server said to the same question, at each address over each transport. */
+export interface DnsEvidence {
+  port: number;
+  /** The question, and the value that has to be in the answer. */
+  name: string;
+  expected: string;
+  replies: readonly { address: string; transport: 'udp' | 'tcp'; reply: Reply }[];
+}
+
+export function judgeDnsServer({ port, name, expected, replies }: DnsEvidence): DoctorCheck {
+  const subject = { area: 'dns', name: 'server', title: 'DNS server' } as const;
+  const isRight = (reply: Reply): boolean =>
+    'rcode' in reply && reply.rcode === 'NOERROR' && reply.values.includes(expected);
+  const lines = replies.map(({ address, transport, reply }) => {
+    const where = `${placeText(address, port)} over ${transport.toUpperCase()}`;
+    if ('reason' in reply) return `${where} gives no answer: ${reply.reason}.`;
+    return isRight(reply)
+      ? `${where} answers ${name} A with ${expected}.`
+      : `${where} answers ${name} A with ${reply.rcode}${reply.values.length === 0 ? '' : ` ${reply.values.join(', ')}`} instead of ${expected}.`;
+  });
+  if (replies.every(({ reply }) => isRight(reply))) return finding(subject, 'ok', lines);
+  return finding(subject, 'failed', lines, {
+    fix: 'Start Vivarium again. If only one transport fails, a firewall on this machine holds it up.',
+    commands: [`dig +short @127.0.0.1 -p ${port} ${name}`],
+  });
+}
+
+/** The server that verification and CAA ask, by the setting `resolver`. */
+export interface ResolverEvidence {
+  /** Null when it is Vivarium's own. */
+  foreign: { place: string; reply: Reply } | null;
+}
+
+export function judgeResolver({ foreign }: ResolverEvidence): DoctorCheck {
+  const subject = { area: 'dns', name: 'resolver', title: 'Resolver of verification' } as const;
+  if (foreign === null) return finding(subject, 'ok', ['Verification and CAA ask Vivarium’s own DNS server.']);
+  const { place, reply } = foreign;
+  // Whatever it says of a name, it is there; what it says of domains is shown with them.
+  if ('rcode' in reply) return finding(subject, 'ok', [`${place}, the setting resolver, answers.`]);
+  return finding(subject, 'failed', [`${place}, the setting resolver, gives no answer: ${reply.reason}.`], {
+    fix: 'Start that server, or let verification ask Vivarium’s own DNS.',
+    commands: ['vivarium settings update --resolver local'],
+  });
+}
+
+/** What the system's own resolver makes of a name below `localhost`. */
+export interface LocalhostEvidence {
+  hostname: string;
+  /** An empty list: no such name. */
+  result: { addresses: readonly string[] } | { reason: string };
+  platform: NodeJS.Platform;
+}
+
+/** Browsers and curl know `*.localhost` by themselves (RFC 6761 §6.3); other programs ask the system. */
+export function judgeLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
+  const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
+  const others = 'Browsers and curl reach it all the same; programs that ask the system, such as Node and Python, do not.';
+  if ('reason' in result) {
+    return finding(subject, 'warning', [`The system does not resolve ${hostname}: ${result.reason}.`, others], hostsRemedy(hostname, platform));
+  }
+  const foreign = result.addresses.filter((address) => !isLoopback(address));
+  const shown = result.addresses.join(', ');
+  if (foreign.length === 0) return finding(subject, 'ok', [`The system resolves ${hostname} to ${shown}.`]);
+  return finding(
+    subject,
+    'failed',
+    [`The system resolves ${hostname} to ${shown}, which is not this machine: requests and API keys go there.`],
+    hostsRemedy(hostname, platform),
+  );
+}
+
+/** Addresses that never leave the machine (RFC 6890), IPv4-mapped ones too. */
+const isLoopback = (address: string): boolean => address === '::1' || /^(?:::ffff:)?127\./i.test(address);
+
+function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
+  if (platform === 'win32') {
+    return {
+      fix: 'Add it to the hosts file, from a terminal that was opened as administrator.',
+      commands: [`echo 127.0.0.1 ${hostname} >> %SystemRoot%\\System32\\drivers\\etc\\hosts`],
+    };
+  }
+  const toHosts = `echo '127.0.0.1 ${hostname}' | sudo tee -a /etc/hosts`;
+  if (platform === 'linux') {
+    return {
+      fix: 'Install nss-myhostname, which is for all of *.localhost (here for Debian and Ubuntu); or add the one name to /etc/hosts.',
+      commands: ['sudo apt install libnss-myhostname', toHosts],
+    };
+  }
+  return { fix: 'Add it to /etc/hosts.', commands: [toHosts] };
+}
+
+const REASONS: Record<string, string> = {
+  ENOTFOUND: 'there is no such name',
+  EAI_AGAIN: 'its resolver does not answer',
+  ENODATA: 'the name has no address',
+};
+
+/** Asks as other programs do, by getaddrinfo(3). */
+export async function resolveBySystem(hostname: string): Promise<LocalhostEvidence['result']> {
+  try {
+    const found = await lookup(hostname, { all: true });
+    return { addresses: found.map(({ address }) => address) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return { reason: REASONS[code] ?? code };
+  }
+}

@@ -1,0 +1,115 @@
+import type { DoctorCheck } from '../contract/doctor.ts';
+import type { Domain } from '../contract/domains.ts';
+import { finding, isoText, type Subject } from './finding.ts';
+import type { Handshake, HandshakeResult } from './handshake.ts';
+
+/** A domain as Vivarium means to serve it, and what a client met. */
+export interface DomainEvidence {
+  domain: Pick<Domain, 'hostname' | 'state' | 'certificate' | 'checks' | 'serving'>;
+  /** The leaf that it has; dates on the app's clock. */
+  leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
+  handshake: HandshakeResult;
+  /** The app's clock. */
+  nowMs: number;
+}
+
+/** Whether a custom domain is served as its state says. */
+export function judgeDomain(evidence: DomainEvidence): DoctorCheck {
+  const { domain, handshake } = evidence;
+  const subject: Subject = { area: 'domains', name: domain.hostname, title: domain.hostname };
+  if (domain.serving.https) return judgeServed(subject, evidence);
+  if (handshake.ok) {
+    return finding(subject, 'failed', [`HTTPS is answered for it, although it is ${stateText(domain)}.`], {
+      fix: 'Start Vivarium again.',
+    });
+  }
+  const isRefusal = handshake.refusal === 'unrecognized_name';
+  const refused = isRefusal
+    ? 'HTTPS for it is refused with unrecognized_name, as it should be.'
+    : `The handshake failed: ${handshake.reason}.`;
+  const trouble = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+  const waiting = trouble ?? domain.checks.find(({ outcome }) => outcome === 'warning');
+  return finding(
+    subject,
+    isRefusal ? 'warning' : 'failed',
+    [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), refused],
+    {
+      fix: waiting?.fix ?? 'Put in the record that Domains shows, then verify it.',
+      commands: [`vivarium domains verify ${domain.hostname}`],
+    },
+  );
+}
+
+const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
+  state === 'verified' ? `verified, its certificate ${certificate.state}` : state;
+
+function judgeServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
+  const renew = {
+    fix: 'Renew its certificate; if that does not help, start Vivarium again.',
+    commands: [`vivarium certificates renew ${domain.hostname}`],
+  };
+  if (!handshake.ok) {
+    return finding(subject, 'failed', [`The handshake failed: ${handshake.reason}.`], renew);
+  }
+  const faults = [...chainFaults(handshake, domain.hostname), ...leafFaults(handshake, leaf, nowMs)];
+  if (faults.length > 0) return finding(subject, 'failed', faults, renew);
+  const evidence = [
+    `${handshake.protocol}, signed by our root for this name, until ${isoText(handshake.notAfterMs)} for clients.`,
+    ...(leaf === null ? [] : [`On the app’s clock it is valid until ${isoText(leaf.notAfterMs)}.`]),
+  ];
+  const warning = domain.checks.find(({ outcome }) => outcome === 'warning' || outcome === 'failed');
+  if (warning === undefined) return finding(subject, 'ok', evidence);
+  return finding(subject, 'warning', [...evidence, warning.message], {
+    fix: warning.fix ?? 'See what Domains says about it.',
+  });
+}
+
+function chainFaults(handshake: Handshake, hostname: string): string[] {
+  return [
+    ...(handshake.distrust === null ? [] : [`Its chain does not end at our root: ${handshake.distrust}.`]),
+    ...(handshake.named ? [] : [`The certificate is not for ${hostname}.`]),
+    ...(handshake.status === 200
+      ? []
+      : [
+          handshake.status === null
+            ? 'No answer came to a request on the connection.'
+            : `A request on the connection was answered with ${handshake.status} instead of 200.`,
+        ]),
+  ];
+}
+
+function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: number): string[] {
+  if (leaf === null) return ['Vivarium has no certificate for it that it could have shown.'];
+  return [
+    ...(leaf.fingerprint === handshake.fingerprint ? [] : ['Another certificate is shown than the one that it has.']),
+    ...(nowMs >= leaf.notBeforeMs && nowMs < leaf.notAfterMs
+      ? []
+      : [`On the app’s clock it is valid from ${isoText(leaf.notBeforeMs)} to ${isoText(leaf.notAfterMs)} only.`]),
+  ];
+}
+
+/** What clients met at the platform's own hostnames. */
+export interface PlatformEvidence {
+  handshakes: readonly { hostname: string; handshake: HandshakeResult }[];
+  /** Hostnames that were not tried, for there are many. */
+  untried: number;
+}
+
+export function judgePlatform({ handshakes, untried }: PlatformEvidence): DoctorCheck {
+  const subject = { area: 'domains', name: 'platform', title: 'Platform hostnames' } as const;
+  const lines = handshakes.map(({ hostname, handshake }) => {
+    if (!handshake.ok) return { ok: false, text: `${hostname}: the handshake failed: ${handshake.reason}.` };
+    const faults = chainFaults(handshake, hostname);
+    return faults.length > 0
+      ? { ok: false, text: `${hostname}: ${faults.join(' ')}` }
+      : { ok: true, text: `${hostname}: ${handshake.protocol}, signed by our root for this name.` };
+  });
+  const evidence = [
+    ...lines.map(({ text }) => text),
+    ...(untried === 0 ? [] : [`${untried} more ${untried === 1 ? 'was' : 'were'} not tried.`]),
+  ];
+  if (lines.every(({ ok }) => ok)) return finding(subject, 'ok', evidence);
+  return finding(subject, 'failed', evidence, {
+    fix: 'Start Vivarium again. If it stays so, see what is said about the root.',
+  });
+}

@@ -1,0 +1,71 @@
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { finding, shellWord } from './finding.ts';
+
+const SUBJECT = { area: 'engine', name: 'process', title: 'Vivarium' } as const;
+
+/** An engine that looks at itself. */
+export interface RunningEvidence {
+  pid: number;
+  version: string;
+  dataDir: string;
+  ephemeral: boolean;
+}
+
+export function judgeRunning({ pid, version, dataDir, ephemeral }: RunningEvidence): DoctorCheck {
+  return finding(SUBJECT, 'ok', [
+    `Vivarium ${version} runs as process ${pid} on ${dataDir}${ephemeral ? ', and keeps nothing' : ''}.`,
+  ]);
+}
+
+/** What Vivarium itself has to say: a backup that failed, a file that could not be written. */
+export function judgeWarnings(warnings: readonly string[]): DoctorCheck {
+  const subject = { area: 'engine', name: 'warnings', title: 'Warnings' } as const;
+  if (warnings.length === 0) return finding(subject, 'ok', ['There are none since the start.']);
+  return finding(subject, 'warning', warnings, { fix: 'Each says what to do; the log has more.' });
+}
+
+/** What lies in a data folder of an engine that gives no answer, or that is not there. */
+export interface AbsenceEvidence {
+  dataDir: string;
+  /** Its path, and what is in it. */
+  runtimeFile: string;
+  runtime: { state: 'absent' } | { state: 'unreadable'; reason: string } | { state: 'read'; pid: number; url: string };
+  /** Whether a process of that number is there; null without one. */
+  alive: boolean | null;
+  /** Whether somebody holds the folder's lock; null where it could not be looked at. */
+  locked: boolean | null;
+  /** How the call to the control port failed, if there was something to call. */
+  silence: string | null;
+}
+
+/** Why there is nobody to ask. That nothing runs is no fault. */
+export function judgeAbsence({ dataDir, runtimeFile, runtime, alive, locked, silence }: AbsenceEvidence): DoctorCheck {
+  const start = { fix: 'Start it, if it is to run.', commands: ['vivarium serve'] };
+  const lock = locked === true ? ['The folder’s lock is held, so a Vivarium has it.'] : [];
+  if (runtime.state === 'unreadable') {
+    return finding(SUBJECT, 'failed', [`${runtimeFile} can’t be read: ${runtime.reason}.`, ...lock], {
+      fix:
+        locked === true
+          ? 'Run the doctor as the user that runs Vivarium.'
+          : 'Start Vivarium: it writes the file anew. If the file is another user’s, choose another --data-dir.',
+    });
+  }
+  if (runtime.state === 'absent') {
+    if (locked !== true) return finding(SUBJECT, 'skipped', [`No Vivarium runs on ${dataDir}.`], start);
+    return finding(SUBJECT, 'warning', ['A Vivarium is starting or stopping just now.', ...lock], {
+      fix: 'Run the doctor again in some seconds.',
+    });
+  }
+  const { pid, url } = runtime;
+  if (alive === false || locked === false) {
+    const why = alive === false ? `process ${pid} ended without removing it` : `process ${pid} is another program by now`;
+    return finding(SUBJECT, 'warning', [`${runtimeFile} was left behind: ${why}.`], {
+      fix: 'Start Vivarium: it repairs what a crash leaves, and replaces the file.',
+      commands: start.commands,
+    });
+  }
+  return finding(SUBJECT, 'failed', [`Process ${pid} runs, and ${url} gives no answer: ${silence ?? 'it was not asked'}.`, ...lock], {
+    fix: 'It hangs, or is stopped. End it, and start it again; nothing that it has answered is lost.',
+    commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir)}`],
+  });
+}

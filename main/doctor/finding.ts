@@ -1,0 +1,69 @@
+import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
+
+/** What a check is about. */
+export interface Subject {
+  area: DoctorArea;
+  /** Unique in its area. */
+  name: string;
+  title: string;
+}
+
+/** What mends it: a sentence, and what to paste for that. */
+export interface Remedy {
+  fix: string;
+  commands?: readonly string[];
+}
+
+/** A check as it is reported. */
+export function finding(
+  { area, name, title }: Subject,
+  status: DoctorStatus,
+  evidence: readonly string[],
+  remedy?: Remedy,
+): DoctorCheck {
+  return {
+    id: `${area}.${name}`,
+    area,
+    title,
+    status,
+    evidence: [...evidence],
+    ...(remedy !== undefined && { fix: remedy.fix }),
+    ...(remedy?.commands !== undefined && { commands: remedy.commands.join('\n') }),
+  };
+}
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** `512 bytes`, `3.4 GB`; in thousands, as disks are sold and file managers count. */
+export function bytesText(bytes: number): string {
+  const power = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
+  const value = bytes / 1_000 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A length of time as people say it, rounded down: `3 days`, `1 hour`, `less than a minute`. */
+export function agoText(ms: number): string {
+  for (const [unitMs, unit] of [
+    [DAY_MS, 'day'],
+    [HOUR_MS, 'hour'],
+    [MINUTE_MS, 'minute'],
+  ] as const) {
+    const count = Math.floor(ms / unitMs);
+    if (count > 0) return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  }
+  return 'less than a minute';
+}
+
+export const isoText = (atMs: number): string => new Date(atMs).toISOString();
+
+/** A path as a word of a POSIX shell. */
+export const shellWord = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+
+/** `127.0.0.1:8080`, `[::1]:8080`. */
+export const placeText = (address: string, port: number): string =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;

@@ -1,0 +1,117 @@
+import { request as openHttp, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as openHttps } from 'node:https';
+import type { Clock } from '../base/clock.ts';
+import type { PortHolder } from '../base/port-holder.ts';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { finding, placeText } from './finding.ts';
+import { holderText, type PortName } from './ports.ts';
+
+/** What became of one request. */
+export type Answered = { status: number } | { reason: string };
+
+/** What is known of a listener of the engine that looks. */
+export interface ListenerEvidence {
+  port: PortName;
+  /** This process. */
+  pid: number;
+  holder: PortHolder | null;
+  answers: readonly { address: string; answer: Answered }[];
+  /** The status of a listener that is as it should be. */
+  expected: number;
+  /** Addresses that this machine does not have, as the start found out. */
+  warnings: readonly string[];
+}
+
+/** Whether a listener answers where it should, and whose port it is. */
+export function judgeListener(evidence: ListenerEvidence): DoctorCheck {
+  const { port, pid, holder, answers, expected, warnings } = evidence;
+  const subject = { area: 'listeners', name: port.name, title: port.title } as const;
+  const foreign = holder !== null && holder.pid !== pid;
+  const held =
+    holder === null
+      ? []
+      : [`Port ${port.port} is held by ${holderText(holder)}${foreign ? ', another program' : ', this Vivarium'}.`];
+  const lines = answers.map(({ address, answer }) => `${placeText(address, port.port)} ${answerText(answer, expected)}.`);
+  const silent = answers.some(({ answer }) => !('status' in answer) || answer.status !== expected);
+  if (silent || foreign) {
+    return finding(subject, 'failed', [...lines, ...held, ...warnings], {
+      fix: foreign
+        ? `Stop ${holder.name} there, or start Vivarium with ${port.option} and another port.`
+        : 'Start Vivarium again. If it stays so, a firewall or another program on this machine stands between.',
+    });
+  }
+  const remedy = { fix: 'Clients that try IPv6 first are slower here. Switch it on for the loopback interface.' };
+  return warnings.length === 0
+    ? finding(subject, 'ok', [...lines, ...held])
+    : finding(subject, 'warning', [...lines, ...held, ...warnings], remedy);
+}
+
+function answerText(answer: Answered, expected: number): string {
+  if (!('status' in answer)) return `gives no answer: ${answer.reason}`;
+  return answer.status === expected ? 'answers' : `answers with ${answer.status} instead of ${expected}`;
+}
+
+/** Real milliseconds for an answer of a listener on this machine. */
+const ANSWER_MS_MAX = 3_000;
+
+export interface Asked {
+  scheme: 'http' | 'https';
+  address: string;
+  port: number;
+  /** Of the URL, and of the handshake. */
+  hostname: string;
+  method: string;
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/**
+ * One request on a connection of its own. Of HTTPS, the certificate is not looked at here: that is the handshakes' matter.
+ */
+export function askListener(asked: Asked, clock: Pick<Clock, 'realTimer'>): Promise<Answered> {
+  const { scheme, address, port, hostname, method, path, headers, body } = asked;
+  const options = {
+    host: address,
+    port,
+    method,
+    path,
+    agent: false as const,
+    headers: { ...headers, Host: `${hostname}:${port}` },
+  };
+  return answerOf(
+    () => (scheme === 'http' ? openHttp(options) : openHttps({ ...options, servername: hostname, rejectUnauthorized: false })),
+    body,
+    clock,
+  );
+}
+
+/** The status of the answer to a request; why there is none, otherwise. */
+function answerOf(open: () => ClientRequest, body: string | undefined, clock: Pick<Clock, 'realTimer'>): Promise<Answered> {
+  return new Promise((resolve) => {
+    const sent = open();
+    const settle = (answer: Answered) => {
+      timer.cancel();
+      sent.destroy();
+      resolve(answer);
+    };
+    const timer = clock.realTimer(ANSWER_MS_MAX, () => settle({ reason: `nothing came within ${ANSWER_MS_MAX / 1_000} s` }));
+    sent.on('response', ({ statusCode = 0 }: IncomingMessage) => settle({ status: statusCode }));
+    sent.on('error', (error) => settle({ reason: reasonOf(error) }));
+    sent.end(body);
+  });
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'it closed the connection',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no network to it',
+};
+
+/** What went wrong on a connection, in words. */
+export function reasonOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return REASONS[code] ?? error.message;
+}

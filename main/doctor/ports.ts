@@ -1,0 +1,67 @@
+import { connect } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import type { PortHolder } from '../base/port-holder.ts';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { finding, placeText, type Subject } from './finding.ts';
+
+/** One of the ports that a Vivarium has. */
+export interface PortName {
+  name: 'http' | 'https' | 'dns' | 'control';
+  title: string;
+  port: number;
+  /** What chooses another one. */
+  option: string;
+}
+
+/** What is known of a port that nobody should hold. */
+export interface FreePortEvidence {
+  port: PortName;
+  /** The addresses where somebody listens. */
+  taken: readonly string[];
+  holder: PortHolder | null;
+}
+
+/** Whether a Vivarium that is started now could have the port. */
+export function judgeFreePort({ port, taken, holder }: FreePortEvidence): DoctorCheck {
+  const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
+  if (port.port === 0) return finding(subject, 'ok', ['Any free port is taken at the start.']);
+  if (taken.length === 0 && holder === null) {
+    return finding(subject, 'ok', [`Port ${port.port} is free for the next start.`]);
+  }
+  const where = taken.length === 0 ? `Port ${port.port}` : taken.map((address) => placeText(address, port.port)).join(' and ');
+  const who = holder === null ? 'by a program that can’t be seen from here' : `by ${holderText(holder)}`;
+  return finding(subject, 'failed', [`${where} is held ${who}.`], {
+    fix: `Stop it there, or start with ${port.option} and another port.`,
+    commands: [`vivarium serve ${port.option} 0`],
+  });
+}
+
+export const holderText = ({ name, pid }: PortHolder): string => `${name} (pid ${pid})`;
+
+/** Real milliseconds for a connection on this machine; one that takes longer is not accepted at all. */
+const CONNECT_MS_MAX = 1_500;
+
+/** Whether somebody accepts connections there. Connects, and hangs up. */
+export function isListening(address: string, port: number, clock: Pick<Clock, 'realTimer'>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port });
+    const settle = (listening: boolean) => {
+      timer.cancel();
+      socket.destroy();
+      resolve(listening);
+    };
+    const timer = clock.realTimer(CONNECT_MS_MAX, () => settle(false));
+    socket.on('connect', () => settle(true));
+    socket.on('error', () => settle(false));
+  });
+}
+
+/** The addresses of this machine's loopback at which a port is listened to, as they are written with it. */
+export async function takenAddresses(
+  addresses: readonly string[],
+  port: number,
+  clock: Pick<Clock, 'realTimer'>,
+): Promise<string[]> {
+  const listening = await Promise.all(addresses.map((address) => isListening(address, port, clock)));
+  return addresses.filter((_address, index) => listening[index]);
+}

@@ -1,0 +1,153 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OWNER_ONLY } from '../base/files.ts';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { modeText, tooOpen } from './data-folder.ts';
+import { agoText, finding, isoText, shellWord } from './finding.ts';
+
+/** The root's files, as `main/ca/README.md` has them. */
+const CERTIFICATE_FILE = 'root.pem';
+const KEY_FILE = 'root-key.pem';
+const SEALED_FILE = 'root-key.sealed';
+const FOLDER_MODE = 0o700;
+
+export type CertificateReading =
+  | { state: 'absent' }
+  | { state: 'unreadable'; reason: string }
+  | { state: 'read'; fingerprint: string; notBeforeMs: number; notAfterMs: number; isAuthority: boolean };
+
+/** The root, as it lies on the disk. */
+export interface RootEvidence {
+  file: string;
+  certificate: CertificateReading;
+  /** Of the root that the engine signs with; null without an engine. */
+  usedFingerprint: string | null;
+  realNowMs: number;
+}
+
+/** Below this, leaves begin to be shorter than their 90 days. */
+const ENDING_MS = 90 * 86_400_000;
+
+const NEW_ROOT = 'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';
+
+export function judgeRoot({ file, certificate, usedFingerprint, realNowMs }: RootEvidence): DoctorCheck {
+  const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
+  if (certificate.state === 'absent') {
+    if (usedFingerprint === null) return finding(subject, 'skipped', [`There is no ${file}; the first start makes it.`]);
+    return finding(subject, 'failed', [`${file} is gone, while Vivarium signs with it.`], {
+      fix: 'Save the root again from Certificates, before Vivarium stops: the next start would make another certificate.',
+      commands: [`vivarium ca export --output ${shellWord(file)}`],
+    });
+  }
+  if (certificate.state === 'unreadable') {
+    return finding(subject, 'failed', [`${file} can’t be read as a certificate: ${certificate.reason}.`], { fix: NEW_ROOT });
+  }
+  const { fingerprint, notBeforeMs, notAfterMs, isAuthority } = certificate;
+  const evidence = [`${file}: valid from ${isoText(notBeforeMs)} to ${isoText(notAfterMs)}.`, `SHA-256 ${fingerprint}`];
+  if (!isAuthority) return finding(subject, 'failed', [...evidence, 'It is no authority that has signed itself.'], { fix: NEW_ROOT });
+  if (usedFingerprint !== null && usedFingerprint !== fingerprint) {
+    return finding(subject, 'failed', [...evidence, 'Vivarium signs with another one: the file was changed while it ran.'], {
+      fix: 'Start Vivarium again; clients that were given the other file have to be given this one.',
+    });
+  }
+  if (realNowMs >= notAfterMs) return finding(subject, 'failed', [...evidence, 'It has expired.'], { fix: NEW_ROOT });
+  if (realNowMs < notBeforeMs) {
+    return finding(subject, 'failed', [...evidence, 'It is not valid yet: the machine’s clock is behind.'], {
+      fix: 'Set the date of this machine.',
+    });
+  }
+  if (notAfterMs - realNowMs < ENDING_MS) {
+    return finding(subject, 'warning', [...evidence, `It ends in ${agoText(notAfterMs - realNowMs)}.`], { fix: NEW_ROOT });
+  }
+  return finding(subject, 'ok', evidence);
+}
+
+export interface RootKeyEvidence {
+  folder: string;
+  file: string;
+  storage: 'file' | 'keyring' | 'absent';
+  /** The folder and the file, where they are open to others. */
+  open: readonly { path: string; mode: number; wanted: number }[];
+  /** Whether it is the key of the certificate; null where that was not found out. */
+  fits: boolean | null;
+  /** Whether there is a certificate that needs it. */
+  needed: boolean;
+}
+
+export function judgeRootKey({ folder, file, storage, open, fits, needed }: RootKeyEvidence): DoctorCheck {
+  const subject = { area: 'root', name: 'key', title: 'Root private key' } as const;
+  if (storage === 'absent') {
+    if (!needed) return finding(subject, 'skipped', ['There is no root yet.']);
+    return finding(subject, 'failed', [`${file} is missing: nothing can be signed after the next start.`], {
+      fix: `Restore it from a copy of ${folder}. Without one: ${NEW_ROOT}`,
+    });
+  }
+  if (open.length > 0) {
+    return finding(
+      subject,
+      'failed',
+      open.map(({ path, mode, wanted }) => `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. Whoever has read the key can sign for every name that the root permits.`),
+      {
+        fix: `Close it to others. If others use this machine, make a new root, too: ${NEW_ROOT}`,
+        commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(path)}`),
+      },
+    );
+  }
+  if (fits === false) {
+    return finding(subject, 'failed', [`${file} is not the key of the root’s certificate.`], {
+      fix: `Restore both from one copy of ${folder}. Without one: ${NEW_ROOT}`,
+    });
+  }
+  return finding(subject, 'ok', [
+    storage === 'keyring'
+      ? 'It is sealed with this system’s keyring; only the desktop app opens it.'
+      : `${file} is closed to others${fits === true ? ', and is the key of the certificate' : ''}.`,
+  ]);
+}
+
+/** Reads both files. Of the key nothing leaves here but whether it fits. */
+export function readRoot(folder: string, platform: NodeJS.Platform): { root: Pick<RootEvidence, 'file' | 'certificate'>; key: RootKeyEvidence } {
+  const file = join(folder, CERTIFICATE_FILE);
+  const keyFile = join(folder, KEY_FILE);
+  const read = readCertificate(file);
+  const storage = existsSync(keyFile) ? 'file' : existsSync(join(folder, SEALED_FILE)) ? 'keyring' : 'absent';
+  const open = platform === 'win32' ? [] : [...tooOpen(folder, FOLDER_MODE), ...tooOpen(keyFile, OWNER_ONLY)];
+  return {
+    root: { file, certificate: read.reading },
+    key: {
+      folder,
+      file: keyFile,
+      storage,
+      open,
+      fits: storage === 'file' && read.certificate !== null ? fitsKey(read.certificate, keyFile) : null,
+      needed: read.reading.state !== 'absent',
+    },
+  };
+}
+
+function readCertificate(file: string): { reading: CertificateReading; certificate: X509Certificate | null } {
+  if (!existsSync(file)) return { reading: { state: 'absent' }, certificate: null };
+  try {
+    const certificate = new X509Certificate(readFileSync(file));
+    const reading: CertificateReading = {
+      state: 'read',
+      fingerprint: certificate.fingerprint256,
+      notBeforeMs: certificate.validFromDate.getTime(),
+      notAfterMs: certificate.validToDate.getTime(),
+      isAuthority: certificate.ca && certificate.verify(certificate.publicKey),
+    };
+    return { reading, certificate };
+  } catch (error) {
+    return { reading: { state: 'unreadable', reason: error instanceof Error ? error.message : String(error) }, certificate: null };
+  }
+}
+
+/** False also for what is no key at all. */
+function fitsKey(certificate: X509Certificate, keyFile: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+import { readdirSync } from 'node:fs';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { finding } from './finding.ts';
+
+export interface OpenFilesEvidence {
+  /** Files and sockets that this process may have open; null where the system does not tell. */
+  max: number | null;
+  /** Those it has open now. */
+  open: number | null;
+  /** Connections that it takes at most, by that limit and by its own. */
+  connections: number;
+  connectionsWanted: number;
+  platform: NodeJS.Platform;
+}
+
+/** Below this, a browser with a few tabs and a load test at once are turned away. */
+const CONNECTIONS_ENOUGH = 256;
+
+export function judgeOpenFiles({ max, open, connections, connectionsWanted, platform }: OpenFilesEvidence): DoctorCheck {
+  const subject = { area: 'system', name: 'open-files', title: 'Open files' } as const;
+  if (max === null) return finding(subject, 'skipped', ['The system does not tell how many files may be open.']);
+  const evidence = [
+    `A process may have ${count(max)} files and sockets open${open === null ? '' : `; ${count(open)} are`}.`,
+    `So ${count(connections)} connections are taken at a time.`,
+  ];
+  if (connections >= connectionsWanted) return finding(subject, 'ok', evidence);
+  return finding(subject, connections < CONNECTIONS_ENOUGH ? 'failed' : 'warning', evidence, {
+    fix: `Raise the limit to ${count(2 * connectionsWanted)} in the shell that starts Vivarium${platform === 'linux' ? ' (in a systemd unit: LimitNOFILE)' : ''}.`,
+    commands: [`ulimit -n ${2 * connectionsWanted}`],
+  });
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+
+/** How many files this process has open; null where that is not to be seen. */
+export function countOpenFiles(folder = '/proc/self/fd'): number | null {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return null;
+  }
+}
+
+export interface VersionEvidence {
+  vivarium: string;
+  /** `process.versions`. */
+  versions: Readonly<Record<string, string | undefined>>;
+  sqlite: string;
+  platform: string;
+  release: string;
+  arch: string;
+}
+
+export function judgeVersions({ vivarium, versions, sqlite, platform, release, arch }: VersionEvidence): DoctorCheck {
+  const parts = [
+    ['Node', versions['node']],
+    ['Electron', versions['electron']],
+    ['OpenSSL', versions['openssl']],
+    ['SQLite', sqlite],
+  ].flatMap(([name, version]) => (version === undefined ? [] : [`${name} ${version}`]));
+  return finding({ area: 'system', name: 'versions', title: 'Versions' }, 'ok', [
+    `Vivarium ${vivarium}, ${parts.join(', ')}.`,
+    `${platform} ${release}, ${arch}.`,
+  ]);
+}

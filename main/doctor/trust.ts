@@ -1,0 +1,44 @@
+import type { StoreTrust } from '../contract/certificates.ts';
+import type { DoctorCheck } from '../contract/doctor.ts';
+import { finding, shellWord, type Remedy, type Subject } from './finding.ts';
+
+/** Whether a trust store of this machine has the root. */
+export function judgeStore(store: StoreTrust): DoctorCheck {
+  const subject: Subject = { area: 'trust', name: store.store, title: store.title };
+  switch (store.state) {
+    case 'trusted':
+      return store.superseded === undefined && store.otherRoots === undefined
+        ? finding(subject, 'ok', [store.message])
+        : finding(subject, 'warning', [store.message], remedyOf(store));
+    case 'unavailable':
+      return finding(subject, 'skipped', [store.message], remedyOf(store));
+    case 'untrusted':
+    case 'other_root':
+      return finding(subject, 'warning', [store.message], remedyOf(store));
+  }
+}
+
+function remedyOf({ store, state, needs, command, otherRoots, superseded }: StoreTrust): Remedy {
+  if (command !== undefined) {
+    return { fix: `Paste the command${needs === undefined ? '' : `; it needs ${needs}`}.`, commands: command.split('\n') };
+  }
+  if (state === 'unavailable') return { fix: needs === undefined ? 'Nothing has to be done.' : `It needs ${needs}.` };
+  if (state === 'trusted' && superseded === undefined && otherRoots !== undefined) {
+    return {
+      fix: 'Take the root of the other Vivarium out, if it is no longer used.',
+      commands: otherRoots.map(
+        ({ fingerprint }) => `vivarium ca untrust ${shellWord(store)} --fingerprint ${shellWord(fingerprint)}`,
+      ),
+    };
+  }
+  return {
+    fix: 'Trust the root there, if its programs are to open your hostnames without a warning.',
+    commands: [`vivarium ca trust ${shellWord(store)}`],
+  };
+}
+
+export function judgeNoStores(): DoctorCheck {
+  return finding({ area: 'trust', name: 'none', title: 'Trust stores' }, 'skipped', ['None was found on this machine.'], {
+    fix: 'Give clients the root’s file: curl --cacert, NODE_EXTRA_CA_CERTS.',
+  });
+}

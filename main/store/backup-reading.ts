@@ -1,0 +1,63 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { BACKUP_FOLDER, createBackups } from './backups.ts';
+import { codeOf } from './faults.ts';
+import { APPLICATION_ID, APPLICATION_ID_OFFSET, HEADER_BYTES, MAGIC } from './inspect.ts';
+import { latestVersion, MIGRATIONS } from './migrations.ts';
+
+/** The header of a database file (sqlite.org/fileformat2.html, section 1.3). */
+const PAGE_BYTES_OFFSET = 16;
+const PAGE_COUNT_OFFSET = 28;
+const USER_VERSION_OFFSET = 60;
+
+/** How the header writes the one size that does not fit into it. */
+const LARGEST_PAGE = 65_536;
+
+/** A backup by its first octets and its size; it is not opened as a database. */
+export interface BackupReading {
+  path: string;
+  bytes: number;
+  /** Real time. */
+  writtenAtMs: number;
+  schema: number;
+  /** What keeps it from being restored, as far as that is to be seen; null when nothing does. */
+  fault: string | null;
+}
+
+/** The backups of a database, newest first, and the folder that they are in. */
+export function readBackups(file: string): { folder: string; backups: BackupReading[] } {
+  const backups = createBackups(file, { now: () => 0 })
+    .list()
+    .map(({ path, schema }) => readBackup(path, schema));
+  return { folder: join(dirname(file), BACKUP_FOLDER), backups };
+}
+
+function readBackup(path: string, namedSchema: number): BackupReading {
+  try {
+    const { size, mtimeMs } = statSync(path);
+    const header = Buffer.alloc(HEADER_BYTES);
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, header, 0, HEADER_BYTES, 0);
+    } finally {
+      closeSync(file);
+    }
+    const schema = header.readUInt32BE(USER_VERSION_OFFSET);
+    return { path, bytes: size, writtenAtMs: mtimeMs, schema, fault: headerFault(header, size) };
+  } catch (error) {
+    const reason = codeOf(error) ?? String(error);
+    return { path, bytes: 0, writtenAtMs: 0, schema: namedSchema, fault: `it can’t be read (${reason})` };
+  }
+}
+
+/** What is wrong with a header of a file of `size` bytes. */
+export function headerFault(header: Buffer, size: number): string | null {
+  if (!header.subarray(0, MAGIC.length).equals(MAGIC)) return 'it does not begin as an SQLite database does';
+  if (header.readUInt32BE(APPLICATION_ID_OFFSET) !== APPLICATION_ID) return 'it is the database of another program';
+  const written = header.readUInt16BE(PAGE_BYTES_OFFSET);
+  const whole = (written === 1 ? LARGEST_PAGE : written) * header.readUInt32BE(PAGE_COUNT_OFFSET);
+  if (size < whole) return `it is cut off: ${size} of ${whole} bytes are there`;
+  const schema = header.readUInt32BE(USER_VERSION_OFFSET);
+  const known = latestVersion(MIGRATIONS);
+  return schema > known ? `it has schema ${schema}, and this Vivarium knows schemas up to ${known}` : null;
+}

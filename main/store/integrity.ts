@@ -1,0 +1,117 @@
+import { readFileSync, statSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import { nextTurn } from '../base/next-turn.ts';
+import { isWhole } from './whole.ts';
+import { createBackups } from './backups.ts';
+import { damageOf } from './faults.ts';
+import { FULL_CHECK_BYTES_MAX } from './inspect.ts';
+import { restoreCommands } from './restore.ts';
+import { walksOf } from './trees.ts';
+
+/** What reading a database to its end has come to. */
+export type IntegrityReading =
+  | { state: 'whole' }
+  /** So many rows and index entries were read, and nothing was wrong with them, when the time was over. */
+  | { state: 'partly'; rows: number }
+  | { state: 'damaged'; what: string }
+  | { state: 'unread'; why: string };
+
+/** Rows between two looks at the time, and at everything else that waits: about a millisecond. */
+const STEP_ROWS = 1_000;
+
+/** A database that nobody has open is read in memory; a larger one would need too much of it. */
+const AT_REST_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Where the header says how the file is written: 2 is a write-ahead log (sqlite.org/fileformat2.html, section 1.3.3). */
+const WRITE_VERSION_OFFSET = 18;
+const READ_VERSION_OFFSET = 19;
+const ROLLBACK_JOURNAL = 1;
+
+/**
+ * Reads the database that an engine in this process has open, on a connection that can't write, with other work in between.
+ * A small one is checked as a whole; of a larger one every row and index is walked, until `isOver`.
+ */
+export async function readIntegrity(file: string, isOver: () => boolean): Promise<IntegrityReading> {
+  try {
+    const sqlite = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    try {
+      return statSync(file).size <= FULL_CHECK_BYTES_MAX ? quickCheck(sqlite) : await walk(sqlite, isOver);
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    return readFailure(error);
+  }
+}
+
+/**
+ * Reads a database that nobody has open, and leaves nothing beside it: even a connection that can't write would make a
+ * log there, so it is read into memory first.
+ */
+export function readIntegrityAtRest(file: string): IntegrityReading {
+  try {
+    if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+      return {
+        state: 'unread',
+        why: 'it was not closed in order, as after a crash. The next start takes over its log (-wal), and checks it.',
+      };
+    }
+    const { size } = statSync(file);
+    if (size > AT_REST_BYTES_MAX) return { state: 'unread', why: 'it is too large to be read beside itself; the next start looks at it.' };
+    const octets = readFileSync(file);
+    // A copy in memory has no log. What is in the file is all there is.
+    if (octets.length > READ_VERSION_OFFSET) {
+      octets[WRITE_VERSION_OFFSET] = ROLLBACK_JOURNAL;
+      octets[READ_VERSION_OFFSET] = ROLLBACK_JOURNAL;
+    }
+    const sqlite = new Sqlite(octets);
+    try {
+      return quickCheck(sqlite);
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    return readFailure(error);
+  }
+}
+
+/** The commands that put the newest backup that can be read in the place of a database; null without one. */
+export function restoration(file: string): string[] | null {
+  const usable = createBackups(file, { now: () => 0 })
+    .list()
+    .find(({ path }) => isWhole(path));
+  return usable === undefined ? null : restoreCommands(file, usable);
+}
+
+/** Of the library that reads and writes here. */
+export function sqliteVersion(): string {
+  const sqlite = new Sqlite(':memory:');
+  try {
+    return String(sqlite.prepare('SELECT sqlite_version()').pluck().get());
+  } finally {
+    sqlite.close();
+  }
+}
+
+function quickCheck(sqlite: Sqlite.Database): IntegrityReading {
+  const found = String(sqlite.pragma('quick_check(1)', { simple: true }));
+  return found === 'ok' ? { state: 'whole' } : { state: 'damaged', what: found.replaceAll('\n', ' ') };
+}
+
+async function walk(sqlite: Sqlite.Database, isOver: () => boolean): Promise<IntegrityReading> {
+  let rows = 0;
+  for (const tree of walksOf(sqlite)) {
+    for (const _row of sqlite.prepare(tree).raw().safeIntegers().iterate()) {
+      if (++rows % STEP_ROWS !== 0) continue;
+      if (isOver()) return { state: 'partly', rows };
+      await nextTurn();
+    }
+  }
+  return { state: 'whole' };
+}
+
+function readFailure(error: unknown): IntegrityReading {
+  const damage = damageOf(error);
+  if (damage !== null) return { state: 'damaged', what: damage };
+  return { state: 'unread', why: `${error instanceof Error ? error.message : String(error)}.` };
+}
