@@ -27,23 +27,25 @@ Usage
   vivarium serve [options]                      Start it
   vivarium <namespace> <procedure> [options]    Ask a running one, for people
   vivarium call <namespace.procedure> '<json>'  Ask a running one, for scripts
+  vivarium doctor [options]                     Look at all it stands on, and say what to mend
   vivarium help [command]                       More on any of them
   vivarium --version
 
 Namespaces
 ${indent(columns(namespaces))}
 
-Options of all but serve and call
+Options of all but serve, call and doctor
 ${indent(CLIENT_OPTIONS)}
 
 Exit codes
   0  done
-  1  the command was wrong, or what it asked for failed
+  1  the command was wrong, or what it asked for failed; of the doctor: something is wrong
   2  no Vivarium is running on the data folder
 
 Examples
   vivarium serve --data-dir ./vivarium-data
   vivarium status get
+  vivarium doctor
   vivarium projects create Aquarium --plan pro
   vivarium call projects.list
 `;

@@ -29,6 +29,10 @@ export async function run(args: readonly string[], io: Io, loadEngine: () => Pro
       return (await import('./serve.ts')).serve(rest, io, loadEngine);
     case 'call':
       return (await import('./call.ts')).call(rest, io);
+    case 'doctor':
+      // `doctor run` is the procedure, for whoever wants its options.
+      if (rest[0] === undefined || rest[0].startsWith('-')) return (await import('./doctor.ts')).doctor(rest, io);
+      return (await import('./ask.ts')).ask(command, rest, io);
     default:
       return command.startsWith('-') ? unknownOption(command, io) : (await import('./ask.ts')).ask(command, rest, io);
   }
@@ -47,7 +51,8 @@ function splitCommand(args: readonly string[]): { command: string | undefined; r
   const command = rest.shift();
   // Help is the same whatever folder is asked about.
   if (command === undefined || command === 'help') return { command, rest };
-  const isOwn = command === 'call' || command === 'serve' || rest.length === 0;
+  const takesOptions = rest[0] === undefined || (command === 'doctor' && rest[0].startsWith('-'));
+  const isOwn = command === 'call' || command === 'serve' || takesOptions;
   // A namespace is followed by its procedure; options come after that.
   return { command, rest: isOwn ? [...leading, ...rest] : [...rest.slice(0, 1), ...leading, ...rest.slice(1)] };
 }
@@ -66,6 +71,7 @@ async function help(topic: readonly string[], io: Io): Promise<number> {
 async function helpOn(command: string | undefined, procedure: string | undefined, io: Io): Promise<string> {
   if (command === 'serve') return (await import('./serve.ts')).serveHelp(io);
   if (command === 'call') return (await import('./call.ts')).CALL_HELP;
+  if (command === 'doctor' && procedure === undefined) return (await import('./doctor.ts')).DOCTOR_HELP;
   const { generalHelp, namespaceHelp, procedureHelp } = await import('./help.ts');
   if (command === undefined || command === 'help') return generalHelp();
   return procedure === undefined ? namespaceHelp(command) : procedureHelp(command, procedure);

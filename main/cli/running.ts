@@ -20,44 +20,79 @@ export class NotRunningError extends VivariumError {
 /** The token goes to this machine only, whatever a damaged or foreign file says. */
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}$/;
 
+/** What `runtime.json` of a data folder says, whether it is true or not. */
+export type RuntimeReading =
+  | { state: 'absent'; cause: unknown }
+  | { state: 'damaged' }
+  /** `code`: the system's reason, such as `EACCES`. */
+  | { state: 'unreadable'; path: string; code: string; cause: unknown }
+  | { state: 'read'; pid: number; alive: boolean; control: Running; ports: RuntimePorts };
+
+/** Where it says that it listens; a port that is not told is left out. */
+export type RuntimePorts = Partial<Record<'http' | 'https' | 'dns' | 'control', number>>;
+
 /**
  * The Vivarium that runs on a data folder. That its process is there says nothing yet of its port; the caller finds out.
  * @throws NotRunningError when there is no runtime file, or the one that is there was left behind.
  * @throws VivariumError `forbidden` when the file is another user's.
  */
 export function findRunning(dataDir: string): Running {
-  const { pid, control } = readRuntimeFile(dataDir);
-  if (!isAlive(pid)) throw new NotRunningError(dataDir, `process ${pid} ended without removing ${RUNTIME_FILE}`);
-  return { ...control, dataDir };
+  const reading = readRuntime(dataDir);
+  switch (reading.state) {
+    case 'absent':
+      throw new NotRunningError(dataDir, `no ${RUNTIME_FILE}`, reading.cause);
+    case 'damaged':
+      throw new NotRunningError(dataDir, `${RUNTIME_FILE} is damaged`);
+    case 'unreadable':
+      throw new VivariumError(
+        'forbidden',
+        `${reading.path} cannot be read (${reading.code}): it is for its owner only.`,
+        { cause: reading.cause },
+      );
+    case 'read':
+      if (reading.alive) return reading.control;
+      throw new NotRunningError(dataDir, `process ${reading.pid} ended without removing ${RUNTIME_FILE}`);
+  }
 }
 
-function readRuntimeFile(dataDir: string): Pick<RuntimeFile, 'pid' | 'control'> {
+export function readRuntime(dataDir: string): RuntimeReading {
   const path = join(dataDir, RUNTIME_FILE);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new NotRunningError(dataDir, `no ${RUNTIME_FILE}`, cause);
-    throw new VivariumError('forbidden', `${path} cannot be read (${code ?? 'unknown'}): it is for its owner only.`, {
-      cause,
-    });
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? { state: 'absent', cause }
+      : { state: 'unreadable', path, code, cause };
   }
-  const file = parse(text);
-  if (file === null) throw new NotRunningError(dataDir, `${RUNTIME_FILE} is damaged`);
-  return file;
+  return parse(text, dataDir) ?? { state: 'damaged' };
 }
 
-function parse(text: string): Pick<RuntimeFile, 'pid' | 'control'> | null {
+function parse(text: string, dataDir: string): RuntimeReading | null {
   try {
-    const { pid, control } = JSON.parse(text) as Partial<RuntimeFile>;
+    const { pid, control, http, https, dns } = JSON.parse(text) as Partial<RuntimeFile>;
     if (!Number.isSafeInteger(pid) || typeof pid !== 'number' || pid <= 0) return null;
     if (typeof control?.token !== 'string' || !LOOPBACK_URL.test(control.url)) return null;
-    return { pid, control: { url: control.url, token: control.token } };
+    return {
+      state: 'read',
+      pid,
+      alive: isAlive(pid),
+      control: { url: control.url, token: control.token, dataDir },
+      ports: {
+        ...portOf('http', http?.port),
+        ...portOf('https', https?.port),
+        ...portOf('dns', dns?.port),
+        ...portOf('control', Number(new URL(control.url).port)),
+      },
+    };
   } catch {
     return null;
   }
 }
+
+const portOf = (name: keyof RuntimePorts, port: unknown): RuntimePorts =>
+  Number.isInteger(port) ? { [name]: port } : {};
 
 function isAlive(pid: number): boolean {
   try {

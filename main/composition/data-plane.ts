@@ -78,7 +78,10 @@ export async function startDataPlane(
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';
     },
-    onExchange: recorder.take,
+    // About the server itself, and of no project (RFC 9110 §9.3.7), as the doctor asks.
+    onExchange(summary) {
+      if (summary.target !== '*') recorder.take(summary);
+    },
     contextFor: (hostname) =>
       isWithin(hostname, PLATFORM_ZONE) ? leaves.platform.contextFor(hostname) : leaves.domains.contextFor(hostname),
     defaultHostname: PLATFORM_ZONE,

@@ -1,16 +1,22 @@
 import { statSync } from 'node:fs';
 import { arch, release } from 'node:os';
 import { join } from 'node:path';
-import type { AdjustableClock } from '../base/clock.ts';
+import { type AdjustableClock, createClock } from '../base/clock.ts';
+import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE } from '../base/config.ts';
 import { DATABASE_FILE, LOGS_FOLDER } from '../base/data-folder.ts';
 import { findPortHolder } from '../base/port-holder.ts';
 import { VERSION } from '../base/version.ts';
 import {
+  type AbsenceEvidence,
   countOpenFiles,
+  createDoctor,
+  type Doctor,
+  judgeAbsence,
   judgeBackups,
   judgeDatabase,
   judgeDisk,
   judgeFolder,
+  judgeFreePort,
   judgeLocalhost,
   judgeLogs,
   judgeMachineClock,
@@ -18,16 +24,28 @@ import {
   judgeRoot,
   judgeRootKey,
   judgeVersions,
+  type PortName,
   type Probe,
   readDisk,
   readFolder,
   readLogs,
   readRoot,
   resolveBySystem,
+  takenAddresses,
 } from '../doctor/index.ts';
 import { DEFAULT_PROXY_LIMITS } from '../proxy/proxy-limits.ts';
 import { boundConnections, readOpenFilesMax } from '../proxy/open-files.ts';
-import { DAILY_BYTES_MAX, type IntegrityReading, readBackups, restoration, sqliteVersion } from '../store/index.ts';
+import {
+  DAILY_BYTES_MAX,
+  type IntegrityReading,
+  isFolderLocked,
+  readBackups,
+  readIntegrity,
+  readIntegrityAtRest,
+  restoration,
+  sqliteVersion,
+} from '../store/index.ts';
+import { ownCommand } from './own-command.ts';
 
 export interface FolderParts {
   dataDir: string;
@@ -91,10 +109,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       title: 'Root',
       look() {
         const { root, key } = readRoot(rootFolder, platform);
-        return [
-          judgeRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs() }),
-          judgeRootKey(key),
-        ];
+        return [judgeRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs() }), judgeRootKey(key)];
       },
     },
     {
@@ -138,6 +153,54 @@ export function folderProbes(parts: FolderParts): Probe[] {
       ],
     },
   ];
+}
+
+/** What the command line knows of an engine that gave no answer, or that is not there. */
+export interface AbsentEngine {
+  dataDir: string;
+  runtime: AbsenceEvidence['runtime'];
+  silence: string | null;
+  /** Those that it has, or that the next start would take; 0 is any free one. */
+  ports: readonly PortName[];
+}
+
+/** The doctor without an engine: looks at the data folder, the ports and this machine, and leaves all of it as it is. */
+export function createFolderDoctor({ dataDir, runtime, silence, ports }: AbsentEngine): Doctor {
+  const clock = createClock();
+  const locked = isFolderLocked(dataDir);
+  const pid = runtime.state === 'read' && locked === true ? runtime.pid : null;
+
+  const portProbe = (port: PortName): Probe => ({
+    area: 'listeners',
+    name: port.name,
+    title: port.title,
+    async look() {
+      const taken = port.port === 0 ? [] : await takenAddresses(LOOPBACK_ADDRESSES, port.port, clock);
+      const holder = port.port === 0 ? null : holderOf(port.port, port.name);
+      return [judgeFreePort({ port, taken, holder, pid })];
+    },
+  });
+
+  const probes = (): Probe[] => [
+    {
+      area: 'engine',
+      name: 'process',
+      title: 'Vivarium',
+      look: () => [judgeAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence })],
+    },
+    ...ports.map(portProbe),
+    ...folderProbes({
+      dataDir,
+      stateDir: dataDir,
+      databaseFile: join(dataDir, DATABASE_FILE),
+      clock,
+      // What somebody has open has its log beside it already, and part of its content in there.
+      readIntegrity: (file) => (locked === true ? readIntegrity(file, () => false) : readIntegrityAtRest(file)),
+      usedFingerprint: () => null,
+      hostname: () => platformHostname('demo', 'production'),
+    }),
+  ];
+  return createDoctor({ clock, probes, running: false, ownCommand: ownCommand(dataDir) });
 }
 
 export const databaseIn = (dataDir: string): string => join(dataDir, DATABASE_FILE);

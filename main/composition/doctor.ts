@@ -192,7 +192,11 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
       area: 'engine',
       name: 'warnings',
       title: 'Warnings',
-      look: () => [judgeWarnings(warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...parts.control().warnings]))],
+      look: () => [
+        judgeWarnings(
+          warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...parts.control().warnings]),
+        ),
+      ],
     },
     listener('http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
     listener('https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),

@@ -37,6 +37,8 @@ export function judgeMachineClock({ realNowMs, past }: MachineClockEvidence): Do
     subject,
     'failed',
     [now, ...future.map(({ what, atMs }) => `Yet ${what} at ${isoText(atMs)}, which is still to come.`)],
-    { fix: 'Set the date of this machine, and let it follow the time from the network; certificates are refused otherwise.' },
+    {
+      fix: 'Set the date of this machine, and let it follow the time from the network; certificates are refused otherwise.',
+    },
   );
 }

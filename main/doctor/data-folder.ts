@@ -22,7 +22,9 @@ export function judgeDisk({ path, space }: DiskEvidence): DoctorCheck {
   if (space === null) return finding(subject, 'skipped', [`The system does not say how much is free at ${path}.`]);
   const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
   const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free at ${path}.`];
-  const fix = { fix: 'Free some space, or move to another disk with --data-dir. A change that does not fit is refused; nothing is lost.' };
+  const fix = {
+    fix: 'Free some space, or move to another disk with --data-dir. A change that does not fit is refused; nothing is lost.',
+  };
   if (totalFiles > 0 && freeFiles < FREE_FILES_MIN) {
     return finding(subject, 'failed', [...evidence, `Only ${freeFiles} more files can be made there.`], fix);
   }
@@ -58,7 +60,10 @@ export function judgeFolder({ path, exists, denied, open }: FolderEvidence): Doc
     return finding(
       subject,
       'failed',
-      open.map(({ path: file, mode, wanted }) => `${file} has mode ${modeText(mode)}; others can read it. It should have ${modeText(wanted)}.`),
+      open.map(
+        ({ path: file, mode, wanted }) =>
+          `${file} has mode ${modeText(mode)}; others can read it. It should have ${modeText(wanted)}.`,
+      ),
       {
         fix: 'Close it to others. Whoever may have read it knows what is in it: revoke keys, and let Vivarium make a new token by removing control-token.',
         commands: open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(file)}`),
@@ -84,8 +89,12 @@ export interface LogsEvidence {
 export function judgeLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
   const headless = 'A headless Vivarium writes to the terminal that it was started in.';
-  if (files === 0) return finding(subject, 'ok', [`There are none in ${path}: the desktop app has not run on this folder.`, headless]);
-  return finding(subject, 'ok', [`The desktop app’s are in ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`, headless]);
+  if (files === 0)
+    return finding(subject, 'ok', [`There are none in ${path}: the desktop app has not run on this folder.`, headless]);
+  return finding(subject, 'ok', [
+    `The desktop app’s are in ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`,
+    headless,
+  ]);
 }
 
 export function readDisk(path: string): DiskEvidence {

@@ -61,9 +61,15 @@ export interface LocalhostEvidence {
 /** Browsers and curl know `*.localhost` by themselves (RFC 6761 §6.3); other programs ask the system. */
 export function judgeLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
-  const others = 'Browsers and curl reach it all the same; programs that ask the system, such as Node and Python, do not.';
+  const others =
+    'Browsers and curl reach it all the same; programs that ask the system, such as Node and Python, do not.';
   if ('reason' in result) {
-    return finding(subject, 'warning', [`The system does not resolve ${hostname}: ${result.reason}.`, others], hostsRemedy(hostname, platform));
+    return finding(
+      subject,
+      'warning',
+      [`The system does not resolve ${hostname}: ${result.reason}.`, others],
+      hostsRemedy(hostname, platform),
+    );
   }
   const foreign = result.addresses.filter((address) => !isLoopback(address));
   const shown = result.addresses.join(', ');

@@ -27,11 +27,12 @@ export function judgeWarnings(warnings: readonly string[]): DoctorCheck {
 /** What lies in a data folder of an engine that gives no answer, or that is not there. */
 export interface AbsenceEvidence {
   dataDir: string;
-  /** Its path, and what is in it. */
+  /** Its path, and what is in it; `alive`: whether a process of that number is there. */
   runtimeFile: string;
-  runtime: { state: 'absent' } | { state: 'unreadable'; reason: string } | { state: 'read'; pid: number; url: string };
-  /** Whether a process of that number is there; null without one. */
-  alive: boolean | null;
+  runtime:
+    | { state: 'absent' }
+    | { state: 'unreadable'; reason: string }
+    | { state: 'read'; pid: number; alive: boolean; url: string };
   /** Whether somebody holds the folder's lock; null where it could not be looked at. */
   locked: boolean | null;
   /** How the call to the control port failed, if there was something to call. */
@@ -39,7 +40,7 @@ export interface AbsenceEvidence {
 }
 
 /** Why there is nobody to ask. That nothing runs is no fault. */
-export function judgeAbsence({ dataDir, runtimeFile, runtime, alive, locked, silence }: AbsenceEvidence): DoctorCheck {
+export function judgeAbsence({ dataDir, runtimeFile, runtime, locked, silence }: AbsenceEvidence): DoctorCheck {
   const start = { fix: 'Start it, if it is to run.', commands: ['vivarium serve'] };
   const lock = locked === true ? ['The folder’s lock is held, so a Vivarium has it.'] : [];
   if (runtime.state === 'unreadable') {
@@ -56,16 +57,21 @@ export function judgeAbsence({ dataDir, runtimeFile, runtime, alive, locked, sil
       fix: 'Run the doctor again in some seconds.',
     });
   }
-  const { pid, url } = runtime;
-  if (alive === false || locked === false) {
-    const why = alive === false ? `process ${pid} ended without removing it` : `process ${pid} is another program by now`;
+  const { pid, alive, url } = runtime;
+  if (!alive || locked === false) {
+    const why = !alive ? `process ${pid} ended without removing it` : `process ${pid} is another program by now`;
     return finding(SUBJECT, 'warning', [`${runtimeFile} was left behind: ${why}.`], {
       fix: 'Start Vivarium: it repairs what a crash leaves, and replaces the file.',
       commands: start.commands,
     });
   }
-  return finding(SUBJECT, 'failed', [`Process ${pid} runs, and ${url} gives no answer: ${silence ?? 'it was not asked'}.`, ...lock], {
-    fix: 'It hangs, or is stopped. End it, and start it again; nothing that it has answered is lost.',
-    commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir)}`],
-  });
+  return finding(
+    SUBJECT,
+    'failed',
+    [`Process ${pid} runs, and ${url} gives no report: ${silence ?? 'it was not asked'}.`, ...lock],
+    {
+      fix: 'It hangs, or is an older version. End it, and start it again; nothing that it has answered is lost.',
+      commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir)}`],
+    },
+  );
 }

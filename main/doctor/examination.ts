@@ -53,7 +53,10 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
     const end = createDeadline(clock, RUN_MS_MAX);
     const found = await Promise.all(chosen.map((probe) => turns.take(() => lookAt(probe, clock, end))));
     end.cancel();
-    const checks = found.flat().sort((a, b) => orderOf(a) - orderOf(b)).map(pasteable);
+    const checks = found
+      .flat()
+      .sort((a, b) => orderOf(a) - orderOf(b))
+      .map(pasteable);
     return { examinedAt, elapsedMs: Math.round(clock.monotonic() - begunMs), running, counts: count(checks), checks };
   }
 
@@ -103,17 +106,17 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
   });
 
 interface Deadline {
-  passed: Promise<void>;
+  passed: Promise<null>;
   isOver(): boolean;
   cancel(): void;
 }
 
 function createDeadline(clock: Pick<Clock, 'realTimer'>, ms: number): Deadline {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<null>();
   let over = false;
   const timer = clock.realTimer(ms, () => {
     over = true;
-    resolve();
+    resolve(null);
   });
   return { passed: promise, isOver: () => over, cancel: () => timer.cancel() };
 }

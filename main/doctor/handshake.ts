@@ -98,4 +98,6 @@ const textOf = (fault: unknown): string => (fault instanceof Error ? fault.messa
 
 /** The alert of a name that is not served (RFC 6066 §3), as OpenSSL calls it. */
 const refusalOf = (error: Error): 'unrecognized_name' | null =>
-  /unrecognized.name/i.test(`${'code' in error ? String(error.code) : ''} ${error.message}`) ? 'unrecognized_name' : null;
+  /unrecognized.name/i.test(`${'code' in error ? String(error.code) : ''} ${error.message}`)
+    ? 'unrecognized_name'
+    : null;

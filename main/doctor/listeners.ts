@@ -31,7 +31,9 @@ export function judgeListener(evidence: ListenerEvidence): DoctorCheck {
     holder === null
       ? []
       : [`Port ${port.port} is held by ${holderText(holder)}${foreign ? ', another program' : ', this Vivarium'}.`];
-  const lines = answers.map(({ address, answer }) => `${placeText(address, port.port)} ${answerText(answer, expected)}.`);
+  const lines = answers.map(
+    ({ address, answer }) => `${placeText(address, port.port)} ${answerText(answer, expected)}.`,
+  );
   const silent = answers.some(({ answer }) => !('status' in answer) || answer.status !== expected);
   if (silent || foreign) {
     return finding(subject, 'failed', [...lines, ...held, ...warnings], {
@@ -80,14 +82,21 @@ export function askListener(asked: Asked, clock: Pick<Clock, 'realTimer'>): Prom
     headers: { ...headers, Host: `${hostname}:${port}` },
   };
   return answerOf(
-    () => (scheme === 'http' ? openHttp(options) : openHttps({ ...options, servername: hostname, rejectUnauthorized: false })),
+    () =>
+      scheme === 'http'
+        ? openHttp(options)
+        : openHttps({ ...options, servername: hostname, rejectUnauthorized: false }),
     body,
     clock,
   );
 }
 
 /** The status of the answer to a request; why there is none, otherwise. */
-function answerOf(open: () => ClientRequest, body: string | undefined, clock: Pick<Clock, 'realTimer'>): Promise<Answered> {
+function answerOf(
+  open: () => ClientRequest,
+  body: string | undefined,
+  clock: Pick<Clock, 'realTimer'>,
+): Promise<Answered> {
   return new Promise((resolve) => {
     const sent = open();
     const settle = (answer: Answered) => {
@@ -95,7 +104,9 @@ function answerOf(open: () => ClientRequest, body: string | undefined, clock: Pi
       sent.destroy();
       resolve(answer);
     };
-    const timer = clock.realTimer(ANSWER_MS_MAX, () => settle({ reason: `nothing came within ${ANSWER_MS_MAX / 1_000} s` }));
+    const timer = clock.realTimer(ANSWER_MS_MAX, () =>
+      settle({ reason: `nothing came within ${ANSWER_MS_MAX / 1_000} s` }),
+    );
     sent.on('response', ({ statusCode = 0 }: IncomingMessage) => settle({ status: statusCode }));
     sent.on('error', (error) => settle({ reason: reasonOf(error) }));
     sent.end(body);

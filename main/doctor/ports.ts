@@ -19,16 +19,22 @@ export interface FreePortEvidence {
   /** The addresses where somebody listens. */
   taken: readonly string[];
   holder: PortHolder | null;
+  /** Of a Vivarium on the same data folder, which holds its own ports; null when there is none. */
+  pid: number | null;
 }
 
 /** Whether a Vivarium that is started now could have the port. */
-export function judgeFreePort({ port, taken, holder }: FreePortEvidence): DoctorCheck {
+export function judgeFreePort({ port, taken, holder, pid }: FreePortEvidence): DoctorCheck {
   const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
   if (port.port === 0) return finding(subject, 'ok', ['Any free port is taken at the start.']);
   if (taken.length === 0 && holder === null) {
     return finding(subject, 'ok', [`Port ${port.port} is free for the next start.`]);
   }
-  const where = taken.length === 0 ? `Port ${port.port}` : taken.map((address) => placeText(address, port.port)).join(' and ');
+  if (holder !== null && holder.pid === pid) {
+    return finding(subject, 'skipped', [`Port ${port.port} is held by the Vivarium of this data folder (pid ${pid}).`]);
+  }
+  const where =
+    taken.length === 0 ? `Port ${port.port}` : taken.map((address) => placeText(address, port.port)).join(' and ');
   const who = holder === null ? 'by a program that can’t be seen from here' : `by ${holderText(holder)}`;
   return finding(subject, 'failed', [`${where} is held ${who}.`], {
     fix: `Stop it there, or start with ${port.option} and another port.`,

@@ -29,27 +29,37 @@ export interface RootEvidence {
 /** Below this, leaves begin to be shorter than their 90 days. */
 const ENDING_MS = 90 * 86_400_000;
 
-const NEW_ROOT = 'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';
+const NEW_ROOT =
+  'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';
 
 export function judgeRoot({ file, certificate, usedFingerprint, realNowMs }: RootEvidence): DoctorCheck {
   const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
   if (certificate.state === 'absent') {
-    if (usedFingerprint === null) return finding(subject, 'skipped', [`There is no ${file}; the first start makes it.`]);
+    if (usedFingerprint === null)
+      return finding(subject, 'skipped', [`There is no ${file}; the first start makes it.`]);
     return finding(subject, 'failed', [`${file} is gone, while Vivarium signs with it.`], {
       fix: 'Save the root again from Certificates, before Vivarium stops: the next start would make another certificate.',
       commands: [`vivarium ca export --output ${shellWord(file)}`],
     });
   }
   if (certificate.state === 'unreadable') {
-    return finding(subject, 'failed', [`${file} can’t be read as a certificate: ${certificate.reason}.`], { fix: NEW_ROOT });
+    return finding(subject, 'failed', [`${file} can’t be read as a certificate: ${certificate.reason}.`], {
+      fix: NEW_ROOT,
+    });
   }
   const { fingerprint, notBeforeMs, notAfterMs, isAuthority } = certificate;
   const evidence = [`${file}: valid from ${isoText(notBeforeMs)} to ${isoText(notAfterMs)}.`, `SHA-256 ${fingerprint}`];
-  if (!isAuthority) return finding(subject, 'failed', [...evidence, 'It is no authority that has signed itself.'], { fix: NEW_ROOT });
+  if (!isAuthority)
+    return finding(subject, 'failed', [...evidence, 'It is no authority that has signed itself.'], { fix: NEW_ROOT });
   if (usedFingerprint !== null && usedFingerprint !== fingerprint) {
-    return finding(subject, 'failed', [...evidence, 'Vivarium signs with another one: the file was changed while it ran.'], {
-      fix: 'Start Vivarium again; clients that were given the other file have to be given this one.',
-    });
+    return finding(
+      subject,
+      'failed',
+      [...evidence, 'Vivarium signs with another one: the file was changed while it ran.'],
+      {
+        fix: 'Start Vivarium again; clients that were given the other file have to be given this one.',
+      },
+    );
   }
   if (realNowMs >= notAfterMs) return finding(subject, 'failed', [...evidence, 'It has expired.'], { fix: NEW_ROOT });
   if (realNowMs < notBeforeMs) {
@@ -58,7 +68,9 @@ export function judgeRoot({ file, certificate, usedFingerprint, realNowMs }: Roo
     });
   }
   if (notAfterMs - realNowMs < ENDING_MS) {
-    return finding(subject, 'warning', [...evidence, `It ends in ${agoText(notAfterMs - realNowMs)}.`], { fix: NEW_ROOT });
+    return finding(subject, 'warning', [...evidence, `It ends in ${agoText(notAfterMs - realNowMs)}.`], {
+      fix: NEW_ROOT,
+    });
   }
   return finding(subject, 'ok', evidence);
 }
@@ -87,7 +99,10 @@ export function judgeRootKey({ folder, file, storage, open, fits, needed }: Root
     return finding(
       subject,
       'failed',
-      open.map(({ path, mode, wanted }) => `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. Whoever has read the key can sign for every name that the root permits.`),
+      open.map(
+        ({ path, mode, wanted }) =>
+          `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. Whoever has read the key can sign for every name that the root permits.`,
+      ),
       {
         fix: `Close it to others. If others use this machine, make a new root, too: ${NEW_ROOT}`,
         commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(path)}`),
@@ -107,7 +122,10 @@ export function judgeRootKey({ folder, file, storage, open, fits, needed }: Root
 }
 
 /** Reads both files. Of the key nothing leaves here but whether it fits. */
-export function readRoot(folder: string, platform: NodeJS.Platform): { root: Pick<RootEvidence, 'file' | 'certificate'>; key: RootKeyEvidence } {
+export function readRoot(
+  folder: string,
+  platform: NodeJS.Platform,
+): { root: Pick<RootEvidence, 'file' | 'certificate'>; key: RootKeyEvidence } {
   const file = join(folder, CERTIFICATE_FILE);
   const keyFile = join(folder, KEY_FILE);
   const read = readCertificate(file);
@@ -139,7 +157,10 @@ function readCertificate(file: string): { reading: CertificateReading; certifica
     };
     return { reading, certificate };
   } catch (error) {
-    return { reading: { state: 'unreadable', reason: error instanceof Error ? error.message : String(error) }, certificate: null };
+    return {
+      reading: { state: 'unreadable', reason: error instanceof Error ? error.message : String(error) },
+      certificate: null,
+    };
   }
 }
 

@@ -16,7 +16,13 @@ export interface OpenFilesEvidence {
 /** Below this, a browser with a few tabs and a load test at once are turned away. */
 const CONNECTIONS_ENOUGH = 256;
 
-export function judgeOpenFiles({ max, open, connections, connectionsWanted, platform }: OpenFilesEvidence): DoctorCheck {
+export function judgeOpenFiles({
+  max,
+  open,
+  connections,
+  connectionsWanted,
+  platform,
+}: OpenFilesEvidence): DoctorCheck {
   const subject = { area: 'system', name: 'open-files', title: 'Open files' } as const;
   if (max === null) return finding(subject, 'skipped', ['The system does not tell how many files may be open.']);
   const evidence = [

@@ -20,7 +20,10 @@ export function judgeStore(store: StoreTrust): DoctorCheck {
 
 function remedyOf({ store, state, needs, command, otherRoots, superseded }: StoreTrust): Remedy {
   if (command !== undefined) {
-    return { fix: `Paste the command${needs === undefined ? '' : `; it needs ${needs}`}.`, commands: command.split('\n') };
+    return {
+      fix: `Paste the command${needs === undefined ? '' : `; it needs ${needs}`}.`,
+      commands: command.split('\n'),
+    };
   }
   if (state === 'unavailable') return { fix: needs === undefined ? 'Nothing has to be done.' : `It needs ${needs}.` };
   if (state === 'trusted' && superseded === undefined && otherRoots !== undefined) {
@@ -38,7 +41,12 @@ function remedyOf({ store, state, needs, command, otherRoots, superseded }: Stor
 }
 
 export function judgeNoStores(): DoctorCheck {
-  return finding({ area: 'trust', name: 'none', title: 'Trust stores' }, 'skipped', ['None was found on this machine.'], {
-    fix: 'Give clients the root’s file: curl --cacert, NODE_EXTRA_CA_CERTS.',
-  });
+  return finding(
+    { area: 'trust', name: 'none', title: 'Trust stores' },
+    'skipped',
+    ['None was found on this machine.'],
+    {
+      fix: 'Give clients the root’s file: curl --cacert, NODE_EXTRA_CA_CERTS.',
+    },
+  );
 }

@@ -57,7 +57,8 @@ export function readIntegrityAtRest(file: string): IntegrityReading {
       };
     }
     const { size } = statSync(file);
-    if (size > AT_REST_BYTES_MAX) return { state: 'unread', why: 'it is too large to be read beside itself; the next start looks at it.' };
+    if (size > AT_REST_BYTES_MAX)
+      return { state: 'unread', why: 'it is too large to be read beside itself; the next start looks at it.' };
     const octets = readFileSync(file);
     // A copy in memory has no log. What is in the file is all there is.
     if (octets.length > READ_VERSION_OFFSET) {

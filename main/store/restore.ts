@@ -7,7 +7,9 @@ import { BACKUP_FOLDER, type BackupFile } from './backups.ts';
  * deleted; `-wal` and `-shm` have to go with the database, because SQLite would apply them to whatever has its name.
  */
 export function restoreSteps(file: string, backup: BackupFile): string {
-  return ['To restore it, stop Vivarium and run:', ...restoreCommands(file, backup).map((line) => `  ${line}`)].join('\n');
+  return ['To restore it, stop Vivarium and run:', ...restoreCommands(file, backup).map((line) => `  ${line}`)].join(
+    '\n',
+  );
 }
 
 /** The same without words. */

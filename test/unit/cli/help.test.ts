@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CALL_HELP } from '../../../main/cli/call.ts';
+import { DOCTOR_HELP, readDoctorOptions } from '../../../main/cli/doctor.ts';
 import { flagsOf, listFields } from '../../../main/cli/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../main/cli/flags.ts';
 import { generalHelp, namespaceHelp, procedureHelp } from '../../../main/cli/help.ts';
@@ -16,6 +17,7 @@ const helps = [
   ['vivarium', generalHelp()],
   ['vivarium call', CALL_HELP],
   ['vivarium serve', serveHelp(place)],
+  ['vivarium doctor', DOCTOR_HELP],
   ...listNamespaces().map((namespace) => [`vivarium ${namespace}`, namespaceHelp(namespace)]),
   ...procedures.map(({ namespace, name }) => [`vivarium ${namespace} ${name}`, procedureHelp(namespace, name)]),
 ] as [string, string][];
@@ -28,6 +30,8 @@ async function check(line: string): Promise<void> {
   expect(program).toBe('vivarium');
   if (command === 'serve') {
     readServeConfig(rest, { ...place, env: env as Record<string, string> });
+  } else if (command === 'doctor' && rest[0]?.startsWith('-') !== false) {
+    readDoctorOptions(rest, place);
   } else if (command === 'call') {
     const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
     const { inputType } = findProcedure(namespace, name);

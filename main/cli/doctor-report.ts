@@ -1,0 +1,66 @@
+import type { DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
+import { columns, fit, printable, type Style, widthOf } from './text.ts';
+
+/** From what needs nothing to what needs most: that is read last, and stands above the prompt. */
+const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
+
+const NAMES: Record<DoctorStatus, readonly [one: string, more: string]> = {
+  failed: ['failed', 'failed'],
+  warning: ['warning', 'warnings'],
+  ok: ['ok', 'ok'],
+  skipped: ['skipped', 'skipped'],
+};
+
+/** A report for people: one line for what is well, and all that is known of what is not. */
+export function renderReport(report: DoctorReport, { style, width }: { style: Style; width: number }): string {
+  const of = (status: DoctorStatus): DoctorCheck[] => report.checks.filter((check) => check.status === status);
+  const quiet = [...of('ok'), ...of('skipped')];
+  const loud = [...of('warning'), ...of('failed')];
+  const rows = columns(
+    quiet.map(({ status, title, evidence }) => [status, printable(title), printable(evidence[0] ?? '')]),
+  );
+  const lines = rows.map((row, index) => {
+    const { status = 'ok' } = quiet[index] ?? {};
+    return style.word(status) + fit(row, width).slice(status.length);
+  });
+  return [
+    ...lines,
+    ...loud.flatMap((check) => ['', ...section(check, style, width)]),
+    '',
+    summary(report, style),
+    '',
+  ].join('\n');
+}
+
+const INDENT = '    ';
+
+function section({ status, title, evidence, fix, commands }: DoctorCheck, style: Style, width: number): string[] {
+  const indented = (text: string, first = INDENT, rest = INDENT): string[] =>
+    wrap(printable(text), width - INDENT.length).map((line, index) => (index === 0 ? first : rest) + line);
+  return [
+    `${style.word(status)}  ${style.heading(printable(title))}`,
+    ...evidence.flatMap((line) => indented(line)),
+    ...(fix === undefined ? [] : indented(fix, '  → ')),
+    // Not wrapped: they are to be copied.
+    ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
+  ];
+}
+
+function summary({ counts }: DoctorReport, style: Style): string {
+  const parts = [...ORDER]
+    .reverse()
+    .filter((status) => counts[status] > 0)
+    .map((status) => `${counts[status]} ${NAMES[status][counts[status] === 1 ? 0 : 1]}`);
+  return style.heading(`${counts.failed === 0 ? 'Nothing failed' : 'Not all is well'}: ${parts.join(', ')}.`);
+}
+
+/** `text` in lines of at most `width` cells, broken between words; a word that is longer has a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

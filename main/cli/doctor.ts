@@ -1,0 +1,139 @@
+import { realTime } from '../base/clock.ts';
+import type { DoctorReport } from '../contract/doctor.ts';
+import { callProcedure } from './client.ts';
+import { resolveDataDir } from './data-dir.ts';
+import { renderReport } from './doctor-report.ts';
+import { failureOf } from './failing.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
+import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from './running.ts';
+import { PORT_OPTIONS, readServeConfig } from './serve-options.ts';
+import { createStyle, printable, wantsColour } from './text.ts';
+
+export const DOCTOR_HELP = `vivarium doctor: what Vivarium stands on, with evidence, and what to do
+
+Usage
+  vivarium doctor [options]
+
+  Looks at ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root and
+  this machine. Changes nothing. Without a Vivarium that runs, it looks at the data folder and at the ports that a start
+  would take.
+
+Options
+  --json          The report as JSON
+  --data-dir DIR  The data folder
+  --http-port PORT, --https-port, --dns-port, --control-port
+                  Those that a start is to take, where none runs; as for "vivarium serve"
+  --help          This text
+
+Exit codes
+  0  nothing failed; there may be warnings
+  1  something failed, or the command was wrong
+
+Examples
+  vivarium doctor
+  vivarium doctor --json
+  vivarium doctor --data-dir ./vivarium-data --http-port 9080
+`;
+
+/** An engine that has not answered by then hangs; its own run ends before. */
+const ANSWER_MS_MAX = 40_000;
+
+/** The width of a terminal that does not say, and of what is no terminal. */
+const WIDTH = 100;
+
+/** The command `doctor`: asks the Vivarium that runs, or looks by itself where there is none, or where it hangs. */
+export async function doctor(args: readonly string[], io: Io): Promise<number> {
+  try {
+    if (args.includes('--help') || args.includes('-h')) {
+      io.stdout.write(DOCTOR_HELP);
+      return EXIT_OK;
+    }
+    const { json, dataDir, ports } = readDoctorOptions(args, io);
+    const report = await reportOn(dataDir, ports);
+    const { stdout, env } = io;
+    const paper = { style: createStyle(wantsColour(stdout, env)), width: stdout.columns ?? WIDTH };
+    stdout.write(json ? `${JSON.stringify(report)}\n` : renderReport(report, paper));
+    return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
+    else io.stderr.write(`vivarium doctor: ${printable(failure.message)}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+/** @throws VivariumError `invalid_request` with one sentence on what to change. */
+export function readDoctorOptions(
+  args: readonly string[],
+  io: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
+) {
+  const portFlags = PORT_OPTIONS.map(({ flag }) => ({ name: flag, kind: 'value' }) as const);
+  const read = readArguments(args, [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...portFlags]);
+  const [surplus] = read.positionals;
+  if (surplus !== undefined) throw usageError(`doctor takes options only, not ${JSON.stringify(surplus)}.`);
+  const given = portFlags.flatMap(({ name }) => (read.flags.get(name) ?? []).map((port) => `--${name}=${port}`));
+  const chosen = readServeConfig(given, io);
+  const ports: Required<RuntimePorts> = {
+    http: chosen.httpPort,
+    https: chosen.httpsPort,
+    dns: chosen.dnsPort,
+    control: chosen.controlPort,
+  };
+  return {
+    json: isOn(read, JSON_FLAG.name),
+    dataDir: resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io),
+    /** Those that a start would take. */
+    ports,
+  };
+}
+
+async function reportOn(dataDir: string, nextPorts: Required<RuntimePorts>): Promise<DoctorReport> {
+  const runtime = readRuntime(dataDir);
+  const told = runtime.state === 'read' && runtime.alive ? await ask(runtime.control) : null;
+  if (told !== null && 'report' in told) return told.report;
+  const { examine } = await import('../examine.ts');
+  const ports = { ...nextPorts, ...(runtime.state === 'read' && runtime.alive && runtime.ports) };
+  return examine({
+    dataDir,
+    runtime: evidenceOf(runtime),
+    silence: told?.silence ?? null,
+    ports: PORTS.map(({ name, title }) => ({ name, title, port: ports[name], option: `--${name}-port` })),
+  });
+}
+
+const PORTS = [
+  { name: 'http', title: 'HTTP' },
+  { name: 'https', title: 'HTTPS' },
+  { name: 'dns', title: 'DNS' },
+  { name: 'control', title: 'Control port' },
+] as const;
+
+/** What the engine says of itself, or why it says nothing. */
+async function ask(running: Running): Promise<{ report: DoctorReport } | { silence: string }> {
+  const patience = new AbortController();
+  const timer = realTime.schedule(ANSWER_MS_MAX, () => patience.abort());
+  try {
+    const reply = await callProcedure(running, 'doctor.run', '{}', patience.signal);
+    if (reply.kind === 'stream') return { silence: 'what answered is no Vivarium' };
+    return { report: JSON.parse(reply.json) as DoctorReport };
+  } catch (error) {
+    if (patience.signal.aborted) return { silence: `nothing came within ${ANSWER_MS_MAX / 1_000} s` };
+    return { silence: failureOf(error).message };
+  } finally {
+    timer.cancel();
+  }
+}
+
+function evidenceOf(runtime: RuntimeReading) {
+  switch (runtime.state) {
+    case 'absent':
+      return { state: 'absent' } as const;
+    case 'damaged':
+      return { state: 'unreadable', reason: 'it is damaged' } as const;
+    case 'unreadable':
+      return { state: 'unreadable', reason: runtime.code } as const;
+    case 'read':
+      return { state: 'read', pid: runtime.pid, alive: runtime.alive, url: runtime.control.url } as const;
+  }
+}

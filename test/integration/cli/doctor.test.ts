@@ -1,0 +1,176 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { DoctorReport } from '../../../main/contract/doctor.ts';
+import { claimDataFolder } from '../../../main/store/data-folder.ts';
+import { startEngine } from '../../support/engine.ts';
+import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+
+/** Any free ports, so that what else runs on this machine does not matter. */
+const FREE = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
+
+const examine = async (dataDir: string, ...args: string[]) => {
+  const { code, stdout, stderr } = await runCli(['doctor', '--json', '--data-dir', dataDir, ...args]);
+  expect(stderr).toBe('');
+  return { code, report: JSON.parse(stdout) as DoctorReport };
+};
+
+const find = ({ checks }: DoctorReport, id: string) => checks.find((check) => check.id === id);
+
+async function holdPort(): Promise<number> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+describe('vivarium doctor, of a Vivarium that runs', () => {
+  const REPORT: DoctorReport = {
+    examinedAt: '2026-11-20T09:00:00.000Z',
+    elapsedMs: 12,
+    running: true,
+    counts: { failed: 1, warning: 0, ok: 1, skipped: 0 },
+    checks: [
+      {
+        id: 'root.key',
+        area: 'root',
+        title: 'Root private key',
+        status: 'failed',
+        evidence: ['/d/ca/root-key.pem has mode 0644\u001b[2J; it should have 0600.'],
+        fix: 'Close it to others.',
+        commands: 'chmod 600 /d/ca/root-key.pem',
+      },
+      { id: 'clock.app', area: 'clock', title: 'The app’s clock', status: 'ok', evidence: ['It shows the real time.'] },
+    ],
+  };
+
+  it('shows what it says, what is wrong last, and exits 1 for that', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('doctor', 'run', () => REPORT);
+    const { code, stdout } = await runCli(['doctor', '--data-dir', dataDir]);
+    expect([code, stdout]).toEqual([
+      1,
+      `ok  The app’s clock  It shows the real time.
+
+failed  Root private key
+    /d/ca/root-key.pem has mode 0644\\u{1b}[2J; it should have 0600.
+  → Close it to others.
+        chmod 600 /d/ca/root-key.pem
+
+Not all is well: 1 failed, 1 ok.
+`,
+    ]);
+    expect(fake.calls).toEqual([{ procedure: 'doctor.run', input: {} }]);
+  });
+
+  it('gives JSON, wherever the options stand, and exits 0 where nothing failed', async () => {
+    const { fake, dataDir } = await startAsked();
+    const well = { ...REPORT, counts: { ...REPORT.counts, failed: 0 }, checks: REPORT.checks.slice(1) };
+    fake.teach('doctor', 'run', () => well);
+    for (const args of [
+      ['--json', 'doctor', '--data-dir', dataDir],
+      ['--data-dir', dataDir, 'doctor', '--json'],
+      ['doctor', 'run', '--json', '--data-dir', dataDir],
+    ]) {
+      const { code, stdout } = await runCli(args);
+      expect([args, code, JSON.parse(stdout)]).toEqual([args, 0, well]);
+    }
+  });
+
+  it('asks a real one', async () => {
+    const engine = await startEngine({ empty: true });
+    const { code, report } = await examine(engine.dataDir);
+    expect([code, report.running, find(report, 'listeners.http')?.status]).toEqual([0, true, 'ok']);
+  });
+
+  it('looks by itself at one that does not say', async () => {
+    const { dataDir } = await startAsked();
+    const folder = claimDataFolder(dataDir);
+    onTestFinished(() => folder.release());
+    const { code, report } = await examine(dataDir, ...FREE);
+    expect([code, report.running]).toEqual([1, false]);
+    expect(find(report, 'engine.process')).toMatchObject({
+      status: 'failed',
+      evidence: [expect.stringContaining('gives no report: Vivarium failed at this'), expect.stringContaining('lock')],
+    });
+    expect(find(report, 'listeners.control')?.status).toBe('skipped');
+  });
+});
+
+describe('vivarium doctor, where none runs', () => {
+  it('says so, and fails nothing', async () => {
+    const { code, report } = await examine(join(temporaryFolder(), 'none'), ...FREE);
+    expect(code).toBe(0);
+    expect(find(report, 'engine.process')).toMatchObject({ status: 'skipped' });
+    expect(find(report, 'data.database')?.status).toBe('skipped');
+  });
+
+  it('names who holds a port that a start would take', async () => {
+    const port = await holdPort();
+    const { code, report } = await examine(temporaryFolder(), ...FREE, '--http-port', String(port));
+    expect(code).toBe(1);
+    const { status, evidence = [], fix } = find(report, 'listeners.http') ?? {};
+    expect([status, fix]).toEqual(['failed', expect.stringContaining('--http-port')]);
+    expect(evidence.join()).toMatch(
+      process.platform === 'linux'
+        ? new RegExp(`^127\\.0\\.0\\.1:${port} is held by .+ \\(pid ${process.pid}\\)\\.$`)
+        : /is held by/,
+    );
+  });
+
+  it('reads what a stopped engine has left, and leaves it as it is', async () => {
+    const engine = await startEngine();
+    await engine.stop();
+    const before = readdirSync(engine.dataDir, { recursive: true }).sort();
+    const { code, report } = await examine(engine.dataDir, ...FREE);
+    expect(code).toBe(0);
+    for (const id of ['data.database', 'data.folder', 'root.certificate', 'root.key']) {
+      expect([id, find(report, id)?.status]).toEqual([id, 'ok']);
+    }
+    expect(find(report, 'data.database')?.evidence[0]).toContain('every page was read');
+    expect(readdirSync(engine.dataDir, { recursive: true }).sort()).toEqual(before);
+  });
+
+  it('finds damage, with the commands that restore the backup', async () => {
+    const engine = await startEngine();
+    await engine.stop();
+    const file = join(engine.dataDir, 'vivarium.db');
+    const octets = readFileSync(file);
+    mkdirSync(join(engine.dataDir, 'backups'), { recursive: true });
+    const backup = join(engine.dataDir, 'backups/vivarium-v6-20261120T090000000Z.db');
+    // As a backup is: without a log.
+    writeFileSync(backup, Buffer.from(octets).fill(1, 18, 20));
+    writeFileSync(file, octets.fill(0xff, 8_192, 40_960));
+    const { code, report } = await examine(engine.dataDir, ...FREE);
+    const found = find(report, 'data.database');
+    expect([code, found?.status]).toEqual([1, 'failed']);
+    expect(found?.commands).toContain(`cp '${backup}' '${file}'`);
+  });
+
+  it('tells of a runtime file that a crash has left behind', async () => {
+    const dataDir = temporaryFolder();
+    // No process has a number beyond this system's largest.
+    writeRuntime(dataDir, { url: 'http://127.0.0.1:9', pid: 2 ** 30 });
+    const { report } = await examine(dataDir, ...FREE);
+    expect(find(report, 'engine.process')).toMatchObject({
+      status: 'warning',
+      evidence: [expect.stringContaining('was left behind')],
+    });
+  });
+});
+
+it.each([
+  [['doctor', 'now'], 'vivarium: doctor has no procedure "now". There are run.'],
+  [['doctor', '--jsno'], 'vivarium doctor: There is no option --jsno. Did you mean "--json"?'],
+  [['doctor', '--http-port', 'x'], 'vivarium doctor: --http-port must be a port'],
+])('%j is refused with one line', async (args, line) => {
+  const { code, stdout, stderr } = await runCli(args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr.startsWith(line)).toBe(true);
+});
+
+it.each([[['doctor', '--help']], [['help', 'doctor']]])('%j shows help', async (args) => {
+  const { code, stdout } = await runCli(args);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('vivarium doctor --json')]);
+});

@@ -1,0 +1,146 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createClock } from '../../../main/base/clock.ts';
+import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts';
+import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+
+// The machine's own trust stores are nobody's matter here.
+beforeEach(() => {
+  vi.stubEnv('HOME', temporaryFolder());
+  vi.stubEnv('XDG_DATA_HOME', '');
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const run = (engine: Engine, ...areas: string[]) =>
+  engine.call('doctor.run', areas.length === 0 ? {} : { areas }) as Promise<DoctorReport>;
+
+async function check(engine: Engine, id: string): Promise<DoctorCheck> {
+  const { checks } = await run(engine, id.slice(0, id.indexOf('.')));
+  const found = checks.find((candidate) => candidate.id === id);
+  if (found === undefined) throw new Error(`There is no ${id} among ${checks.map((each) => each.id).join(', ')}.`);
+  return found;
+}
+
+/** Every file below a folder, by what is in it. */
+const contents = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path, `${statSync(path).mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`]),
+  );
+
+it('finds nothing wrong with a demo that has just started', async () => {
+  const engine = await startEngine();
+  const report = await run(engine);
+  expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([]);
+  expect(report.running).toBe(true);
+  for (const id of ['listeners.http', 'listeners.https', 'listeners.control', 'dns.server', 'domains.platform']) {
+    expect([id, report.checks.find((each) => each.id === id)?.status]).toEqual([id, 'ok']);
+  }
+  const { evidence } = await check(engine, 'dns.server');
+  expect(evidence.filter((line) => / over (UDP|TCP) answers .* with 127\.0\.0\.1\./.test(line))).toHaveLength(4);
+});
+
+it('changes no file, counts for nobody, and is no traffic', async () => {
+  const engine = await startEngine();
+  const before = contents(engine.dataDir);
+  const { counts } = (await engine.call('status.get')) as { counts: { requests: number } };
+  await run(engine);
+  expect(contents(engine.dataDir)).toEqual(before);
+  expect(((await engine.call('status.get')) as { counts: typeof counts }).counts.requests).toBe(counts.requests);
+  expect(((await engine.call('traffic.list', {})) as { items: unknown[] }).items).toEqual([]);
+});
+
+it('looks at some areas only, and refuses one that there is not', async () => {
+  const engine = await startEngine({ empty: true });
+  const { checks } = await run(engine, 'clock', 'dns');
+  expect([...new Set(checks.map(({ area }) => area))]).toEqual(['dns', 'clock']);
+  await expect(run(engine, 'heart')).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+describe('domains', () => {
+  it('are held to what their state says', async () => {
+    const engine = await startEngine();
+    const served = await check(engine, 'domains.www.happypaws.test');
+    expect([served.status, served.evidence[0]]).toEqual(['ok', expect.stringMatching(/^TLSv1\.3, signed by our root/)]);
+    const lost = await check(engine, 'domains.shop.happypaws.test');
+    expect([lost.status, lost.evidence.at(-1)]).toEqual([
+      'warning',
+      'HTTPS for it is refused with unrecognized_name, as it should be.',
+    ]);
+    expect(lost.fix).toContain('CNAME cname.vivarium.localhost');
+    expect(lost.commands).toMatch(/domains verify shop\.happypaws\.test --data-dir /);
+  });
+
+  it('stay well when the app’s clock is moved over a renewal', async () => {
+    const engine = await startEngine();
+    await engine.call('clock.advance', { by: 'P80D' });
+    expect((await check(engine, 'domains.www.happypaws.test')).status).toBe('ok');
+    const clock = await check(engine, 'clock.app');
+    expect([clock.status, clock.evidence[0]]).toEqual(['warning', expect.stringContaining('80 days ahead')]);
+    expect((await check(engine, 'clock.machine')).status).toBe('ok');
+  });
+});
+
+describe('what was broken on purpose', () => {
+  it('a root key that others can read', async () => {
+    const engine = await startEngine({ empty: true });
+    const key = join(engine.dataDir, 'ca/root-key.pem');
+    expect((await check(engine, 'root.key')).status).toBe('ok');
+    chmodSync(key, 0o644);
+    const found = await check(engine, 'root.key');
+    expect([found.status, found.evidence[0], found.commands]).toEqual([
+      'failed',
+      expect.stringContaining('mode 0644; it should have 0600'),
+      `chmod 600 ${key}`,
+    ]);
+    // A look mends nothing.
+    expect(statSync(key).mode & 0o777).toBe(0o644);
+  });
+
+  it('a root that was replaced while it is used, and one that is gone', async () => {
+    const engine = await startEngine({ empty: true });
+    const other = await startEngine({ empty: true });
+    const file = join(engine.dataDir, 'ca/root.pem');
+    writeFileSync(file, readFileSync(join(other.dataDir, 'ca/root.pem')));
+    expect((await check(engine, 'root.certificate')).evidence).toContainEqual(
+      expect.stringContaining('signs with another one'),
+    );
+    expect((await check(engine, 'root.key')).evidence[0]).toContain('is not the key');
+  });
+
+  it('a demo key that others can read', async () => {
+    const engine = await startEngine();
+    chmodSync(join(engine.dataDir, 'demo-key.json'), 0o604);
+    const found = await check(engine, 'data.folder');
+    expect([found.status, found.commands]).toEqual(['failed', expect.stringMatching(/^chmod 600 .*demo-key\.json$/)]);
+  });
+
+  it('backups that are missing, old, or cut off', async () => {
+    const engine = await startEngine({ empty: true });
+    const backups = join(engine.dataDir, 'backups');
+    mkdirSync(backups, { recursive: true });
+    const file = join(backups, 'vivarium-v6-20261120T090000000Z.db');
+    writeFileSync(file, readFileSync(join(engine.dataDir, 'vivarium.db')));
+    expect((await check(engine, 'data.backups')).status).toBe('ok');
+    const seconds = createClock().now() / 1000 - 9 * 86_400;
+    utimesSync(file, seconds, seconds);
+    const old = await check(engine, 'data.backups');
+    expect([old.status, old.evidence[0]]).toEqual(['warning', expect.stringContaining('9 days ago')]);
+    writeFileSync(file, readFileSync(file).subarray(0, 5_000));
+    const cut = await check(engine, 'data.backups');
+    expect([cut.status, cut.evidence[1]]).toEqual(['failed', expect.stringMatching(/cut off: 5000 of \d+ bytes/)]);
+  });
+
+  it('a resolver that does not answer', async () => {
+    const engine = await startEngine({ empty: true });
+    // A port of this engine that is not DNS over UDP.
+    await engine.call('settings.update', { resolver: `127.0.0.1:${engine.app.runtime.http.port}` });
+    const found = await check(engine, 'dns.resolver');
+    expect([found.status, found.commands]).toEqual(['failed', expect.stringContaining('--resolver local')]);
+    expect((await check(engine, 'dns.server')).status).toBe('ok');
+  });
+});

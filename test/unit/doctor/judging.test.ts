@@ -1,0 +1,454 @@
+import { describe, expect, it } from 'vitest';
+import type { DoctorCheck } from '../../../main/contract/doctor.ts';
+import type { Check, Domain } from '../../../main/contract/domains.ts';
+import { judgeAppClock, judgeMachineClock } from '../../../main/doctor/clock.ts';
+import { judgeDisk, judgeFolder, judgeLogs } from '../../../main/doctor/data-folder.ts';
+import { type BackupsEvidence, judgeBackups, judgeDatabase } from '../../../main/doctor/database.ts';
+import { judgeDnsServer, judgeLocalhost, judgeResolver, type Reply } from '../../../main/doctor/dns.ts';
+import { judgeDomain, judgePlatform } from '../../../main/doctor/domains.ts';
+import { type AbsenceEvidence, judgeAbsence, judgeRunning, judgeWarnings } from '../../../main/doctor/engine.ts';
+import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
+import { judgeListener, type ListenerEvidence } from '../../../main/doctor/listeners.ts';
+import { judgeFreePort, type PortName } from '../../../main/doctor/ports.ts';
+import { judgeRoot, judgeRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
+import { judgeOpenFiles, judgeVersions } from '../../../main/doctor/system.ts';
+import { judgeNoStores, judgeStore } from '../../../main/doctor/trust.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.UTC(2026, 10, 20, 9);
+
+/** All that a check says, to look for words in. */
+const said = ({ evidence, fix, commands }: DoctorCheck): string => [...evidence, fix ?? '', commands ?? ''].join('\n');
+
+/** Whatever is wrong says what to do, and what is well needs nothing. */
+function expectJudged(check: DoctorCheck, status: DoctorCheck['status'], words: RegExp): void {
+  expect([check.status, said(check)]).toEqual([status, expect.stringMatching(words)]);
+  expect(check.evidence.length).toBeGreaterThan(0);
+  if (status === 'failed' || status === 'warning') expect(check.fix).toMatch(/\.$/);
+  if (status === 'ok') expect(check.fix).toBeUndefined();
+}
+
+const HTTP: PortName = { name: 'http', title: 'HTTP', port: 8080, option: '--http-port' };
+
+describe('a listener', () => {
+  const evidence = (changes: Partial<ListenerEvidence>): ListenerEvidence => ({
+    port: HTTP,
+    pid: 7,
+    holder: { pid: 7, name: 'node' },
+    answers: [
+      { address: '127.0.0.1', answer: { status: 200 } },
+      { address: '::1', answer: { status: 200 } },
+    ],
+    expected: 200,
+    warnings: [],
+    ...changes,
+  });
+
+  it.each([
+    ['answers at both addresses', {}, 'ok', /\[::1\]:8080 answers\.\nPort 8080 is held by node \(pid 7\), this Viv/],
+    ['and nobody can see whose it is', { holder: null }, 'ok', /answers/],
+    [
+      'is silent at one address',
+      { answers: [{ address: '::1', answer: { reason: 'nobody listens there' } }] },
+      'failed',
+      /\[::1\]:8080 gives no answer: nobody listens there\./,
+    ],
+    [
+      'answers as something else does',
+      { answers: [{ address: '127.0.0.1', answer: { status: 404 } }] },
+      'failed',
+      /answers with 404 instead of 200/,
+    ],
+    ['is another program', { holder: { pid: 9, name: 'nginx' } }, 'failed', /nginx \(pid 9\), another.*\nStop nginx/s],
+    ['has no IPv6', { warnings: ['::1 is not available.'] }, 'warning', /::1 is not available/],
+  ] as const)('%s', (_what, changes, status, words) => {
+    expectJudged(judgeListener(evidence(changes)), status, words);
+  });
+});
+
+describe('a port for the next start', () => {
+  it.each([
+    ['free', HTTP, [], null, null, 'ok', /is free/],
+    ['any', { ...HTTP, port: 0 }, [], null, null, 'ok', /Any free port/],
+    [
+      'taken by a known program',
+      HTTP,
+      ['127.0.0.1'],
+      { pid: 9, name: 'nginx' },
+      null,
+      'failed',
+      /127\.0\.0\.1:8080 is held by nginx \(pid 9\)\.\n.*--http-port.*\nvivarium serve --http-port 0/,
+    ],
+    ['taken by who knows', HTTP, ['127.0.0.1', '::1'], null, null, 'failed', /127.* and \[::1\]:8080 is held by a pro/],
+    ['taken over UDP', HTTP, [], { pid: 9, name: 'dnsmasq' }, null, 'failed', /Port 8080 is held by dnsmasq/],
+    ['its own', HTTP, ['::1'], { pid: 9, name: 'node' }, 9, 'skipped', /held by the Vivarium of this data folder/],
+  ] as const)('is %s', (_what, port, taken, holder, pid, status, words) => {
+    expectJudged(judgeFreePort({ port, taken, holder, pid }), status, words);
+  });
+});
+
+describe('the DNS server', () => {
+  const right: Reply = { rcode: 'NOERROR', values: ['127.0.0.1'] };
+  it.each([
+    ['right', right, 'ok', /\[::1\]:5380 over TCP answers cname\.test A with 127\.0\.0\.1\./],
+    [
+      'silent',
+      { reason: 'timeout' },
+      'failed',
+      /over TCP gives no answer: timeout\.\n.*\ndig \+short @127.0.0.1 -p 5380/,
+    ],
+    ['refusing', { rcode: 'REFUSED', values: [] }, 'failed', /answers cname\.test A with REFUSED instead of 127/],
+    ['leading elsewhere', { rcode: 'NOERROR', values: ['10.0.0.1'] }, 'failed', /with NOERROR 10\.0\.0\.1 instead/],
+  ] as const)('is %s over one transport', (_what, reply, status, words) => {
+    const replies = [
+      { address: '127.0.0.1', transport: 'udp', reply: right },
+      { address: '::1', transport: 'tcp', reply },
+    ] as const;
+    expectJudged(judgeDnsServer({ port: 5380, name: 'cname.test', expected: '127.0.0.1', replies }), status, words);
+  });
+
+  it.each([
+    [null, 'ok', /own DNS server/],
+    [{ place: '192.0.2.1:53', reply: { rcode: 'REFUSED', values: [] } }, 'ok', /192\.0\.2\.1:53, the setting/],
+    [{ place: '192.0.2.1:53', reply: { reason: 'timeout' } }, 'failed', /--resolver local/],
+  ] as const)('of the setting %j', (foreign, status, words) => {
+    expectJudged(judgeResolver({ foreign }), status, words);
+  });
+});
+
+describe('*.localhost', () => {
+  const missing = { reason: 'there is no such name' };
+  it.each([
+    [{ addresses: ['127.0.0.1', '::1'] }, 'linux', 'ok', /to 127\.0\.0\.1, ::1\./],
+    [{ addresses: ['::ffff:127.0.0.1'] }, 'linux', 'ok', /resolves/],
+    [
+      missing,
+      'linux',
+      'warning',
+      /apt install libnss-myhostname\necho '127\.0\.0\.1 d\.test' \| sudo tee -a \/etc\/hosts/,
+    ],
+    [missing, 'darwin', 'warning', /tee -a \/etc\/hosts/],
+    [missing, 'win32', 'warning', /drivers\\etc\\hosts/],
+    [{ addresses: ['127.0.0.1', '203.0.113.9'] }, 'linux', 'failed', /which is not this machine/],
+  ] as const)('that resolves to %j on %s', (result, platform, status, words) => {
+    expectJudged(judgeLocalhost({ hostname: 'd.test', result, platform }), status, words);
+  });
+});
+
+const HANDSHAKE: Handshake = {
+  ok: true,
+  protocol: 'TLSv1.3',
+  distrust: null,
+  named: true,
+  fingerprint: 'AB:CD',
+  notAfterMs: NOW_MS + 90 * DAY_MS,
+  status: 200,
+};
+const REFUSED: HandshakeResult = { ok: false, refusal: 'unrecognized_name', reason: 'alert' };
+
+describe('a domain', () => {
+  const leaf = { fingerprint: 'AB:CD', notBeforeMs: NOW_MS, notAfterMs: NOW_MS + 90 * DAY_MS };
+  const served = {
+    hostname: 'shop.test',
+    state: 'verified',
+    certificate: { state: 'issued' },
+    checks: [] as Check[],
+    serving: { http: true, https: true },
+  } as const satisfies Partial<Domain>;
+  const unserved = { ...served, serving: { http: false, https: false } };
+  const wrong: Check = { code: 'wrong_target', outcome: 'failed', message: 'It leads elsewhere.', fix: 'Change it.' };
+
+  it.each([
+    ['is served', served, leaf, HANDSHAKE, NOW_MS, 'ok', /TLSv1\.3.*until 2027-02-18/],
+    [
+      'moved away, and is still served',
+      { ...served, checks: [wrong] },
+      leaf,
+      HANDSHAKE,
+      NOW_MS,
+      'warning',
+      /elsewhere/,
+    ],
+    [
+      'is refused',
+      served,
+      leaf,
+      REFUSED,
+      NOW_MS,
+      'failed',
+      /handshake failed: alert.*\n.*\nvivarium certificates renew shop\.test/,
+    ],
+    ['has another root', served, leaf, { ...HANDSHAKE, distrust: 'SELF' }, NOW_MS, 'failed', /at our root: SELF/],
+    ['has another name', served, leaf, { ...HANDSHAKE, named: false }, NOW_MS, 'failed', /not for shop\.test/],
+    ['shows another leaf', served, leaf, { ...HANDSHAKE, fingerprint: 'EE' }, NOW_MS, 'failed', /Another certificate/],
+    ['has no leaf', served, null, HANDSHAKE, NOW_MS, 'failed', /has no certificate/],
+    ['has run out on the app’s clock', served, leaf, HANDSHAKE, NOW_MS + 91 * DAY_MS, 'failed', /On the app’s clock/],
+    ['gives no answer', served, leaf, { ...HANDSHAKE, status: null }, NOW_MS, 'failed', /No answer/],
+    ['is misdirected', served, leaf, { ...HANDSHAKE, status: 421 }, NOW_MS, 'failed', /with 421 instead of 200/],
+    [
+      'is misconfigured, and refused',
+      { ...unserved, state: 'misconfigured', checks: [wrong] },
+      null,
+      REFUSED,
+      NOW_MS,
+      'warning',
+      /It is misconfigured\.\nIt leads elsewhere\.\nHTTPS.*unrecognized_name.*\nChange it\.\nvivarium domains verify shop/s,
+    ],
+    [
+      'waits',
+      { ...unserved, certificate: { state: 'pending' } },
+      null,
+      REFUSED,
+      NOW_MS,
+      'warning',
+      /certificate pending/,
+    ],
+    ['is served without a reason', { ...unserved, state: 'pending' }, null, HANDSHAKE, NOW_MS, 'failed', /although/],
+    [
+      'is not served, nor anything',
+      { ...unserved, state: 'pending' },
+      null,
+      { ok: false, refusal: null, reason: 'nobody listens there' },
+      NOW_MS,
+      'failed',
+      /handshake failed: nobody listens/,
+    ],
+  ] as const)('%s', (_what, domain, held, handshake, nowMs, status, words) => {
+    const check = judgeDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });
+    expectJudged(check, status, words);
+    expect(check.id).toBe('domains.shop.test');
+  });
+
+  it('of the platform, one of which fails', () => {
+    const good = { hostname: 'demo.test', handshake: HANDSHAKE };
+    expectJudged(judgePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
+    const bad = { hostname: 'bad.test', handshake: REFUSED };
+    expectJudged(judgePlatform({ handshakes: [good, bad], untried: 0 }), 'failed', /bad\.test: the handshake failed/);
+  });
+});
+
+describe('a trust store', () => {
+  const store = { store: 'nss:user', title: 'Chromium', message: 'As it is.' } as const;
+  it.each([
+    [{ ...store, state: 'trusted' }, 'ok', /As it is/],
+    [{ ...store, state: 'untrusted' }, 'warning', /vivarium ca trust nss:user/],
+    [
+      { ...store, state: 'untrusted', command: 'sudo x\nsudo y', needs: 'a password' },
+      'warning',
+      /a password.*\nsudo x\nsudo y/,
+    ],
+    [{ ...store, state: 'trusted', superseded: true }, 'warning', /vivarium ca trust nss:user/],
+    [
+      { ...store, store: 'nss:firefox:a b', state: 'trusted', otherRoots: [{ name: 'x', fingerprint: 'AB:CD' }] },
+      'warning',
+      /vivarium ca untrust 'nss:firefox:a b' --fingerprint AB:CD/,
+    ],
+    [{ ...store, state: 'unavailable', needs: 'certutil' }, 'skipped', /It needs certutil/],
+    [{ ...store, state: 'other_root' }, 'warning', /ca trust/],
+  ] as const)('%j', (status, expected, words) => {
+    const { otherRoots, ...rest } = { otherRoots: undefined, ...status };
+    const check = judgeStore({ ...rest, ...(otherRoots !== undefined && { otherRoots: [...otherRoots] }) });
+    expectJudged(check, expected, words);
+  });
+
+  it('that is not there', () => {
+    expectJudged(judgeNoStores(), 'skipped', /--cacert/);
+  });
+});
+
+describe('the clocks', () => {
+  it.each([
+    [0, false, 'ok', /real time/],
+    [2 * DAY_MS, false, 'warning', /moved: 2026-11-22T09.*, 2 days ahead of.*\n.*\n.*\nvivarium clock reset/],
+    [-DAY_MS, false, 'warning', /1 day behind/],
+    [0, true, 'warning', /frozen/],
+  ] as const)('the app’s, %i ms off, frozen: %s', (offsetMs, frozen, status, words) => {
+    expectJudged(judgeAppClock({ now: NOW_MS + offsetMs, realNow: NOW_MS, offsetMs, frozen }), status, words);
+  });
+
+  it.each([
+    [[], 'ok', /It shows 2026-11-20/],
+    [[{ what: 'the root was made', atMs: NOW_MS + 60_000 }], 'ok', /It shows/],
+    [[{ what: 'the root was made', atMs: NOW_MS + DAY_MS }], 'failed', /Yet the root was made at 2026-11-21/],
+  ] as const)('the machine’s, after %j', (past, status, words) => {
+    expectJudged(judgeMachineClock({ realNowMs: NOW_MS, past }), status, words);
+  });
+});
+
+describe('the data folder', () => {
+  const space = { totalBytes: 100e9, freeBytes: 50e9, totalFiles: 1_000_000, freeFiles: 900_000 };
+  it.each([
+    [space, 'ok', /50\.0 GB of 100 GB are free/],
+    [{ ...space, freeBytes: 500e6 }, 'warning', /500 MB/],
+    [{ ...space, freeBytes: 3e6 }, 'failed', /3\.0 MB/],
+    [{ ...space, freeFiles: 5 }, 'failed', /Only 5 more files/],
+    // btrfs does not count them.
+    [{ ...space, totalFiles: 0, freeFiles: 0 }, 'ok', /free/],
+    [null, 'skipped', /does not say/],
+  ] as const)('has %j', (given, status, words) => {
+    expectJudged(judgeDisk({ path: '/d', space: given }), status, words);
+  });
+
+  const folder = { path: '/d', exists: true, denied: [], open: [] };
+  it.each([
+    [folder, 'ok', /can be written/],
+    [{ ...folder, exists: false }, 'skipped', /first start makes it/],
+    [{ ...folder, denied: [{ path: '/d', reason: 'EROFS' }] }, 'failed', /\(EROFS\).*chmod -R u\+rwX \/d/s],
+    [
+      { ...folder, open: [{ path: '/d x/demo-key.json', mode: 0o644, wanted: 0o600 }] },
+      'failed',
+      /mode 0644; others can read it\. It should have 0600.*\nchmod 600 '\/d x\/demo-key\.json'$/s,
+    ],
+  ] as const)('is %j', (evidence, status, words) => {
+    expectJudged(judgeFolder(evidence), status, words);
+  });
+
+  it('has logs, or says where there would be some', () => {
+    expectJudged(judgeLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /in \/d\/logs: 2 files, 3\.4 kB/);
+    expectJudged(judgeLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /none in \/d\/logs/);
+  });
+});
+
+describe('the database', () => {
+  it.each([
+    [{ state: 'whole' }, 'ok', /d\.db, 1\.0 MB: every page/],
+    [{ state: 'partly', rows: 12_000 }, 'ok', /first 12,000 rows/],
+    [{ state: 'unread', why: 'it is large.' }, 'skipped', /it is large/],
+    [{ state: 'damaged', what: 'page 3' }, 'failed', /damaged: page 3\.\n.*newest backup.*\ncp a b/],
+  ] as const)('that is %j', (integrity, status, words) => {
+    expectJudged(judgeDatabase({ path: '/d.db', bytes: 1e6, integrity, restore: ['cp a b'] }), status, words);
+  });
+
+  it('that is not there, or has no backup', () => {
+    const integrity = { state: 'damaged', what: 'x' } as const;
+    expectJudged(judgeDatabase({ path: null, bytes: null, integrity, restore: null }), 'skipped', /ephemeral/);
+    expectJudged(judgeDatabase({ path: '/d.db', bytes: null, integrity, restore: null }), 'skipped', /no \/d\.db/);
+    expectJudged(judgeDatabase({ path: '/d.db', bytes: 1, integrity, restore: null }), 'failed', /\.recover/);
+  });
+
+  const backup = { path: '/b/1.db', bytes: 5_000, writtenAtMs: NOW_MS - DAY_MS, schema: 6, fault: null };
+  const evidence: BackupsEvidence = {
+    folder: '/b',
+    backups: [backup],
+    realNowMs: NOW_MS,
+    databaseMadeAtMs: NOW_MS - 9 * DAY_MS,
+    databaseBytes: 5_000,
+    dailyBytesMax: 1_000_000,
+  };
+  const old = { ...backup, path: '/b/0.db', fault: 'it is cut off' };
+  it.each([
+    ['one of yesterday', {}, 'ok', /1 in \/b; the newest was written 1 day ago, 5\.0 kB\.\n.*schema 6/],
+    ['none', { backups: [] }, 'warning', /There is none in \/b\.\nStart Vivarium again/],
+    ['none of a large database', { backups: [], databaseBytes: 2e6 }, 'warning', /larger than 1\.0 MB/],
+    ['none yet', { backups: [], databaseMadeAtMs: NOW_MS }, 'ok', /first is made some seconds after/],
+    ['nothing to back up', { backups: [], databaseMadeAtMs: null }, 'skipped', /nothing to back up/],
+    ['nothing to keep', { backups: null }, 'skipped', /ephemeral/],
+    ['an old one', { backups: [{ ...backup, writtenAtMs: NOW_MS - 8 * DAY_MS }] }, 'warning', /8 days ago/],
+    ['a newest one that is cut off', { backups: [old, backup] }, 'failed', /0\.db can’t be restored: it is cut off/],
+  ] as const)('has %s', (_what, changes, status, words) => {
+    expectJudged(judgeBackups({ ...evidence, ...changes } as BackupsEvidence), status, words);
+  });
+});
+
+describe('the root', () => {
+  const read = {
+    state: 'read',
+    fingerprint: 'AB',
+    notBeforeMs: NOW_MS - DAY_MS,
+    notAfterMs: NOW_MS + 3650 * DAY_MS,
+    isAuthority: true,
+  } as const;
+  const evidence: RootEvidence = { file: '/ca/root.pem', certificate: read, usedFingerprint: 'AB', realNowMs: NOW_MS };
+  it.each([
+    ['as it should be', {}, 'ok', /valid from 2026-11-19.*SHA-256 AB/s],
+    ['without an engine', { usedFingerprint: null }, 'ok', /valid/],
+    ['another one than is used', { usedFingerprint: 'CD' }, 'failed', /signs with another one/],
+    ['expired', { realNowMs: NOW_MS + 3651 * DAY_MS }, 'failed', /expired/],
+    ['not valid yet', { realNowMs: NOW_MS - 2 * DAY_MS }, 'failed', /not valid yet/],
+    ['ending', { realNowMs: NOW_MS + 3640 * DAY_MS }, 'warning', /ends in 10 days/],
+    ['no authority', { certificate: { ...read, isAuthority: false } }, 'failed', /no authority/],
+    ['damaged', { certificate: { state: 'unreadable', reason: 'bad base64' } }, 'failed', /bad base64/],
+    ['gone', { certificate: { state: 'absent' } }, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
+    ['not made yet', { certificate: { state: 'absent' }, usedFingerprint: null }, 'skipped', /first start makes it/],
+  ] as const)('is %s', (_what, changes, status, words) => {
+    expectJudged(judgeRoot({ ...evidence, ...changes }), status, words);
+  });
+
+  const key: RootKeyEvidence = { folder: '/ca', file: '/ca/k', storage: 'file', open: [], fits: true, needed: true };
+  it.each([
+    ['closed', {}, 'ok', /closed to others, and is the key/],
+    ['sealed', { storage: 'keyring', fits: null }, 'ok', /keyring/],
+    [
+      'open to others',
+      { open: [{ path: '/ca/k', mode: 0o644, wanted: 0o600 }] },
+      'failed',
+      /0644.*\nchmod 600 \/ca\/k$/s,
+    ],
+    ['another root’s', { fits: false }, 'failed', /not the key/],
+    ['missing', { storage: 'absent' }, 'failed', /missing/],
+    ['not made yet', { storage: 'absent', needed: false }, 'skipped', /no root yet/],
+  ] as const)('has a key that is %s', (_what, changes, status, words) => {
+    expectJudged(judgeRootKey({ ...key, ...changes } as RootKeyEvidence), status, words);
+  });
+});
+
+describe('the system', () => {
+  const files = { open: 50, connectionsWanted: 2_048, platform: 'linux' } as const;
+  it.each([
+    [{ ...files, max: 20_000, connections: 2_048 }, 'ok', /20,000 files and sockets open; 50 are/],
+    [{ ...files, max: 1_024, connections: 512 }, 'warning', /512 connections.*LimitNOFILE.*\nulimit -n 4096/s],
+    [{ ...files, max: 256, connections: 128 }, 'failed', /128 connections/],
+    [{ ...files, max: null, connections: 2_048 }, 'skipped', /does not tell/],
+  ] as const)('lets files be open: %j', (evidence, status, words) => {
+    expectJudged(judgeOpenFiles(evidence), status, words);
+  });
+
+  it('has versions', () => {
+    const versions = { node: '24.1.0', openssl: '3.5' };
+    const check = judgeVersions({ vivarium: '1', versions, sqlite: '3', platform: 'linux', release: '6', arch: 'x64' });
+    expectJudged(check, 'ok', /^Vivarium 1, Node 24\.1\.0, OpenSSL 3\.5, SQLite 3\.\nlinux 6, x64\./);
+  });
+});
+
+describe('the engine', () => {
+  it('that runs says so, and what it warns of', () => {
+    expectJudged(judgeRunning({ pid: 7, version: '1', dataDir: '/d', ephemeral: true }), 'ok', /process 7 on \/d, and/);
+    expectJudged(judgeWarnings([]), 'ok', /none/);
+    expectJudged(judgeWarnings(['The daily backup failed.']), 'warning', /daily backup failed/);
+  });
+
+  const evidence: AbsenceEvidence = {
+    dataDir: '/d',
+    runtimeFile: '/d/runtime.json',
+    runtime: { state: 'absent' },
+    locked: false,
+    silence: null,
+  };
+  const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
+  it.each([
+    ['does not run', {}, 'skipped', /No Vivarium runs on \/d\.\n.*\nvivarium serve/],
+    ['starts just now', { locked: true }, 'warning', /starting or stopping/],
+    ['has crashed', { runtime: { ...file, alive: false } }, 'warning', /left behind: process 7 ended/],
+    ['has crashed, and its number was given again', { runtime: file }, 'warning', /process 7 is another program/],
+    [
+      'hangs',
+      { runtime: file, locked: true, silence: 'nothing came' },
+      'failed',
+      /no report: nothing came\..*\nkill 7\n/s,
+    ],
+    [
+      'is another user’s',
+      { runtime: { state: 'unreadable', reason: 'EACCES' }, locked: true },
+      'failed',
+      /as the user/,
+    ],
+    [
+      'left half a file',
+      { runtime: { state: 'unreadable', reason: 'it is damaged' } },
+      'failed',
+      /writes the file anew/,
+    ],
+  ] as const)('that %s', (_what, changes, status, words) => {
+    expectJudged(judgeAbsence({ ...evidence, ...changes }), status, words);
+  });
+});
