@@ -64,7 +64,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     platform: certificates.platformLeaves,
     domains: domains.leaves,
   });
-  const reach = openReach({ dataPlane, controlUrl: () => control.url });
+  const reach = openReach(foundation, { certificates, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const { services, demo } = createServices(foundation, {
     certificates,

@@ -5,6 +5,8 @@ export { openKeyVault, type KeyStorage } from './key-vault.ts';
 export { createLeaf, isRenewalDue, type CreateLeafOptions, type Leaf } from './leaf.ts';
 export { createLeafContexts, type LeafContexts, type LeafContextsOptions } from './leaf-contexts.ts';
 export { machineStores } from './machine-stores.ts';
+export { trustInHome } from './nss-database.ts';
+export { findProgram } from './programs.ts';
 export { createRevocationList } from './revocation-list.ts';
 export { ROOT_CERTIFICATE_FILE } from './root-folder.ts';
 export type { Root } from './root.ts';

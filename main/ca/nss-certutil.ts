@@ -21,6 +21,9 @@ const command = (tool: string, args: readonly string[], explains: string): Comma
 export const listCommand = (tool: string, database: string): Command =>
   command(tool, ['-L', '-d', database], 'lists the certificates');
 
+export const makeCommand = (tool: string, database: string): Command =>
+  command(tool, ['-N', '-d', database, '--empty-password'], 'makes a trust store');
+
 /** `pem` gives the certificates themselves, `text` their fingerprints together with what they are trusted for. */
 export const showCommand = (tool: string, database: string, nickname: string, form: 'pem' | 'text'): Command =>
   command(tool, ['-L', '-d', database, '-n', nickname, ...(form === 'pem' ? ['-a'] : [])], 'reads a certificate');

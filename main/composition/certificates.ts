@@ -7,11 +7,13 @@ import {
   createRevocationList,
   createRunCommand,
   createTrustStores,
+  findProgram,
   describeRoot,
   type KeyStorage,
   machineStores,
   openAuthority,
   openKeyVault,
+  trustInHome,
 } from '../ca/index.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -52,6 +54,14 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
     },
     platformLeaves,
     trustStores,
+    /** Makes a home folder for one browser trust the root; null where browsers do not look there, or NSS's `certutil` is missing. */
+    trustInHome() {
+      const certutil = platform === 'linux' ? findProgram('certutil', environment, platform) : null;
+      if (certutil === null) return null;
+      const { fingerprint } = authority.root();
+      return (home: string) =>
+        trustInHome(home, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
+    },
     /** In DER. */
     revocationList: () => createRevocationList(authority.root(), clock.state().realNow),
     /** Leaves that are made from now on say that the list is at this control port. */

@@ -1,5 +1,19 @@
-import { createMappedHostnames, PAC_CONTENT_TYPE, renderPac } from '../reach/index.ts';
+import { accessSync, constants } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { PLATFORM_ZONE } from '../base/config.ts';
+import { isWithin } from '../base/hostname.ts';
+import {
+  createBrowserOpener,
+  createBrowserProcesses,
+  createMappedHostnames,
+  PAC_CONTENT_TYPE,
+  reachedAddress,
+  renderPac,
+} from '../reach/index.ts';
+import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
+import type { Domains } from './domains.ts';
+import type { Foundation } from './foundation.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
@@ -7,16 +21,57 @@ export type Reach = ReturnType<typeof openReach>;
 export const PAC_PATH = '/proxy.pac';
 
 /** How clients that know nothing of this machine's hostnames get to them. */
-export function openReach({ dataPlane, controlUrl }: { dataPlane: DataPlane; controlUrl: () => string }) {
+export function openReach(
+  { clock, log, onStop }: Foundation,
+  parts: { certificates: Certificates; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
+) {
+  const { certificates, domains, dataPlane, controlUrl } = parts;
+  const { ports } = dataPlane;
   const mapped = createMappedHostnames();
-  const proxyPort = dataPlane.ports.http;
+  const pacUrl = () => controlUrl() + PAC_PATH;
+
+  /** The certificate that is shown at `hostname`, in PEM; null where there is none. */
+  function certificateOf(hostname: string): string | null {
+    if (isWithin(hostname, PLATFORM_ZONE)) return certificates.platformLeaves.leafFor(hostname).certificatePem;
+    // Asked for first: a leaf may be replaced on its way to the wire.
+    return domains.leaves.contextFor(hostname) === null
+      ? null
+      : (domains.lifecycle.leaf(hostname)?.certificatePem ?? null);
+  }
+
+  const processes = createBrowserProcesses({ clock, log, temporaryDir: tmpdir() });
+  onStop(() => processes.stop());
+  const { platform, env: environment } = process;
+  const opener = createBrowserOpener({
+    log,
+    processes,
+    places: { platform, environment, home: homedir(), isExecutable },
+    way: () => ({ pacUrl: pacUrl(), ports, platformZone: PLATFORM_ZONE }),
+    trustInHome: certificates.trustInHome,
+    *certificatesBeside({ hostname, projectId }) {
+      for (const one of new Set([hostname, ...mapped.ofProject(projectId)])) {
+        const certificate = certificateOf(one);
+        if (certificate !== null) yield certificate;
+      }
+    },
+  });
+
   return {
     publish: mapped.publish,
-    pacFile: { contentType: PAC_CONTENT_TYPE, read: () => Buffer.from(renderPac(mapped.all(), proxyPort)) },
-    proxy: () => ({
-      url: `http://127.0.0.1:${proxyPort}`,
-      pacUrl: controlUrl() + PAC_PATH,
-      hostnames: mapped.size,
-    }),
+    pacFile: { contentType: PAC_CONTENT_TYPE, read: () => Buffer.from(renderPac(mapped.all(), ports.http)) },
+    proxy: () => ({ url: `http://127.0.0.1:${ports.http}`, pacUrl: pacUrl(), hostnames: mapped.size }),
+    address: (hostname: string, path?: string) =>
+      reachedAddress(hostname, path, { mapped, isSecure: (name) => certificateOf(name) !== null }),
+    opener,
+    opened: processes.opened,
   };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

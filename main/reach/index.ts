@@ -1,3 +1,6 @@
 /** What the composition root takes from here; everything else is for this folder and its tests. */
-export { createMappedHostnames, type MappedHostnames } from './mapped-hostnames.ts';
+export { createBrowserProcesses } from './browser-processes.ts';
+export { createMappedHostnames } from './mapped-hostnames.ts';
+export { createBrowserOpener } from './open-browser.ts';
 export { PAC_CONTENT_TYPE, renderPac } from './pac.ts';
+export { reachedAddress, type ReachedAddress } from './reached-address.ts';

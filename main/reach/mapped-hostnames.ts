@@ -1,33 +1,36 @@
-/** Of the routing snapshot, what can be reached at all. */
+/** Of the routing snapshot, what can be reached at all. A hostname that is redirected has a route, too. */
 export interface PublishedHostnames {
-  routes: readonly { hostname: string; target: { kind: 'api' | 'upstream' } }[];
-  /** By hostname. */
-  redirects: ReadonlyMap<string, unknown>;
+  routes: readonly { hostname: string; projectId: string; target: { kind: 'api' | 'upstream' } }[];
+}
+
+export interface MappedHostname {
+  hostname: string;
+  projectId: string;
+  leadsTo: 'api' | 'upstream';
 }
 
 /** The hostnames of the snapshot in force. */
 export interface MappedHostnames {
   publish(snapshot: PublishedHostnames): void;
-  has(hostname: string): boolean;
-  /** What answers at `hostname`; null where nothing does. */
-  kindOf(hostname: string): 'api' | 'upstream' | 'redirect' | null;
+  find(hostname: string): MappedHostname | null;
+  ofProject(projectId: string): Iterable<string>;
   /** All of them, in no order. */
   all(): Iterable<string>;
   readonly size: number;
 }
 
 export function createMappedHostnames(): MappedHostnames {
-  let mapped: ReadonlyMap<string, 'api' | 'upstream' | 'redirect'> = new Map();
+  let mapped: ReadonlyMap<string, MappedHostname> = new Map();
   return {
-    publish({ routes, redirects }) {
-      mapped = new Map([
-        ...routes.map(({ hostname, target }) => [hostname, target.kind] as const),
-        // A redirect wins over a route of the same hostname.
-        ...[...redirects.keys()].map((hostname) => [hostname, 'redirect'] as const),
-      ]);
+    publish({ routes }) {
+      mapped = new Map(
+        routes.map(({ hostname, projectId, target }) => [hostname, { hostname, projectId, leadsTo: target.kind }]),
+      );
     },
-    has: (hostname) => mapped.has(hostname),
-    kindOf: (hostname) => mapped.get(hostname) ?? null,
+    find: (hostname) => mapped.get(hostname) ?? null,
+    *ofProject(projectId) {
+      for (const entry of mapped.values()) if (entry.projectId === projectId) yield entry.hostname;
+    },
     all: () => mapped.keys(),
     get size() {
       return mapped.size;

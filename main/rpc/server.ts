@@ -2,7 +2,8 @@
  * The control port: everything that the contract has, for whoever holds the token.
  *
  * What it gives away: its caller creates and removes projects, keys and data, reads every stored record, moves the
- * clock, and sees what is served on this machine. It does not run programs or read files, but with its token a stranger owns
+ * clock, and sees what is served on this machine. It runs no program but an
+ * installed browser, at hostnames that are served here, and reads no files, but with its token a stranger owns
  * this Vivarium. So it is narrow on purpose:
  *
  * 1. It listens on 127.0.0.1 and ::1, and nowhere else.

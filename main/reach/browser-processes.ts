@@ -1,0 +1,151 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Browser } from './browsers.ts';
+
+/** Open at a time; each takes some 300 MB. */
+export const BROWSERS_MAX = 5;
+
+/** A program that cannot show a window has ended by then; real time. */
+const STARTED_MS = 1_500;
+
+/** What a browser has to close its windows, real time. */
+const END_MS_MAX = 3_000;
+
+/** The end of what a browser says when it cannot start. */
+const SAID_LENGTH_MAX = 2_000;
+
+const HAS_GROUPS = process.platform !== 'win32';
+
+/** What one start is given, once it has a profile. */
+export interface Prepared {
+  args: readonly string[];
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Browsers with throw-away profiles: started, counted, ended with the engine, and nothing left of them. */
+export interface BrowserProcesses {
+  /**
+   * Starts `browser`; resolves when it runs.
+   * @throws VivariumError `conflict` when too many are open, `unavailable` when it ends at once, with its own words.
+   */
+  open(browser: Browser, prepare: (profile: string) => Promise<Prepared>): Promise<void>;
+  opened(): number;
+  /** Ends all of them and removes their profiles. */
+  stop(): Promise<void>;
+}
+
+interface Running {
+  child: ChildProcess;
+  /** When the process has ended and its profile is gone. */
+  gone: Promise<void>;
+}
+
+export function createBrowserProcesses(options: {
+  clock: Pick<Clock, 'realTimer'>;
+  log: Log;
+  /** Where profiles are made, unless a browser is confined. */
+  temporaryDir: string;
+}): BrowserProcesses {
+  const { clock, log, temporaryDir } = options;
+  const running = new Set<Running>();
+  let starting = 0;
+  let stopping = false;
+
+  function run(browser: Browser, profile: string, { args, environment }: Prepared): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // A group of its own: it can be ended whole, and a Ctrl-C in the terminal is ours to pass on.
+      const child = spawn(browser.program, [...args], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: HAS_GROUPS,
+        env: { ...environment },
+      });
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-SAID_LENGTH_MAX);
+      });
+      const started = clock.realTimer(STARTED_MS, resolve);
+      const gone = new Promise<void>((settle) => {
+        const end = (what: string, cause?: unknown) => {
+          started.cancel();
+          reject(new VivariumError('unavailable', `${browser.name} (${browser.program}) ${what}`, { cause }));
+          void removeProfile(profile).then(() => {
+            running.delete(entry);
+            settle();
+          });
+        };
+        child.once('error', (error) => end(`could not be started: ${error.message}.`, error));
+        child.once('exit', (code, signal) => {
+          if (code !== 0) log.info('A browser has ended', { program: browser.program, code, signal });
+          end(`ended at once (${code ?? signal}). It said: ${lastLine(said)}`);
+        });
+      });
+      const entry: Running = { child, gone };
+      running.add(entry);
+    });
+  }
+
+  async function removeProfile(profile: string): Promise<void> {
+    // Its helpers may still write for a moment after it has ended.
+    await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch((error: unknown) =>
+      log.warn('The profile of a browser could not be removed', { profile, error }),
+    );
+  }
+
+  async function end({ child, gone }: Running): Promise<void> {
+    signal(child, 'SIGTERM');
+    const deadline = clock.realTimer(END_MS_MAX, () => signal(child, 'SIGKILL'));
+    await gone;
+    deadline.cancel();
+  }
+
+  return {
+    async open(browser, prepare) {
+      if (stopping) throw new VivariumError('unavailable', 'Vivarium is stopping.');
+      if (running.size + starting >= BROWSERS_MAX) {
+        throw new VivariumError(
+          'conflict',
+          `${BROWSERS_MAX} throw-away browsers are open already. Close one of them, or open the address in one of them.`,
+        );
+      }
+      const parent = browser.confinedTo ?? temporaryDir;
+      mkdirSync(parent, { recursive: true });
+      const profile = mkdtempSync(join(parent, 'vivarium-browser-'));
+      starting++;
+      try {
+        const prepared = await prepare(profile).catch(async (error: unknown) => {
+          await removeProfile(profile);
+          throw error;
+        });
+        if (stopping) {
+          await removeProfile(profile);
+          throw new VivariumError('unavailable', 'Vivarium is stopping.');
+        }
+        await run(browser, profile, prepared);
+      } finally {
+        starting--;
+      }
+    },
+    opened: () => running.size,
+    async stop() {
+      stopping = true;
+      await Promise.all([...running].map(end));
+    },
+  };
+}
+
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) || 'nothing.';
+
+function signal(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  try {
+    if (HAS_GROUPS) process.kill(-child.pid, name);
+    else child.kill(name);
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,111 @@
+import { posix, win32 } from 'node:path';
+
+/** A browser that takes Chromium's options. */
+export interface Browser {
+  name: string;
+  program: string;
+  /** A snap sees only its own folders, and not the home folder that it is given: where its profile can be. */
+  confinedTo: string | null;
+}
+
+export interface BrowserPlaces {
+  platform: NodeJS.Platform;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** The user's home folder. */
+  home: string;
+  isExecutable: (path: string) => boolean;
+}
+
+/** A program to be used instead of all others. */
+export const BROWSER_VARIABLE = 'VIVARIUM_BROWSER';
+
+/** The commands under which Linux distributions and their makers' packages install them. */
+const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
+  ['Chrome', 'google-chrome-stable', 'google-chrome'],
+  ['Chromium', 'chromium', 'chromium-browser'],
+  ['Edge', 'microsoft-edge-stable', 'microsoft-edge'],
+  ['Brave', 'brave-browser-stable', 'brave-browser', 'brave'],
+];
+
+/** Below /Applications, for everybody or for one user. */
+const BUNDLES: readonly (readonly [name: string, bundle: string])[] = [
+  ['Chrome', 'Google Chrome'],
+  ['Chromium', 'Chromium'],
+  ['Edge', 'Microsoft Edge'],
+  ['Brave', 'Brave Browser'],
+];
+
+/** Below the folders of programs, of the machine or of one user. */
+const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
+  ['Chrome', 'Google\\Chrome\\Application\\chrome.exe'],
+  ['Chromium', 'Chromium\\Application\\chrome.exe'],
+  ['Edge', 'Microsoft\\Edge\\Application\\msedge.exe'],
+  ['Brave', 'BraveSoftware\\Brave-Browser\\Application\\brave.exe'],
+];
+
+const WINDOWS_FOLDERS = ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'] as const;
+
+/** Where such a browser can be, the best place first. */
+export function browserCandidates({ platform, environment, home }: Omit<BrowserPlaces, 'isExecutable'>): Browser[] {
+  const named = environment[BROWSER_VARIABLE] ?? '';
+  if (named !== '') return [{ name: 'The browser', program: named, confinedTo: confinementOf(named, home) }];
+  if (platform === 'darwin') {
+    const folders = ['/Applications', posix.join(home, 'Applications')];
+    return BUNDLES.flatMap(([name, bundle]) =>
+      folders.map((folder) => free(name, posix.join(folder, `${bundle}.app`, 'Contents', 'MacOS', bundle))),
+    );
+  }
+  if (platform === 'win32') {
+    const folders = WINDOWS_FOLDERS.flatMap((variable) => environment[variable] ?? []);
+    return WINDOWS_PROGRAMS.flatMap(([name, path]) => folders.map((folder) => free(name, win32.join(folder, path))));
+  }
+  return onPath(environment, home);
+}
+
+/** The browsers that are here, those that can be given a home folder first. */
+export function findBrowsers(places: BrowserPlaces): Browser[] {
+  return browserCandidates(places)
+    .filter(({ program }) => places.isExecutable(program))
+    .sort((one, other) => Number(one.confinedTo !== null) - Number(other.confinedTo !== null));
+}
+
+const free = (name: string, program: string): Browser => ({ name, program, confinedTo: null });
+
+/** The folders of PATH; relative ones are passed over. */
+function onPath(environment: BrowserPlaces['environment'], home: string): Browser[] {
+  const listed = (environment.PATH ?? '').split(':').filter((folder) => posix.isAbsolute(folder));
+  const folders = [...new Set([...listed, '/snap/bin'])];
+  return COMMANDS.flatMap(([name, ...commands]) =>
+    commands.flatMap((command) =>
+      folders.map((folder) => {
+        const program = posix.join(folder, command);
+        return { name, program, confinedTo: confinementOf(program, home) };
+      }),
+    ),
+  );
+}
+
+/** Ubuntu's `chromium-browser` is a script that starts the snap. */
+function confinementOf(program: string, home: string): string | null {
+  const isSnap = program.startsWith('/snap/') || program.endsWith('/chromium-browser');
+  return isSnap ? posix.join(home, 'snap', 'chromium', 'common') : null;
+}
+
+const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'brew install --cask google-chrome',
+  win32: 'winget install Google.Chrome',
+  linux: 'sudo apt-get install chromium',
+};
+
+/** Why no browser can be opened, and what to do. */
+export const explainNoBrowser = (platform: NodeJS.Platform): string =>
+  `No Chrome, Chromium, Edge or Brave was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Every other browser gets there with the PAC file in its proxy settings.`;
+
+/** Whether windows can be shown; elsewhere than on Linux there is no telling, and they nearly always can. */
+export function hasDisplay(platform: NodeJS.Platform, environment: BrowserPlaces['environment']): boolean {
+  if (platform === 'darwin' || platform === 'win32') return true;
+  return (environment.DISPLAY ?? '') !== '' || (environment.WAYLAND_DISPLAY ?? '') !== '';
+}
+
+export const NO_DISPLAY =
+  'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the proxy from a machine that has one: ssh -L 8080:127.0.0.1:8080 with the HTTP port.';

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { createMappedHostnames } from '../../../main/reach/mapped-hostnames.ts';
+import { reachedAddress } from '../../../main/reach/reached-address.ts';
+
+const mapped = createMappedHostnames();
+const route = (hostname: string, kind: 'api' | 'upstream') => ({ hostname, projectId: 'prj_1', target: { kind } });
+mapped.publish({
+  routes: [route('shop.acme.test', 'api'), route('app.acme.test', 'upstream'), route('xn--bcher-kva.example', 'api')],
+});
+const urlOf = (hostname: string, path?: string): string =>
+  reachedAddress(hostname, path, { mapped, isSecure: (name) => name !== 'app.acme.test' }).url;
+
+it.each<[hostname: string, path: string | undefined, url: string]>([
+  ['shop.acme.test', undefined, 'https://shop.acme.test/v1/openapi.json'],
+  ['Shop.ACME.test.', undefined, 'https://shop.acme.test/v1/openapi.json'],
+  ['shop.acme.test', '/v1/pets?limit=1', 'https://shop.acme.test/v1/pets?limit=1'],
+  // No certificate yet.
+  ['app.acme.test', undefined, 'http://app.acme.test/'],
+  ['bücher.example', undefined, 'https://xn--bcher-kva.example/v1/openapi.json'],
+])('%s with path %s is %s', (hostname, path, url) => {
+  expect(urlOf(hostname, path)).toBe(url);
+});
+
+it.each(['nope.acme.test', '127.0.0.1', 'a b', ''])('%j is not served, and the error says what to do', (hostname) => {
+  expect(() => urlOf(hostname)).toThrow(/Nothing is served at .*Attach it to a project/);
+});
