@@ -3,9 +3,13 @@ import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { Form } from './form.svelte.ts';
+import { Task } from './task.svelte.ts';
 import { TrustStores } from './trust-stores.svelte.ts';
 
 export type RootInfo = Awaited<ReturnType<Client['ca']['get']>>;
+
+/** Where the root's private key is kept. */
+export type KeyStorage = RootInfo['key']['storage'];
 
 export interface CertificatesPageOptions {
   client: Client;
@@ -18,6 +22,8 @@ export class CertificatesPage {
   readonly root: LiveQuery<RootInfo>;
   readonly domains: LiveQuery<readonly Domain[]>;
   readonly trust: TrustStores;
+  /** Moves the root's private key; the engine says why it can't. */
+  readonly keyMove: Task<[to: KeyStorage]>;
   readonly #client: Client;
 
   constructor(options: CertificatesPageOptions) {
@@ -37,6 +43,7 @@ export class CertificatesPage {
       concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'projects.changed'].includes(type),
     });
     this.trust = new TrustStores(options);
+    this.keyMove = new Task((caKey) => client.settings.update({ caKey }));
   }
 
   /** Domains that wait for the root to be extended. */

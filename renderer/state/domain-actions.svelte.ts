@@ -1,3 +1,4 @@
+import { ORPCError } from '@orpc/client';
 import { SvelteSet } from 'svelte/reactivity';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
@@ -40,9 +41,13 @@ export class DomainActions {
     return domain;
   }
 
-  /** Issues its certificate anew. */
+  /** Issues its certificate anew. Why it is refused stands at the domain by then, so it is not said a second time. */
   async renew(hostname: string): Promise<void> {
-    const renewed = await this.#do(hostname, ({ certificates }) => certificates.renew({ hostname }));
+    const renewed = await this.#do(
+      hostname,
+      ({ certificates }) => certificates.renew({ hostname }),
+      (error) => (isConflict(error) ? `${hostname} was not renewed; its checks say why.` : undefined),
+    );
     if (renewed !== undefined) this.#options.toasts.say(`${hostname} has a new certificate.`);
   }
 
@@ -151,8 +156,12 @@ export class DomainActions {
     await client.domains.setRedirects({ projectId, redirects: [...kept, ...lost] });
   }
 
-  /** Does one thing at a time to a hostname; a failure is reported, and gives undefined. */
-  async #do<Output>(hostname: string, work: (client: Client) => Promise<Output>): Promise<Output | undefined> {
+  /** Does one thing at a time to a hostname; a failure is reported, in the engine's words unless `tell` has others, and gives undefined. */
+  async #do<Output>(
+    hostname: string,
+    work: (client: Client) => Promise<Output>,
+    tell: (error: unknown) => string | undefined = () => undefined,
+  ): Promise<Output | undefined> {
     if (this.#busy.has(hostname)) return undefined;
     this.#busy.add(hostname);
     try {
@@ -161,7 +170,7 @@ export class DomainActions {
       this.#options.toasts.fail(
         error instanceof ConnectionLostError
           ? 'There is no connection to Vivarium. Try again when it is back.'
-          : describeFailure(error),
+          : (tell(error) ?? describeFailure(error)),
       );
       return undefined;
     } finally {
@@ -169,6 +178,8 @@ export class DomainActions {
     }
   }
 }
+
+const isConflict = (error: unknown): boolean => error instanceof ORPCError && error.code === 'conflict';
 
 const named = (hostname: string | null): string => hostname ?? 'the platform’s own hostname';
 

@@ -105,16 +105,19 @@ export function describePlan({ zone, createsZone, record, replaced }: Extract<Re
 }
 
 /**
- * Puts the record there. What had to give way comes back when the record is refused.
+ * Puts the record there. The last of what is in the way becomes the record in one step, so that nobody who asks meanwhile
+ * finds neither; what had to give way before it comes back when the record is refused.
  * @returns the way back: the record goes, what it replaced returns, and a zone that was made for it goes if it is empty.
  */
 export async function carryOut(
   client: Client,
   { zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>,
 ): Promise<() => Promise<void>> {
+  const changed = replaced.at(-1);
+  const removed = replaced.slice(0, -1);
   const putBack = async (): Promise<void> => {
     // As they were, however careless that was.
-    for (const { name, type, ttl, value } of replaced) {
+    for (const { name, type, ttl, value } of removed) {
       await client.records.put({ zone, name, type, ttl, value, force: true });
     }
   };
@@ -124,13 +127,22 @@ export async function carryOut(
     if (made?.records === 0) await client.zones.remove({ name: zone });
   };
   if (createsZone) await client.zones.create({ name: zone, supportsAlias: true });
-  for (const { id } of replaced) await client.records.remove({ id });
+  for (const { id } of removed) await client.records.remove({ id });
   try {
-    const { id } = await client.records.put({ zone, ...record });
+    if (changed === undefined) {
+      const { id } = await client.records.put({ zone, ...record });
+      return async () => {
+        await client.records.remove({ id });
+        await removeEmptyZone();
+      };
+    }
+    const { id } = await client.records.update({ id: changed.id, ...record });
     return async () => {
-      await client.records.remove({ id });
+      const { name, type, ttl, value } = changed;
+      // It became one with the right record, which stood there already.
+      if (id !== changed.id) await client.records.put({ zone, name, type, ttl, value, force: true });
+      else await client.records.update({ id, name, type, ttl, value, force: true });
       await putBack();
-      await removeEmptyZone();
     };
   } catch (error) {
     await putBack();

@@ -35,6 +35,11 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   api: { scope: 'project', load: () => import('./ApiReferenceView.svelte') },
 };
 
+/** Loads every page, so that from then on none of their keys is pressed before it is there. What fails is tried again when it is opened. */
+export function loadPages(): void {
+  for (const { load } of Object.values(VIEWS)) load().catch(() => undefined);
+}
+
 export interface RailGroup {
   /** What its pages have in common; none for the first. */
   title?: string;

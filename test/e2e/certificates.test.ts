@@ -8,7 +8,9 @@ import { createRoot } from '../../main/ca/root.ts';
 import type { Certificate } from '../../main/contract/certificates.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { importInto, makeDatabase } from '../integration/ca/machine.ts';
-import { type Engine, temporaryFolder } from '../support/engine.ts';
+import { type Engine, startEngine, temporaryFolder } from '../support/engine.ts';
+import { createFakeSealer } from '../support/fake-sealer.ts';
+import { buildPage } from '../support/page-build.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 
 const COMMANDS_TIMEOUT_MS = 60_000;
@@ -100,6 +102,33 @@ describe('the root', () => {
     await page.getByText('the root may not sign for it').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: /^shop\.acme\.com .*left/ }).waitFor();
   });
+});
+
+describe('the root’s private key', () => {
+  it(
+    'is sealed with the desktop’s keyring, with the way back, or stays where it is and says why',
+    { timeout: COMMANDS_TIMEOUT_MS },
+    async () => {
+      await userWithHome({ database: false });
+      const sealer = createFakeSealer();
+      const engine = await startEngine({}, { assetsDir: await buildPage(), sealer });
+      const opened = await openPage({ engine, path: '/certificates' });
+      const { page } = opened;
+      const root = page.getByRole('region', { name: 'Root' });
+      await root.getByText(/root-key\.pem, which only its owner reads/).waitFor();
+      sealer.locked = true;
+      await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
+      await root.getByRole('alert').getByText('the keyring is locked').waitFor();
+      await expectSound(opened, 'certificates-key-refused');
+      sealer.locked = false;
+      await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
+      await root.getByText('Headless cannot start on this folder').waitFor();
+      expect(await engine.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await root.getByText(/root-key\.pem/).waitFor();
+      expect(await engine.call('ca.get')).toMatchObject({ key: { storage: 'file' } });
+    },
+  );
 });
 
 describe('trust', () => {

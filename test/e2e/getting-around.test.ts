@@ -29,6 +29,20 @@ describe('getting around', () => {
     expect(await page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
   });
 
+  it('takes a page’s own keys as soon as it is opened, and begins to type in a dialog’s first field', async () => {
+    const { page, errors } = await openPage();
+    const isLoaded = `performance.getEntriesByType('resource').some(({ name }) => name.includes('/PetsView'))`;
+    await expect.poll(() => page.evaluate(isLoaded)).toBe(true);
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.keyboard.press('n');
+    await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
+    await page.keyboard.type('Otter');
+    await page.keyboard.press('Enter');
+    await page.getByRole('grid').getByText('Otter').waitFor();
+    expect(errors).toEqual([]);
+  });
+
   it('explains an address that leads nowhere, and a project that is gone', async () => {
     const { page, open } = await openPage({ path: '/nowhere/at/all' });
     await page.getByText('This address leads nowhere').waitFor();

@@ -79,6 +79,18 @@ describe('the list of pets', () => {
     expect(errors).toEqual([]);
   });
 
+  it('explains a link to a pet that is gone, and leads back to the list', async () => {
+    const { page, engine, open, errors } = await openPets({ path: `${PATH}/3` });
+    await page.getByRole('heading', { name: 'Saffron the Sun Conure' }).waitFor();
+    await call(engine, 'pets.remove', { id: '3' });
+    await page.getByText('There is no pet 3 in production').waitFor();
+    await open(`${PATH}/9223372036854775807?environment=staging`);
+    await page.getByText('There is no pet 9223372036854775807 in staging').waitFor();
+    await page.getByRole('button', { name: 'Show the list' }).click();
+    await counted(page, '30 pets').waitFor();
+    expect(errors).toEqual([]);
+  });
+
   it('gives the request that produces it, which works as pasted', async () => {
     const { page, engine } = await openPets({ path: `${PATH}?environment=staging&status=sold&sort=-name` });
     await page.getByRole('button', { name: 'As curl' }).click();

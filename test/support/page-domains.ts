@@ -71,6 +71,12 @@ export function fakeZones(zones: ZoneInfo[], records: RecordInfo[], more: Answer
       records.push(record);
       return record;
     },
+    'records.update': ({ id, force: _force, ...changes }: Partial<RecordInfo> & { id: string; force?: boolean }) => {
+      const index = records.findIndex((record) => record.id === id);
+      const record = { ...(records[index] as RecordInfo), ...changes };
+      records[index] = record;
+      return record;
+    },
     'records.remove': ({ id }: { id: string }) => {
       records.splice(
         records.findIndex((record) => record.id === id),

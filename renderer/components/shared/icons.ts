@@ -1,5 +1,8 @@
 import Activity from '@lucide/svelte/icons/activity';
+import ArrowDown from '@lucide/svelte/icons/arrow-down';
+import ArrowLeft from '@lucide/svelte/icons/arrow-left';
 import ArrowRight from '@lucide/svelte/icons/arrow-right';
+import ArrowUp from '@lucide/svelte/icons/arrow-up';
 import Ban from '@lucide/svelte/icons/ban';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import Check from '@lucide/svelte/icons/check';
@@ -117,6 +120,10 @@ export const ICONS = {
   waiting: Hourglass,
   refused: ShieldX,
   keyboard: Keyboard,
+  keyUp: ArrowUp,
+  keyDown: ArrowDown,
+  keyLeft: ArrowLeft,
+  keyRight: ArrowRight,
   menu: Menu,
   made: WandSparkles,
   project: Folder,

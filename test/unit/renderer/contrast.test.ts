@@ -27,7 +27,7 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-const GROUNDS = ['ground', 'rail', 'surface', 'sunken', 'hover'];
+const GROUNDS = ['ground', 'rail', 'surface', 'sunken', 'hover', 'chosen'];
 const SOFT = ['moss-soft', 'amber-soft', 'brick-soft', 'water-soft'];
 const TEXT: [string, string[]][] = [
   ['text', [...GROUNDS, ...SOFT]],

@@ -92,15 +92,17 @@ describe('what is done to a domain', () => {
     ]);
   });
 
-  it('reports the engine’s own words when it is refused', async () => {
-    const message = 'No certificate was issued: CAA forbids it.';
+  it.each([
+    ['says no reason that stands at the domain', 'conflict', `${HOST} was not renewed; its checks say why.`],
+    ['reports any other failure in the engine’s own words', 'internal_error', 'The disk is full.'],
+  ])('%s', async (_what, code, told) => {
     const { actions, toasts } = setUp({
       'certificates.renew': () => {
-        throw new ORPCError('conflict', { message });
+        throw new ORPCError(code, { message: 'The disk is full.' });
       },
     });
     await actions.renew(HOST);
-    expect(toasts.list.map(({ tone, text }) => [tone, text])).toEqual([['failed', message]]);
+    expect(toasts.list.map(({ tone, text }) => [tone, text])).toEqual([['failed', told]]);
   });
 
   it('changes the plan, and back again with the limits that Enterprise had', async () => {

@@ -148,18 +148,33 @@ describe('carrying it out', () => {
     expect(dns.lines()).toEqual(['acme.test: www 60 A 192.0.2.1']);
   });
 
-  it('puts back what gave way when the record is refused', async () => {
-    const old = makeRecord('acme.test', 'www A 192.0.2.1');
+  it('replaces one record in one step, and several with no moment at which none of them stands', async () => {
+    const lines = ['www A 192.0.2.1', 'www A 192.0.2.2', 'www AAAA 2001:db8::1'];
+    const olds = lines.map((line) => makeRecord('acme.test', line));
     const zone = makeZone('acme.test');
-    const records = [old];
-    const dns = fakeZones([zone], records, {
-      'records.put': (record: { type: string }) => {
-        if (record.type === 'CNAME') throw new ORPCError('conflict', { message: 'There is no room.' });
-        records.push(old);
+    for (const replaced of [olds.slice(0, 1), olds]) {
+      const dns = fakeZones([zone], [...replaced]);
+      const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone, records: replaced }) as Put);
+      const removals = replaced.slice(1).map(() => 'records.remove');
+      expect(dns.calls.map(({ procedure }) => procedure)).toEqual([...removals, 'records.update']);
+      expect(dns.lines()).toEqual([`acme.test: www 3600 CNAME ${TARGET}`]);
+      await undo();
+      expect(dns.lines().toSorted()).toEqual(
+        lines.slice(0, replaced.length).map((line) => `acme.test: ${line.replace(' ', ' 3600 ')}`),
+      );
+    }
+  });
+
+  it('puts back what gave way when the record is refused', async () => {
+    const olds = ['www A 192.0.2.1', 'www A 192.0.2.2'].map((line) => makeRecord('acme.test', line));
+    const zone = makeZone('acme.test');
+    const dns = fakeZones([zone], [...olds], {
+      'records.update': () => {
+        throw new ORPCError('conflict', { message: 'There is no room.' });
       },
     });
-    const plan = planRecord(SUBDOMAIN, { zone, records: [old] }) as Put;
+    const plan = planRecord(SUBDOMAIN, { zone, records: olds }) as Put;
     await expect(carryOut(dns.client, plan)).rejects.toThrow('There is no room.');
-    expect(dns.lines()).toEqual(['acme.test: www 3600 A 192.0.2.1']);
+    expect(dns.lines().toSorted()).toEqual(['acme.test: www 3600 A 192.0.2.1', 'acme.test: www 3600 A 192.0.2.2']);
   });
 });
