@@ -1,3 +1,4 @@
+import { tick } from 'svelte';
 import type { IconName } from '../components/shared/icons.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { isPlain, readPress, type KeyPress } from './shortcut.ts';
@@ -34,6 +35,8 @@ export class Commands {
   #offers = $state.raw<readonly (() => readonly Command[])[]>([]);
   #begun = '';
   #timer: { cancel(): void } | null = null;
+  #holds = 0;
+  #held: KeyPress | undefined;
   readonly isMac: boolean;
   readonly #options: CommandsOptions;
 
@@ -61,6 +64,24 @@ export class Commands {
     this.all.find((command) => command.id === id)?.run();
   }
 
+  /**
+   * Says that more will be offered soon, as while a page is loaded. The first press that nothing takes is kept until the
+   * returned function is called, and is taken then by what has come; those after it may have been meant for that.
+   */
+  hold(): () => void {
+    this.#holds++;
+    return () => {
+      // What has come offers its commands in the same turn.
+      void tick().then(() => {
+        this.#holds--;
+        if (this.#holds > 0 || this.#held === undefined) return;
+        const held = this.#held;
+        this.#held = undefined;
+        this.press(held, false);
+      });
+    };
+  }
+
   /** Takes a key press; true when it belonged to a shortcut, and nobody else should see it. */
   press(event: KeyPress, typing: boolean): boolean {
     const press = readPress(event, this.isMac);
@@ -79,7 +100,9 @@ export class Commands {
       this.#timer = this.#options.time.realTimer(SEQUENCE_MS_MAX, () => this.#forget());
       return true;
     }
-    return false;
+    if (this.#holds === 0 || typing || !isPlain(press) || !this.#options.singleKeys()) return false;
+    this.#held ??= event;
+    return true;
   }
 
   #listens(shortcut: string, typing: boolean): boolean {

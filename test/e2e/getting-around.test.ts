@@ -29,13 +29,21 @@ describe('getting around', () => {
     expect(await page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
   });
 
-  it('takes a page’s own keys as soon as it is opened, and begins to type in a dialog’s first field', async () => {
+  it('takes a page’s own keys before it is there, and begins to type in a dialog’s first field', async () => {
     const { page, errors } = await openPage();
-    const isLoaded = `performance.getEntriesByType('resource').some(({ name }) => name.includes('/PetsView'))`;
-    await expect.poll(() => page.evaluate(isLoaded)).toBe(true);
+    let arrive: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (arrive = resolve));
+    await page.route('**/PetsView-*.js', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByText('live', { exact: true }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('p');
+    await page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor();
     await page.keyboard.press('n');
+    arrive();
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.type('Otter');
     await page.keyboard.press('Enter');

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -7,17 +6,14 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
+import { liveAWhile, takeImage, takesImages } from '../support/readme-images.ts';
 import { paste, readmeCommands, readmeSteps } from '../support/readme-walk.ts';
 import { requireTool } from '../support/tools.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Starting by npm, two browsers, and curl twice, on a machine that does other things too. */
-const WALK_TIMEOUT_MS = 180_000;
-
-/** `VIVARIUM_IMAGES=1` takes the README's pictures on the way, at the ports that it names. */
-const takesImages = process.env.VIVARIUM_IMAGES === '1';
-const IMAGES = join(ROOT, 'docs', 'images');
+/** Starting by npm, two browsers, and curl twice, on a machine that does other things too; pictures of a page at work. */
+const WALK_TIMEOUT_MS = takesImages ? 600_000 : 180_000;
 
 const steps = readmeSteps('A first walk in the window');
 
@@ -33,6 +29,7 @@ interface Started {
   /** The line *Interface*. */
   link: string;
   key: string;
+  httpPort: number;
   httpsPort: number;
 }
 
@@ -63,6 +60,7 @@ async function startByNpm(home: string): Promise<Started> {
   return {
     link: /Interface +(http\S+)/.exec(printed)?.[1] ?? '',
     key: /API key +(viv_\w+)/.exec(printed)?.[1] ?? '',
+    httpPort: Number(/HTTP (\d+)/.exec(printed)?.[1]),
     httpsPort: Number(/HTTPS (\d+)/.exec(printed)?.[1]),
   };
 }
@@ -93,21 +91,12 @@ async function pasteCopied(page: Page, key: string): Promise<string> {
   return said?.text ?? '';
 }
 
-async function takeImage(page: Page, name: string): Promise<void> {
-  if (!takesImages) return;
-  await mkdir(IMAGES, { recursive: true });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.screenshot({ path: join(IMAGES, `${name}-${colorScheme}.png`) });
-  }
-}
-
 describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () => {
   it('starts, adds a pet, sees it by the API, attaches a domain, sees it fail, mends it, and opens it over HTTPS', async () => {
     ['curl', 'certutil'].forEach(requireTool);
     const home = temporaryFolder();
     await makeDatabase(join(home, '.pki', 'nssdb'));
-    const { link, key, httpsPort } = await startByNpm(home);
+    const { link, key, httpPort, httpsPort } = await startByNpm(home);
     const address = `https://${hostname}:${httpsPort}/v1/pets?limit=100`;
 
     const { browser, page } = await openBrowser(home);
@@ -149,6 +138,10 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
       .waitFor();
     await button(page, 'Copy request').click();
     expect(await pasteCopied(page, key)).toContain('"name":"Biscuit the Border Collie"');
+
+    await liveAWhile(httpPort, key);
+    await goTo(page, 'Overview');
+    await takeImage(page, 'overview');
 
     const stranger = await browser.newPage();
     await expect(stranger.goto(address)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');

@@ -355,7 +355,7 @@ describe('an import', () => {
     await expectSound(opened, 'pets-import-refused');
     await paste.fill('[{"name": "Rex", "categoryId": 1}]');
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
-    await dialogOf(page).getByText('1 pet added').waitFor();
+    await dialogOf(page).getByText('1 pet added', { exact: true }).waitFor();
   });
 
   it('goes on without its window, shows how far it is on every page, and can be stopped', async () => {

@@ -1,4 +1,5 @@
 // @vitest-environment ./test/support/page-environment.ts
+import { tick } from 'svelte';
 import { describe, expect, it } from 'vitest';
 import { Commands, type Command } from '../../../renderer/commands/commands.svelte.ts';
 import { keysOf, readPress } from '../../../renderer/commands/shortcut.ts';
@@ -44,6 +45,29 @@ describe('a press', () => {
     expect(keysOf('mod+k', false)).toEqual([['Ctrl', 'K']]);
     expect(keysOf('mod+k', true)).toEqual([['⌘', 'K']]);
     expect(keysOf('g p', false)).toEqual([['G'], ['P']]);
+  });
+});
+
+describe('a press that nothing takes', () => {
+  it('is kept while more is to come, the first one, and taken by what has come', async () => {
+    const { commands, ran, command } = setUp();
+    const arrive = commands.hold();
+    expect(commands.press(key('n'), false)).toBe(true);
+    expect(commands.press(key('p'), false)).toBe(true);
+    expect(commands.press(key('x', { ctrlKey: true }), false)).toBe(false);
+    expect(commands.press(key('x'), true)).toBe(false);
+    arrive();
+    commands.offer(() => [command('new', 'n'), command('projects', 'p')]);
+    await tick();
+    await tick();
+    expect(ran).toEqual(['new']);
+    expect(commands.press(key('z'), false)).toBe(false);
+  });
+
+  it('is nobody’s where single keys are switched off', () => {
+    const { commands } = setUp({ singleKeys: false });
+    commands.hold();
+    expect(commands.press(key('n'), false)).toBe(false);
   });
 });
 
