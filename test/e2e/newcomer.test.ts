@@ -6,7 +6,7 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
-import { liveAWhile, takeImage, takesImages } from '../support/readme-images.ts';
+import { liveAWhile, PICTURE_SCALE, takeImage, takesImages } from '../support/readme-images.ts';
 import { paste, readmeCommands, readmeSteps } from '../support/readme-walk.ts';
 import { requireTool } from '../support/tools.ts';
 
@@ -70,7 +70,10 @@ async function openBrowser(home: string): Promise<{ browser: Browser; page: Page
   const rules = /`--host-resolver-rules="([^"]+)"`/.exec(steps[4] ?? '')?.[1];
   const browser = await launchChromium({ home, args: [`--host-resolver-rules=${rules}`] });
   track(() => browser.close());
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 2 });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    deviceScaleFactor: PICTURE_SCALE,
+  });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   return { browser, page: await context.newPage() };
 }
@@ -126,7 +129,7 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     await checks.getByText('no_record').waitFor();
     await checks.getByText('Expected').waitFor();
     await checks.getByText('Create the zone acme.test').waitFor();
-    await takeImage(page, 'domain');
+    await takeImage(page, 'domain', 760);
 
     await button(page, readAt(4, 'Put it in my local zone')).click();
     await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
@@ -139,9 +142,9 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     await button(page, 'Copy request').click();
     expect(await pasteCopied(page, key)).toContain('"name":"Biscuit the Border Collie"');
 
-    await liveAWhile(httpPort, key);
     await goTo(page, 'Overview');
-    await takeImage(page, 'overview');
+    await liveAWhile(page, httpPort, key);
+    await takeImage(page, 'overview', 608);
 
     const stranger = await browser.newPage();
     await expect(stranger.goto(address)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 
 /** `VIVARIUM_IMAGES=1` has the walk take the README's pictures on its way, at the ports that the README names. */
@@ -9,14 +8,23 @@ export const takesImages = process.env.VIVARIUM_IMAGES === '1';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'images');
 
-/** Requests in each of the seconds before a picture: as many as clients at work make, and now and then too many. */
-const PULSE = [1, 2, 3, 5, 4, 2, 6, 9, 4, 3, 2, 1, 1, 4, 7, 12, 6, 3, 2, 2, 5, 3, 1, 0, 2, 4, 3, 8, 5, 2];
-const PULSES = 8;
+const WIDTH = 1280;
+/** Pictures are a little finer than most screens, and at most 300 kB. */
+export const PICTURE_SCALE = 1.5;
 
-/** A picture in each theme, where the README's pictures are wanted. */
-export async function takeImage(page: Page, name: string): Promise<void> {
+/** Four minutes in which clients work: how many requests they make in each second, with rests and rushes. */
+const SECONDS = Array.from({ length: 240 }, (_, second) => {
+  const working = 2.5 + 2 * Math.sin(second / 13) + 1.5 * Math.sin(second / 3.7);
+  return Math.max(0, Math.round(working + (second % 47 === 0 ? 6 : 0)));
+});
+
+/** A picture in each theme, where the README's pictures are wanted. `height` ends it below what it is about. */
+export async function takeImage(page: Page, name: string, height: number): Promise<void> {
   if (!takesImages) return;
   await mkdir(FOLDER, { recursive: true });
+  await page.setViewportSize({ width: WIDTH, height });
+  const reports = page.getByRole('button', { name: 'Close this report' });
+  while ((await reports.count()) > 0) await reports.first().click();
   await page.mouse.move(0, 0);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -25,21 +33,22 @@ export async function takeImage(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Has the Overview show four minutes of life, where its picture is wanted. */
-export async function liveAWhile(port: number, key: string): Promise<void> {
+/** Has the project's key ask for pets for a while, where a picture of that is wanted. */
+export async function liveAWhile(page: Page, port: number, key: string): Promise<void> {
   if (!takesImages) return;
-  for (const count of Array.from({ length: PULSES }, () => PULSE).flat()) {
-    const asked = Array.from({ length: count }, () => askForPets(port, key));
-    await Promise.all([...asked, pause(1_000)]);
+  for (const count of SECONDS) {
+    const shown = await page.locator('header time').innerText();
+    await Promise.all(Array.from({ length: count }, () => askForPets(port, key)));
+    await page.waitForFunction(`document.querySelector('header time').innerText !== '${shown}'`);
   }
 }
 
 function askForPets(port: number, key: string): Promise<void> {
   const headers = { host: `demo.vivarium.localhost:${port}`, authorization: `Bearer ${key}` };
   return new Promise((resolve, reject) => {
-    const sent = request({ port, path: '/v1/pets?limit=5', headers }, (response) =>
-      response.resume().on('end', resolve),
-    );
+    const sent = request({ port, path: '/v1/pets?limit=5', headers }, (response) => {
+      response.resume().on('end', resolve);
+    });
     sent.on('error', reject).end();
   });
 }
