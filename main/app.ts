@@ -60,10 +60,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [], limitsOf });
   const dns = await startDns(foundation, platformHostnames);
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish });
-  const dataPlane = await startDataPlane(foundation, {
-    platform: certificates.platformLeaves,
-    domains: domains.leaves,
-  });
+  const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
+  const dataPlane = await startDataPlane(foundation, leaves, domains.whyUnserved);
   const reach = openReach(foundation, { certificates, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const { services, demo } = createServices(foundation, {

@@ -96,13 +96,16 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
   return row;
 }
 
-/** The names of what no table has room for, however wide it is: lists of objects, and texts of several lines. */
+/** The names of what no table has room for, however wide it is: long lists of objects, and texts of several lines. */
 function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string> {
   for (const [name, inner] of Object.entries(value)) {
     if (isObject(inner)) yield* largeIn(inner, `${prefix}${name}.`);
-    else if (Array.isArray(inner) ? inner.some(isObject) : isLinesText(inner)) yield prefix + name;
+    else if (Array.isArray(inner) ? isLongList(inner) : isLinesText(inner)) yield prefix + name;
   }
 }
+
+const isLongList = (list: readonly unknown[]): boolean =>
+  list.some(isObject) && widthOf(listText(list, 'line')) > ITEM_WIDTH_MAX;
 
 const isLinesText = (value: unknown): boolean => typeof value === 'string' && value.trimEnd().includes('\n');
 
@@ -131,7 +134,7 @@ function listText(list: readonly unknown[], layout: Layout): string {
   return texts.join(areLong ? SEPARATORS[layout] : ', ');
 }
 
-/** An item of a list that is wider is shown on lines of its own. */
+/** An item of a list that is wider is shown on lines of its own, and a list of objects that is wider in no table. */
 const ITEM_WIDTH_MAX = 80;
 
 const PLAIN = createStyle(false);

@@ -19,6 +19,7 @@ export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 export async function startDataPlane(
   { config, resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
   leaves: { platform: Certificates['platformLeaves']; domains: Domains['leaves'] },
+  whyUnserved: Domains['whyUnserved'],
 ) {
   const limiter = createLimiter({
     clock,
@@ -84,6 +85,7 @@ export async function startDataPlane(
     },
     contextFor: (hostname) =>
       isWithin(hostname, PLATFORM_ZONE) ? leaves.platform.contextFor(hostname) : leaves.domains.contextFor(hostname),
+    whyUnserved,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
     freeLimits: FREE_LIMITS,

@@ -1,6 +1,6 @@
 import { CNAME_TARGET } from '../base/config.ts';
 import { parseDuration } from '../base/duration.ts';
-import { createLifecycle, createServedLeaves } from '../domains/index.ts';
+import { createLifecycle, createServedLeaves, whyUnserved } from '../domains/index.ts';
 import { releaseHostname } from '../services/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
@@ -45,5 +45,9 @@ export function openDomains(
   onStop(() => lifecycle.stop());
   clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
   const leaves = createServedLeaves({ ...lifecycle, issuer, clock });
-  return { lifecycle, leaves };
+  const whyAttachedUnserved = (hostname: string): string | null => {
+    const domain = lifecycle.find(hostname);
+    return domain === null ? null : whyUnserved(domain, store.projects.get(domain.projectId)?.name ?? domain.projectId);
+  };
+  return { lifecycle, leaves, whyUnserved: whyAttachedUnserved };
 }

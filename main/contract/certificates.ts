@@ -83,7 +83,8 @@ export const ca = {
       summary: 'Let the root sign for one more suffix; it gets a new certificate, which has to be trusted again',
     })
     .input(z.strictObject({ suffix: hostnameInput }))
-    .output(rootInfo),
+    /** `message`: what that means for those who trust it. */
+    .output(rootInfo.extend({ message: z.string() })),
   trustStatus: base
     .route({ summary: 'Which trust stores of this machine have the root' })
     .input(z.strictObject({}).optional())

@@ -11,3 +11,4 @@ export type { ProviderFacts, ProviderRecord } from './provider.ts';
 export { judgeRedirects } from './redirects.ts';
 export { createServedLeaves } from './served-leaves.ts';
 export { buildSnapshot, publishedTarget, type PublishedSnapshot, type SnapshotSource } from './snapshot.ts';
+export { whyUnserved } from './unserved.ts';

@@ -120,13 +120,14 @@ export const tooManyFields = (max: number): Problem =>
 /** What never is a project's hostname, whatever is attached: addresses, and the machine's own name. */
 const isMachineName = (host: string): boolean => host === 'localhost' || host.startsWith('[') || isIP(host) !== 0;
 
-export const notServed = (asked: string, host: string): Problem =>
+/** `reason`: why a hostname that is attached is not served. */
+export const notServed = (asked: string, host: string, reason: string | null): Problem =>
   describe(
     'not_found',
     `Nothing is served at ${asked}`,
     isMachineName(host)
       ? `Projects are found by their hostname, and ${host} is nobody’s. Use a hostname that is served.`
-      : `No project has the hostname ${host}. Attach it to a project, or use one that is served.`,
+      : (reason ?? `No project has the hostname ${host}. Attach it to a project, or use one that is served.`),
     { listServed: true },
   );
 

@@ -40,6 +40,8 @@ export interface ProxyOptions {
   pseudonym: string;
   /** The certificate for a hostname that is served; null when there is none to show. Expected to be cached. */
   contextFor: (hostname: string) => SecureContext | null;
+  /** Why a hostname is not served although it is attached, as a sentence for its error page; null for any other. */
+  whyUnserved?: (hostname: string) => string | null;
   /** Whose certificate is shown to TLS clients that name no server. */
   defaultHostname: string;
   pages: ErrorPages;
@@ -115,6 +117,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     targets: { ...options.targets, upstream: upstreams },
     freeLimits: options.freeLimits,
     pages: options.pages,
+    whyUnserved: options.whyUnserved ?? (() => null),
     onArrival: options.onArrival,
     recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,

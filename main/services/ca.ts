@@ -27,6 +27,10 @@ export interface TrustStoreAccess {
   untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
 }
 
+const EXTENDED =
+  'The root has a new certificate, for the same key. Who trusts only the old one accepts the old suffixes as before, and ' +
+  'refuses the new one: see ca.trustStatus, put it into those stores again with ca.trust, and give root.pem to clients again.';
+
 export function createCaServices(options: {
   root: RootHolder;
   stores: TrustStoreAccess;
@@ -54,7 +58,7 @@ export function createCaServices(options: {
     async extend({ suffix }) {
       await root.extend(suffix);
       effects.emit('ca.changed');
-      return present();
+      return { ...present(), message: EXTENDED };
     },
     trustStatus: () => stores.list(),
     trust: ({ store }) => changed(stores.trust(store)),

@@ -12,7 +12,7 @@ export function explain(entry: Entry): string {
         ? 'The authority stage answered: the connection was made for another hostname.'
         : 'The authority stage answered: the request does not say plainly whom it is for.';
     case 'route':
-      return `The route stage answered: no project has the hostname ${entry.authority ?? ''}.`;
+      return `The route stage answered: no project is served at ${entry.authority ?? ''}.`;
     case 'redirect':
       return 'The redirect stage answered: the project sends this hostname on to another.';
     case 'identify':

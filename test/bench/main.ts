@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
  * same run where it can be one. Needs wrk, dnsperf and Chromium (Debian: apt-get install wrk
- * dnsperf chromium); mkcert where it is.
+ * dnsperf chromium); mkcert and testssl.sh where they are.
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
@@ -21,6 +21,7 @@ import { manyDomains } from './cases/many-domains.ts';
 import { petsPage } from './cases/pets-page.ts';
 import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
+import { tlsFindings } from './cases/tls-findings.ts';
 import { tlsHandshakes } from './cases/tls-handshakes.ts';
 import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
 
@@ -34,6 +35,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   dnsRecordCount,
   leaf,
   tlsHandshakes,
+  tlsFindings,
   manyDomains,
   engineTurns,
   petsPage,

@@ -105,7 +105,7 @@ describe('the Traffic page', () => {
     await page.getByText('No requests yet').waitFor();
     await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
     await row(page, 'nobody.test').click();
-    await pane(page).getByText('The route stage answered: no project has the hostname').waitFor();
+    await pane(page).getByText('The route stage answered: no project is served at').waitFor();
   });
 
   it('is gone through with the arrows, and gives the focus back', async () => {

@@ -160,7 +160,67 @@ const platform = platformZone();
 
 const chain = Array.from({ length: 12 }, (_, index) => `c${index} 600 CNAME c${index + 1}`).join('\n  ');
 
+/** With one project, of the slug `demo`. */
+export const PLATFORM_TABLE: DnsTable = {
+  title: 'The platform’s own zone',
+  zones: [platformZone({ hostnames: ['demo.vivarium.localhost', 'demo-staging.vivarium.localhost'] })],
+  facts: [
+    {
+      question: 'demo.vivarium.localhost. A',
+      fact: 'a project is on this machine',
+      answer: 'demo.vivarium.localhost. 3600 IN A 127.0.0.1',
+    },
+    {
+      question: 'demo-staging.vivarium.localhost. AAAA',
+      fact: 'and so is its staging, over IPv6 as well',
+      answer: 'demo-staging.vivarium.localhost. 3600 IN AAAA ::1',
+    },
+    {
+      question: 'CNAME.Vivarium.Localhost. A',
+      fact: 'the target of custom domains',
+      answer: 'cname.vivarium.localhost. 3600 IN A 127.0.0.1',
+    },
+    {
+      question: 'vivarium.localhost. AAAA',
+      fact: 'the platform itself',
+      answer: 'vivarium.localhost. 3600 IN AAAA ::1',
+    },
+    {
+      question: 'vivarium.localhost. NS',
+      fact: 'its name server, with its addresses',
+      answer: 'vivarium.localhost. 3600 IN NS ns.vivarium.localhost.',
+      additional: `
+        ns.vivarium.localhost. 3600 IN A 127.0.0.1
+        ns.vivarium.localhost. 3600 IN AAAA ::1`,
+    },
+    {
+      question: 'demo.vivarium.localhost. CAA',
+      fact: 'restricts no CA: nodata',
+      authority: soaOf('vivarium.localhost'),
+    },
+    {
+      question: 'nobody.vivarium.localhost. A',
+      fact: 'there is no project of that slug, and no wildcard',
+      rcode: 'NXDOMAIN',
+      authority: soaOf('vivarium.localhost'),
+    },
+    {
+      question: 'www.demo.vivarium.localhost. A',
+      fact: 'nor anything below one that there is',
+      rcode: 'NXDOMAIN',
+      authority: soaOf('vivarium.localhost'),
+    },
+    {
+      question: 'demo.vivarium.localhost. ANY',
+      fact: 'ANY is answered with the made-up HINFO',
+      answer: 'demo.vivarium.localhost. 3600 IN HINFO "RFC8482" ""',
+    },
+    { question: 'localhost. A', fact: 'what is above it is not ours', rcode: 'REFUSED', authoritative: false },
+  ],
+};
+
 export const DNS_TABLES: DnsTable[] = [
+  PLATFORM_TABLE,
   {
     title: 'RFC 1034 §6.2, asked of C.ISI.EDU',
     zones: [zoneOf('', ROOT_ZONE), zoneOf('edu', EDU_ZONE)],

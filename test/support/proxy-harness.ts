@@ -137,6 +137,7 @@ export async function startProxy(
     snapshot?: Snapshot;
     clock?: Clock;
     log?: Log;
+    whyUnserved?: (hostname: string) => string | null;
   } = {},
 ): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
@@ -147,6 +148,7 @@ export async function startProxy(
     limiter,
     targets: { api: targetOf(options.handle ?? echo) },
     contextFor: (hostname) => options.certificates?.contextFor(hostname) ?? null,
+    whyUnserved: options.whyUnserved ?? (() => null),
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
     pages: loadErrorPages(PAGES_DIRECTORY),

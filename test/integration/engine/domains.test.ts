@@ -89,6 +89,22 @@ describe('a custom domain', () => {
     expect(((await engine.call('projects.get', { projectId: engine.projectId })) as Project).primary).toBeNull();
   });
 
+  it('that is not served says why to whoever asks there', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    const told = async () => {
+      const { status, json } = await engine.api({ host: HOST });
+      return [status, (json as { message: string }).message];
+    };
+    expect(await told()).toEqual([404, expect.stringContaining(`No project has the hostname ${HOST}`)]);
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    expect(await told()).toEqual([404, expect.stringContaining('its DNS was not yet seen to lead here')]);
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    await engine.call('projects.update', { projectId, plan: 'free' });
+    expect(await told()).toEqual([404, expect.stringContaining('the project "Acme" and suspended')]);
+  });
+
   it('is suspended with the plan, and comes back with it', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;

@@ -3,14 +3,14 @@ import { recordType } from '../../../main/contract/zones.ts';
 import { writeZoneFile } from '../../../main/dns/zone-file.ts';
 import { DEFAULT_TTL_SECONDS, NEGATIVE_TTL_SECONDS, type Zone } from '../../../main/dns/zone.ts';
 import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';
-import { DNS_TABLES, linesOf, type DnsFact, type DnsTable } from '../../support/dns-tables.ts';
+import { DNS_TABLES, linesOf, PLATFORM_TABLE, type DnsFact, type DnsTable } from '../../support/dns-tables.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 /** Types that a user's zone has; others stand in the tables for any type. */
 const KEPT: ReadonlySet<string> = new Set([...recordType.options, 'SOA']);
 
 /** Tables about SOAs of one's own, or about the root, are not about zones of users. */
-const isUserTable = ({ title }: DnsTable): boolean => !/^RFC (1034|2308)/.test(title);
+const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !/^RFC (1034|2308)/.test(table.title);
 
 const PLATFORM = 'vivarium.localhost';
 
@@ -23,19 +23,30 @@ describe('the tables, with their zones imported as a user’s', () => {
       for (const zone of own) await importZone(engine, zone);
       const serials = new Map<string, number>();
       for (const { apex } of own) serials.set(apex, await serialOf(engine, apex));
-      const asked = facts
-        .filter(isAboutKept)
-        .map((fact) => ({ ...fact, authority: withOwnSoa(fact.authority, serials) }));
-
-      const { port } = engine.app.runtime.dns;
-      await expectDigAgrees('dig', { port, address: '127.0.0.1' }, asked);
-      await expectDigAgrees('kdig', { port, address: '::1' }, asked, ['+tcp']);
-      await expectDelvAgrees({ port }, asked);
-      await expectNodeAgrees({ port }, asked);
+      await expectClientsAgree(engine, facts.filter(isAboutKept), serials);
     },
     60_000,
   );
 });
+
+test('the platform’s zone, with a project: dig, kdig, delv and Node’s resolver agree', async () => {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  await engine.call('projects.create', { name: 'Demo' });
+  await expectClientsAgree(engine, PLATFORM_TABLE.facts, new Map([[PLATFORM, await serialOf(engine, PLATFORM)]]));
+}, 60_000);
+
+async function expectClientsAgree(
+  { app }: Engine,
+  facts: readonly DnsFact[],
+  serials: ReadonlyMap<string, number>,
+): Promise<void> {
+  const asked = facts.map((fact) => ({ ...fact, authority: withOwnSoa(fact.authority, serials) }));
+  const { port } = app.runtime.dns;
+  await expectDigAgrees('dig', { port, address: '127.0.0.1' }, asked);
+  await expectDigAgrees('kdig', { port, address: '::1' }, asked, ['+tcp']);
+  await expectDelvAgrees({ port }, asked);
+  await expectNodeAgrees({ port }, asked);
+}
 
 /** Through the zone file, as somebody would bring a zone along. */
 async function importZone(engine: Engine, { apex, supportsAlias, records }: Zone): Promise<void> {

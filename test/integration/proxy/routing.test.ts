@@ -109,6 +109,19 @@ describe('a hostname that is not served', () => {
     },
   );
 
+  test('and is attached: why, as plain text in the page too', async () => {
+    const why = (hostname: string) => (hostname === 'shop.test' ? 'It belongs to <Acme>, and waits.' : null);
+    const waiting = await startProxy({ whyUnserved: why });
+    const ask = async (hostname: string, accept: string) => {
+      const url = `http://127.0.0.1:${waiting.httpPort}/`;
+      return (await curl('--header', `Host: ${hostname}`, '--header', `Accept: ${accept}`, url)).stdout;
+    };
+    expect(await ask('shop.test', '*/*')).toContain('"message":"It belongs to <Acme>, and waits. Served here: ');
+    expect(await ask('shop.test', 'text/html')).toContain('It belongs to &lt;Acme&gt;, and waits.');
+    expect(await ask('www.shop.test', '*/*')).toContain('No project has the hostname www.shop.test');
+    await waiting.stop();
+  });
+
   test('is answered with a page in a browser, with links to what is served', async () => {
     const { stdout } = await curl('--header', 'Host: nope.test', '--header', 'Accept: text/html,*/*;q=0.8', `${base}/`);
     expect(stdout).toMatch(/^HTTP\/1\.1 404 Not Found/);

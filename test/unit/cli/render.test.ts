@@ -24,16 +24,16 @@ describe('a result for people', () => {
         {
           id: '1',
           pem: '-----BEGIN\nabc\n',
-          checks: [{ code: 'moved' }],
-          certificate: { reasons: [{}], state: 'issued' },
+          checks: [{ fix: 'x'.repeat(80) }],
+          certificate: { reasons: [{ code: 'y' }], state: 'issued' },
         },
         { id: '2', sans: ['a', 'b'] },
       ],
       lines(
-        'id  certificate.state  sans',
-        '1   issued             –',
-        '2   –                  a, b',
-        'Not shown: pem, checks, certificate.reasons. --json has everything.',
+        'id  certificate.reasons  certificate.state  sans',
+        '1   code: y              issued             –',
+        '2   –                    –                  a, b',
+        'Not shown: pem, checks. --json has everything.',
       ),
     ],
     [

@@ -73,7 +73,7 @@ describe('an entry', () => {
 
   it.each([
     [{ status: null }, 'The client left before there was an answer.'],
-    [{ stage: 'route', status: 404, route: null }, 'no project has the hostname demo.vivarium.localhost:8080'],
+    [{ stage: 'route', status: 404, route: null }, 'no project is served at demo.vivarium.localhost:8080'],
     [{ stage: 'authority', status: 421 }, 'made for another hostname'],
     [{ status: 401, keyId: null }, 'no valid API key'],
     [
