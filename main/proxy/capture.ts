@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
 import { hasBody } from './message-body.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
@@ -23,10 +23,14 @@ export interface Capture {
   monotonic: () => number;
 }
 
+/** Of a request without one: nothing is made for it. */
+const NO_BODY: CapturedBody = { chunks: [], bytes: 0 };
+
 /*
  * A recorder must not change what it watches: adding a listener for data would begin to read a body that its target is
- * not ready for. So the two functions that every byte passes through are covered by ones of this file, which look their
- * capture up on the object: no closure is made for a request.
+ * not ready for. So the functions that every byte passes through are covered by ones of this file, which look their capture
+ * up on the object: no closure is made for a request. Over HTTP/1.x responses are made of a class that has them, because
+ * an object that gets functions of its own is slower in all that is done with it.
  */
 const CAPTURE = Symbol('capture');
 
@@ -36,18 +40,23 @@ interface Watched {
 
 /** Begins to note what passes. Before anybody reads or writes. */
 export function watch(exchange: Exchange, bodies: boolean, monotonic: () => number): Capture {
+  const { request, response } = exchange;
+  const isBodied = hasBody(request);
   const capture: Capture = {
     bodies,
-    request: { chunks: [], bytes: 0 },
+    request: isBodied ? { chunks: [], bytes: 0 } : NO_BODY,
     response: { chunks: [], bytes: 0 },
     firstByteMs: null,
     monotonic,
   };
-  const { request, response } = exchange;
-  if (hasBody(request)) {
+  if (isBodied) {
     const watched = request as ProxyRequest & Watched;
     watched[CAPTURE] = capture;
     watched.push = push;
+  }
+  if (response instanceof WatchedResponse) {
+    response.capture = capture;
+    return capture;
   }
   const watched = asHttp1(response) as ServerResponse & Watched;
   watched[CAPTURE] = capture;
@@ -63,24 +72,38 @@ function push(this: ProxyRequest & Watched, chunk: unknown, encoding?: BufferEnc
   return (Object.getPrototypeOf(this) as ProxyRequest).push.call(this, chunk, encoding);
 }
 
+/** A response over HTTP/1.x that can be watched. */
+export class WatchedResponse extends ServerResponse {
+  capture: Capture | null = null;
+
+  // Not as rest parameters: an array for each call is an array for each request.
+  override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    if (this.capture !== null) note(this.capture, chunk);
+    return super.write(chunk, encoding as BufferEncoding, callback as () => void);
+  }
+
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    if (this.capture !== null) note(this.capture, chunk);
+    return super.end(chunk, encoding as BufferEncoding, callback as () => void);
+  }
+}
+
 type Rest = [encodingOrCallback?: unknown, callback?: unknown];
 
 function write(this: ServerResponse & Watched, chunk: unknown, ...rest: Rest): boolean {
-  note(this, chunk);
+  if (this[CAPTURE] !== undefined) note(this[CAPTURE], chunk);
   return (prototypeOf(this).write as (...args: unknown[]) => boolean).call(this, chunk, ...rest);
 }
 
 function end(this: ServerResponse & Watched, chunk?: unknown, ...rest: Rest): ServerResponse {
   // Of HTTP/2, `end` hands its chunk to `write`, where it is noted.
-  note(this, 'stream' in this ? undefined : chunk);
+  if (this[CAPTURE] !== undefined) note(this[CAPTURE], 'stream' in this ? undefined : chunk);
   return (prototypeOf(this).end as (...args: unknown[]) => ServerResponse).call(this, chunk, ...rest);
 }
 
 const prototypeOf = (response: ServerResponse): ServerResponse => Object.getPrototypeOf(response) as ServerResponse;
 
-function note(response: ServerResponse & Watched, chunk: unknown): void {
-  const capture = response[CAPTURE];
-  if (capture === undefined) return;
+function note(capture: Capture, chunk: unknown): void {
   capture.firstByteMs ??= capture.monotonic();
   if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) take(capture.response, chunk, capture.bodies);
 }
@@ -94,25 +117,18 @@ function take(body: CapturedBody, chunk: Buffer | string, keep: boolean): void {
   body.bytes += typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length;
 }
 
-/** The header fields of a response as they were sent: name, value, name, value, … */
-export function sentFields(response: ProxyResponse): string[] {
-  if ('stream' in response) return Object.entries(response.getHeaders()).flatMap(flatField);
+/**
+ * The head of a response as it was sent: a first line and the header fields, each line ended by CRLF. It is read when
+ * somebody looks at it, which is seldom.
+ */
+export function sentHead(response: ProxyResponse): string {
   // Of fields that were handed to `writeHead`, Node keeps nothing but this text.
   const { _header: text } = response as ServerResponse & { _header?: string | null };
-  if (typeof text !== 'string') return Object.entries(response.getHeaders()).flatMap(flatField);
-  return text
-    .split('\r\n')
-    .slice(1)
-    .filter((line) => line !== '')
-    .flatMap((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon), line.slice(colon + 1).trim()];
-    });
-}
-
-function flatField([name, value]: [string, unknown]): string[] {
-  if (value === undefined) return [];
-  return [value].flat().flatMap((each) => [name, String(each)]);
+  if (typeof text === 'string') return text;
+  const lines = Object.entries(response.getHeaders()).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each) => `${name}: ${each}\r\n`),
+  );
+  return `\r\n${lines.join('')}`;
 }
 
 /* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */

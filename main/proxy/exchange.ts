@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Decision } from '../base/decision.ts';
 import type { Authority } from '../base/hostname.ts';
 import type { Caller } from './caller.ts';
-import { type Capture, type CapturedBody, sentFields } from './capture.ts';
+import { type Capture, type CapturedBody, sentHead } from './capture.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import type { RouteTable } from './route-table.ts';
@@ -85,7 +85,8 @@ export interface ExchangeSummary {
 export interface ExchangeRecord {
   /** Name, value, name, value, … as they came. */
   requestFields: readonly string[];
-  responseFields: readonly string[];
+  /** The response's first line and header fields, each line ended by CRLF; empty where there was none. */
+  responseHead: string;
   requestBody: CapturedBody;
   responseBody: CapturedBody;
   /** From the beginning to the target, and to the first byte of the answer; null where it did not come so far. */
@@ -119,7 +120,7 @@ export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
 function recordOf({ request, response, startedMs, handedMs }: Exchange, capture: Capture): ExchangeRecord {
   return {
     requestFields: request.rawHeaders,
-    responseFields: response.headersSent ? sentFields(response) : [],
+    responseHead: response.headersSent ? sentHead(response) : '',
     requestBody: capture.request,
     responseBody: capture.response,
     handedMs: handedMs === null ? null : handedMs - startedMs,

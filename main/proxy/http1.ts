@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { WatchedResponse } from './capture.ts';
 import { endHttp1, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { explainParserError, looksLikeTls, rawResponse, type ParserError } from './parser-fault.ts';
@@ -29,6 +30,8 @@ export interface Http1Options {
 export function createHttp1Server(options: Http1Options): Server {
   const { connections, limits, onRequest } = options;
   const server = createServer({
+    // The type says that it could be of any request.
+    ServerResponse: WatchedResponse as typeof ServerResponse,
     // The authority stage answers a missing Host, in words.
     requireHostHeader: false,
     maxHeaderSize: limits.headerBytesMax,

@@ -103,6 +103,7 @@ export function createTrafficServices(options: {
       const pass =
         key === null || route === null ? null : options.passes.issue({ keyId: key.id, projectId: route.projectId });
       const body = rules.bytesOf(record.requestBody);
+      const since = recorder.next();
       try {
         const { fromPort } = await options.loopback.send(
           {
@@ -121,7 +122,7 @@ export function createTrafficServices(options: {
           },
           signal,
         );
-        const again = await recorder.from(fromPort, REPLAY_ENTRY_MS_MAX);
+        const again = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
         if (again === null)
           throw new VivariumError('unavailable', 'The request was sent again, and not recorded: recording is off.');
         recorder.markReplay(again, entry.number);

@@ -1,4 +1,4 @@
-import type { Entry } from './recorder.ts';
+import type { Entry } from './entry.ts';
 
 /** Which stage answered an exchange, and why, in a sentence. */
 export function explain(entry: Entry): string {

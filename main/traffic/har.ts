@@ -1,5 +1,5 @@
 import { VERSION } from '../base/version.ts';
-import type { Entry } from './recorder.ts';
+import type { Entry } from './entry.ts';
 import { presentBody } from './present.ts';
 import { redactFields, redactText } from './redact.ts';
 

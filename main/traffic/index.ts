@@ -2,4 +2,5 @@
 export { toHar } from './har.ts';
 export { matches } from './match.ts';
 export { bytesOf, idOf, numberOf, presentDetail, presentEntry } from './present.ts';
-export { createRecorder, type Entry, type Recorder } from './recorder.ts';
+export type { Entry } from './entry.ts';
+export { createRecorder, type Recorder } from './recorder.ts';

@@ -1,5 +1,5 @@
 import type { FilterField, FilterTerm } from '../contract/traffic-filter.ts';
-import type { Entry } from './recorder.ts';
+import type { Entry } from './entry.ts';
 
 /** Of a key, what people call it by. */
 export type KeyNames = (keyId: string) => string | null;

@@ -1,6 +1,6 @@
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { explain } from './explain.ts';
-import type { Entry, RecordedBody } from './recorder.ts';
+import type { Entry, RecordedBody } from './entry.ts';
 import { redactFields, redactText } from './redact.ts';
 
 /** An entry's number as its id, and back; null for what is no id. */

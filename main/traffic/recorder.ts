@@ -1,14 +1,13 @@
-import type { AdjustableClock, Clock, EpochMs, Timer } from '../base/clock.ts';
-import type { Decision } from '../base/decision.ts';
+import type { AdjustableClock, Clock, Timer } from '../base/clock.ts';
+import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
+import type { Entry, RecordedExchange } from './entry.ts';
+import { fillSlot, KeptEntry, roomFor, Slot } from './slot.ts';
 
 /** Entries that are kept; the page stays smooth with as many. */
 export const ENTRIES_MAX = 10_000;
 
-/** What all entries together may take, roughly; the oldest go first. */
-export const BYTES_MAX = 64 * 1024 * 1024;
-
-/** What an entry takes besides its texts and bodies: objects, numbers, what the engine adds. */
-const ENTRY_BYTES = 1_000;
+/** What headers and bodies of all entries together may take; the oldest go first. */
+export const BYTES_MAX = 48 * BLOCK_BYTES;
 
 /** New entries are told together, this much later: at 5,000 a second nobody reads them one by one. */
 const TELL_AFTER_MS = 100;
@@ -18,53 +17,6 @@ const TOLD_MAX = 200;
 
 /** Subscribers to new entries; each page needs one. */
 export const WATCHERS_MAX = 100;
-
-export interface RecordedBody {
-  /** The first bytes. */
-  chunks: readonly (Buffer | string)[];
-  /** How many there were in all. */
-  bytes: number;
-}
-
-/** What the data plane hands over of one exchange; `main/proxy` has the same shape. Times are real milliseconds. */
-export interface RecordedExchange {
-  authority: string | null;
-  route: {
-    projectId: string;
-    environment: 'production' | 'staging';
-    target: { kind: 'api' } | { kind: 'upstream'; url: string };
-  } | null;
-  keyId: string | null;
-  decision: Decision | null;
-  stage: 'listener' | 'authority' | 'route' | 'redirect' | 'identify' | 'limit' | 'target';
-  scheme: 'http' | 'https';
-  httpVersion: string;
-  method: string;
-  target: string;
-  status: number | null;
-  durationMs: number;
-  address: string;
-  port: number;
-  aborted: boolean;
-  record: {
-    requestFields: readonly string[];
-    responseFields: readonly string[];
-    requestBody: RecordedBody;
-    responseBody: RecordedBody;
-    handedMs: number | null;
-    firstByteMs: number | null;
-  } | null;
-}
-
-export interface Entry extends Omit<RecordedExchange, 'record'> {
-  /** Rises by one with every entry of this run. */
-  number: number;
-  /** When it began, on the app's clock and in real time. */
-  atMs: EpochMs;
-  realAtMs: EpochMs;
-  record: NonNullable<RecordedExchange['record']>;
-  replayOf: number | null;
-}
 
 export interface NewEntries {
   entries: Entry[];
@@ -84,8 +36,13 @@ export interface Recorder {
   size(): number;
   /** Forgets all; how many there were. */
   clear(): number;
-  /** The entry of a connection from `port`, once it is there; null when it does not come within `withinMs` of real time. */
-  from(port: number, withinMs: number): Promise<Entry | null>;
+  /** The number that the next entry will have. */
+  next(): number;
+  /**
+   * The entry of a connection from `port`, of those from number `since` on, once it is there; null when it does not come
+   * within `withinMs` of real time.
+   */
+  from(port: number, since: number, withinMs: number): Promise<Entry | null>;
   /** Notes that an entry repeats another. */
   markReplay(entry: Entry, of: number): void;
   /** New entries that fit, several at a time, until `signal` aborts or the recorder closes. */
@@ -98,21 +55,34 @@ export function createRecorder(
   { onChanged }: { onChanged: () => void },
 ): Recorder {
   /** A ring: entry `number` is at `number % ENTRIES_MAX`. */
-  const ring: (Entry | undefined)[] = [];
+  const ring: Slot[] = [];
+  const blocks = createBlocks(BYTES_MAX / BLOCK_BYTES);
   let nextNumber = 1;
   let oldest = 1;
-  let bytes = 0;
   const awaited = new Map<number, (entry: Entry) => void>();
   const watchers = new Set<Watcher>();
   let closed = false;
 
-  const at = (number: number): Entry | undefined => ring[number % ENTRIES_MAX];
+  const slotAt = (number: number): Slot => ring[number % ENTRIES_MAX] as Slot;
+  const at = (number: number): Entry => new KeptEntry(slotAt(number));
 
   function forgetOldest(): void {
-    const entry = at(oldest);
-    if (entry !== undefined) bytes -= sizeOf(entry);
-    ring[oldest % ENTRIES_MAX] = undefined;
     oldest += 1;
+    blocks.release(oldest);
+  }
+
+  function openBlock(bytes: number): Block {
+    for (;;) {
+      const block = blocks.open(bytes);
+      if (block !== null) return block;
+      forgetOldest();
+    }
+  }
+
+  /** Tells those who wait for entries; hardly ever is there anybody. */
+  function tell(entry: Entry): void {
+    awaited.get(entry.port)?.(entry);
+    for (const watcher of watchers) watcher.take(entry);
   }
 
   return {
@@ -120,42 +90,40 @@ export function createRecorder(
       const { record } = exchange;
       if (record === null || closed) return;
       const { now, realNow } = clock.state();
-      const entry: Entry = {
-        ...exchange,
-        record,
-        number: nextNumber,
-        atMs: now - exchange.durationMs,
-        realAtMs: realNow - exchange.durationMs,
-        replayOf: null,
-      };
-      if (nextNumber - oldest >= ENTRIES_MAX) forgetOldest();
-      ring[nextNumber % ENTRIES_MAX] = entry;
+      const number = nextNumber;
+      if (number - oldest >= ENTRIES_MAX) forgetOldest();
+      const block = openBlock(roomFor(record));
+      const slot = (ring[number % ENTRIES_MAX] ??= new Slot());
+      slot.number = number;
+      slot.atMs = now - exchange.durationMs;
+      slot.realAtMs = realNow - exchange.durationMs;
+      fillSlot(slot, exchange, record, block);
+      block.newest = number;
       nextNumber += 1;
-      bytes += sizeOf(entry);
-      while (bytes > BYTES_MAX && oldest < nextNumber - 1) forgetOldest();
-      awaited.get(exchange.port)?.(entry);
-      for (const watcher of watchers) watcher.take(entry);
+      if (awaited.size > 0 || watchers.size > 0) tell(new KeptEntry(slot));
       onChanged();
     },
     *newestFirst(before = nextNumber) {
       for (let number = Math.min(before, nextNumber) - 1; number >= oldest; number--) {
-        const entry = at(number);
-        if (entry !== undefined) yield entry;
+        yield at(number);
       }
     },
-    get: (number) => (number >= oldest && number < nextNumber ? (at(number) ?? null) : null),
+    get: (number) => (number >= oldest && number < nextNumber ? at(number) : null),
     size: () => nextNumber - oldest,
     clear() {
       const count = nextNumber - oldest;
       ring.length = 0;
       oldest = nextNumber;
-      bytes = 0;
+      blocks.release(oldest);
       for (const watcher of watchers) watcher.forget();
       onChanged();
       return count;
     },
-    from(port, withinMs) {
-      for (const entry of this.newestFirst()) if (entry.port === port) return Promise.resolve(entry);
+    next: () => nextNumber,
+    from(port, since, withinMs) {
+      for (let number = nextNumber - 1; number >= Math.max(since, oldest); number--) {
+        if (slotAt(number).port === port) return Promise.resolve(at(number));
+      }
       return new Promise((resolve) => {
         const settle = (entry: Entry | null): void => {
           timer.cancel();
@@ -167,7 +135,8 @@ export function createRecorder(
       });
     },
     markReplay(entry, of) {
-      entry.replayOf = of;
+      const slot = slotAt(entry.number);
+      if (slot.number === entry.number) slot.replayOf = of;
     },
     async *watch(fits, signal) {
       if (closed || watchers.size >= WATCHERS_MAX) return;
@@ -243,26 +212,3 @@ function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => 
 }
 
 const isNews = ({ entries, cleared }: NewEntries): boolean => cleared || entries.length > 0;
-
-function sizeOf({ record, target, authority }: Entry): number {
-  return (
-    ENTRY_BYTES +
-    2 * (target.length + (authority?.length ?? 0)) +
-    textsOf(record.requestFields) +
-    textsOf(record.responseFields) +
-    keptOf(record.requestBody) +
-    keptOf(record.responseBody)
-  );
-}
-
-function textsOf(fields: readonly string[]): number {
-  let length = 0;
-  for (const text of fields) length += text.length;
-  return length;
-}
-
-function keptOf({ chunks }: RecordedBody): number {
-  let length = 0;
-  for (const chunk of chunks) length += chunk.length;
-  return length;
-}

@@ -19,6 +19,7 @@ import { listThroughput } from './cases/list-throughput.ts';
 import { longWork } from './cases/long-work.ts';
 import { manyDomains } from './cases/many-domains.ts';
 import { petsPage } from './cases/pets-page.ts';
+import { recorder } from './cases/recorder.ts';
 import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsFindings } from './cases/tls-findings.ts';
@@ -30,6 +31,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   insertThroughput,
   datasetSize,
   routeCount,
+  recorder,
   startAndMemory,
   dnsThroughput,
   dnsRecordCount,

@@ -1,4 +1,4 @@
-import type { Entry, RecordedExchange } from '../../main/traffic/recorder.ts';
+import type { Entry, EntryRecord, RecordedExchange } from '../../main/traffic/entry.ts';
 
 /** An exchange as the data plane hands it over: a list of pets, answered. */
 export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExchange {
@@ -17,18 +17,32 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     address: '127.0.0.1',
     port: 40_000,
     aborted: false,
-    record: record(),
+    record: handed(),
     ...changes,
   };
 }
 
-export const record = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
-  requestFields: [
-    'Host',
-    'demo.vivarium.localhost:8080',
-    'Authorization',
-    'Bearer viv_secretsecretsecretsecretsecret12',
-  ],
+const REQUEST_FIELDS = [
+  'Host',
+  'demo.vivarium.localhost:8080',
+  'Authorization',
+  'Bearer viv_secretsecretsecretsecretsecret12',
+];
+
+/** Headers and bodies as the data plane hands them over. */
+export const handed = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
+  requestFields: REQUEST_FIELDS,
+  responseHead: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n',
+  requestBody: { chunks: [], bytes: 0 },
+  responseBody: { chunks: ['[]'], bytes: 2 },
+  handedMs: 1,
+  firstByteMs: 10,
+  ...changes,
+});
+
+/** The same as they are kept. */
+export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
+  requestFields: REQUEST_FIELDS,
   responseFields: ['Content-Type', 'application/json'],
   requestBody: { chunks: [], bytes: 0 },
   responseBody: { chunks: ['[]'], bytes: 2 },
@@ -37,11 +51,11 @@ export const record = (changes: Partial<NonNullable<RecordedExchange['record']>>
   ...changes,
 });
 
-export function entry(changes: Partial<RecordedExchange> & Partial<Pick<Entry, 'number' | 'replayOf'>> = {}): Entry {
-  const { number = 1, replayOf = null, ...rest } = changes;
+export function entry(changes: Partial<Entry> = {}): Entry {
+  const { number = 1, replayOf = null, record: kept = record(), ...rest } = changes;
   return {
     ...exchange(rest),
-    record: rest.record ?? record(),
+    record: kept,
     number,
     replayOf,
     atMs: Date.parse('2026-11-20T09:00:00.000Z'),

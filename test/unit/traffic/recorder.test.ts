@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { bytesOf } from '../../../main/traffic/present.ts';
 import { BYTES_MAX, createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
 import { createClock } from '../../../main/base/clock.ts';
-import { exchange, record } from '../../support/traffic-entries.ts';
+import { exchange, handed } from '../../support/traffic-entries.ts';
 
 function setUp() {
   let changes = 0;
@@ -30,16 +31,73 @@ describe('the recorder', () => {
     expect(recorder.get(6)?.number).toBe(6);
   });
 
-  it('keeps no more bytes than its limit, and always the newest', () => {
+  it('keeps no more bytes than its limit: the oldest go, the newest never', () => {
+    const { recorder, numbers } = setUp();
+    const bytes = 64 * 1024;
+    const body = { chunks: [Buffer.alloc(bytes, 'x')], bytes };
+    for (let count = 0; count < 2_000; count++) recorder.take(exchange({ record: handed({ responseBody: body }) }));
+    expect(recorder.size()).toBeLessThanOrEqual(BYTES_MAX / bytes);
+    expect(recorder.size()).toBeGreaterThan((BYTES_MAX / bytes) * 0.8);
+    expect(numbers()[0]).toBe(2_000);
+    expect(
+      [...recorder.newestFirst()].every(({ record }) => bytesOf(record.responseBody).equals(body.chunks[0] as Buffer)),
+    ).toBe(true);
+  });
+
+  it('keeps headers and bodies as they were, and of a body no more than its first 64 KiB', () => {
     const { recorder } = setUp();
-    const large = 1024 * 1024;
-    const body = { chunks: [Buffer.alloc(large)], bytes: large };
-    for (let count = 0; count < 100; count++) recorder.take(exchange({ record: record({ responseBody: body }) }));
-    expect(recorder.size()).toBeLessThanOrEqual(BYTES_MAX / large);
-    expect(recorder.size()).toBeGreaterThan(50);
-    const giant = { chunks: [Buffer.alloc(BYTES_MAX * 2)], bytes: BYTES_MAX * 2 };
-    recorder.take(exchange({ target: '/giant', record: record({ responseBody: giant }) }));
-    expect([...recorder.newestFirst()].map(({ target }) => target)).toEqual(['/giant']);
+    recorder.take(
+      exchange({
+        record: handed({
+          requestFields: ['X-Name', 'Bisquit é', 'X-Empty', ''],
+          responseHead: 'HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2: c\r\n\r\n',
+          requestBody: { chunks: ['{"name":"', Buffer.from('Ω'), '"}'], bytes: 13 },
+          responseBody: { chunks: ['x'.repeat(50_000), 'y'.repeat(50_000)], bytes: 100_000 },
+        }),
+      }),
+    );
+    const kept = recorder.get(1)?.record;
+    expect(kept?.requestFields).toEqual(['X-Name', 'Bisquit é', 'X-Empty', '']);
+    expect(kept?.responseFields).toEqual(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2: c']);
+    expect(bytesOf(kept?.requestBody ?? { chunks: [], bytes: 0 }).toString()).toBe('{"name":"Ω"}');
+    expect([bytesOf(kept?.responseBody ?? { chunks: [], bytes: 0 }).length, kept?.responseBody.bytes]).toEqual([
+      65_536, 100_000,
+    ]);
+  });
+
+  it('keeps nothing where there was nothing', () => {
+    const { recorder } = setUp();
+    recorder.take(
+      exchange({
+        decision: null,
+        record: handed({
+          requestFields: [],
+          responseHead: '',
+          responseBody: { chunks: [], bytes: 0 },
+          handedMs: null,
+          firstByteMs: null,
+        }),
+      }),
+    );
+    const kept = recorder.get(1);
+    expect([kept?.decision, kept?.record.requestFields, kept?.record.responseFields]).toEqual([null, [], []]);
+    expect([kept?.record.handedMs, kept?.record.firstByteMs, kept?.record.responseBody.chunks]).toEqual([
+      null,
+      null,
+      [],
+    ]);
+  });
+
+  it('has nothing of another entry under the name of one that is gone', () => {
+    const { recorder } = setUp();
+    recorder.take(exchange());
+    const gone = recorder.get(1);
+    for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange({ target: '/other' }));
+    expect([gone?.target, gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([
+      '/v1/pets?limit=20',
+      [],
+      [],
+    ]);
   });
 
   it('forgets all, goes on counting, and does not bring back what is gone', () => {
@@ -93,10 +151,12 @@ describe('the recorder', () => {
   it('finds the entry of a connection, also one that is not over yet', async () => {
     const { recorder } = setUp();
     recorder.take(exchange({ port: 1, target: '/before' }));
-    expect((await recorder.from(1, 1_000))?.target).toBe('/before');
-    const coming = recorder.from(2, 1_000);
+    expect((await recorder.from(1, 1, 1_000))?.target).toBe('/before');
+    const coming = recorder.from(2, 2, 1_000);
     recorder.take(exchange({ port: 2, target: '/after' }));
     expect((await coming)?.target).toBe('/after');
-    expect(await recorder.from(3, 1)).toBeNull();
+    expect(await recorder.from(3, 1, 1)).toBeNull();
+    // The port had another connection before.
+    expect(await recorder.from(1, 2, 1)).toBeNull();
   });
 });
