@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { timestamp } from './values.ts';
+import { identifier, timestamp } from './values.ts';
 
 /** What is looked at, in the order in which one thing depends on the other. */
 export const doctorArea = z.enum(['engine', 'listeners', 'dns', 'domains', 'trust', 'clock', 'data', 'root', 'system']);
@@ -17,6 +17,8 @@ export const doctorCheck = z.object({
   /** The same in every run: `listeners.http`, `domains.shop.acme.test`. */
   id: z.string(),
   area: doctorArea,
+  /** Whose it is, of a custom domain. */
+  projectId: identifier.optional(),
   title: z.string(),
   status: doctorStatus,
   /** What was found, in sentences. Never a secret. */

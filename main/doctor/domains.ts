@@ -5,7 +5,7 @@ import type { Handshake, HandshakeResult } from './handshake.ts';
 
 /** A domain as Vivarium means to serve it, and what a client met. */
 export interface DomainEvidence {
-  domain: Pick<Domain, 'hostname' | 'state' | 'certificate' | 'checks' | 'serving'>;
+  domain: Pick<Domain, 'hostname' | 'projectId' | 'state' | 'certificate' | 'checks' | 'serving'>;
   /** The leaf that it has; dates on the app's clock. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
   handshake: HandshakeResult;
@@ -16,7 +16,8 @@ export interface DomainEvidence {
 /** Whether a custom domain is served as its state says. */
 export function judgeDomain(evidence: DomainEvidence): DoctorCheck {
   const { domain, handshake } = evidence;
-  const subject: Subject = { area: 'domains', name: domain.hostname, title: domain.hostname };
+  const { hostname, projectId } = domain;
+  const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
   if (domain.serving.https) return judgeServed(subject, evidence);
   if (handshake.ok) {
     return finding(subject, 'failed', [`HTTPS is answered for it, although it is ${stateText(domain)}.`], {

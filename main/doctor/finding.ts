@@ -6,6 +6,8 @@ export interface Subject {
   /** Unique in its area. */
   name: string;
   title: string;
+  /** Of a custom domain. */
+  projectId?: string;
 }
 
 /** What mends it: a sentence, and what to paste for that. */
@@ -16,7 +18,7 @@ export interface Remedy {
 
 /** A check as it is reported. */
 export function finding(
-  { area, name, title }: Subject,
+  { area, name, title, projectId }: Subject,
   status: DoctorStatus,
   evidence: readonly string[],
   remedy?: Remedy,
@@ -24,6 +26,7 @@ export function finding(
   return {
     id: `${area}.${name}`,
     area,
+    ...(projectId !== undefined && { projectId }),
     title,
     status,
     evidence: [...evidence],

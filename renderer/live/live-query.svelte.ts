@@ -67,9 +67,13 @@ export class LiveQuery<Value> {
     return this.#failure === undefined ? 'loading' : 'failed';
   }
 
-  /** Reads again, now or as soon as the read under way and the pause after it are over. */
-  reread(): void {
+  /** Reads again, now or as soon as the read under way and the pause after it are over; `now` does without the pause. */
+  reread(when: 'soon' | 'now' = 'soon'): void {
     this.#wanted = true;
+    if (when === 'now') {
+      this.#gap?.cancel();
+      this.#gap = null;
+    }
     if (!this.#reading && this.#gap === null) void this.#read();
   }
 

@@ -47,9 +47,12 @@ export const isFoundByItself = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost');
 
 /** The root certificate's file, with the separator that the data folder's path has. */
-export function rootFile(dataDir: string): string {
+export const rootFile = (dataDir: string): string => pathIn(dataDir, 'ca', 'root.pem');
+
+/** A path in the data folder, as its system writes paths. */
+export function pathIn(dataDir: string, ...names: readonly string[]): string {
   const separator = /^[A-Za-z]:\\|^\\\\/.test(dataDir) ? '\\' : '/';
-  return [dataDir.replace(/[\\/]+$/, ''), 'ca', 'root.pem'].join(separator);
+  return [dataDir.replace(/[\\/]+$/, ''), ...names].join(separator);
 }
 
 /** One word of a POSIX shell. */

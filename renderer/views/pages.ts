@@ -31,6 +31,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },
+  doctor: { scope: 'engine', load: () => import('./DoctorView.svelte') },
   settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },
   api: { scope: 'project', load: () => import('./ApiReferenceView.svelte') },
 };
@@ -69,6 +70,7 @@ export const RAIL: readonly RailGroup[] = [
       { page: 'dns', icon: 'dns', shortcut: 'g n' },
       { page: 'certificates', icon: 'certificates', shortcut: 'g c' },
       { page: 'api', icon: 'api', shortcut: 'g a' },
+      { page: 'doctor', icon: 'doctor', shortcut: 'g h' },
       { page: 'settings', icon: 'settings', shortcut: 'g s' },
     ],
   },

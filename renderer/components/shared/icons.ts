@@ -51,7 +51,9 @@ import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import ShieldX from '@lucide/svelte/icons/shield-x';
 import SlidersHorizontal from '@lucide/svelte/icons/sliders-horizontal';
 import Snowflake from '@lucide/svelte/icons/snowflake';
+
 import Star from '@lucide/svelte/icons/star';
+import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Sun from '@lucide/svelte/icons/sun';
 import Terminal from '@lucide/svelte/icons/terminal';
 import Trash2 from '@lucide/svelte/icons/trash-2';
@@ -82,6 +84,7 @@ export const ICONS = {
   dns: Network,
   certificates: ShieldCheck,
   api: BookOpen,
+  doctor: Stethoscope,
   settings: Settings,
   sun: Sun,
   moon: Moon,

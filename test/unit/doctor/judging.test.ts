@@ -150,6 +150,7 @@ describe('a domain', () => {
   const leaf = { fingerprint: 'AB:CD', notBeforeMs: NOW_MS, notAfterMs: NOW_MS + 90 * DAY_MS };
   const served = {
     hostname: 'shop.test',
+    projectId: 'prj_1',
     state: 'verified',
     certificate: { state: 'issued' },
     checks: [] as Check[],
@@ -216,7 +217,7 @@ describe('a domain', () => {
   ] as const)('%s', (_what, domain, held, handshake, nowMs, status, words) => {
     const check = judgeDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });
     expectJudged(check, status, words);
-    expect(check.id).toBe('domains.shop.test');
+    expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
   });
 
   it('of the platform, one of which fails', () => {

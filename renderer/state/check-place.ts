@@ -1,0 +1,21 @@
+import type { DoctorCheck } from '../../main/contract/doctor.ts';
+import type { Project } from '../../main/contract/projects.ts';
+import type { Place } from '../navigation/places.ts';
+
+/** Where in the interface a check can be dealt with, and what the way there is called. */
+export interface CheckPlace {
+  place: Place;
+  label: string;
+}
+
+/** Undefined where that is outside of it, or on the page itself. */
+export function placeOfCheck(
+  { id, area, projectId }: Pick<DoctorCheck, 'id' | 'area' | 'projectId'>,
+  projects: readonly Pick<Project, 'id' | 'slug'>[],
+): CheckPlace | undefined {
+  if (area === 'trust' || area === 'root') return { place: { page: 'certificates' }, label: 'Certificates' };
+  if (id === 'dns.resolver') return { place: { page: 'settings' }, label: 'Settings' };
+  const slug = projects.find((project) => project.id === projectId)?.slug;
+  if (slug === undefined) return undefined;
+  return { place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) }, label: 'Domain' };
+}

@@ -1,0 +1,90 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Engine, temporaryFolder } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+// The machine's own trust stores are nobody's matter here.
+beforeEach(() => {
+  vi.stubEnv('HOME', temporaryFolder());
+  vi.stubEnv('XDG_DATA_HOME', '');
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const keyOf = (engine: Engine): string => join(engine.dataDir, 'ca/root-key.pem');
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const item = (page: Page, list: string, title: string) =>
+  region(page, list)
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('heading', { level: 3, name: title, exact: true }) });
+
+describe('the doctor', () => {
+  it('looks at everything when it opens, and says what is in order', async () => {
+    const opened = await openPage({ path: '/doctor' });
+    const { page, engine } = opened;
+    await region(page, 'Verdict').getByText('Nothing failed', { exact: true }).waitFor();
+    const { http } = engine.app.runtime;
+    await item(page, 'In order', 'HTTP').getByText(`127.0.0.1:${http.port} answers.`).waitFor();
+    await item(page, 'In order', 'www.happypaws.test').getByText('signed by our root for this name').waitFor();
+    expect(await region(page, 'Failed').count()).toBe(0);
+    await expectSound(opened, 'doctor');
+  });
+
+  it('shows what failed first, with evidence beside the fix, until it is mended', async () => {
+    const opened = await openPage({
+      path: '/doctor',
+      prepare: async (engine) => chmodSync(keyOf(engine), 0o644),
+    });
+    const { page, engine } = opened;
+    await region(page, 'Verdict').getByText('One check failed').waitFor();
+    const headings = await page.getByRole('main').getByRole('heading', { level: 2 }).allTextContents();
+    expect(headings.slice(0, 3)).toEqual(['Failed', 'Warnings', 'In order']);
+    const failed = item(page, 'Failed', 'Root private key');
+    await failed.getByText('has mode 0644; it should have 0600').waitFor();
+    await failed.getByText('Close it to others.').waitFor();
+    await expectSound(opened, 'doctor-failed');
+
+    const command = `chmod 600 ${keyOf(engine)}`;
+    await failed.getByRole('button', { name: `Copy the command ${command}` }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(command);
+    chmodSync(keyOf(engine), 0o600);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await region(page, 'Failed').waitFor({ state: 'detached' });
+    await item(page, 'In order', 'Root private key').waitFor();
+  });
+
+  it('follows the app’s clock by itself, and says how it is reset', async () => {
+    const { page, engine } = await openPage({ path: '/doctor' });
+    await item(page, 'In order', 'The app’s clock').waitFor();
+    await engine.call('clock.advance', { by: 'P3D' });
+    const clock = item(page, 'Warnings', 'The app’s clock');
+    await clock.getByText('3 days ahead of the real time').waitFor();
+    await clock.getByText(/clock reset --data-dir/).waitFor();
+    await engine.call('clock.reset');
+    await item(page, 'In order', 'The app’s clock').waitFor();
+  });
+
+  it('leads to the domain that is not as it should be', async () => {
+    const { page } = await openPage({ path: '/doctor' });
+    await item(page, 'Warnings', 'shop.happypaws.test').getByRole('link', { name: 'Domain' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/shop.happypaws.test');
+  });
+
+  it('is reached by keyboard and from the palette, and runs from there', async () => {
+    const { page, errors } = await openPage({ empty: true, path: '/settings' });
+    await region(page, 'Bans').waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
+    await item(page, 'In order', 'HTTP').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('run the doctor');
+    await page.keyboard.press('Enter');
+    await region(page, 'Verdict').getByText('in order').waitFor();
+    expect(errors).toEqual([]);
+  });
+});
