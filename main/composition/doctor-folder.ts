@@ -71,7 +71,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
   const rootFolder = join(stateDir, 'ca');
   return [
     { area: 'data', name: 'disk', title: 'Disk space', look: () => [judgeDisk(readDisk(existing(dataDir)))] },
-    { area: 'data', name: 'folder', title: 'Data folder', look: () => [judgeFolder(readFolder(dataDir, platform))] },
+    { area: 'data', name: 'folder', title: 'Permissions', look: () => [judgeFolder(readFolder(dataDir, platform))] },
     {
       area: 'data',
       name: 'database',
@@ -185,7 +185,7 @@ export function createFolderDoctor({ dataDir, runtime, silence, ports }: AbsentE
     {
       area: 'engine',
       name: 'process',
-      title: 'Vivarium',
+      title: 'Process',
       look: () => [judgeAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence })],
     },
     ...ports.map(portProbe),

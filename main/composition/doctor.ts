@@ -185,7 +185,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
     {
       area: 'engine',
       name: 'process',
-      title: 'Vivarium',
+      title: 'Process',
       look: () => [judgeRunning({ pid: process.pid, version: VERSION, dataDir, ephemeral })],
     },
     {

@@ -43,7 +43,7 @@ export interface FolderEvidence {
 }
 
 export function judgeFolder({ path, exists, denied, open }: FolderEvidence): DoctorCheck {
-  const subject = { area: 'data', name: 'folder', title: 'Data folder' } as const;
+  const subject = { area: 'data', name: 'folder', title: 'Permissions' } as const;
   if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start makes it.`]);
   if (denied.length > 0) {
     return finding(

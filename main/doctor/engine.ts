@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, shellWord } from './finding.ts';
 
-const SUBJECT = { area: 'engine', name: 'process', title: 'Vivarium' } as const;
+const SUBJECT = { area: 'engine', name: 'process', title: 'Process' } as const;
 
 /** An engine that looks at itself. */
 export interface RunningEvidence {

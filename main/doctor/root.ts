@@ -92,7 +92,7 @@ export function judgeRootKey({ folder, file, storage, open, fits, needed }: Root
   if (storage === 'absent') {
     if (!needed) return finding(subject, 'skipped', ['There is no root yet.']);
     return finding(subject, 'failed', [`${file} is missing: nothing can be signed after the next start.`], {
-      fix: `Restore it from a copy of ${folder}. Without one: ${NEW_ROOT}`,
+      fix: `Restore it from a copy of ${folder}. If there is none, make a new root. ${NEW_ROOT}`,
     });
   }
   if (open.length > 0) {
@@ -104,14 +104,14 @@ export function judgeRootKey({ folder, file, storage, open, fits, needed }: Root
           `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. Whoever has read the key can sign for every name that the root permits.`,
       ),
       {
-        fix: `Close it to others. If others use this machine, make a new root, too: ${NEW_ROOT}`,
+        fix: `Close it to others. If others use this machine, make a new root, too. ${NEW_ROOT}`,
         commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(path)}`),
       },
     );
   }
   if (fits === false) {
     return finding(subject, 'failed', [`${file} is not the key of the root’s certificate.`], {
-      fix: `Restore both from one copy of ${folder}. Without one: ${NEW_ROOT}`,
+      fix: `Restore both from one copy of ${folder}. If there is none, make a new root. ${NEW_ROOT}`,
     });
   }
   return finding(subject, 'ok', [

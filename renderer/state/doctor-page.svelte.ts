@@ -39,7 +39,7 @@ export interface DoctorPageOptions {
 export class DoctorPage {
   readonly query: LiveQuery<DoctorReport>;
   /** What the next run looks at. */
-  #due = new Set<DoctorArea>(AREAS);
+  #due: readonly DoctorArea[] = AREAS;
   #looking = $state(true);
   /** The last report; the query’s own value is not there yet when it reads for the first time. */
   #last: DoctorReport | undefined;
@@ -53,7 +53,7 @@ export class DoctorPage {
       read: (signal) => this.#run(signal),
       concerns: ({ type }) => {
         const areas = CONCERNED[type] ?? [];
-        for (const area of areas) this.#due.add(area);
+        this.#want(areas);
         return areas.length > 0;
       },
     });
@@ -72,7 +72,7 @@ export class DoctorPage {
   runAgain(): void {
     if (this.#looking) return;
     this.#looking = true;
-    this.#due = new Set(AREAS);
+    this.#due = AREAS;
     this.query.reread('now');
   }
 
@@ -80,19 +80,23 @@ export class DoctorPage {
     this.query.close();
   }
 
+  #want(areas: readonly DoctorArea[]): void {
+    this.#due = [...this.#due, ...areas.filter((area) => !this.#due.includes(area))];
+  }
+
   async #run(signal: AbortSignal): Promise<DoctorReport> {
     const before = this.#last;
     // Without anything due the connection is back, after which anything may be otherwise.
-    const whole = before === undefined || this.#due.size === 0 || this.#due.size === AREAS.length;
-    const areas = whole ? AREAS : [...this.#due];
-    this.#due = new Set();
+    const whole = before === undefined || this.#due.length === 0 || this.#due.length === AREAS.length;
+    const areas = whole ? AREAS : this.#due;
+    this.#due = [];
     if (whole) this.#looking = true;
     try {
-      const report = await this.#client.doctor.run(whole ? {} : { areas }, { signal });
+      const report = await this.#client.doctor.run(whole ? {} : { areas: [...areas] }, { signal });
       this.#last = whole ? report : merge(before, report, areas);
       return this.#last;
     } catch (error) {
-      for (const area of areas) this.#due.add(area);
+      this.#want(areas);
       throw error;
     } finally {
       this.#looking = false;
