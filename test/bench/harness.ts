@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
@@ -65,10 +66,11 @@ export async function end(child: ChildProcess): Promise<void> {
 export async function startNode<Ready>(
   args: readonly string[],
   ready: (output: string) => Ready | null,
-  options: { pinned?: boolean; ipc?: boolean } = {},
+  options: { pinned?: boolean; ipc?: boolean; core?: 'server' | 'load' } = {},
 ): Promise<{ child: ChildProcess; ready: Ready; startMs: number }> {
+  const core = options.core === 'load' ? LOAD_CORE : SERVER_CORE;
   const [command, commandArgs] =
-    options.pinned === false ? [process.execPath, [...args]] : pin(SERVER_CORE as string, process.execPath, args);
+    options.pinned === false ? [process.execPath, [...args]] : pin(core as string, process.execPath, args);
   const startedMs = performance.now();
   const child = spawn(command, commandArgs, {
     cwd: ROOT,
@@ -86,6 +88,39 @@ export async function startNode<Ready>(
     child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code} before it was ready`)));
   });
   return { child, ready: value, startMs: performance.now() - startedMs };
+}
+
+/** Starts a server that is no Node program on the server core; resolves when `port` accepts connections. */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  port: number,
+  env: Record<string, string> = {},
+): Promise<ChildProcess> {
+  const [pinned, pinnedArgs] = pin(SERVER_CORE as string, command, args);
+  const child = spawn(pinned, pinnedArgs, { stdio: 'ignore', env: { ...process.env, ...env } });
+  children.add(child);
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode} before it was ready`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return child;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.end(() => resolve(true)));
+    socket.on('error', () => resolve(false));
+  });
+}
+
+/** A port that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }
 
 export interface Vivarium {

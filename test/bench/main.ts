@@ -24,6 +24,8 @@ import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsFindings } from './cases/tls-findings.ts';
 import { tlsHandshakes } from './cases/tls-handshakes.ts';
+import { upstreamRequests } from './cases/upstream-requests.ts';
+import { upstreamStreams } from './cases/upstream-streams.ts';
 import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
 
 const CASES: Record<string, () => Promise<Figure[]>> = {
@@ -39,6 +41,8 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   tlsHandshakes,
   tlsFindings,
   manyDomains,
+  upstreamRequests,
+  upstreamStreams,
   engineTurns,
   petsPage,
   longWork,

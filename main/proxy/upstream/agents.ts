@@ -1,4 +1,4 @@
-import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpAgent, type ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isWithin } from '../../base/hostname.ts';
@@ -30,10 +30,26 @@ export interface Agents {
   close(): void;
 }
 
+type AddRequest = (request: ClientRequest, options: Partial<ConnectionOptions>) => void;
+
+interface ConnectionOptions {
+  host: string;
+  port: number;
+  servername: string;
+}
+
+/** Node copies all of a request's options, twice, to find a kept connection by host and port. */
+class LeanAgent extends HttpAgent {
+  addRequest(request: ClientRequest, { host, port }: ConnectionOptions): void {
+    const { addRequest } = HttpAgent.prototype as unknown as { addRequest: AddRequest };
+    addRequest.call(this, request, { host, port, servername: '' });
+  }
+}
+
 /** Connections to upstreams, kept open between requests. */
 export function createAgents(): Agents {
   const options = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, lookup };
-  const http = new HttpAgent(options);
+  const http = new LeanAgent(options);
   const https = new HttpsAgent(options);
   return {
     for: (protocol) => (protocol === 'https:' ? https : http),

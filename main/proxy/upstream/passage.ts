@@ -1,20 +1,32 @@
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { ProxyRequest, UpstreamContext } from '../target.ts';
+import type { Lane } from './lane.ts';
 
 /** How far a request has come: asked for and not answered, being answered, answered as a whole, or a tunnel. */
 type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel';
+
+/**
+ * Where the objects of one passage keep it: the request and its response on our side, those on the upstream's side. So
+ * their listeners can be functions that are made once, and the collector has no table of weak references to go through.
+ */
+export const PASSAGE = Symbol('passage');
+
+export interface Carrier {
+  [PASSAGE]?: Passage;
+}
 
 /** One request on its way to its upstream. */
 export interface Passage {
   readonly request: ProxyRequest;
   readonly context: UpstreamContext;
-  readonly url: URL;
+  readonly lane: Lane;
   /** Whether the request has no body. */
   readonly bodiless: boolean;
   /** Told when an upgrade has succeeded; null for any other request. */
   readonly opened: (() => void) | null;
   outgoing: ClientRequest | null;
+  incoming: IncomingMessage | null;
   phase: Phase;
   /** Whether it was sent a second time, because a kept connection was closed. */
   repeated: boolean;
@@ -24,6 +36,8 @@ export interface Passage {
   interims: number;
   /** What the last look at it saw; null before the first. */
   seen: { progress: number; sinceMs: number } | null;
+  /** Among those that are under way. */
+  place: number;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
 import type { RateState } from '../../base/decision.ts';
-import type { ProxyRequest, ProxyResponse, UpstreamContext } from '../target.ts';
+import type { ProxyRequest, ProxyResponse } from '../target.ts';
 import { endToEndFields } from './hop-by-hop.ts';
+import { type Carrier, type Passage, PASSAGE } from './passage.ts';
 import { isRateField, rateFields } from './rate-fields.ts';
 import { addTrailers } from './trailers.ts';
 
@@ -39,19 +40,39 @@ const goesInChunks = ({ req }: ServerResponse, { headers }: IncomingMessage, sta
   status !== 304;
 
 /**
- * Passes the body of `incoming` on as it comes, and its trailers; one that breaks off cuts the client off, too. `onEnd`
- * is told when all of it has come.
+ * Passes the body of `incoming` on as it comes and is taken, and its trailers; one that breaks off cuts the client off,
+ * too. (`pipe` would do the first half, and costs more than everything else here.)
  */
-export function relayBody(incoming: IncomingMessage, { response, cut }: UpstreamContext, onEnd: () => void): void {
-  incoming.once('end', () => {
-    onEnd();
-    if (incoming.rawTrailers.length > 0) addTrailers(response, incoming.rawTrailers);
-  });
-  // A response that only looks whole would be worse than none. (`stream.pipeline` knows that, and costs more than all else here.)
-  incoming.once('close', () => {
-    if (!incoming.complete) cut();
-  });
-  incoming.pipe(response as ServerResponse);
+export function relayBody(incoming: IncomingMessage, passage: Passage): void {
+  (incoming as IncomingMessage & Carrier)[PASSAGE] = passage;
+  passage.incoming = incoming;
+  incoming.on('data', onData);
+  incoming.on('end', onEnd);
+  incoming.on('close', onClose);
+}
+
+function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {
+  const { response } = (this[PASSAGE] as Passage).context;
+  if (asHttp1(response).write(chunk)) return;
+  this.pause();
+  asHttp1(response).once('drain', onDrain);
+}
+
+function onDrain(this: ProxyResponse & Carrier): void {
+  this[PASSAGE]?.incoming?.resume();
+}
+
+function onEnd(this: IncomingMessage & Carrier): void {
+  const passage = this[PASSAGE] as Passage;
+  passage.phase = 'answered';
+  const { response } = passage.context;
+  if (this.rawTrailers.length > 0) addTrailers(response, this.rawTrailers);
+  asHttp1(response).end();
+}
+
+/** A response that only looks whole would be worse than none. */
+function onClose(this: IncomingMessage & Carrier): void {
+  if (!this.complete) this[PASSAGE]?.context.cut();
 }
 
 /**
@@ -71,11 +92,11 @@ export function readAway(request: ProxyRequest, bytesMax: number, cut: () => voi
   request.resume();
 }
 
+/** An interim response (1xx), as Node tells of it. */
+export type Interim = Pick<IncomingMessage, 'rawHeaders' | 'headers'> & { statusCode: number };
+
 /** 102 and 103 are passed on (RFC 9110 §15.2); 100 is between us and the upstream, 101 is an upgrade. */
-export function relayInterim(
-  { statusCode, rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'> & { statusCode: number },
-  response: ProxyResponse,
-): void {
+export function relayInterim({ statusCode, rawHeaders, headers }: Interim, response: ProxyResponse): void {
   if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
   if (statusCode === 103) {
     const fields = toHttp2(endToEndFields(rawHeaders, headers.connection));
@@ -110,3 +131,6 @@ function toHttp2(fields: readonly string[]): Record<string, string | string[]> {
 }
 
 const isHttp2 = (response: ProxyResponse): response is Http2ServerResponse => 'stream' in response;
+
+/* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */
+const asHttp1 = (response: ProxyResponse): ServerResponse => response as ServerResponse;

@@ -1,16 +1,18 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { isIP } from 'node:net';
+import { type ClientRequest, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { createProxyServer } from 'http-proxy';
 import type { Log } from '../../base/log.ts';
 import { hasBody } from '../message-body.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpstreamDestination } from '../snapshot.ts';
-import type { ProxyRequest, UpstreamContext, UpstreamTarget } from '../target.ts';
-import { createAgents, lookup } from './agents.ts';
+import type { ProxyRequest, ProxyResponse, UpstreamContext, UpstreamTarget } from '../target.ts';
+import { createAgents } from './agents.ts';
 import { countHops, forwardedHeaders, HOPS_MAX } from './forwarding.ts';
-import { type Passage, standsStill } from './passage.ts';
-import { readAway, relayBody, relayHead, relayInterim } from './relay.ts';
+import { createLane, type Lane } from './lane.ts';
+import { LivePassages } from './live-passages.ts';
+import { type Carrier, type Passage, PASSAGE, standsStill } from './passage.ts';
+import { type Interim, readAway, relayBody, relayHead, relayInterim } from './relay.ts';
 import { addTrailers } from './trailers.ts';
 import { guardUpgrade } from './upgrades.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
@@ -31,9 +33,6 @@ export interface Upstreams extends UpstreamTarget {
 /** Methods whose request may be sent again when a kept connection turns out to be closed (RFC 9110 §9.2.2). */
 const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
-/** What http-proxy pipes where a request has no body: piping nothing costs as much as piping something. */
-const NO_BODY = { pipe: (outgoing: { end(): void }) => outgoing.end() };
-
 /**
  * Passes requests on to upstreams through http-proxy, which dials, pipes and upgrades. Its own idea of header fields is
  * replaced: what is sent either way is decided here (`README.md` says why).
@@ -41,26 +40,18 @@ const NO_BODY = { pipe: (outgoing: { end(): void }) => outgoing.end() };
 export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Upstreams {
   const agents = createAgents();
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
-  const passages = new WeakMap<object, Passage>();
-  const live = new Set<Passage>();
+  const lanes = new WeakMap<UpstreamDestination, Lane>();
+  const live = new LivePassages();
   keepBodiesWhole(proxy);
 
-  proxy.on('proxyReq', (outgoing, request) => {
-    const passage = passages.get(request);
+  proxy.on('proxyReq', (outgoing: ClientRequest & Carrier, request: IncomingMessage & Carrier) => {
+    const passage = request[PASSAGE];
     if (passage === undefined) return;
-    const { context } = passage;
+    outgoing[PASSAGE] = passage;
     passage.outgoing = outgoing;
-    if (context.response.destroyed) outgoing.destroy();
-    outgoing.on('information', (information) => {
-      passage.interims += 1;
-      if (passage.interims > limits.interimsMax) outgoing.destroy(new Error(FLOOD));
-      else relayInterim(information, context.response);
-    });
-    // Of a switch of protocols that nobody asked for, Node says no word.
-    outgoing.once('upgrade', (_incoming, socket) => {
-      socket.destroy();
-      context.answer(faultOf(passage, 'HPE_INVALID', ''));
-    });
+    if (passage.context.response.destroyed) outgoing.destroy();
+    outgoing.on('information', onInterim);
+    outgoing.on('upgrade', onUnwantedUpgrade);
     if (passage.bodiless) return;
     // Before the end of the pipe, which would send the last chunk without them.
     request.prependOnceListener('end', () => {
@@ -69,8 +60,22 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     });
   });
 
-  proxy.on('proxyRes', (incoming, request) => {
-    const passage = passages.get(request);
+  function onInterim(this: ClientRequest & Carrier, interim: Interim): void {
+    const passage = this[PASSAGE] as Passage;
+    passage.interims += 1;
+    if (passage.interims > limits.interimsMax) this.destroy(new Error('Too many interim responses.'));
+    else relayInterim(interim, passage.context.response);
+  }
+
+  /** Of a switch of protocols that nobody asked for, Node says no word. */
+  function onUnwantedUpgrade(this: ClientRequest & Carrier, _incoming: IncomingMessage, socket: Socket): void {
+    const passage = this[PASSAGE] as Passage;
+    socket.destroy();
+    passage.context.answer(faultOf(passage, 'HPE_INVALID', ''));
+  }
+
+  proxy.on('proxyRes', (incoming, request: IncomingMessage & Carrier) => {
+    const passage = request[PASSAGE];
     if (passage === undefined) return;
     const { context } = passage;
     const { response } = context;
@@ -88,14 +93,12 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       return;
     }
     passage.phase = 'answering';
-    relayBody(incoming, context, () => {
-      passage.phase = 'answered';
-    });
+    relayBody(incoming, passage);
     if (!passage.bodiless && !passage.request.complete) response.once('finish', () => leaveRest(passage));
   });
 
-  proxy.on('proxyReqWs', (outgoing, request, socket) => {
-    const passage = passages.get(request);
+  proxy.on('proxyReqWs', (outgoing, request: IncomingMessage & Carrier, socket) => {
+    const passage = request[PASSAGE];
     if (passage === undefined) return;
     passage.outgoing = outgoing;
     guardUpgrade(outgoing, socket, passage, limits);
@@ -112,60 +115,56 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       context.answer(loopDetected(hops, destination.url));
       return null;
     }
-    const url = urlOf(destination);
+    let lane = lanes.get(destination);
+    if (lane === undefined) lanes.set(destination, (lane = createLane(destination, agents, limits.upstreamConnectMs)));
     const passage: Passage = {
       request,
       context,
-      url,
+      lane,
       bodiless: !hasBody(request),
       opened,
       outgoing: null,
+      incoming: null,
       phase: 'waiting',
       repeated: false,
       timedOut: false,
       interims: 0,
       seen: null,
+      place: 0,
     };
     const headers = forwardedHeaders(request.headers, from, request.httpVersion, {
-      host: destination.host === 'keep' ? from.authority : url.host,
+      host: destination.host === 'keep' ? from.authority : lane.host,
       pseudonym,
     });
     frame(headers, request, passage.bodiless);
     replaceHeaders(request, headers);
-    passages.set(request, passage);
+    (request as ProxyRequest & Carrier)[PASSAGE] = passage;
     live.add(passage);
     return passage;
   }
 
-  const optionsFor = ({ url, context }: Passage) => ({
-    target: url,
-    agent: agents.for(url.protocol),
-    secure: context.destination.verifyCertificate,
-    connectTimeout: limits.upstreamConnectMs,
-    prependPath: url.pathname !== '/',
-    // Copied from by the library, and written to. An address has no server name (RFC 6066 §3).
-    ssl: { servername: url.protocol === 'https:' ? serverNameOf(url) : '', lookup },
-  });
+  function pass({ request, context, lane, bodiless }: Passage): void {
+    proxy.web(asIncoming(request), context.response as ServerResponse, bodiless ? lane.bodiless : lane.web, onError);
+  }
 
-  function pass(passage: Passage): void {
-    const { request, context } = passage;
-    const onError = (error: Error): void => {
-      if (context.response.headersSent) return;
-      if (mayRepeat(passage, error)) {
-        passage.repeated = true;
-        pass(passage);
-        return;
-      }
-      log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) });
-      context.answer(faultOf(passage, codeOf(error), error.message));
-    };
-    const options = optionsFor(passage);
-    proxy.web(
-      asIncoming(request),
-      context.response as ServerResponse,
-      passage.bodiless ? { ...options, buffer: NO_BODY as never } : options,
-      onError,
-    );
+  function onError(error: Error, request: IncomingMessage & Carrier): void {
+    const passage = request[PASSAGE] as Passage;
+    const { context } = passage;
+    if (context.response.headersSent) return;
+    if (mayRepeat(passage, error)) {
+      passage.repeated = true;
+      pass(passage);
+      return;
+    }
+    log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) });
+    context.answer(faultOf(passage, codeOf(error), error.message));
+  }
+
+  /** A client that leaves takes its request along. (The library forgets those of HTTP/2: a stream that was reset counts as finished there.) */
+  function onResponseClosed(this: ProxyResponse & Carrier): void {
+    const passage = this[PASSAGE] as Passage;
+    live.delete(passage);
+    if (passage.phase !== 'answered') passage.outgoing?.destroy();
   }
 
   /** The upstream has answered before all of the request had come: the rest has no use any more. */
@@ -189,11 +188,9 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     handle(request, context) {
       const passage = begin(request, context);
       if (passage === null) return;
-      context.response.once('close', () => {
-        live.delete(passage);
-        // The library does the same, but for HTTP/2: there, Node calls a stream that was reset finished.
-        if (passage.phase !== 'answered') passage.outgoing?.destroy();
-      });
+      const response: ProxyResponse & Carrier = context.response;
+      response[PASSAGE] = passage;
+      response.on('close', onResponseClosed);
       pass(passage);
     },
     upgrade(request, socket, head, context) {
@@ -202,17 +199,17 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       socket.once('close', () => live.delete(passage));
       request.headers.connection = 'Upgrade';
       request.headers.upgrade = 'websocket';
-      const onError = (error: Error): void => {
+      const onFailure = (error: Error): void => {
         log.debug('An upstream failed a WebSocket', { url: context.destination.url, code: codeOf(error) });
         // Whatever has been passed on cannot be followed by an answer of ours.
         if (passage.phase !== 'waiting') socket.destroy();
         else if (!socket.destroyed) context.answer(faultOf(passage, codeOf(error), error.message));
         passage.phase = 'answering';
       };
-      proxy.ws(request, socket, head, { ...optionsFor(passage), agent: undefined }, onError);
+      proxy.ws(request, socket, head, passage.lane.upgrade, onFailure);
     },
     sweep(nowMs) {
-      for (const passage of live) {
+      for (const passage of live.all()) {
         if (!standsStill(passage, nowMs, limits)) continue;
         passage.timedOut = true;
         passage.outgoing?.destroy(new Error('The upstream stood still for too long.'));
@@ -223,22 +220,6 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     },
   };
 }
-
-const FLOOD = 'Too many interim responses.';
-
-/** Parsed once: a destination is a value of the snapshot, and does not change. */
-const urls = new WeakMap<UpstreamDestination, URL>();
-
-function urlOf(destination: UpstreamDestination): URL {
-  let url = urls.get(destination);
-  if (url === undefined) {
-    url = new URL(destination.url);
-    urls.set(destination, url);
-  }
-  return url;
-}
-
-const serverNameOf = ({ hostname }: URL): string => (isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : '');
 
 /**
  * The library declares the body of DELETE and OPTIONS to be empty and then sends it all the same: bytes that the upstream

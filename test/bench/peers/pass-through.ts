@@ -28,3 +28,4 @@ const server = createServer((incoming, response) => {
   incoming.pipe(outgoing);
 });
 server.listen(0, '127.0.0.1', () => console.log(`port ${(server.address() as AddressInfo).port}`));
+process.on('SIGTERM', () => process.exit(0));

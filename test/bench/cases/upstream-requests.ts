@@ -1,0 +1,141 @@
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  cpuSeconds,
+  createOpenProject,
+  end,
+  type Figure,
+  freePort,
+  median,
+  perSecond,
+  portOf,
+  ROUND_SECONDS,
+  ROUNDS,
+  runWrk,
+  startNode,
+  startProgram,
+  startVivarium,
+  temporaryFolder,
+  type Vivarium,
+} from '../harness.ts';
+
+const PEERS = join(import.meta.dirname, '..', 'peers');
+const BODY = JSON.stringify({ id: 1, name: 'Rex', categoryId: 7, status: 'available' });
+
+/** What `fetch` of Node sends of itself, and a key. */
+const FETCH_FIELDS = {
+  Accept: '*/*',
+  'Accept-Language': '*',
+  'Accept-Encoding': 'gzip, deflate',
+  'Sec-Fetch-Mode': 'cors',
+  'User-Agent': 'node',
+  Authorization: `Bearer viv_${'0'.repeat(32)}`,
+};
+
+interface Side {
+  name: string;
+  child: ChildProcess;
+  port: number;
+}
+
+/** A project that leads to `url`. */
+export async function leadTo(vivarium: Vivarium, url: string): Promise<string> {
+  const { projectId, host } = await createOpenProject(vivarium, 'Upstream');
+  await vivarium.call('projects.update', { projectId, target: { kind: 'upstream', url } });
+  return `${host}:${vivarium.runtime.http.port}`;
+}
+
+/** Small JSON through to an upstream, beside the least that Node can do and beside the proxies that are installed. */
+export async function upstreamRequests(): Promise<Figure[]> {
+  const sampleFile = join(temporaryFolder(), 'sample.json');
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
+  writeFileSync(sampleFile, JSON.stringify({ headers, body: BODY }));
+  const upstream = await startNode([join(PEERS, 'bare-http.ts'), sampleFile], portOf, { core: 'load' });
+  const url = `http://127.0.0.1:${upstream.ready}`;
+  const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
+  const host = await leadTo(vivarium, url);
+  const bare = await startNode([join(PEERS, 'pass-through.ts'), url], portOf);
+  const ours: Side = { name: 'Vivarium', child: vivarium.child, port: vivarium.runtime.http.port };
+  const least: Side = { name: 'node:http', child: bare.child, port: bare.ready };
+  const others = await startOthers(upstream.ready);
+  const sides = [ours, least, ...others];
+
+  for (const side of sides) load(side, host);
+  const asShipped = takeTurns(sides, host);
+  await vivarium.call('settings.update', { traffic: { record: false, bodies: false } });
+  const unrecorded = takeTurns([ours, least], host);
+  for (const { child } of sides) await end(child);
+  await end(upstream.child);
+
+  const ratio = median(asShipped.map(([a = Number.NaN, b = 1]) => a / b));
+  const ratioUnrecorded = median(unrecorded.map(([a = Number.NaN, b = 1]) => a / b));
+  const speeds = sides.map(
+    ({ name }, index) => `${name} ${perSecond(median(asShipped.map((round) => round[index] ?? Number.NaN)))}`,
+  );
+  return [
+    {
+      what: 'small JSON through to an upstream against a bare node:http pass-through, by processor time',
+      measured: `${ratio.toFixed(2)} × recorded, ${ratioUnrecorded.toFixed(2)} × not`,
+      wanted: '≥ 0.75 ×',
+      met: ratioUnrecorded >= 0.75,
+      detail: `requests for each second of one core: ${speeds.join(', ')}`,
+    },
+  ];
+}
+
+/** For every round, the requests that each side served for each second of its own processor time. */
+function takeTurns(sides: readonly Side[], host: string): number[][] {
+  return Array.from({ length: ROUNDS }, () => sides.map((side) => load(side, host)));
+}
+
+function load({ name, child, port }: Side, host: string): number {
+  const before = cpuSeconds(child);
+  const { requestsPerSecond, failures } = runWrk({
+    url: `http://127.0.0.1:${port}/pet`,
+    headers: { Host: host, ...FETCH_FIELDS },
+  });
+  if (failures > 0) throw new Error(`${failures} requests failed through ${name}; the figure would mean nothing.`);
+  return (requestsPerSecond * ROUND_SECONDS) / (cpuSeconds(child) - before);
+}
+
+const isInstalled = (command: string): boolean => spawnSync('which', [command]).status === 0;
+
+/** What is installed of the proxies that people put in front of servers, each held to one core. */
+async function startOthers(upstreamPort: number): Promise<Side[]> {
+  const folder = temporaryFolder();
+  const upstream = `127.0.0.1:${upstreamPort}`;
+  const sides: Side[] = [];
+  const start = async (name: string, args: (port: number) => { config: string; args: string[] }, env = {}) => {
+    if (!isInstalled(name)) return;
+    const port = await freePort();
+    const made = args(port);
+    writeFileSync(join(folder, name), made.config);
+    sides.push({ name, port, child: await startProgram(name, made.args, port, env) });
+  };
+  await start('nginx', (port) => ({
+    config: `daemon off; master_process off; pid ${folder}/nginx.pid; error_log /dev/null; events {}
+      http { access_log off; client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
+        uwsgi_temp_path ${folder}; scgi_temp_path ${folder}; keepalive_requests 1000000000;
+        upstream up { server ${upstream}; keepalive 64; keepalive_requests 1000000000; }
+        server { listen 127.0.0.1:${port}; location / { proxy_pass http://up; proxy_http_version 1.1;
+          proxy_set_header Connection ""; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+          proxy_set_header X-Forwarded-Host $http_host; proxy_set_header X-Forwarded-Proto $scheme; } } }`,
+    args: ['-p', folder, '-c', join(folder, 'nginx')],
+  }));
+  await start('haproxy', (port) => ({
+    config: `global\n  nbthread 1\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s
+      option forwardfor\nfrontend f\n  bind 127.0.0.1:${port}\n  default_backend b
+backend b\n  http-reuse always\n  server s ${upstream}\n`,
+    args: ['-db', '-q', '-f', join(folder, 'haproxy')],
+  }));
+  await start(
+    'caddy',
+    (port) => ({
+      config: `{\n  admin off\n  auto_https off\n}\nhttp://:${port} {\n  bind 127.0.0.1\n  reverse_proxy ${upstream}\n}\n`,
+      args: ['run', '--adapter', 'caddyfile', '--config', join(folder, 'caddy')],
+    }),
+    { GOMAXPROCS: '1', HOME: folder },
+  );
+  return sides;
+}

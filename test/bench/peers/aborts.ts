@@ -1,0 +1,41 @@
+/**
+ * Sends requests and leaves at another moment of each: in its header section, as soon as it is sent, in the middle of its
+ * body, when the first byte of the answer is there, half-way through an upgrade. Arguments: port, host, how often.
+ */
+import { connect } from 'node:net';
+
+const [portText = '', host = '', countText = ''] = process.argv.slice(2);
+const LANES = 50;
+const upgrade =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+const head = (method: string, path: string, fields = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${fields}\r\n`;
+const WAYS: { bytes: string; waits: boolean }[] = [
+  { bytes: head('GET', '/never').slice(0, -2), waits: false },
+  { bytes: head('GET', '/never'), waits: false },
+  { bytes: `${head('POST', '/never', 'Content-Length: 100000\r\n')}half`, waits: false },
+  { bytes: head('GET', '/trickle'), waits: true },
+  { bytes: head('GET', '/stream?bytes=100000000'), waits: true },
+  { bytes: head('GET', '/echo', upgrade), waits: false },
+  { bytes: head('GET', '/echo', upgrade), waits: true },
+];
+
+let left = Number(countText);
+async function lane(): Promise<void> {
+  while (left > 0) {
+    const way = WAYS[left-- % WAYS.length] as (typeof WAYS)[number];
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(portText), '127.0.0.1', () => {
+        socket.write(way.bytes, () => {
+          // A few turns later, the request is somewhere between its first stage and the upstream.
+          if (!way.waits) setTimeout(() => socket.resetAndDestroy(), left % 5);
+        });
+      });
+      socket.once('data', () => socket.resetAndDestroy());
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve());
+    });
+  }
+}
+await Promise.all(Array.from({ length: LANES }, lane));
+console.log('done');
