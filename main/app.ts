@@ -62,7 +62,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish });
   const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
   const dataPlane = await startDataPlane(foundation, leaves, domains.whyUnserved);
-  const reach = openReach(foundation, { certificates, domains, dataPlane, controlUrl: () => control.url });
+  const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const { services, demo } = createServices(foundation, {
     certificates,

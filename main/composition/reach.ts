@@ -6,12 +6,16 @@ import {
   createBrowserOpener,
   createBrowserProcesses,
   createMappedHostnames,
+  makeInstructions,
+  makeSnippets,
   PAC_CONTENT_TYPE,
   reachedAddress,
+  type ReachedAddress,
   renderPac,
 } from '../reach/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -23,11 +27,12 @@ export const PAC_PATH = '/proxy.pac';
 /** How clients that know nothing of this machine's hostnames get to them. */
 export function openReach(
   { clock, log, onStop }: Foundation,
-  parts: { certificates: Certificates; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
+  parts: { certificates: Certificates; dns: Dns; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
 ) {
-  const { certificates, domains, dataPlane, controlUrl } = parts;
+  const { certificates, dns, domains, dataPlane, controlUrl } = parts;
   const { ports } = dataPlane;
   const mapped = createMappedHostnames();
+  const proxyUrl = `http://127.0.0.1:${ports.http}`;
   const pacUrl = () => controlUrl() + PAC_PATH;
 
   /** The certificate that is shown at `hostname`, in PEM; null where there is none. */
@@ -56,14 +61,33 @@ export function openReach(
     },
   });
 
+  const proxy = () => ({ url: proxyUrl, pacUrl: pacUrl(), hostnames: mapped.size });
+
   return {
     publish: mapped.publish,
     pacFile: { contentType: PAC_CONTENT_TYPE, read: () => Buffer.from(renderPac(mapped.all(), ports.http)) },
-    proxy: () => ({ url: `http://127.0.0.1:${ports.http}`, pacUrl: pacUrl(), hostnames: mapped.size }),
+    proxy,
     address: (hostname: string, path?: string) =>
       reachedAddress(hostname, path, { mapped, isSecure: (name) => certificateOf(name) !== null }),
     opener,
     opened: processes.opened,
+    snippets: (address: ReachedAddress) => ({
+      snippets: makeSnippets({
+        address,
+        ports,
+        caFile: certificates.certificateFile,
+        proxyUrl,
+        pacUrl: pacUrl(),
+      }),
+      systems: makeInstructions({
+        hostname: address.hostname,
+        zone: dns.zoneOf(address.hostname)?.zone ?? address.hostname,
+        ports: { ...ports, dns: dns.listening.port },
+        pacUrl: pacUrl(),
+        platform,
+        program: process.execPath,
+      }),
+    }),
   };
 }
 

@@ -40,6 +40,48 @@ export const browserState = z.object({
 });
 export type BrowserState = z.infer<typeof browserState>;
 
+export const snippet = z.object({
+  id: z.enum(['curl', 'node', 'requests', 'urllib', 'java', 'playwright', 'environment']),
+  title: z.string(),
+  language: z.enum(['sh', 'js', 'python', 'java']),
+  /** Works as it is; an API key is read from `VIVARIUM_KEY`. */
+  text: z.string(),
+  note: z.string().optional(),
+});
+export type Snippet = z.infer<typeof snippet>;
+
+export const instructionStep = z.object({
+  id: z.string(),
+  title: z.string(),
+  note: z.string(),
+  /** To be pasted by somebody who wants the system changed. Never run by Vivarium. */
+  commands: z.string(),
+  /** What takes it back. */
+  undo: z.string(),
+});
+export type InstructionStep = z.infer<typeof instructionStep>;
+
+export const systemInstructions = z.object({
+  system: z.enum(['linux', 'macos', 'windows']),
+  title: z.string(),
+  /** Whether it is the system that Vivarium runs on. */
+  here: z.boolean(),
+  steps: z.array(instructionStep),
+});
+export type SystemInstructions = z.infer<typeof systemInstructions>;
+
+export const reachSnippets = z.object({
+  hostname: z.string(),
+  /** Where a browser that goes through the proxy finds it. */
+  url: z.url(),
+  proxyUrl: z.url(),
+  pacUrl: z.url(),
+  snippets: z.array(snippet),
+  /** The running system first. */
+  systems: z.array(systemInstructions),
+});
+export type ReachSnippets = z.infer<typeof reachSnippets>;
+
 export const reach = {
   proxy: base
     .route({ summary: 'The proxy and the PAC file by which every hostname is reached without touching system files' })
@@ -56,4 +98,8 @@ export const reach = {
     })
     .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
     .output(openedBrowser),
+  snippets: base
+    .route({ summary: 'How programs ask for a hostname, and how a system is taught it: texts to copy; nothing is run' })
+    .input(z.strictObject({ hostname: hostnameInput }))
+    .output(reachSnippets),
 };

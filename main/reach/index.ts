@@ -2,5 +2,7 @@
 export { createBrowserProcesses } from './browser-processes.ts';
 export { createMappedHostnames } from './mapped-hostnames.ts';
 export { createBrowserOpener } from './open-browser.ts';
+export { makeInstructions } from './instructions.ts';
 export { PAC_CONTENT_TYPE, renderPac } from './pac.ts';
 export { reachedAddress, type ReachedAddress } from './reached-address.ts';
+export { makeSnippets } from './snippets.ts';

@@ -1,0 +1,213 @@
+import type { Snippet } from '../contract/reach.ts';
+import type { ReachedAddress } from './reached-address.ts';
+import { posixWord } from './shell-words.ts';
+
+/** What a snippet is made of. */
+export interface SnippetFacts {
+  address: Pick<ReachedAddress, 'hostname' | 'scheme' | 'leadsTo'>;
+  ports: { http: number; https: number };
+  /** Of the root, in PEM. */
+  caFile: string;
+  proxyUrl: string;
+  pacUrl: string;
+}
+
+interface Asked extends SnippetFacts {
+  secure: boolean;
+  /** At the listener's own port, for clients that are told of the address; at the scheme's, for those that use the proxy. */
+  direct: string;
+  proxied: string;
+  port: number;
+  /** Whether there is an API key to show. */
+  keyed: boolean;
+}
+
+/**
+ * How programs ask for one hostname, whatever this machine's DNS knows of it: text that works as it is, with the root trusted in that
+ * program alone. An API key is read from `VIVARIUM_KEY`.
+ */
+export function makeSnippets(facts: SnippetFacts): Snippet[] {
+  const { hostname, scheme, leadsTo } = facts.address;
+  const secure = scheme === 'https';
+  const port = facts.ports[scheme];
+  const usual = port === (secure ? 443 : 80);
+  const keyed = leadsTo === 'api';
+  const path = keyed ? '/v1/pets?limit=5' : '/';
+  const asked: Asked = {
+    ...facts,
+    secure,
+    port,
+    keyed,
+    direct: `${scheme}://${hostname}${usual ? '' : `:${port}`}${path}`,
+    proxied: `${scheme}://${hostname}${path}`,
+  };
+  return [curl(asked), node(asked), requests(asked), urllib(asked), java(asked), playwright(asked), environment(asked)];
+}
+
+/** A string of JavaScript, Python and Java alike. */
+const text = (value: string): string => JSON.stringify(value);
+
+function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl }: Asked): Snippet {
+  const rest = [
+    ...(secure ? [`--cacert ${posixWord(caFile)}`] : []),
+    ...(keyed ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),
+  ];
+  const lines = (...words: string[]): string => words.join(' \\\n  ');
+  return {
+    id: 'curl',
+    title: 'curl',
+    language: 'sh',
+    text: `${lines(`curl --resolve ${address.hostname}:${port}:127.0.0.1`, ...rest, posixWord(direct))}
+
+# The same through the proxy, at the usual port
+${lines(`curl --noproxy '' --proxy ${proxyUrl}`, ...rest, posixWord(proxied))}
+`,
+  };
+}
+
+function node({ secure, direct, caFile, keyed }: Asked): Snippet {
+  const headers = keyed ? '\n    headers: { Authorization: `Bearer ${process.env.VIVARIUM_KEY}` },' : '';
+  return {
+    id: 'node',
+    title: 'Node',
+    language: 'js',
+    text: `${secure ? "import { readFileSync } from 'node:fs';\n" : ''}import { get } from 'node:${secure ? 'https' : 'http'}';
+
+get(
+  ${text(direct)},
+  {
+    // In place of DNS
+    lookup: (_hostname, { all }, done) =>
+      all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),${
+        secure ? `\n    ca: readFileSync(${text(caFile)}),` : ''
+      }${headers}
+  },
+  (response) => response.pipe(process.stdout),
+);
+`,
+    note: 'Save it as reach.mjs. fetch has no place for an address or a root: see Environment for it.',
+  };
+}
+
+const pythonKey = '{"Authorization": f"Bearer {os.environ[\'VIVARIUM_KEY\']}"}';
+
+function requests({ secure, proxied, caFile, keyed, proxyUrl }: Asked): Snippet {
+  return {
+    id: 'requests',
+    title: 'Python requests',
+    language: 'python',
+    text: `${keyed ? 'import os\n\n' : ''}import requests
+
+response = requests.get(
+    ${text(proxied)},
+    proxies={"http": ${text(proxyUrl)}, "https": ${text(proxyUrl)}},${secure ? `\n    verify=${text(caFile)},` : ''}${
+      keyed ? `\n    headers=${pythonKey},` : ''
+    }
+)
+print(response.text)
+`,
+  };
+}
+
+function urllib({ secure, proxied, caFile, keyed, proxyUrl }: Asked): Snippet {
+  const modules = [...(keyed ? ['os'] : []), ...(secure ? ['ssl'] : []), 'urllib.request'];
+  return {
+    id: 'urllib',
+    title: 'Python urllib',
+    language: 'python',
+    text: `${modules.map((module) => `import ${module}\n`).join('')}
+opener = urllib.request.build_opener(
+    urllib.request.ProxyHandler({"http": ${text(proxyUrl)}, "https": ${text(proxyUrl)}}),${
+      secure ? `\n    urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=${text(caFile)})),` : ''
+    }
+)
+request = urllib.request.Request(${text(proxied)}${keyed ? `, headers=${pythonKey}` : ''})
+print(opener.open(request).read().decode())
+`,
+  };
+}
+
+function java({ secure, proxied, caFile, keyed, proxyUrl }: Asked): Snippet {
+  const { hostname, port } = new URL(proxyUrl);
+  const trust = `
+    var root = CertificateFactory.getInstance("X.509").generateCertificate(new FileInputStream(${text(caFile)}));
+    var store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    store.setCertificateEntry("vivarium", root);
+    var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    var tls = SSLContext.getInstance("TLS");
+    tls.init(null, trust.getTrustManagers(), null);
+`;
+  const imports = secure
+    ? [
+        'java.io.FileInputStream',
+        'java.net.*',
+        'java.net.http.*',
+        'java.security.KeyStore',
+        'java.security.cert.CertificateFactory',
+        'javax.net.ssl.*',
+      ]
+    : ['java.net.*', 'java.net.http.*'];
+  return {
+    id: 'java',
+    title: 'Java',
+    language: 'java',
+    text: `${imports.map((name) => `import ${name};\n`).join('')}
+public class Reach {
+  public static void main(String[] arguments) throws Exception {${secure ? trust : ''}
+    var client = HttpClient.newBuilder()
+        .proxy(ProxySelector.of(new InetSocketAddress("${hostname}", ${port})))${secure ? '\n        .sslContext(tls)' : ''}
+        .build();
+    var request = HttpRequest.newBuilder(URI.create(${text(proxied)}))${
+      keyed ? '\n        .header("Authorization", "Bearer " + System.getenv("VIVARIUM_KEY"))' : ''
+    }
+        .build();
+    System.out.println(client.send(request, HttpResponse.BodyHandlers.ofString()).body());
+  }
+}
+`,
+    note: 'Java 11 or newer: java Reach.java',
+  };
+}
+
+function playwright({ secure, proxied, keyed, proxyUrl }: Asked): Snippet {
+  const context = [
+    ...(secure ? ['  ignoreHTTPSErrors: true,'] : []),
+    ...(keyed ? ['  extraHTTPHeaders: { Authorization: `Bearer ${process.env.VIVARIUM_KEY}` },'] : []),
+  ];
+  return {
+    id: 'playwright',
+    title: 'Playwright',
+    language: 'js',
+    text: `import { chromium } from 'playwright';
+
+const browser = await chromium.launch({ proxy: { server: ${text(proxyUrl)} } });
+const page = await browser.newPage(${context.length === 0 ? '' : `{\n${context.join('\n')}\n}`});
+await page.goto(${text(proxied)});
+console.log(await page.textContent('body'));
+await browser.close();
+`,
+    ...(secure && {
+      note: 'Playwright takes no root for pages. Errors may be ignored here, because the proxy leads to this Vivarium and nowhere else.',
+    }),
+  };
+}
+
+function environment({ caFile, proxyUrl, pacUrl }: Asked): Snippet {
+  return {
+    id: 'environment',
+    title: 'Environment',
+    language: 'sh',
+    text: `# For one program that speaks to Vivarium alone: the proxy refuses every other hostname
+export HTTP_PROXY=${proxyUrl} HTTPS_PROXY=${proxyUrl} NO_PROXY= NODE_USE_ENV_PROXY=1
+export http_proxy=${proxyUrl} https_proxy=${proxyUrl} no_proxy=
+export NODE_EXTRA_CA_CERTS=${posixWord(caFile)}
+export SSL_CERT_FILE=${posixWord(caFile)} REQUESTS_CA_BUNDLE=${posixWord(caFile)} CURL_CA_BUNDLE=${posixWord(caFile)}
+
+# For browsers and systems: this sends the hostnames of Vivarium through the proxy, and nothing else
+# ${pacUrl}
+`,
+    note: 'NODE_USE_ENV_PROXY lets fetch of Node 24 use the proxy.',
+  };
+}

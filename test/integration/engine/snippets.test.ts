@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ReachSnippets } from '../../../main/contract/reach.ts';
+import { findChromium } from '../../support/chromium.ts';
+import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { runCommand } from '../../support/proxy-command.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const SNIPPETS_TIMEOUT_MS = 120_000;
+const HOSTNAME = 'www.happypaws.test';
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+function has(program: string, ...args: string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let engine: Engine;
+let texts: Record<string, string>;
+let environment: string;
+beforeEach(async () => {
+  engine = await startEngine();
+  const { projectId } = (await engine.call('domains.get', { hostname: HOSTNAME })) as { projectId: string };
+  const { secret } = (await engine.call('keys.create', { projectId })) as { secret: string };
+  const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
+  texts = Object.fromEntries(snippets.map(({ id, text }) => [id, text]));
+  environment = `export VIVARIUM_KEY=${secret}`;
+});
+
+/** What a shell says in which `lines` are pasted, in a folder that has `file`. */
+async function shell(
+  lines: string,
+  file?: { name: string; text: string },
+  folder = temporaryFolder(),
+): Promise<string> {
+  if (file !== undefined) writeFileSync(join(folder, file.name), file.text);
+  const { code, stdout, stderr } = await runCommand('bash', ['-c', `cd ${folder}\n${environment}\n${lines}`]);
+  expect({ code, stderr: code === 0 ? '' : stderr }, stdout).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+/** What the key of the project is needed for. */
+const PETS = /^\[\{"id":1,"name":"Biscuit the Border Collie",[^\]]*\}\]\s*$/;
+
+describe('a snippet, run as it is', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
+  it('curl, to the address and through the proxy', async () => {
+    requireTool('curl');
+    const [direct = '', proxied = ''] = (texts.curl ?? '').split('\n\n');
+    expect(await shell(direct)).toMatch(PETS);
+    expect(await shell(proxied)).toMatch(PETS);
+  });
+
+  it('Node', async () => {
+    expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text: texts.node ?? '' })).toMatch(PETS);
+  });
+
+  it.skipIf(!has('python3', '-c', 'import requests'))('Python requests (skipped without it)', async () => {
+    expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.requests ?? '' })).toMatch(PETS);
+  });
+
+  it.skipIf(!has('python3', '--version'))('Python urllib (skipped without python3)', async () => {
+    expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.urllib ?? '' })).toMatch(PETS);
+  });
+
+  it.skipIf(!has('javac', '-version'))('Java (skipped without a JDK)', async () => {
+    expect(await shell('java Reach.java', { name: 'Reach.java', text: texts.java ?? '' })).toMatch(PETS);
+  });
+
+  it('Playwright, with the browser of this machine', async () => {
+    const text = (texts.playwright ?? '')
+      .replace("'playwright'", JSON.stringify(join(ROOT, 'node_modules', 'playwright-core', 'index.mjs')))
+      .replace('launch({', `launch({ executablePath: ${JSON.stringify(findChromium())}, args: ['--no-sandbox'],`);
+    expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text })).toMatch(PETS);
+  });
+
+  it('the environment, in which fetch of Node finds its way', async () => {
+    const text = `const headers = { Authorization: 'Bearer ' + process.env.VIVARIUM_KEY };
+fetch('https://${HOSTNAME}/v1/pets?limit=5', { headers }).then((response) => response.text()).then(console.log, console.error);`;
+    const said = await shell(`${texts.environment ?? ''}\n'${process.execPath}' reach.mjs`, {
+      name: 'reach.mjs',
+      text,
+    });
+    expect(said).toMatch(PETS);
+  });
+});
+
+describe('reach.snippets', () => {
+  it('has the port of DNS, the zone and the running system in its instructions', async () => {
+    const { systems } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
+    const linux = systems.find(({ system }) => system === 'linux');
+    expect(linux?.steps.find(({ id }) => id === 'resolver')?.commands).toContain(
+      `DNS=127.0.0.1:${engine.app.runtime.dns.port}\\nDomains=~happypaws.test\\n`,
+    );
+    expect(systems[0]?.here).toBe(['linux', 'darwin', 'win32'].includes(process.platform));
+  });
+
+  it('changes a hosts file and back, as its commands say', async () => {
+    if (process.platform !== 'linux') return;
+    const { systems } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
+    const step = systems[0]?.steps.find(({ id }) => id === 'hosts');
+    const folder = temporaryFolder();
+    const file = join(folder, 'hosts');
+    const before = `127.0.0.1 localhost\n127.0.0.1 x${HOSTNAME}\n`;
+    writeFileSync(file, before);
+    const here = (text = '') => text.replaceAll('sudo ', '').replaceAll('/etc/hosts', file);
+    await shell(here(step?.commands));
+    expect(readFileSync(file, 'utf8')).toBe(`${before}127.0.0.1 ${HOSTNAME}\n::1 ${HOSTNAME}\n`);
+    await shell(here(step?.undo));
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it('has none for what is not served', async () => {
+    await expect(engine.call('reach.snippets', { hostname: 'example.com' })).rejects.toThrow(/Nothing is served at/);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { makeInstructions, type InstructionFacts } from '../../../main/reach/instructions.ts';
+import { makeSnippets, type SnippetFacts } from '../../../main/reach/snippets.ts';
+
+const FACTS: SnippetFacts = {
+  address: { hostname: 'shop.acme.test', scheme: 'https', leadsTo: 'api' },
+  ports: { http: 8080, https: 8443 },
+  caFile: '/home/anna/my data/root.pem',
+  proxyUrl: 'http://127.0.0.1:8080',
+  pacUrl: 'http://127.0.0.1:4780/proxy.pac',
+};
+const texts = (changes: Partial<SnippetFacts> = {}) =>
+  Object.fromEntries(makeSnippets({ ...FACTS, ...changes }).map(({ id, text }) => [id, text]));
+
+describe('snippets', () => {
+  it('have the ports, the root and the name of the key in them', () => {
+    expect(texts().curl).toBe(`curl --resolve shop.acme.test:8443:127.0.0.1 \\
+  --cacert '/home/anna/my data/root.pem' \\
+  -H "Authorization: Bearer $VIVARIUM_KEY" \\
+  'https://shop.acme.test:8443/v1/pets?limit=5'
+
+# The same through the proxy, at the usual port
+curl --noproxy '' --proxy http://127.0.0.1:8080 \\
+  --cacert '/home/anna/my data/root.pem' \\
+  -H "Authorization: Bearer $VIVARIUM_KEY" \\
+  'https://shop.acme.test/v1/pets?limit=5'
+`);
+  });
+
+  it('do without the root where there is no certificate yet', () => {
+    const plain = texts({ address: { ...FACTS.address, scheme: 'http' } });
+    for (const id of ['curl', 'node', 'requests', 'urllib', 'java', 'playwright']) {
+      expect(plain[id], id).not.toMatch(/root\.pem|https:\/\/|ignoreHTTPSErrors/);
+      expect(plain[id], id).toContain('http://shop.acme.test');
+    }
+  });
+
+  it('show no key to an upstream', () => {
+    const upstream = texts({ address: { ...FACTS.address, leadsTo: 'upstream' } });
+    for (const text of Object.values(upstream)) expect(text).not.toMatch(/VIVARIUM_KEY|\/v1/);
+  });
+
+  it('leave usual ports out', () => {
+    expect(texts({ ports: { http: 80, https: 443 } }).node).toContain('"https://shop.acme.test/v1/pets?limit=5"');
+  });
+
+  it('keep a path with quotes and backslashes what it is', () => {
+    const odd = texts({ caFile: `C:\\Users\\O'Brien "x"\\root.pem` });
+    expect(odd.curl).toContain(`--cacert 'C:\\Users\\O'\\''Brien "x"\\root.pem'`);
+    for (const id of ['node', 'requests', 'urllib', 'java']) {
+      expect(odd[id], id).toContain(`"C:\\\\Users\\\\O'Brien \\"x\\"\\\\root.pem"`);
+    }
+  });
+});
+
+const PLACE: InstructionFacts = {
+  hostname: 'shop.acme.test',
+  zone: 'acme.test',
+  ports: { http: 8080, https: 8443, dns: 5380 },
+  pacUrl: FACTS.pacUrl,
+  platform: 'linux',
+  program: '/opt/node/bin/node',
+};
+const step = (platform: NodeJS.Platform, id: string, changes: Partial<InstructionFacts> = {}) => {
+  const [first] = makeInstructions({ ...PLACE, platform, ...changes });
+  return first?.steps.find((candidate) => candidate.id === id);
+};
+
+describe('instructions', () => {
+  it.each<[platform: NodeJS.Platform, order: string[], here: boolean]>([
+    ['linux', ['linux', 'macos', 'windows'], true],
+    ['darwin', ['macos', 'linux', 'windows'], true],
+    ['win32', ['windows', 'linux', 'macos'], true],
+    ['freebsd', ['linux', 'macos', 'windows'], false],
+  ])('on %s begin with its own', (platform, order, here) => {
+    const all = makeInstructions({ ...PLACE, platform });
+    expect(all.map(({ system }) => system)).toEqual(order);
+    expect(all.map((system) => system.here)).toEqual([here, false, false]);
+  });
+
+  it.each<[platform: NodeJS.Platform, id: string, commands: string]>([
+    [
+      'linux',
+      'resolver',
+      `sudo mkdir -p /etc/systemd/resolved.conf.d
+printf '[Resolve]\\nDNS=127.0.0.1:5380\\nDomains=~acme.test\\n' | sudo tee /etc/systemd/resolved.conf.d/vivarium.conf
+sudo systemctl restart systemd-resolved`,
+    ],
+    ['linux', 'hosts', "printf '127.0.0.1 shop.acme.test\\n::1 shop.acme.test\\n' | sudo tee -a /etc/hosts"],
+    [
+      'linux',
+      'setcap',
+      'sudo setcap cap_net_bind_service=+ep /opt/node/bin/node\nnpm start -- --http-port 80 --https-port 443',
+    ],
+    [
+      'darwin',
+      'resolver',
+      "sudo mkdir -p /etc/resolver\nprintf 'nameserver 127.0.0.1\\nport 5380\\n' | sudo tee /etc/resolver/acme.test",
+    ],
+    [
+      'darwin',
+      'low-ports',
+      `printf 'rdr pass on lo0 inet proto tcp from any to 127.0.0.1 port 80 -> 127.0.0.1 port 8080\\nrdr pass on lo0 inet proto tcp from any to 127.0.0.1 port 443 -> 127.0.0.1 port 8443\\n' | sudo pfctl -ef -`,
+    ],
+    [
+      'win32',
+      'resolver',
+      "Add-DnsClientNrptRule -Namespace 'acme.test', '.acme.test' -NameServers '127.0.0.1' -Comment 'Vivarium'\nClear-DnsClientCache",
+    ],
+    [
+      'win32',
+      'low-ports',
+      `netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=80 connectaddress=127.0.0.1 connectport=8080
+netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=443 connectaddress=127.0.0.1 connectport=8443`,
+    ],
+  ])('on %s, %s', (platform, id, commands) => {
+    expect(step(platform, id)?.commands).toBe(commands);
+  });
+
+  it('all say what takes them back', () => {
+    const steps = makeInstructions(PLACE).flatMap((system) => system.steps);
+    expect(steps.filter(({ undo, note }) => undo === '' || note === '')).toEqual([]);
+  });
+
+  it('say nothing of low ports to a Vivarium that has them', () => {
+    const low = { ports: { http: 80, https: 443, dns: 53 } };
+    for (const platform of ['linux', 'darwin', 'win32'] as const)
+      expect(step(platform, 'low-ports', low)).toBeUndefined();
+    expect(step('win32', 'resolver', low)?.note).not.toContain('--dns-port');
+    expect(step('win32', 'resolver')?.note).toContain('start Vivarium with --dns-port 53 first');
+  });
+});
