@@ -8,12 +8,13 @@ const SECONDS_SHOWN_BELOW_MS = 10 * MINUTE_MS;
 
 /**
  * A length of time in at most two units, rounded up to the smaller: `42 s`, `3 min 5 s`, `13 h 5 min`, `2 days 4 h`.
- * Rounded up, because a countdown that shows 0 while one still has to wait is wrong.
+ * Rounded up, because a countdown that shows 0 while one still has to wait is wrong; but for one second beyond whole minutes
+ * or hours, so that what is due in a day is not due in `24 h 1 min` on a clock that ticks by seconds.
  */
 export function formatSpan(milliseconds: number): string {
   const ms = Math.max(0, milliseconds);
   const unitMs = ms < SECONDS_SHOWN_BELOW_MS ? SECOND_MS : ms < 2 * DAY_MS ? MINUTE_MS : HOUR_MS;
-  const rounded = Math.ceil(ms / unitMs) * unitMs;
+  const rounded = Math.ceil((unitMs === SECOND_MS ? ms : ms - SECOND_MS) / unitMs) * unitMs;
   if (rounded < MINUTE_MS) return `${rounded / SECOND_MS} s`;
   if (rounded < HOUR_MS) return pair(rounded, MINUTE_MS, 'min', SECOND_MS, 's');
   if (rounded < 2 * DAY_MS) return pair(rounded, HOUR_MS, 'h', MINUTE_MS, 'min');

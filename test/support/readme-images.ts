@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 /** `VIVARIUM_IMAGES=1` has the walk take the README's pictures on its way, at the ports that the README names. */
 export const takesImages = process.env.VIVARIUM_IMAGES === '1';
@@ -39,7 +40,7 @@ export async function liveAWhile(page: Page, port: number, key: string): Promise
   for (const count of SECONDS) {
     const shown = await page.locator('header time').innerText();
     await Promise.all(Array.from({ length: count }, () => askForPets(port, key)));
-    await page.waitForFunction(`document.querySelector('header time').innerText !== '${shown}'`);
+    await expect.poll(() => page.locator('header time').innerText(), { timeout: 10_000 }).not.toBe(shown);
   }
 }
 

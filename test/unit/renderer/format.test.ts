@@ -23,13 +23,15 @@ describe('a span', () => {
     [59_001, '1 min'],
     [3 * MINUTE + 5 * SECOND, '3 min 5 s'],
     [10 * MINUTE, '10 min'],
-    [10 * MINUTE + 1, '11 min'],
-    [59 * MINUTE + 1, '1 h'],
+    [10 * MINUTE + SECOND, '10 min'],
+    [10 * MINUTE + SECOND + 1, '11 min'],
+    [59 * MINUTE + SECOND + 1, '1 h'],
+    [DAY + 400, '24 h'],
     [13 * HOUR + 5 * MINUTE, '13 h 5 min'],
     [2 * DAY - 1, '2 days'],
-    [2 * DAY + 3 * HOUR + 1, '2 days 4 h'],
+    [2 * DAY + 3 * HOUR + SECOND + 1, '2 days 4 h'],
     [400 * DAY, '400 days'],
-  ])('of %d ms reads "%s", never shorter than it is', (ms, text) => {
+  ])('of %d ms reads "%s", shorter than it is by a second at most', (ms, text) => {
     expect(formatSpan(ms)).toBe(text);
   });
 });
