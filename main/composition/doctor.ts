@@ -8,6 +8,7 @@ import {
   createDoctor,
   type Doctor,
   finding,
+  isListening,
   judgeAppClock,
   judgeDnsServer,
   judgeDomain,
@@ -17,7 +18,9 @@ import {
   judgeResolver,
   judgeRunning,
   judgeStore,
+  judgeUpstream,
   judgeWarnings,
+  placeOfUpstream,
   type PortName,
   type Probe,
   type Reply,
@@ -46,6 +49,7 @@ export interface EngineDoctorParts {
 /** Domains and projects whose hostnames are tried, and how many at a time: each is a TLS handshake of the engine with itself. */
 const DOMAINS_TRIED_MAX = 100;
 const PROJECTS_TRIED_MAX = 10;
+const UPSTREAMS_TRIED_MAX = 20;
 const HANDSHAKES_AT_ONCE_MAX = 8;
 
 /** Real milliseconds for reading a large database; a page of it less than a tenth of a second old is no news. */
@@ -135,6 +139,19 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
     return [judgePlatform({ handshakes, untried: projects.length - hostnames.length })];
   }
 
+  async function lookAtUpstreams() {
+    const leading = store.projects.list().flatMap((project) => {
+      const { target } = project;
+      return target.kind === 'upstream' ? [{ project, url: target.url }] : [];
+    });
+    return await Promise.all(
+      leading.slice(0, UPSTREAMS_TRIED_MAX).map(async ({ project, url }) => {
+        const { host, port } = placeOfUpstream(url);
+        return judgeUpstream({ project, url, listening: await isListening(host, port, clock) });
+      }),
+    );
+  }
+
   async function ask(transport: 'udp' | 'tcp', at: string): Promise<Reply> {
     return replyOf(await dns.client.askOver(transport, { address: at, port: dns.listening.port }, question()));
   }
@@ -205,6 +222,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
     { area: 'dns', name: 'resolver', title: 'Resolver of verification', look: lookAtResolver },
     { area: 'domains', name: 'platform', title: 'Platform hostnames', look: lookAtPlatform },
     { area: 'domains', name: 'custom', title: 'Custom domains', look: lookAtDomains },
+    { area: 'upstreams', name: 'all', title: 'Upstreams', look: lookAtUpstreams },
     { area: 'trust', name: 'stores', title: 'Trust stores', look: lookAtStores },
     { area: 'clock', name: 'app', title: 'The app’s clock', look: () => [judgeAppClock(clock.state())] },
     ...folderProbes({

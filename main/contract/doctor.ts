@@ -3,7 +3,18 @@ import { base } from './base.ts';
 import { identifier, timestamp } from './values.ts';
 
 /** What is looked at, in the order in which one thing depends on the other. */
-export const doctorArea = z.enum(['engine', 'listeners', 'dns', 'domains', 'trust', 'clock', 'data', 'root', 'system']);
+export const doctorArea = z.enum([
+  'engine',
+  'listeners',
+  'dns',
+  'domains',
+  'upstreams',
+  'trust',
+  'clock',
+  'data',
+  'root',
+  'system',
+]);
 export type DoctorArea = z.infer<typeof doctorArea>;
 
 /**
@@ -17,7 +28,7 @@ export const doctorCheck = z.object({
   /** The same in every run: `listeners.http`, `domains.shop.acme.test`. */
   id: z.string(),
   area: doctorArea,
-  /** Whose it is, of a custom domain. */
+  /** Whose it is, of a custom domain and an upstream. */
   projectId: identifier.optional(),
   title: z.string(),
   status: doctorStatus,

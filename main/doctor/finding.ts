@@ -6,7 +6,7 @@ export interface Subject {
   /** Unique in its area. */
   name: string;
   title: string;
-  /** Of a custom domain. */
+  /** Of a custom domain and an upstream. */
   projectId?: string;
 }
 

@@ -44,13 +44,13 @@ export function judgeFreePort({ port, taken, holder, pid }: FreePortEvidence): D
 
 export const holderText = ({ name, pid }: PortHolder): string => `${name} (pid ${pid})`;
 
-/** Real milliseconds for a connection on this machine; one that takes longer is not accepted at all. */
-const CONNECT_MS_MAX = 1_500;
+/** Real milliseconds for a connection; on this machine, one that takes longer is not accepted at all. */
+const CONNECT_MS_MAX = 2_000;
 
-/** Whether somebody accepts connections there. Connects, and hangs up. */
-export function isListening(address: string, port: number, clock: Pick<Clock, 'realTimer'>): Promise<boolean> {
+/** Whether somebody accepts connections at an address or hostname. Connects, and hangs up. */
+export function isListening(host: string, port: number, clock: Pick<Clock, 'realTimer'>): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: address, port });
+    const socket = connect({ host, port });
     const settle = (listening: boolean) => {
       timer.cancel();
       socket.destroy();

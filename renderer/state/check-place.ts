@@ -17,5 +17,6 @@ export function placeOfCheck(
   if (id === 'dns.resolver') return { place: { page: 'settings' }, label: 'Settings' };
   const slug = projects.find((project) => project.id === projectId)?.slug;
   if (slug === undefined) return undefined;
+  if (area === 'upstreams') return { place: { page: 'general', project: slug }, label: 'General' };
   return { place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) }, label: 'Domain' };
 }

@@ -10,6 +10,7 @@ export const AREA_TITLES: Record<DoctorArea, string> = {
   listeners: 'Listeners',
   dns: 'DNS',
   domains: 'Domains',
+  upstreams: 'Upstreams',
   trust: 'Trust',
   clock: 'Clocks',
   data: 'Data folder',
@@ -25,7 +26,7 @@ const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
   'ca.changed': ['trust', 'root', 'domains'],
   'certificates.changed': ['domains'],
   'domains.changed': ['domains'],
-  'projects.changed': ['domains'],
+  'projects.changed': ['domains', 'upstreams'],
   'settings.changed': ['dns', 'root'],
 };
 

@@ -135,6 +135,18 @@ describe('what was broken on purpose', () => {
     expect([cut.status, cut.evidence[1]]).toEqual(['failed', expect.stringMatching(/cut off: 5000 of \d+ bytes/)]);
   });
 
+  it('an upstream that is not started', async () => {
+    const engine = await startEngine({ empty: true });
+    const { http, control } = engine.app.runtime;
+    const up = { kind: 'upstream', url: control.url };
+    await engine.call('projects.create', { name: 'Up', target: up });
+    expect((await check(engine, 'upstreams.up')).status).toBe('ok');
+    // Nobody listens there but at 127.0.0.1 and ::1.
+    await engine.call('projects.create', { name: 'Down', target: { ...up, url: `http://127.0.0.9:${http.port}` } });
+    const down = await check(engine, 'upstreams.down');
+    expect([down.status, down.title]).toEqual(['warning', 'Down']);
+  });
+
   it('a resolver that does not answer', async () => {
     const engine = await startEngine({ empty: true });
     // A port of this engine that is not DNS over UDP.

@@ -12,6 +12,7 @@ import { judgeListener, type ListenerEvidence } from '../../../main/doctor/liste
 import { judgeFreePort, type PortName } from '../../../main/doctor/ports.ts';
 import { judgeRoot, judgeRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
 import { judgeOpenFiles, judgeVersions } from '../../../main/doctor/system.ts';
+import { judgeUpstream, placeOfUpstream } from '../../../main/doctor/upstreams.ts';
 import { judgeNoStores, judgeStore } from '../../../main/doctor/trust.ts';
 
 const DAY_MS = 86_400_000;
@@ -225,6 +226,26 @@ describe('a domain', () => {
     expectJudged(judgePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
     const bad = { hostname: 'bad.test', handshake: REFUSED };
     expectJudged(judgePlatform({ handshakes: [good, bad], untried: 0 }), 'failed', /bad\.test: the handshake failed/);
+  });
+});
+
+describe('an upstream', () => {
+  const project = { id: 'prj_1', slug: 'shop', name: 'Shop' };
+  it.each([
+    [true, 'ok', /http:\/\/localhost:5173 accepts connections/],
+    [false, 'warning', /accepts no connections: requests are answered with 502/],
+  ] as const)('that accepts connections: %s', (listening, status, words) => {
+    const check = judgeUpstream({ project, url: 'http://localhost:5173', listening });
+    expectJudged(check, status, words);
+    expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1' });
+  });
+
+  it.each([
+    ['http://localhost:5173/app', 'localhost', 5173],
+    ['https://example.test', 'example.test', 443],
+    ['http://[::1]', '::1', 80],
+  ])('%s is connected to at %s, %i', (url, host, port) => {
+    expect(placeOfUpstream(url)).toEqual({ host, port });
   });
 });
 

@@ -105,6 +105,10 @@ it.each([
   ],
   [{ id: 'domains.a.test', area: 'domains', projectId: 'gone' }, undefined],
   [{ id: 'domains.platform', area: 'domains' }, undefined],
+  [
+    { id: 'upstreams.shop', area: 'upstreams', projectId: 'p' },
+    { page: 'general', project: 'shop' },
+  ],
   [{ id: 'trust.system', area: 'trust' }, { page: 'certificates' }],
   [{ id: 'root.key', area: 'root' }, { page: 'certificates' }],
   [{ id: 'dns.resolver', area: 'dns' }, { page: 'settings' }],
