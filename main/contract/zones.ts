@@ -195,7 +195,7 @@ export const dns = {
         name: nameText,
         type: z
           .string()
-          .regex(/^[A-Za-z0-9]+$/)
+          .regex(/^[A-Za-z0-9]+$/, 'must be a record type such as "A", "CAA" or "TYPE65"')
           .max(20)
           .default('A'),
       }),

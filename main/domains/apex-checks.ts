@@ -2,8 +2,9 @@ import { addressText, allAddresses, directAddresses } from './address-set.ts';
 import type { VerificationCheck } from './check-order.ts';
 import { instructionsFor, recordText } from './instructions.ts';
 import type { AddressPair, Observation } from './observe.ts';
-import { unansweredAlias } from './provider.ts';
+import { type ProviderRecord, unansweredAlias } from './provider.ts';
 import { apexOf } from './public-suffix.ts';
+import { dnsName } from './names.ts';
 import { isAbsent, type Resolution } from './resolution.ts';
 import { chainCheck, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
 import type { VerificationFacts } from './verification-facts.ts';
@@ -117,8 +118,8 @@ function unsupportedCheck(
   if (alias !== undefined) {
     return {
       ...check,
-      found: found.length === 0 ? `${alias.type} ${alias.value}, not answered` : addressText(found),
-      message: `The zone ${zone} has the record ${alias.type} ${alias.value} at ${hostname}, and its provider does not support ALIAS or ANAME: it answers as if the record were not there.`,
+      found: found.length === 0 ? `${recordOf(alias)}, not answered` : addressText(found),
+      message: `The zone ${zone} has the record ${recordOf(alias)} at ${hostname}, and its provider does not support ALIAS or ANAME: it answers as if the record were not there.`,
     };
   }
   // Addresses that were typed in can be mended; without any, there is no record that this provider would take.
@@ -129,6 +130,8 @@ function unsupportedCheck(
     message: `${hostname} has no addresses, and the provider of its zone ${zone} supports neither ALIAS nor ANAME, which an apex needs.`,
   };
 }
+
+const recordOf = ({ type, value }: ProviderRecord): string => `${type} ${dnsName(value)}`;
 
 /** Without the target's addresses nothing can be compared. */
 function targetUnknownCheck(

@@ -24,7 +24,8 @@ export function instructionsFor(
   const record = { value: cnameTarget, ttl: INSTRUCTION_TTL_SECONDS };
   const name = nameInZone(hostname, zone?.zone ?? apexOf(hostname));
   if (kind === 'apex') return [{ type: 'ALIAS', name, ...record, note: apexNote(hostname, zone) }];
-  return [{ type: 'CNAME', name, ...record, ...(name === '@' ? { note: zoneNote(hostname) } : {}) }];
+  const note = zoneAtItself(hostname, cnameTarget, zone);
+  return [{ type: 'CNAME', name, ...record, ...(note === null ? {} : { note }) }];
 }
 
 function apexNote(hostname: string, zone: ZoneFacts | null): string {
@@ -34,8 +35,13 @@ function apexNote(hostname: string, zone: ZoneFacts | null): string {
   return 'Some providers call it ANAME, or "CNAME flattening". A real CNAME is not possible here.';
 }
 
-const zoneNote = (hostname: string): string =>
-  `There is a zone at ${hostname} itself, and a CNAME cannot stand at a zone’s apex. Remove that zone, and put the record into the zone ${apexOf(hostname)}.`;
+/** What a subdomain's owner must do first where it is a zone of its own; null where it is none. */
+export function zoneAtItself(hostname: string, cnameTarget: string, zone: ZoneFacts | null): string | null {
+  if (zone?.zone !== hostname) return null;
+  const above = apexOf(hostname);
+  const line = `${nameInZone(hostname, above)} CNAME ${cnameTarget}`;
+  return `There is a zone at ${hostname} itself, and a CNAME cannot stand at a zone’s apex. Remove that zone, and put the record into the zone ${above}: ${line}`;
+}
 
 /** The record of an instruction, as one writes it: `www CNAME cname.vivarium.localhost`. */
 export const recordText = ({ name, type, value }: Instruction): string => `${name} ${type} ${value}`;

@@ -1,6 +1,6 @@
 import { addressText, allAddresses, directAddresses } from './address-set.ts';
 import type { VerificationCheck } from './check-order.ts';
-import { instructionsFor, recordText } from './instructions.ts';
+import { instructionsFor, recordText, zoneAtItself } from './instructions.ts';
 import type { Observation } from './observe.ts';
 import { apexOf } from './public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
@@ -9,6 +9,14 @@ import type { VerificationFacts } from './verification-facts.ts';
 
 /** A subdomain is right when its CNAMEs lead to the platform's target and no address stands beside them. */
 export function subdomainChecks(observation: Observation, facts: VerificationFacts): VerificationCheck[] {
+  const checks = checksOf(observation, facts);
+  const ownZone = zoneAtItself(observation.hostname, facts.cnameTarget, facts.provider);
+  if (ownZone === null) return checks;
+  // No record in that zone could mend it.
+  return checks.map((check) => (check.outcome === 'failed' ? { ...check, fix: ownZone } : check));
+}
+
+function checksOf(observation: Observation, facts: VerificationFacts): VerificationCheck[] {
   const { alias, addresses } = observation;
   const wanted = wantedOf(observation.hostname, facts);
   const chain = chainCheck(wanted, alias);
