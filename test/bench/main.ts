@@ -1,12 +1,13 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
  * same run where it can be one. Needs wrk, dnsperf and Chromium (Debian: apt-get install wrk
- * dnsperf chromium); mkcert and testssl.sh where they are.
+ * dnsperf chromium); mkcert, testssl.sh and NSD where they are.
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
 import { cpus } from 'node:os';
 import { datasetSize } from './cases/dataset-size.ts';
+import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
@@ -37,6 +38,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   startAndMemory,
   dnsThroughput,
   dnsRecordCount,
+  dnsAgreement,
   leaf,
   tlsHandshakes,
   tlsFindings,

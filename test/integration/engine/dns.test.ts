@@ -39,3 +39,8 @@ describe('the platform zone', () => {
     expect((await dig(engine, 'shop.vivarium.localhost')).status).toBe('NXDOMAIN');
   });
 });
+
+it.each(['', 'BOGUS', 'A-B'])('a question for the type "%s" is refused with what to write', async (type) => {
+  const engine = await startEngine({ empty: true });
+  await expect(engine.call('dns.query', { name: 'www.acme.test', type })).rejects.toThrow(/record type.*TYPE65/);
+});
