@@ -1,5 +1,7 @@
+import type { Project } from '../../main/contract/projects.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import { quote, rootFile } from './first-request.ts';
+import { limitsHold } from './project-target.ts';
 
 /** An address of a domain at this machine's listeners; the ports that URLs leave out are left out. */
 export function domainUrl(hostname: string, secure: boolean, ports: StatusReport['ports']): string {
@@ -12,19 +14,20 @@ export interface DomainRequestOptions {
   hostname: string;
   secure: boolean;
   status: Pick<StatusReport, 'ports' | 'dataDir'>;
+  project: Pick<Project, 'target'>;
 }
 
 /**
  * A request to a domain that works when pasted into a shell in which `$VIVARIUM_KEY` is set, whatever the system's DNS knows:
  * `--resolve` takes the place of the answer, `--cacert` that of trust.
  */
-export function domainRequest({ hostname, secure, status: { ports, dataDir } }: DomainRequestOptions): string {
+export function domainRequest({ hostname, secure, status: { ports, dataDir }, project }: DomainRequestOptions): string {
   const port = secure ? ports.https : ports.http;
   const lines = [
     `curl --resolve ${hostname}:${port}:127.0.0.1`,
     ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
-    '-H "Authorization: Bearer $VIVARIUM_KEY"',
-    quote(`${domainUrl(hostname, secure, ports)}/v1/pets?limit=5`),
+    ...(limitsHold(project) ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),
+    quote(`${domainUrl(hostname, secure, ports)}${project.target.kind === 'api' ? '/v1/pets?limit=5' : '/'}`),
   ];
   return lines.join(' \\\n  ');
 }

@@ -1,8 +1,9 @@
 import type { Project } from '../../main/contract/projects.ts';
 import type { Environment } from '../../main/contract/values.ts';
+import { limitsHold } from './project-target.ts';
 
 export interface FirstRequestOptions {
-  project: Pick<Project, 'baseUrl' | 'secureBaseUrl'>;
+  project: Pick<Project, 'baseUrl' | 'secureBaseUrl' | 'target'>;
   environment: Environment;
   secure: boolean;
   /** The folder that holds `ca/root.pem`, for HTTPS. */
@@ -16,13 +17,14 @@ export interface FirstRequestOptions {
  * hostname that the system does not find is given its address.
  */
 export function firstRequest(options: FirstRequestOptions): string {
-  const { secure, dataDir, secret = '$VIVARIUM_KEY' } = options;
+  const { project, secure, dataDir, secret = '$VIVARIUM_KEY' } = options;
   const url = firstUrl(options);
   const { hostname, port } = new URL(url);
   const lines = [
     ...(isFoundByItself(hostname) ? [] : [`--resolve ${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`]),
     ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
-    `-H "Authorization: Bearer ${secret}"`,
+    // Who may ask an upstream for what is its own business; a key says only whose limits count.
+    ...(limitsHold(project) ? [`-H "Authorization: Bearer ${secret}"`] : []),
     quote(url),
   ];
   return `curl ${lines.join(' \\\n  ')}`;
@@ -31,16 +33,22 @@ export function firstRequest(options: FirstRequestOptions): string {
 /** The same for JavaScript, in a page or in Node. */
 export function firstFetch(options: FirstRequestOptions): string {
   const key = options.secret === undefined ? 'process.env.VIVARIUM_KEY' : `'${options.secret}'`;
+  if (!limitsHold(options.project)) {
+    return [
+      `const response = await fetch('${firstUrl(options)}');`,
+      'console.log(response.status, await response.text());',
+    ].join('\n');
+  }
   return [
     `const response = await fetch('${firstUrl(options)}', {`,
     `  headers: { Authorization: 'Bearer ' + ${key} },`,
     '});',
-    'console.log(response.status, await response.json());',
+    `console.log(response.status, await response.${options.project.target.kind === 'api' ? 'json' : 'text'}());`,
   ].join('\n');
 }
 
 const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string =>
-  `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}/pets?limit=5`;
+  `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
 
 /** Whether systems find the address of a hostname without being told (RFC 6761, section 6.3). */
 export const isFoundByItself = (hostname: string): boolean =>

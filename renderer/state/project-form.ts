@@ -2,9 +2,10 @@ import type { Plan, Project } from '../../main/contract/projects.ts';
 import type { Client } from '../connection/transport.ts';
 import { Form } from './form.svelte.ts';
 import { readLimits } from './plans.ts';
+import { API_TARGET, readTarget, type TargetValues } from './project-target.ts';
 
 /** A project as it is typed; each field is named by its place in the input. */
-export interface ProjectValues extends Record<string, unknown> {
+export interface ProjectValues extends TargetValues {
   name: string;
   /** Empty: made from the name. */
   slug: string;
@@ -12,9 +13,6 @@ export interface ProjectValues extends Record<string, unknown> {
   /** Of Enterprise only. */
   'limits.perMinute': string;
   'limits.perDay': string;
-  target: Project['target']['kind'];
-  /** Of an upstream only. */
-  'target.url': string;
 }
 
 type CreateInput = Parameters<Client['projects']['create']>[0];
@@ -25,13 +23,12 @@ const EMPTY: ProjectValues = {
   plan: 'free',
   'limits.perMinute': '',
   'limits.perDay': '',
-  target: 'api',
-  'target.url': '',
+  ...API_TARGET,
 };
 
 /** What is typed as the engine takes it; what belongs to another plan or target than the chosen one stays behind. */
 export function projectInput(values: ProjectValues): CreateInput {
-  const { name, slug, plan, target } = values;
+  const { name, slug, plan } = values;
   return {
     name,
     ...(slug !== '' && { slug }),
@@ -39,7 +36,7 @@ export function projectInput(values: ProjectValues): CreateInput {
     ...(plan === 'enterprise' && {
       limits: readLimits(values),
     }),
-    target: target === 'api' ? { kind: 'api' } : { kind: 'upstream', url: values['target.url'] },
+    target: readTarget(values),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { Form } from './form.svelte.ts';
+import { readTarget, targetOf, type TargetValues } from './project-target.ts';
 import { Task } from './task.svelte.ts';
 
 export interface ProjectSettingsOptions {
@@ -16,11 +17,6 @@ export interface ProjectSettingsOptions {
 export interface NameValues extends Record<string, unknown> {
   name: string;
   slug: string;
-}
-
-export interface TargetValues extends Record<string, unknown> {
-  target: Project['target']['kind'];
-  'target.url': string;
 }
 
 /** What the General page changes of one project. Made when the project comes into view, closed when it leaves. */
@@ -44,8 +40,7 @@ export class ProjectSettings {
     });
     this.targeting = new Form({
       values: targetOf(project),
-      submit: ({ target, 'target.url': url }) =>
-        client.projects.update({ projectId, target: target === 'api' ? { kind: 'api' } : { kind: 'upstream', url } }),
+      submit: (values) => client.projects.update({ projectId, target: readTarget(values) }),
     });
     this.deploying = new Task(() => client.deploys.create({ projectId }));
   }
@@ -56,11 +51,6 @@ export class ProjectSettings {
 }
 
 export const namesOf = ({ name, slug }: Project): NameValues => ({ name, slug });
-
-export const targetOf = ({ target }: Project): TargetValues => ({
-  target: target.kind,
-  'target.url': target.kind === 'upstream' ? target.url : '',
-});
 
 /** What goes with a project when it is removed. */
 export interface ProjectLosses {

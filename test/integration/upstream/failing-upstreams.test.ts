@@ -1,10 +1,9 @@
-import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { curl } from '../../support/proxy-command.ts';
 import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { deadPort, snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 /** Real time-outs, short enough to wait for. */
 const SHORT = {
@@ -22,15 +21,6 @@ async function proxyTo(url: string, limits: Parameters<typeof startProxy>[0] = {
 }
 
 const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
-
-/** A port on which nobody listens any more. */
-async function deadPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 describe('an upstream that', () => {
   test('is down is named, with what to do, as JSON and as a page', async () => {

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Project } from '../../main/contract/projects.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { deadPort, startUpstream } from '../support/upstream-server.ts';
+
+const openPage = useEnginePages();
+
+describe('a project that leads to a server of one’s own', () => {
+  it('is made in the dialog, with the engine’s messages at the fields, and says whether it answers', async () => {
+    const upstream = await startUpstream((request, response) => response.end(`asked for ${request.headers.host}`));
+    const opened = await openPage({ empty: true });
+    const { page, engine } = opened;
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Name', { exact: true }).fill('App');
+    await dialog.getByLabel('Target').selectOption('upstream');
+    await dialog.getByLabel('Upstream').fill('localhost:3000');
+    await dialog.getByRole('button', { name: 'Create the project' }).click();
+    await expect.poll(() => dialog.getByLabel('Upstream').getAttribute('aria-invalid')).toBe('true');
+    expect(await dialog.getByLabel('Upstream').inputValue()).toBe('localhost:3000');
+    await expectSound(opened, 'new-upstream-project');
+    await dialog.getByLabel('Upstream').fill(upstream.url);
+    await dialog.getByLabel('Host that it sees').selectOption('keep');
+    await dialog.getByRole('button', { name: 'Create the project' }).click();
+    await page.getByText('Deployed: the upstream answers.').waitFor();
+    await page.getByText('which sees the Host that was asked for').waitFor();
+    await page.getByText('They do not hold here').waitFor();
+    const port = engine.app.runtime.http.port;
+    await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);
+    await expectSound(opened, 'overview-upstream');
+    const answer = await engine.api({ host: 'app.vivarium.localhost', path: '/' });
+    expect(answer.text).toBe(`asked for app.vivarium.localhost:${port}`);
+  });
+
+  it('is changed in General, which keeps what it does not show and shows what the deploy found', async () => {
+    const upstream = await startUpstream((_request, response) => response.end('up'));
+    const dead = `http://127.0.0.1:${await deadPort()}`;
+    const opened = await openPage({ path: '/projects/demo/general' });
+    const { page, engine } = opened;
+    await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');
+    await page.getByRole('textbox', { name: 'Upstream' }).fill(dead);
+    await page.getByRole('switch', { name: 'Hold callers to the plan’s limits' }).check();
+    expect(await page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Save and deploy' }).click();
+    await page.getByText(`Nothing listens at the upstream ${dead}. Start your server there`).first().waitFor();
+    await expectSound(opened, 'general-upstream');
+    await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url.replace('http:', 'https:'));
+    await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();
+    await page.getByRole('button', { name: 'Save and deploy' }).click();
+    await page.getByText('does not speak TLS as expected').first().waitFor();
+    await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url);
+    await page.getByRole('button', { name: 'Save and deploy' }).click();
+    await page.getByText('Deployed: the target answers.').waitFor();
+    const projects = (await engine.call('projects.list')) as Project[];
+    const demo = projects.find(({ slug }) => slug === 'demo');
+    expect(demo?.target).toEqual({
+      kind: 'upstream',
+      url: upstream.url,
+      host: 'rewrite',
+      limited: true,
+      verifyCertificate: false,
+    });
+    await page.getByRole('combobox', { name: 'Target' }).selectOption('api');
+    await page.getByRole('button', { name: 'Save', exact: true }).last().click();
+    await expect
+      .poll(async () => ((await engine.call('projects.get', { projectId: demo?.id })) as Project).target.kind)
+      .toBe('api');
+  });
+});

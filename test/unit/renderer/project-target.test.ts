@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { domainRequest } from '../../../renderer/state/domain-requests.ts';
+import { firstFetch, firstRequest } from '../../../renderer/state/first-request.ts';
+import { API_TARGET, isOtherTarget, readTarget, targetOf } from '../../../renderer/state/project-target.ts';
+import { makeProject } from '../../support/page-world.ts';
+
+const saved = { kind: 'upstream' as const, url: 'https://127.0.0.1:3000', host: 'keep' as const, limited: true };
+
+describe('the fields of a target', () => {
+  it('stand as the engine takes what is left open, and give it back whole', () => {
+    expect(readTarget(targetOf({ target: saved }))).toEqual({ ...saved, verifyCertificate: true });
+    expect(readTarget(targetOf({ target: { kind: 'upstream', url: 'http://a' } }))).toEqual({
+      kind: 'upstream',
+      url: 'http://a',
+      host: 'rewrite',
+      limited: false,
+      verifyCertificate: true,
+    });
+    expect(readTarget({ ...API_TARGET, 'target.url': 'left over' })).toEqual({ kind: 'api' });
+  });
+
+  it('are another target only if the engine would see a difference', () => {
+    const values = targetOf({ target: saved });
+    expect(isOtherTarget(values, targetOf({ target: saved }))).toBe(false);
+    expect(isOtherTarget({ ...values, 'target.limited': false }, values)).toBe(true);
+    expect(isOtherTarget({ ...API_TARGET, 'target.host': 'keep' }, API_TARGET)).toBe(false);
+  });
+});
+
+describe('requests to paste for a project with an upstream', () => {
+  const project = {
+    ...makeProject('App'),
+    target: { ...saved, limited: false },
+    baseUrl: {
+      production: 'http://app.vivarium.localhost:8080',
+      staging: 'http://app-staging.vivarium.localhost:8080',
+    },
+  };
+  const at = { project, environment: 'production' as const, secure: false, dataDir: '/data' };
+
+  it('ask for its root, without a key that nobody would look at', () => {
+    expect(firstRequest(at)).toBe('curl http://app.vivarium.localhost:8080/');
+    expect(firstFetch(at)).toContain("await fetch('http://app.vivarium.localhost:8080/');");
+    const status = { ports: { http: 8080, https: 8443, dns: 5380, control: 4780 }, dataDir: '/data' };
+    expect(domainRequest({ hostname: 'app.acme.test', secure: false, status, project })).toBe(
+      'curl --resolve app.acme.test:8080:127.0.0.1 \\\n  http://app.acme.test:8080/',
+    );
+  });
+
+  it('carry the key where its limits hold', () => {
+    const limited = { ...project, target: saved };
+    expect(firstRequest({ ...at, project: limited })).toContain('Bearer $VIVARIUM_KEY');
+    expect(firstFetch({ ...at, project: limited })).toContain('await response.text()');
+  });
+});
