@@ -7,7 +7,7 @@ import { createLoopback, createPasses, createProxy, createRequestRates, loadErro
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { FREE_LIMITS } from '../ratelimit/plans.ts';
-import { createRecorder } from '../traffic/index.ts';
+import { createRecorder, createSeries } from '../traffic/index.ts';
 import type { ListenerPorts } from '../services/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
@@ -47,6 +47,7 @@ export async function startDataPlane(
   const rates = createRequestRates(clock);
   const recorder = createRecorder(clock, { onChanged: () => events.emit('traffic.changed') });
   onStop(() => recorder.close());
+  const series = createSeries(clock);
   const proxy = createProxy({
     clock,
     log,
@@ -81,7 +82,9 @@ export async function startDataPlane(
     },
     // About the server itself, and of no project (RFC 9110 §9.3.7), as the doctor asks.
     onExchange(summary) {
-      if (summary.target !== '*') recorder.take(summary);
+      if (summary.target === '*') return;
+      series.count(summary);
+      recorder.take(summary);
     },
     contextFor: (hostname) =>
       isWithin(hostname, PLATFORM_ZONE) ? leaves.platform.contextFor(hostname) : leaves.domains.contextFor(hostname),
@@ -99,6 +102,7 @@ export async function startDataPlane(
     limiter,
     rates,
     recorder,
+    series,
     ports,
     passes,
     loopback: createLoopback({ clock, port: ports.http }),

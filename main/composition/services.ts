@@ -77,6 +77,7 @@ export function createServices(
         lifecycle.projectRemoved(projectId);
         dataPlane.limiter.forget(projectId);
         dataPlane.rates.forget(projectId);
+        dataPlane.series.forget(projectId);
         demo.forget({ projectId });
       },
     }),
@@ -167,6 +168,7 @@ export function createServices(
     }),
     traffic: createTrafficServices({
       recorder: dataPlane.recorder,
+      series: dataPlane.series,
       rules: trafficRules,
       recording: () => settings.current().traffic.record,
       keys: store.keys,

@@ -74,6 +74,36 @@ export const trafficDetail = trafficEntry.extend({
 });
 export type TrafficDetail = z.infer<typeof trafficDetail>;
 
+const counts = z.array(z.int());
+const times = z.array(z.number().nullable());
+
+export const trafficSummary = z.object({
+  /** Everything below is in whole steps of so many seconds of real time, oldest first. */
+  stepSeconds: z.int(),
+  /** How long ago the last of them ended, in milliseconds of real time. */
+  ageMs: z.int(),
+  requests: counts,
+  /** Of the requests, those that a limit refused. */
+  refused: counts,
+  /** Of the requests, those that were answered so; `none`: the client left before. */
+  statuses: z.object({ none: counts, '1xx': counts, '2xx': counts, '3xx': counts, '4xx': counts, '5xx': counts }),
+  /** Percentiles of real milliseconds to the answer's end, off by a fifth at most; null where there were none. */
+  latencyMs: z.object({ p50: times, p90: times, p99: times }),
+  /** Of the caller that came closest to its limit, how much of it was used, from 0 to 1; null where none was counted. */
+  quotaUsed: times,
+  /** Of all the steps together. */
+  whole: z.object({
+    requests: z.int(),
+    refused: z.int(),
+    /** Answered with 5xx, or not at all. */
+    failed: z.int(),
+    p50: z.number().nullable(),
+    p90: z.number().nullable(),
+    p99: z.number().nullable(),
+  }),
+});
+export type TrafficSummary = z.infer<typeof trafficSummary>;
+
 const filterText = z
   .string()
   .max(1_000)
@@ -90,6 +120,10 @@ const one = z.strictObject({ id: identifier });
 /** Entries that one answer has at most. */
 export const TRAFFIC_LIST_MAX = 1_000;
 export const TRAFFIC_LIST_DEFAULT = 100;
+
+/** How far back a summary goes. */
+export const SUMMARY_MINUTES_MAX = 30;
+export const SUMMARY_MINUTES_DEFAULT = 5;
 
 export const traffic = {
   list: base
@@ -126,6 +160,19 @@ export const traffic = {
         }),
       ),
     ),
+  summary: base
+    .route({
+      summary: 'Requests, statuses, latencies and quota over the last minutes, whether or not requests are recorded',
+    })
+    .input(
+      z
+        .strictObject({
+          projectId: identifier.optional(),
+          minutes: z.int().min(1).max(SUMMARY_MINUTES_MAX).default(SUMMARY_MINUTES_DEFAULT),
+        })
+        .optional(),
+    )
+    .output(trafficSummary),
   clear: base
     .route({ summary: 'Forget all entries' })
     .input(z.strictObject({}).optional())

@@ -1,9 +1,9 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
+import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
 import type * as trafficRules from '../traffic/index.ts';
-import type { Entry, Recorder } from '../traffic/index.ts';
+import type { Entry, Recorder, Series } from '../traffic/index.ts';
 import type { Loopback, Passes } from '../proxy/index.ts';
 import type { KeyRows } from './dependencies.ts';
 
@@ -28,7 +28,11 @@ const NOT_REPLAYED: ReadonlySet<string> = new Set([
 
 export function createTrafficServices(options: {
   recorder: Recorder;
-  rules: Pick<typeof trafficRules, 'bytesOf' | 'matches' | 'numberOf' | 'presentDetail' | 'presentEntry' | 'toHar'>;
+  series: Pick<Series, 'read'>;
+  rules: Pick<
+    typeof trafficRules,
+    'bytesOf' | 'matches' | 'STEP_SECONDS' | 'numberOf' | 'presentDetail' | 'presentEntry' | 'toHar'
+  >;
   recording: () => boolean;
   keys: Pick<KeyRows, 'get'>;
   loopback: Loopback;
@@ -82,6 +86,9 @@ export function createTrafficServices(options: {
       for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
         yield { entries: entries.map(rules.presentEntry), ...told };
       }
+    },
+    summary({ minutes, projectId } = { minutes: SUMMARY_MINUTES_DEFAULT }) {
+      return options.series.read((minutes * 60) / rules.STEP_SECONDS, projectId);
     },
     clear: () => ({ cleared: recorder.clear() }),
     har(narrowed) {

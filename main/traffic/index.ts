@@ -4,3 +4,4 @@ export { matches } from './match.ts';
 export { bytesOf, idOf, numberOf, presentDetail, presentEntry } from './present.ts';
 export type { Entry } from './entry.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
+export { createSeries, STEP_SECONDS, type Series } from './series.ts';

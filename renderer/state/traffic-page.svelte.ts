@@ -22,6 +22,9 @@ export type TrafficScope = 'project' | 'all';
 /** What of the traffic is shown. */
 export type TrafficPart = 'entries' | 'charts';
 
+/** Minutes that the charts go back. */
+export type TrafficRange = '5' | '15' | '30';
+
 export interface TrafficPageOptions {
   client: Client;
   changes: ChangeSource;
@@ -92,6 +95,11 @@ export class TrafficPage {
     return this.#query['show'] === 'charts' ? 'charts' : 'entries';
   }
 
+  get range(): TrafficRange {
+    const { minutes } = this.#query;
+    return minutes === '15' || minutes === '30' ? minutes : '5';
+  }
+
   /** The filter of the address, as it is written there. */
   get filter(): string {
     return this.#query['filter'] ?? '';
@@ -143,11 +151,12 @@ export class TrafficPage {
     if (!isShown(this.#log)) this.#coming = this.#open({ projectId, filter });
   }
 
-  narrow(changes: { filter?: string; scope?: TrafficScope; part?: TrafficPart }): void {
-    const { filter, scope, part } = changes;
+  narrow(changes: { filter?: string; scope?: TrafficScope; part?: TrafficPart; range?: TrafficRange }): void {
+    const { filter, scope, part, range } = changes;
     this.#options.navigator.narrow({
       ...(filter !== undefined && { filter: filter.trim() }),
       ...(scope !== undefined && { of: scope === 'all' ? scope : '' }),
+      ...(range !== undefined && { minutes: range === '5' ? '' : range }),
       ...(part !== undefined && { show: part === 'charts' ? part : '' }),
     });
   }

@@ -145,7 +145,7 @@ describe('the Traffic page', () => {
   it('pauses and goes on', async () => {
     const { page, engine } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
-    await page.keyboard.press('p');
+    await page.keyboard.press('h');
     await page.getByText('Paused', { exact: true }).waitFor();
     await engine.api({ path: '/v1/later' });
     await page.getByText(/1 new waits/).waitFor();
@@ -217,6 +217,24 @@ describe('the Traffic page', () => {
     await page.getByText('No requests yet').waitFor();
     await engine.api();
     await expect.poll(() => rows(page).count()).toBe(1);
+  });
+
+  it('draws what came over the last minutes, and says it as a table', async () => {
+    const opened = await openPage({ path: `${PATH}?show=charts`, prepare: few });
+    const { page } = opened;
+    await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor({ timeout: 15_000 });
+    await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
+    await page.locator('canvas').first().waitFor();
+    await expectSound(opened, 'traffic-charts');
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.getByRole('region', { name: 'Answers by status' }).getByText('4xx').waitFor();
+    await page.emulateMedia({ forcedColors: 'none' });
+    await page.getByRole('group', { name: 'How' }).getByText('As a table').click();
+    await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
+    await expectSound(opened, 'traffic-table');
+    await page.getByRole('group', { name: 'Range' }).getByText('30 min').click();
+    await page.getByRole('heading', { name: 'The last 30 minutes' }).waitFor();
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ show: 'charts', minutes: '30' });
   });
 
   it('explains an entry that is gone', async () => {

@@ -1,4 +1,4 @@
-import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
+import type { TrafficDetail, TrafficEntry, TrafficSummary } from '../../main/contract/traffic.ts';
 
 /** An entry as the page is told of it. */
 export const makeEntry = (number: number, rest: Partial<TrafficEntry> = {}): TrafficEntry => ({
@@ -89,3 +89,23 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
     },
   };
 }
+
+/** A summary of four steps: nothing, ten answers, ten with refusals, nothing. */
+export const makeSummary = (rest: Partial<TrafficSummary> = {}): TrafficSummary => ({
+  stepSeconds: 5,
+  ageMs: 1_000,
+  requests: [0, 10, 10, 0],
+  refused: [0, 0, 4, 0],
+  statuses: {
+    none: [0, 0, 0, 0],
+    '1xx': [0, 0, 0, 0],
+    '2xx': [0, 10, 5, 0],
+    '3xx': [0, 0, 0, 0],
+    '4xx': [0, 0, 4, 0],
+    '5xx': [0, 0, 1, 0],
+  },
+  latencyMs: { p50: [null, 2, 3, null], p90: [null, 4, 40, null], p99: [null, 9, 1_204, null] },
+  quotaUsed: [null, 0.4, 1, null],
+  whole: { requests: 20, refused: 4, failed: 1, p50: 2.4, p90: 20, p99: 1_180 },
+  ...rest,
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficDetail, TrafficEntry } from '../../../main/contract/traffic.ts';
+import type { TrafficDetail, TrafficEntry, TrafficSummary } from '../../../main/contract/traffic.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
@@ -93,6 +93,24 @@ describe('traffic', () => {
     expect(await get(engine, entry?.id)).toMatchObject({ responseBody: null, status: 200 });
     expect(entry?.responseBytes).toBeGreaterThan(100);
   });
+
+  it('sums up what came, whether or not it is recorded', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await engine.call('settings.update', { traffic: { record: false, bodies: true } });
+    for (const path of ['/v1/pets', '/v1/nope']) await engine.api({ path });
+    await engine.api({ host: 'nobody.test' });
+    const summary = (input: object) => engine.call('traffic.summary', input) as Promise<TrafficSummary>;
+    // A step has to end first.
+    await expect.poll(async () => (await summary({ projectId })).whole.requests, { timeout: 15_000 }).toBe(2);
+    const mine = await summary({ projectId, minutes: 1 });
+    const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+    expect([mine.requests.length, sum(mine.statuses['2xx']), sum(mine.statuses['4xx'])]).toEqual([12, 1, 1]);
+    expect(mine.quotaUsed.some((used) => used !== null && used > 0.01)).toBe(true);
+    expect(mine.whole.p50).toBeGreaterThan(0);
+    expect((await summary({})).whole.requests).toBe(3);
+    await expect(summary({ minutes: 31 })).rejects.toMatchObject({ issues: [{ path: 'minutes' }] });
+  }, 30_000);
 
   it('streams new entries, several at a time', async () => {
     const engine = await startEngine();

@@ -1,0 +1,214 @@
+import type { Clock } from '../base/clock.ts';
+import type { RecordedExchange } from './entry.ts';
+
+/** One step of the series, in real time. */
+export const STEP_SECONDS = 5;
+
+/** How far back they go: half an hour. */
+export const STEPS = 360;
+
+/** Projects that have series of their own, about 75 kB each. The one that has been silent longest makes room. */
+export const SERIES_PROJECTS_MAX = 64;
+
+const STEP_MS = STEP_SECONDS * 1_000;
+
+/** Where a time falls: the first place ends at 0.1 ms, every next one √2 times later, the last at about 100 s. */
+const LATENCY_PLACES = 41;
+const FIRST_PLACE_MS = 0.1;
+
+/** What is counted in a step, one after the other: answers by class, refusals, times by place. */
+const CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+const REFUSED = CLASSES.length;
+const LATENCIES = REFUSED + 1;
+const WIDTH = LATENCIES + LATENCY_PLACES;
+
+type StatusClass = (typeof CLASSES)[number];
+
+/** In real milliseconds, read off places: off by a fifth at most. Null where nothing was measured. */
+export interface Percentiles {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+}
+
+/** Whole steps of real time, oldest first; the one that is running is not among them. */
+export interface SeriesReading {
+  stepSeconds: number;
+  /** How long ago the last step ended, in milliseconds of real time. */
+  ageMs: number;
+  requests: number[];
+  /** Of the requests, those that were refused with 429 by a limit. */
+  refused: number[];
+  /** Of the requests, those that were answered so; `none`: the client left before. */
+  statuses: Record<StatusClass, number[]>;
+  latencyMs: { [Name in keyof Percentiles]: Percentiles[Name][] };
+  /** Of the caller that came closest to its limit, how much of it was used, from 0 to 1. Null where nobody was counted. */
+  quotaUsed: (number | null)[];
+  /** Of all these steps together. */
+  whole: Percentiles & { requests: number; refused: number; failed: number };
+}
+
+/** What traffic came to over the last half hour; it is counted whether or not anything is recorded. */
+export interface Series {
+  /** Cheap enough for the hot path. */
+  count(exchange: RecordedExchange): void;
+  /** The last `steps` of one project, or of all. */
+  read(steps: number, projectId?: string): SeriesReading;
+  forget(projectId: string): void;
+}
+
+export function createSeries(clock: Pick<Clock, 'monotonic'>): Series {
+  const all = createRing();
+  /** In order of the last request: a Map keeps insertion order. */
+  const rings = new Map<string, Ring>();
+  let latest: { projectId: string; ring: Ring } | null = null;
+
+  function ringOf(projectId: string): Ring {
+    // Most requests are for whom the one before was for.
+    if (latest?.projectId === projectId) return latest.ring;
+    let ring = rings.get(projectId);
+    if (ring === undefined) {
+      if (rings.size >= SERIES_PROJECTS_MAX) rings.delete(rings.keys().next().value ?? '');
+      ring = createRing();
+    } else {
+      rings.delete(projectId);
+    }
+    rings.set(projectId, ring);
+    latest = { projectId, ring };
+    return ring;
+  }
+
+  return {
+    count(exchange) {
+      const step = Math.floor(clock.monotonic() / STEP_MS);
+      all.count(step, exchange);
+      if (exchange.route !== null) ringOf(exchange.route.projectId).count(step, exchange);
+    },
+    read(steps, projectId) {
+      const nowMs = clock.monotonic();
+      const step = Math.floor(nowMs / STEP_MS);
+      const ring = projectId === undefined ? all : (rings.get(projectId) ?? createRing());
+      return { stepSeconds: STEP_SECONDS, ageMs: Math.floor(nowMs - step * STEP_MS), ...ring.read(step, steps) };
+    },
+    forget(projectId) {
+      rings.delete(projectId);
+      latest = null;
+    },
+  };
+}
+
+interface Ring {
+  count(step: number, exchange: RecordedExchange): void;
+  read(step: number, steps: number): Omit<SeriesReading, 'stepSeconds' | 'ageMs'>;
+}
+
+function createRing(): Ring {
+  // One place more for the step that is running.
+  const length = STEPS + 1;
+  const counts = new Uint32Array(length * WIDTH);
+  const quotas = new Float32Array(length).fill(-1);
+  let last = 0;
+
+  /** Empties the places of the steps that have begun since the last look. */
+  function moveTo(step: number): void {
+    for (let begun = Math.max(last + 1, step - STEPS); begun <= step; begun++) {
+      const place = begun % length;
+      counts.fill(0, place * WIDTH, (place + 1) * WIDTH);
+      quotas[place] = -1;
+    }
+    last = Math.max(last, step);
+  }
+
+  function add(at: number): void {
+    counts[at] = (counts[at] ?? 0) + 1;
+  }
+
+  return {
+    count(step, { status, decision, durationMs }) {
+      if (step !== last) moveTo(step);
+      const place = step % length;
+      const start = place * WIDTH;
+      add(start + (status === null ? 0 : Math.min(CLASSES.length - 1, Math.floor(status / 100))));
+      // A tunnel lasts as long as it is wanted.
+      if (status !== 101) add(start + LATENCIES + placeOf(durationMs));
+      if (decision === null) return;
+      if (decision.refusal !== null) add(start + REFUSED);
+      const { limit, remaining } = decision.rate;
+      const used = limit === 0 ? 1 : 1 - remaining / limit;
+      if (used > (quotas[place] ?? 0)) quotas[place] = used;
+    },
+    read(step, steps) {
+      moveTo(step);
+      // The running step's place is followed by that of the oldest. Before the process began, places are empty.
+      const places = Array.from({ length: steps }, (_, index) => (step + 1 + STEPS - steps + index) % length);
+      const column = (offset: number): number[] => places.map((place) => counts[place * WIDTH + offset] ?? 0);
+      const columns = CLASSES.map((_, index) => column(index));
+      const requests = places.map((_, index) => columns.reduce((sum, counted) => sum + (counted[index] ?? 0), 0));
+      const refused = column(REFUSED);
+      const latencies = places.map((place) =>
+        percentilesOf(counts.subarray(place * WIDTH + LATENCIES, (place + 1) * WIDTH)),
+      );
+      const together = new Uint32Array(LATENCY_PLACES);
+      for (const place of places) {
+        for (let at = 0; at < LATENCY_PLACES; at++) {
+          together[at] = (together[at] ?? 0) + (counts[place * WIDTH + LATENCIES + at] ?? 0);
+        }
+      }
+      return {
+        requests,
+        refused,
+        statuses: Object.fromEntries(CLASSES.map((name, index) => [name, columns[index] ?? []])) as Record<
+          StatusClass,
+          number[]
+        >,
+        latencyMs: {
+          p50: latencies.map(({ p50 }) => p50),
+          p90: latencies.map(({ p90 }) => p90),
+          p99: latencies.map(({ p99 }) => p99),
+        },
+        quotaUsed: places.map((place) => {
+          const used = quotas[place] ?? -1;
+          return used < 0 ? null : Math.round(used * 1_000) / 1_000;
+        }),
+        whole: {
+          ...percentilesOf(together),
+          requests: sum(requests),
+          refused: sum(refused),
+          failed: sum(column(CLASSES.indexOf('5xx'))) + sum(column(CLASSES.indexOf('none'))),
+        },
+      };
+    },
+  };
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+/** The place that a time is counted in. */
+export function placeOf(ms: number): number {
+  if (ms <= FIRST_PLACE_MS) return 0;
+  return Math.min(LATENCY_PLACES - 1, Math.ceil(2 * Math.log2(ms / FIRST_PLACE_MS)));
+}
+
+/** Where a place ends, in milliseconds. */
+const endOf = (place: number): number => FIRST_PLACE_MS * 2 ** (place / 2);
+
+/** Percentiles read off counts by place, as if times were spread evenly within each. */
+export function percentilesOf(counts: Uint32Array): Percentiles {
+  const all = counts.reduce((total, count) => total + count, 0);
+  const at = (share: number): number | null => {
+    if (all === 0) return null;
+    const wanted = share * all;
+    let before = 0;
+    for (let place = 0; place < counts.length; place++) {
+      const count = counts[place] ?? 0;
+      if (count > 0 && before + count >= wanted) {
+        const from = place === 0 ? 0 : endOf(place - 1);
+        const ms = from + ((endOf(place) - from) * (wanted - before)) / count;
+        return Math.round(ms * 100) / 100;
+      }
+      before += count;
+    }
+    return null;
+  };
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99) };
+}

@@ -1,0 +1,137 @@
+import type { TrafficSummary } from '../../main/contract/traffic.ts';
+import type { Tone } from '../components/shared/tone.ts';
+import { formatCount, formatCounted, formatMilliseconds } from '../time/format.ts';
+
+/** One line of a chart, with the name and the value that stand beside it. */
+export interface ChartRow {
+  name: string;
+  tone: Exclude<Tone, 'neutral'>;
+  /** Told apart by more than colour: lengths of strokes and gaps, in pixels. */
+  dash: readonly number[];
+  values: readonly (number | null)[];
+  /** Over the whole range, in words. */
+  figure: string;
+}
+
+export interface Chart {
+  title: string;
+  rows: readonly ChartRow[];
+  /** The least that the height stands for. */
+  topMin: number;
+  /** What the height stands for, in words. */
+  top: string;
+  /** All of it in a sentence, for those who listen. */
+  spoken: string;
+}
+
+const SOLID: readonly number[] = [];
+const DASHED: readonly number[] = [6, 3];
+const DOTTED: readonly number[] = [2, 3];
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
+  rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
+
+/** One decimal below ten: 0.2 requests a second are not none. */
+const rate = (value: number): string => (value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value)));
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+const latency = (ms: number | null): string => (ms === null ? '–' : formatMilliseconds(ms));
+
+/** What a summary is drawn as. */
+export function chartsOf(summary: TrafficSummary): Chart[] {
+  const { stepSeconds, requests, refused, statuses, latencyMs, quotaUsed, whole } = summary;
+  const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
+  const rates: ChartRow[] = [
+    { name: 'Requests', tone: 'moss', dash: SOLID, values: perSecond(requests), figure: formatCount(whole.requests) },
+    { name: 'Refused', tone: 'brick', dash: DASHED, values: perSecond(refused), figure: formatCount(whole.refused) },
+  ];
+  const classes: ChartRow[] = [
+    statusRow('2xx', 'moss', SOLID, statuses['2xx']),
+    statusRow('3xx', 'water', DOTTED, statuses['3xx']),
+    statusRow('4xx', 'amber', DASHED, statuses['4xx']),
+    statusRow('5xx', 'brick', [8, 2, 2, 2], statuses['5xx']),
+  ];
+  const latencies: ChartRow[] = [
+    { name: 'p50', tone: 'moss', dash: SOLID, values: latencyMs.p50, figure: latency(whole.p50) },
+    { name: 'p90', tone: 'water', dash: DASHED, values: latencyMs.p90, figure: latency(whole.p90) },
+    { name: 'p99', tone: 'amber', dash: DOTTED, values: latencyMs.p99, figure: latency(whole.p99) },
+  ];
+  const used = largest([{ values: quotaUsed }]);
+  const counted = quotaUsed.some((share) => share !== null);
+  return [
+    {
+      title: 'Requests per second',
+      rows: rates,
+      topMin: 1,
+      top: `${rate(Math.max(1, largest(rates)))} a second`,
+      spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))} a second.`,
+    },
+    {
+      title: 'Answers by status',
+      rows: classes,
+      topMin: 1,
+      top: formatCounted(Math.max(1, largest(classes)), 'answer', 'answers'),
+      spoken: `${classes.map(({ name, figure }) => `${name}: ${figure}`).join(', ')}.`,
+    },
+    {
+      title: 'Time until the answer’s end',
+      rows: latencies,
+      topMin: 1,
+      top: formatMilliseconds(Math.max(1, largest(latencies))),
+      spoken:
+        whole.p50 === null
+          ? 'Nothing was measured.'
+          : `Half of the requests took ${latency(whole.p50)} at most, nine of ten ${latency(whole.p90)}, 99 of 100 ${latency(whole.p99)}.`,
+    },
+    {
+      title: 'Quota used by the caller closest to its limit',
+      rows: [{ name: 'At most', tone: 'water', dash: SOLID, values: quotaUsed, figure: counted ? percent(used) : '–' }],
+      topMin: 1,
+      top: '100 %',
+      spoken: counted ? `At most ${percent(used)} of a limit was used.` : 'No request was counted.',
+    },
+  ];
+}
+
+function statusRow(name: string, tone: ChartRow['tone'], dash: readonly number[], values: readonly number[]): ChartRow {
+  return { name, tone, dash, values, figure: formatCount(sum(values)) };
+}
+
+/** One line of the table that says what the charts show; its values as they are written. */
+export interface TableRow {
+  /** How long ago the step began, in seconds. */
+  agoSeconds: number;
+  cells: readonly string[];
+}
+
+export const TABLE_HEADS = ['Requests', 'Refused', '2xx', '3xx', '4xx', '5xx', 'p50', 'p90', 'p99', 'Quota used'];
+
+/** The steps in which anything happened, the latest first. */
+export function tableOf({
+  stepSeconds,
+  requests,
+  refused,
+  statuses,
+  latencyMs,
+  quotaUsed,
+}: TrafficSummary): TableRow[] {
+  return requests
+    .map((count, index) => ({
+      count,
+      agoSeconds: (requests.length - index) * stepSeconds,
+      cells: [
+        formatCount(count),
+        ...[refused, statuses['2xx'], statuses['3xx'], statuses['4xx'], statuses['5xx']].map((counts) =>
+          formatCount(counts[index] ?? 0),
+        ),
+        ...[latencyMs.p50, latencyMs.p90, latencyMs.p99].map((times) => latency(times[index] ?? null)),
+        quotaUsed[index] === null || quotaUsed[index] === undefined ? '–' : percent(quotaUsed[index]),
+      ],
+    }))
+    .filter(({ count }) => count > 0)
+    .reverse()
+    .map(({ agoSeconds, cells }) => ({ agoSeconds, cells }));
+}

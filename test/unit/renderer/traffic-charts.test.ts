@@ -1,0 +1,74 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { chartsOf, TABLE_HEADS, tableOf } from '../../../renderer/state/chart-rows.ts';
+import { TrafficCharts } from '../../../renderer/state/traffic-charts.svelte.ts';
+import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { makeSummary } from '../../support/page-traffic.ts';
+
+describe('the charts of traffic', () => {
+  it('name their lines with figures, and say all of it in a sentence', () => {
+    const charts = chartsOf(makeSummary());
+    expect(charts.map(({ title, top, spoken }) => [title, top, spoken])).toEqual([
+      ['Requests per second', '2.0 a second', '20 requests, 4 of them refused; at most 2.0 a second.'],
+      ['Answers by status', '10 answers', '2xx: 15, 3xx: 0, 4xx: 4, 5xx: 1.'],
+      [
+        'Time until the answer’s end',
+        '1,204 ms',
+        'Half of the requests took 2.4 ms at most, nine of ten 20 ms, 99 of 100 1,180 ms.',
+      ],
+      ['Quota used by the caller closest to its limit', '100 %', 'At most 100 % of a limit was used.'],
+    ]);
+    expect(charts[0]?.rows[0]?.values).toEqual([0, 2, 2, 0]);
+  });
+
+  it('tell lines of one chart apart by more than their colour', () => {
+    for (const { rows } of chartsOf(makeSummary())) {
+      expect(new Set(rows.map(({ dash }) => dash.join())).size).toBe(rows.length);
+    }
+  });
+
+  it('say so where nothing came', () => {
+    const empty = makeSummary({
+      requests: [0, 0, 0, 0],
+      quotaUsed: [null, null, null, null],
+      whole: { requests: 0, refused: 0, failed: 0, p50: null, p90: null, p99: null },
+    });
+    expect(
+      chartsOf(empty)
+        .map(({ spoken }) => spoken)
+        .slice(2),
+    ).toEqual(['Nothing was measured.', 'No request was counted.']);
+    expect(tableOf(empty)).toEqual([]);
+  });
+
+  it('are a table too: the steps in which anything came, the latest first', () => {
+    const table = tableOf(makeSummary());
+    expect(table).toEqual([
+      { agoSeconds: 10, cells: ['10', '4', '5', '0', '4', '1', '3.0 ms', '40 ms', '1,204 ms', '100 %'] },
+      { agoSeconds: 15, cells: ['10', '0', '10', '0', '0', '0', '2.0 ms', '4.0 ms', '9.0 ms', '40 %'] },
+    ]);
+    expect(table[0]?.cells).toHaveLength(TABLE_HEADS.length);
+  });
+
+  it('are read again when one of the engine’s steps ends', async () => {
+    const time = createFakeClock();
+    const fake = fakeClient({ 'traffic.summary': () => makeSummary() });
+    const charts = new TrafficCharts({
+      client: fake.client,
+      changes: fakeChanges(),
+      time,
+      projectId: 'prj_demo',
+      minutes: 15,
+    });
+    await settle();
+    expect(fake.calls).toEqual([{ procedure: 'traffic.summary', input: { projectId: 'prj_demo', minutes: 15 } }]);
+    await time.pass(3_999);
+    expect(fake.calls).toHaveLength(1);
+    await time.pass(100);
+    expect(fake.calls).toHaveLength(2);
+    charts.close();
+    await time.pass(20_000);
+    expect(fake.calls).toHaveLength(2);
+  });
+});
