@@ -52,7 +52,7 @@ const PROJECTS_TRIED_MAX = 10;
 const UPSTREAMS_TRIED_MAX = 20;
 const HANDSHAKES_AT_ONCE_MAX = 8;
 
-/** Real milliseconds for reading a large database; a page of it less than a tenth of a second old is no news. */
+/** Real milliseconds for reading a large database; whoever waits for a report waits this long at most for that. */
 const INTEGRITY_MS_MAX = 3_000;
 
 /** The doctor of an engine that runs, over everything that it has. */
@@ -89,7 +89,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
                 headers: { Authorization: `Bearer ${parts.control().token}`, 'Content-Type': 'application/json' },
                 body: '{}',
               }
-            : { scheme: name, hostname: PLATFORM_ZONE, method: 'OPTIONS', path: '*' };
+            : { scheme: name, hostname: PLATFORM_ZONE, method: 'OPTIONS', path: '*', rootPem: root().pem };
         const answers = await Promise.all(
           addresses.map(async (at) => ({
             address: at,
