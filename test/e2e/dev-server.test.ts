@@ -1,0 +1,135 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createServer } from 'vite';
+import { findChromium } from '../support/chromium.ts';
+import { type Engine, startEngine, temporaryFolder, track } from '../support/engine.ts';
+
+const TIMEOUT_MS = 180_000;
+const HOSTNAME = 'app.acme.test';
+
+afterEach(() => void vi.unstubAllEnvs());
+
+/** A page whose headline comes from a module that is exchanged while it is shown. */
+function writeApp(): { root: string; say: (text: string) => void } {
+  const root = temporaryFolder();
+  const say = (text: string): void =>
+    writeFileSync(join(root, 'message.js'), `export const message = ${JSON.stringify(text)};\n`);
+  say('first');
+  writeFileSync(
+    join(root, 'index.html'),
+    '<!doctype html><title>App</title><h1></h1><script type="module" src="/main.js"></script>\n',
+  );
+  writeFileSync(
+    join(root, 'main.js'),
+    `import { message } from './message.js';
+const show = (text) => (document.querySelector('h1').textContent = text);
+show(message);
+if (import.meta.hot) import.meta.hot.accept('./message.js', (changed) => show(changed.message));
+`,
+  );
+  return { root, say };
+}
+
+/** Vite as it is without a configuration. */
+async function startVite(root: string): Promise<string> {
+  const server = await createServer({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    server: { host: '127.0.0.1', port: 0 },
+  });
+  await server.listen();
+  track(() => server.close());
+  return `http://127.0.0.1:${(server.httpServer?.address() as AddressInfo).port}`;
+}
+
+/** `url` behind https://app.acme.test, as anybody would do it. */
+async function serve(url: string): Promise<Engine> {
+  vi.stubEnv('VIVARIUM_BROWSER', findChromium());
+  // Its sandbox needs user namespaces, which containers and root do not have.
+  vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox --remote-debugging-port=0');
+  const engine = await startEngine({ empty: true });
+  const { id: projectId } = (await engine.call('projects.create', {
+    name: 'App',
+    plan: 'pro',
+    target: { kind: 'upstream', url },
+  })) as { id: string };
+  expect(await engine.call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
+  await engine.call('zones.create', { name: 'acme.test' });
+  await engine.call('records.put', {
+    zone: 'acme.test',
+    name: 'app',
+    type: 'CNAME',
+    value: 'cname.vivarium.localhost',
+  });
+  await engine.call('domains.attach', { projectId, hostname: HOSTNAME });
+  expect(await engine.call('domains.verify', { hostname: HOSTNAME })).toMatchObject({ serving: { https: true } });
+  return engine;
+}
+
+/** Opens the hostname with one click, and gives the page that the browser shows then. */
+async function openWithOneClick(engine: Engine): Promise<Page> {
+  const profiles = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('vivarium-browser-'));
+  const before = profiles();
+  const opened = await engine.call('reach.open', { hostname: HOSTNAME, path: '/' });
+  expect(opened).toMatchObject({ url: `https://${HOSTNAME}/`, trust: 'root' });
+  const profile = profiles().find((name) => !before.includes(name)) ?? '';
+  const portFile = await vi.waitFor(
+    () => {
+      const found = readdirSync(join(tmpdir(), profile), { recursive: true }).find((file) =>
+        String(file).endsWith('DevToolsActivePort'),
+      );
+      const file = join(tmpdir(), profile, String(found));
+      expect(existsSync(file)).toBe(true);
+      return file;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  const [port] = readFileSync(portFile, 'utf8').split('\n');
+  const browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`);
+  track(() => browser.close());
+  return vi.waitFor(
+    () => {
+      const page = browser
+        .contexts()[0]
+        ?.pages()
+        .find((each) => each.url().includes(HOSTNAME));
+      if (page === undefined) throw new Error('The page is not there yet.');
+      return page;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+}
+
+test(
+  'Vite’s dev server behind https://app.acme.test exchanges a module over its WebSocket, without a reload',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const { root, say } = writeApp();
+    const url = await startVite(root);
+    const engine = await serve(url);
+    const page = await openWithOneClick(engine);
+    const headline = page.locator('h1');
+    await headline.filter({ hasText: 'first' }).waitFor();
+    expect(await page.evaluate('[location.href, isSecureContext]')).toEqual([`https://${HOSTNAME}/`, true]);
+    await page.evaluate('window.sameDocument = true');
+    // Written again until it is seen: nothing says when Vite has begun to watch, or its client to listen.
+    await vi.waitFor(
+      async () => {
+        say('second');
+        await headline.filter({ hasText: 'second' }).waitFor({ timeout: 2_000 });
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+    expect(await page.evaluate('window.sameDocument')).toBe(true);
+    await page.close();
+    await vi.waitFor(async () => {
+      const { items } = (await engine.call('traffic.list')) as { items: { authority: string; status: number }[] };
+      expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, status: 101 }));
+    });
+  },
+);
