@@ -83,7 +83,10 @@ export class ZoneImport {
     this.#lines = this.content.split(/\r?\n/);
     const before = force ? this.#report : undefined;
     // With force, what the first attempt took is there already.
-    this.#report = before === undefined ? report : { ...report, created: before.created + report.created };
+    this.#report =
+      before === undefined
+        ? report
+        : { ...report, created: before.created + report.created, existing: before.existing };
     return this.#report;
   }
 

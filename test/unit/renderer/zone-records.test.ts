@@ -167,8 +167,8 @@ describe('a zone file on its way in', () => {
       const bad = { line: 3, message: 'No.' };
       const careless = { line: 2, message: 'Stands alone.', forcible: true };
       return force
-        ? { ...answer, created: 1, rejected: [bad], rejectedTotal: 1, forcible: 0 }
-        : { ...answer, created: 1, rejected: [careless, bad], rejectedTotal: 2, forcible: 1 };
+        ? { ...answer, created: 1, existing: 3, rejected: [bad], rejectedTotal: 1, forcible: 0 }
+        : { ...answer, created: 1, existing: 2, rejected: [careless, bad], rejectedTotal: 2, forcible: 1 };
     });
     const zoneImport = new ZoneImport(connection.client, 'acme.test');
     zoneImport.text = 'a A 192.0.2.1\r\na CNAME b\r\nc A nowhere';
@@ -177,7 +177,7 @@ describe('a zone file on its way in', () => {
       { line: 2, text: 'a CNAME b', message: 'Stands alone.', forcible: true },
       { line: 3, text: 'c A nowhere', message: 'No.', forcible: false },
     ]);
-    expect(await zoneImport.start({ force: true })).toMatchObject({ created: 2, forcible: 0 });
+    expect(await zoneImport.start({ force: true })).toMatchObject({ created: 2, existing: 2, forcible: 0 });
   });
 
   it('is not drawn when it is large', async () => {
