@@ -108,4 +108,4 @@ export function hasDisplay(platform: NodeJS.Platform, environment: BrowserPlaces
 }
 
 export const NO_DISPLAY =
-  'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the proxy from a machine that has one: ssh -L 8080:127.0.0.1:8080 with the HTTP port.';
+  'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the PAC file in a browser of your own.';

@@ -30,9 +30,13 @@ export interface CommandsOptions {
   singleKeys: () => boolean;
 }
 
+type Offer = () => readonly Command[];
+
 /** All that can be done at the moment. Views offer what they can do while they are shown. */
 export class Commands {
-  #offers = $state.raw<readonly (() => readonly Command[])[]>([]);
+  #offers = $state.raw<readonly Offer[]>([]);
+  /** The same, for what is taken back: a component that goes reads state as it was, without what has come in its place. */
+  #current: readonly Offer[] = [];
   #begun = '';
   #timer: { cancel(): void } | null = null;
   #holds = 0;
@@ -53,10 +57,13 @@ export class Commands {
 
   /** Offers commands until the returned function is called. `list` is read anew each time, so it may be reactive. */
   offer(list: () => readonly Command[]): () => void {
-    this.#offers = [...this.#offers, list];
-    return () => {
-      this.#offers = this.#offers.filter((other) => other !== list);
-    };
+    this.#put([...this.#current, list]);
+    return () => this.#put(this.#current.filter((other) => other !== list));
+  }
+
+  #put(offers: readonly Offer[]): void {
+    this.#current = offers;
+    this.#offers = offers;
   }
 
   /** Does what is offered under that id, for a button far from whoever offers it. */

@@ -1,0 +1,71 @@
+import type { BrowserState, ReachSnippets, Snippet } from '../../main/contract/reach.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { Task } from './task.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+export interface ReachOptions {
+  client: Client;
+  changes: ChangeSource;
+  time: RealTime;
+  toasts: Pick<Toasts, 'say'>;
+  hostname: string;
+}
+
+/** How one hostname is reached from this machine: by a browser at once, by programs, by the whole system. */
+export class Reach {
+  readonly texts: LiveQuery<ReachSnippets>;
+  readonly browser: LiveQuery<BrowserState>;
+  readonly opening: Task;
+  #chosen = $state<Snippet['id']>('curl');
+
+  constructor({ client, changes, time, toasts, hostname }: ReachOptions) {
+    this.texts = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.reach.snippets({ hostname }, { signal }),
+      concerns: ({ type }) =>
+        ['projects.changed', 'domains.changed', 'certificates.changed', 'zones.changed'].includes(type),
+    });
+    this.browser = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.reach.browser({}, { signal }),
+      // What is installed is looked at again when it is used.
+      concerns: () => false,
+    });
+    this.opening = new Task(async () => {
+      try {
+        const { url, browser, trust } = await client.reach.open({ hostname });
+        const known = trust === 'root' ? 'trusts the root' : 'takes this project’s certificates';
+        toasts.say(
+          `Opened ${url}: ${lowerFirst(browser)} with a profile that ${known}, and is thrown away at its end.`,
+        );
+      } finally {
+        this.browser.reread();
+      }
+    });
+  }
+
+  get chosen(): Snippet['id'] {
+    return this.#chosen;
+  }
+
+  choose(id: Snippet['id']): void {
+    this.#chosen = id;
+  }
+
+  /** The text that is chosen, once there is one. */
+  get snippet(): Snippet | undefined {
+    return this.texts.value?.snippets.find(({ id }) => id === this.#chosen);
+  }
+
+  close(): void {
+    this.texts.close();
+    this.browser.close();
+  }
+}
+
+/** “The browser” that a variable names has no other name. */
+const lowerFirst = (name: string): string => (name.startsWith('The ') ? `the ${name.slice(4)}` : name);

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ReachProxy } from '../../main/contract/reach.ts';
+import { findChromium, launchChromium } from '../support/chromium.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { runCommand } from '../support/proxy-command.ts';
+
+/** One page's way through it, on a machine that does much else beside. */
+const JOURNEY_MS = 120_000;
+
+const HOSTNAME = 'www.happypaws.test';
+const openPage = useEnginePages();
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const region = (page: Page, name: string) => page.getByRole('region', { name });
+
+/** A machine with a browser and a display, as far as Vivarium can tell. */
+function stubBrowser(program = findChromium()): void {
+  vi.stubEnv('VIVARIUM_BROWSER', program);
+  // Its sandbox needs user namespaces, which containers and root do not have.
+  vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox');
+}
+
+/** Whether a browser has got the answer of `target` at `authority` over HTTPS. */
+async function hasAsked(engine: Engine, authority: string, target: string): Promise<boolean> {
+  const { items } = (await engine.call('traffic.list', {})) as { items: Record<string, unknown>[] };
+  return items.some(
+    (entry) =>
+      entry.authority === authority && entry.target === target && entry.scheme === 'https' && entry.status === 200,
+  );
+}
+
+describe('the PAC file in Chromium', { timeout: JOURNEY_MS }, () => {
+  it('opens https:// of a domain at the usual port, verified by the root', async () => {
+    const engine = await startEngine();
+    const { pacUrl } = (await engine.call('reach.proxy')) as ReachProxy;
+    const home = mkdtempSync(join(tmpdir(), 'vivarium-home-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
+    const database = `sql:${join(home, '.pki', 'nssdb')}`;
+    await runCommand('mkdir', ['-p', join(home, '.pki', 'nssdb')]);
+    const made = await runCommand('certutil', ['-d', database, '-N', '--empty-password']);
+    const root = engine.app.runtime.caFile;
+    const added = await runCommand('certutil', ['-d', database, '-A', '-t', 'C,,', '-n', 'Vivarium', '-i', root]);
+    expect([made.code, added.code]).toEqual([0, 0]);
+
+    const browser = await launchChromium({ home, args: [`--proxy-pac-url=${pacUrl}`] });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const response = await page.goto(`https://${HOSTNAME}/v1/openapi.json`);
+    expect(response?.status()).toBe(200);
+    expect((await response?.securityDetails())?.subjectName).toBe(HOSTNAME);
+    expect(await page.textContent('body')).toContain('"Animal Store API"');
+    // What it does not lead to is as unknown as without it.
+    await expect(page.goto('https://nobody.test/')).rejects.toThrow(/ERR_NAME_NOT_RESOLVED/);
+  });
+});
+
+describe('Reach it', { timeout: JOURNEY_MS }, () => {
+  it('opens a domain in a throw-away browser, and gives requests and instructions to copy', async () => {
+    stubBrowser();
+    const opened = await openPage({ path: `/projects/happy-paws/domains/${HOSTNAME}` });
+    const { page, engine } = opened;
+    const reach = region(page, 'Reach it');
+    await reach.getByText('--proxy http://127.0.0.1:').waitFor();
+    await reach.getByText('Linux: PAC file').waitFor();
+    await reach.getByRole('button', { name: 'Open in browser' }).click();
+    await page.getByText(`Opened https://${HOSTNAME}/v1/openapi.json`).waitFor();
+    await vi.waitFor(async () => expect(await hasAsked(engine, HOSTNAME, '/v1/openapi.json')).toBe(true), {
+      timeout: JOURNEY_MS / 2,
+      interval: 200,
+    });
+
+    await reach.getByRole('radio', { name: 'Python requests' }).check();
+    await reach.getByText('requests.get(').waitFor();
+    await reach.getByRole('button', { name: 'Copy Python requests snippet' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"https://${HOSTNAME}/v1/pets?limit=5"`);
+
+    await reach.getByText('Windows: PAC file').click();
+    await reach.getByRole('heading', { name: /NRPT/ }).waitFor();
+    await expectSound(opened, 'reach-domain');
+  });
+
+  it('is at hand for platform hostnames, by keyboard, and says what to install where there is no browser', async () => {
+    stubBrowser('/nowhere/chromium');
+    const opened = await openPage({ path: '/projects/demo/general' });
+    const { page } = opened;
+    const reach = region(page, 'Reach it');
+    await reach.getByText(/No Chrome, Chromium, Edge or Brave was found\. Install one/).waitFor();
+    expect(await reach.getByRole('button', { name: 'Open in browser' }).isDisabled()).toBe(true);
+    await reach.getByText('https://demo.vivarium.localhost/v1/openapi.json').waitFor();
+    await reach.getByRole('radio', { name: 'Staging' }).check();
+    await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Command' }).fill('open demo-staging in browser');
+    await page.keyboard.press('Enter');
+    await reach.getByText('No browser was opened.').waitFor();
+    await expectSound(opened, 'reach-general');
+  });
+});

@@ -1,0 +1,89 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import type { ReachSnippets } from '../../../main/contract/reach.ts';
+import { Reach } from '../../../renderer/state/reach.svelte.ts';
+import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { fakeChanges, fakeClient, type Answers } from '../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../support/fake-clock.ts';
+
+const HOST = 'www.acme.test';
+
+const TEXTS: ReachSnippets = {
+  hostname: HOST,
+  url: `https://${HOST}/`,
+  proxyUrl: 'http://127.0.0.1:8080',
+  pacUrl: 'http://127.0.0.1:4780/proxy.pac',
+  snippets: [
+    { id: 'curl', title: 'curl', language: 'sh', text: 'curl' },
+    { id: 'node', title: 'Node', language: 'js', text: 'get' },
+  ],
+  systems: [],
+};
+
+function setUp(answers: Answers = {}) {
+  const time = createFakeClock();
+  const changes = fakeChanges();
+  const toasts = new Toasts(time);
+  const fake = fakeClient({
+    'reach.snippets': () => TEXTS,
+    'reach.browser': () => ({ browser: 'Chromium', program: '/usr/bin/chromium', opened: 0 }),
+    'reach.open': () => ({ url: TEXTS.url, browser: 'Chromium', trust: 'root' }),
+    ...answers,
+  });
+  const reach = new Reach({ client: fake.client, changes, time, toasts, hostname: HOST });
+  const asked = (procedure: string) => fake.calls.filter((call) => call.procedure === procedure).length;
+  return { ...fake, reach, changes, time, asked, texts: () => toasts.list.map(({ text }) => text) };
+}
+
+describe('the ways to a hostname', () => {
+  it('begin with curl; another is chosen', async () => {
+    const { reach } = setUp();
+    await settle();
+    expect(reach.snippet?.text).toBe('curl');
+    reach.choose('node');
+    expect(reach.snippet?.text).toBe('get');
+    // Not in the answer.
+    reach.choose('java');
+    expect(reach.snippet).toBeUndefined();
+  });
+
+  it('are read again when a certificate or a zone changes, and not with every request', async () => {
+    const { reach, changes, time, asked } = setUp();
+    await settle();
+    const tell = async (type: 'certificates.changed' | 'limits.changed') => {
+      changes.tell({ type, at: '2026-11-20T09:00:00.000Z' });
+      await time.pass(10_000);
+      await settle();
+    };
+    await tell('limits.changed');
+    expect(asked('reach.snippets')).toBe(1);
+    await tell('certificates.changed');
+    expect(asked('reach.snippets')).toBe(2);
+    reach.close();
+  });
+});
+
+describe('Open in browser', () => {
+  it('says what was opened, and what it trusts', async () => {
+    const { reach, texts } = setUp();
+    await settle();
+    await reach.opening.start();
+    expect(texts()).toEqual([
+      `Opened https://${HOST}/: Chromium with a profile that trusts the root, and is thrown away at its end.`,
+    ]);
+  });
+
+  it('that fails keeps the engine’s reason, and looks again for a browser', async () => {
+    const { reach, asked, texts } = setUp({
+      'reach.open': () => {
+        throw new ORPCError('unavailable', { message: 'No Chrome, Chromium, Edge or Brave was found.' });
+      },
+    });
+    await settle();
+    await reach.opening.start();
+    expect(reach.opening.failure).toContain('No Chrome, Chromium, Edge or Brave was found.');
+    expect(texts()).toEqual([]);
+    expect(asked('reach.browser')).toBeGreaterThanOrEqual(1);
+  });
+});
