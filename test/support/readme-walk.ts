@@ -5,11 +5,11 @@ import { track } from './engine.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The commands of the first block of shell lines under a heading of the README; one that is continued is one. */
-export function readmeCommands(heading: string): string[] {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+/** The commands of the first block of shell lines under a heading of the README, or another page; one that is continued is one. */
+export function readmeCommands(heading: string, page = 'README.md'): string[] {
+  const readme = readFileSync(join(ROOT, page), 'utf8');
   const block = new RegExp(`^## ${heading}$[^]*?^\`\`\`sh\n([^]*?)^\`\`\``, 'm').exec(readme)?.[1];
-  if (block === undefined) throw new Error(`The README has no shell lines under "${heading}".`);
+  if (block === undefined) throw new Error(`${page} has no shell lines under "${heading}".`);
   return block
     .replaceAll('\\\n', '\\\0')
     .split('\n')

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { findChromium } from '../../support/chromium.ts';
+import { startProgram } from '../../support/program.ts';
+import { paste, readmeCommands } from '../../support/readme-walk.ts';
+import { requireTool } from '../../support/tools.ts';
+
+/** Every line starts a program of its own. */
+const WALK_TIMEOUT_MS = 240_000;
+
+type Walk = readonly [command: string, outcome: RegExp][];
+
+/** Pastes the commands of a page, and compares what each of them says: the exit code, then its words. */
+async function expectWalk(page: string, headings: readonly string[], expected: Walk): Promise<void> {
+  requireTool('curl');
+  const { runtime, dataDir, output } = await startProgram([], {
+    // Its sandbox needs user namespaces, which containers and root do not have.
+    env: { VIVARIUM_BROWSER: findChromium(), VIVARIUM_BROWSER_ARGUMENTS: '--headless=new --no-sandbox' },
+  });
+  const here = (command: string) =>
+    command
+      .replaceAll('~/.local/share/vivarium', dataDir)
+      .replaceAll('8080', String(runtime.http.port))
+      .replaceAll('4780', new URL(runtime.control.url).port);
+  const commands = headings.flatMap((heading) => readmeCommands(heading, page)).map(here);
+  const said = await paste(commands, {
+    VIVARIUM_DATA_DIR: dataDir,
+    KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
+  });
+  expect(said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length))).toEqual(
+    expected.map(([command]) => command),
+  );
+  expect(said.map(({ text, exitCode }) => `${exitCode}\n${text.trim()}`)).toEqual(
+    expected.map(([, outcome]) => expect.stringMatching(outcome) as string),
+  );
+}
+
+const CUSTOM_DOMAIN: Walk = [
+  ['D=', /^0\n$/],
+  ['v()', /^0\n$/],
+  ['P=', /^0\n$/],
+  ['v deploys create', /^0\n[^]*^status +succeeded$/m],
+  ['v domains attach', /^0\n[^]*^state +pending$[^]*value: cname\.vivarium\.localhost/m],
+  ['v zones create', /^0\n[^]*^name +acme\.test$/m],
+  ['v records put', /^0\n[^]*^type +CNAME$/m],
+  ['v domains verify', /^0\n[^]*^state +verified$[^]*^certificate\.state +issued$/m],
+  ['v reach open', /^0\n[^]*^url +https:\/\/shop\.acme\.test\/v1\/openapi\.json$[^]*^trust +(root|keys)$/m],
+  ['curl', /^0\n[^]*\{"openapi":"3\.1\./],
+
+  ['v records put', /^0\n[^]*^value +0 issue ";"$/m],
+  ['v certificates renew', /^1\nvivarium: No certificate was issued for shop\.acme\.test: /],
+  ['v caa explain', /^0\n[^]*^verdict +forbidden$/m],
+  ['v records put', /^0\n[^]*^value +0 issue "vivarium\.localhost"$/m],
+  ['v certificates renew', /^0\n[^]*^state +issued$/m],
+  ['v settings update', /^0\n[^]*^propagation +PT1H$/m],
+  ['R=', /^0\n$/],
+  ['v records remove', /^0\n[^]*^type +CNAME$/m],
+  ['v domains verify', /^0\n[^]*^state +verified$/m],
+  ['v clock advance', /^0\n[^]*^offset +PT2H$/m],
+  ['v domains verify', /^0\n[^]*^state +misconfigured$[^]*^serving\.https +true$/m],
+  ['v clock reset', /^0\n[^]*^offset +PT0S$/m],
+  ['v settings update', /^0\n[^]*^propagation +PT0S$/m],
+  ['v domains remove', /^0\n[^]*^hostname +shop\.acme\.test$/m],
+];
+
+const DEMO: Walk = [
+  ['A=', /^0\n$/],
+  ['v()', /^0\n$/],
+  ['P=', /^0\n$/],
+  ['curl', /^0\n\[\{"id":1,"name":"Biscuit the Border Collie",[^\]]*\}\]$/],
+  ['for', /^0\n(200 )+(429 ?)+$/],
+  ['v clock advance', /^0\n[^]*^offset +PT1M$/m],
+  ['curl', /^0\n200$/],
+  ['v projects update', /^0\n[^]*^plan +pro$/m],
+  ['v clock set', /^0\n[^]*^now +2030-12-05T00:00:/m],
+  ['curl', /^0\n410$/],
+  ['v clock reset', /^0\n[^]*^offset +PT0S$/m],
+  ['v reach open', /^0\n[^]*^url +https:\/\/www\.happypaws\.test\//m],
+  ['v caa explain', /^0\n[^]*^verdict +forbidden$/m],
+];
+
+it('“Test a custom domain”, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () =>
+  expectWalk('docs/test-a-custom-domain.md', ['From nothing to the padlock', 'Break it'], CUSTOM_DOMAIN),
+);
+
+it('“Give a demo”, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () =>
+  expectWalk('docs/give-a-demo.md', ['Five minutes in a terminal'], DEMO),
+);
