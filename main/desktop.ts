@@ -5,17 +5,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LogLine } from './base/log.ts';
 import { readLogLevel } from './base/log.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
-import type { Sealer } from './base/sealer.ts';
 import type { Config } from './base/config.ts';
 import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
 import { readOwnArguments } from './electron/arguments.ts';
 import { type OnStopSignal, runCommandLine } from './electron/command-line.ts';
-import { runDesktop } from './electron/desktop.ts';
+import { type EngineGivings, runDesktop } from './electron/desktop.ts';
 import { failBeforeStart } from './electron/failures.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
@@ -39,7 +37,7 @@ async function openWindow(words: readonly string[]): Promise<void> {
   const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
   const logLevel = readLogLevel(process.env, 'info');
 
-  async function start(startConfig: Config, given: { writeLog: (line: LogLine) => void; sealer: Sealer }) {
+  async function start(startConfig: Config, given: EngineGivings) {
     const [{ startApp }, { greet }] = await Promise.all([import('./app.ts'), import('./headless.ts')]);
     const app = await startApp({
       config: startConfig,

@@ -4,6 +4,7 @@ import { type AdjustableClock, createClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
+import type { OpenPreview } from '../base/preview.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { holdSettings, type SettingsHolder } from '../services/index.ts';
 import { claimDataFolder, DATABASE_FILE, openStore, type Store } from '../store/index.ts';
@@ -18,10 +19,15 @@ export interface FoundationOptions {
   logLevel: LogLevel;
   /** The system's keyring; null in plain Node. */
   sealer: Sealer | null;
+  /** Opens a window of the desktop app; absent in plain Node. */
+  openPreview?: OpenPreview;
 }
 
 /** What everything else stands on. */
-export interface Foundation extends Pick<FoundationOptions, 'config' | 'stateDir' | 'resourcesDir' | 'sealer'> {
+export interface Foundation extends Pick<
+  FoundationOptions,
+  'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview'
+> {
   clock: AdjustableClock;
   log: Log;
   store: Store;
@@ -42,7 +48,7 @@ export const DRAIN_MS_MAX = 5_000;
 
 /** Claims the data folder, and opens in it what is kept: the store, the clock's setting, the settings. */
 export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
-  const { config, stateDir, resourcesDir, sealer } = options;
+  const { config, stateDir, resourcesDir, sealer, openPreview } = options;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
   onStop(() => folder.release({ leaveNothing: config.ephemeral }));
@@ -69,6 +75,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     stateDir,
     resourcesDir,
     sealer,
+    ...(openPreview !== undefined && { openPreview }),
     clock,
     log,
     store,

@@ -26,7 +26,7 @@ export const PAC_PATH = '/proxy.pac';
 
 /** How clients that know nothing of this machine's hostnames get to them. */
 export function openReach(
-  { clock, log, onStop }: Foundation,
+  { clock, log, onStop, openPreview }: Foundation,
   parts: { certificates: Certificates; dns: Dns; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
 ) {
   const { certificates, dns, domains, dataPlane, controlUrl } = parts;
@@ -71,6 +71,18 @@ export function openReach(
       reachedAddress(hostname, path, { mapped, isSecure: (name) => certificateOf(name) !== null }),
     opener,
     opened: processes.opened,
+    /** Null where there is no desktop. */
+    preview:
+      openPreview === undefined
+        ? null
+        : ({ hostname, url }: ReachedAddress) =>
+            openPreview({
+              hostname,
+              url,
+              proxyUrl,
+              isMapped: (name) => mapped.find(name) !== null,
+              rootPem: () => certificates.root.describe().pem,
+            }),
     snippets: (address: ReachedAddress) => ({
       snippets: makeSnippets({
         address,

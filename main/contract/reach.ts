@@ -37,6 +37,8 @@ export const browserState = z.object({
   problem: z.string().optional(),
   /** Throw-away browsers that are open now. */
   opened: z.int(),
+  /** Whether `reach.preview` can open a window of the desktop app. */
+  preview: z.boolean(),
 });
 export type BrowserState = z.infer<typeof browserState>;
 
@@ -98,6 +100,10 @@ export const reach = {
     })
     .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
     .output(openedBrowser),
+  preview: base
+    .route({ summary: 'Show a hostname in a window of the desktop app, which needs neither a browser nor trust' })
+    .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
+    .output(z.object({ url: z.url() })),
   snippets: base
     .route({ summary: 'How programs ask for a hostname, and how a system is taught it: texts to copy; nothing is run' })
     .input(z.strictObject({ hostname: hostnameInput }))

@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
+import type { OpenPreview } from '../base/preview.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
@@ -20,12 +21,20 @@ import { createOutside } from './outside.ts';
 import { acceptPagePorts } from './page-port.ts';
 import { registerPageScheme, servePage } from './page-scheme.ts';
 import { denyPermissions } from './permissions.ts';
+import { createPreviews } from './preview.ts';
 import { drainBeforeQuit } from './quit.ts';
 import { askForSignInLink } from './sign-in-link.ts';
 import type { RunningElsewhere, StartChoice, StartFailure } from './start-failure.ts';
 import { createTray, type StatusTray } from './tray.ts';
 import { followStatus } from './tray-status.ts';
 import { createMainWindow } from './window.ts';
+
+/** What the engine gets of the desktop. */
+export interface EngineGivings {
+  writeLog: (line: LogLine) => void;
+  sealer: Sealer;
+  openPreview: OpenPreview;
+}
 
 export interface DesktopOptions {
   config: Config;
@@ -34,7 +43,7 @@ export interface DesktopOptions {
   assetsDir: string;
   preloadFile: string;
   iconsDir: string;
-  start: (config: Config, given: { writeLog: (line: LogLine) => void; sealer: Sealer }) => Promise<App>;
+  start: (config: Config, given: EngineGivings) => Promise<App>;
   /** The Vivarium that runs on the data folder, where one does. */
   findRunning: () => RunningElsewhere | null;
 }
@@ -76,7 +85,9 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     log,
     ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
   });
-  restrictNavigation({ log, openExternal: (url) => void outside.openExternal(url) });
+  const iconFile = join(iconsDir, 'linux', '256x256.png');
+  const previews = createPreviews({ log, iconFile });
+  restrictNavigation({ log, openExternal: (url) => void outside.openExternal(url), previews });
   const ports = acceptPagePorts({
     log,
     serve(port) {
@@ -86,7 +97,6 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     },
   });
   const quit = () => app.quit();
-  const iconFile = join(iconsDir, 'linux', '256x256.png');
   const memory = openDesktopMemory(memoryFile, log);
   const window = createMainWindow({ log, memory, preloadFile, iconFile, isQuitting, quit });
   const actions: MenuActions = {
@@ -109,7 +119,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
 
   starting = startEngine({
     config,
-    start: (chosen) => options.start(chosen, { writeLog, sealer: createKeySealer() }),
+    start: (chosen) => options.start(chosen, { writeLog, sealer: createKeySealer(), openPreview: previews.open }),
     findRunning: options.findRunning,
     ask: (failure) => ask(failure, ending.signal),
     openInterface: async (running) => outside.openExternal(await askForSignInLink(running)),

@@ -6,6 +6,8 @@ export interface NavigationOptions {
   log: Log;
   /** Opens an address in the system's browser, if it may be. */
   openExternal: (url: string) => void;
+  /** Previews lead elsewhere than the page does. */
+  previews: { has(contents: WebContents): boolean; mayShow(url: string): boolean };
 }
 
 /**
@@ -16,19 +18,21 @@ export function restrictNavigation(options: NavigationOptions): void {
   app.on('web-contents-created', (_event, contents) => restrict(contents, options));
 }
 
-function restrict(contents: WebContents, { log, openExternal }: NavigationOptions): void {
+function restrict(contents: WebContents, { log, openExternal, previews }: NavigationOptions): void {
+  // Asked at every navigation: the session of a page is not there yet when it is made.
+  const mayLead = (url: string): boolean => (previews.has(contents) ? previews.mayShow(url) : isPageUrl(url));
   contents.on('will-frame-navigate', (event) => {
-    if (event.isMainFrame && isPageUrl(event.url)) return;
+    if ((event.isMainFrame || previews.has(contents)) && mayLead(event.url)) return;
     event.preventDefault();
     log.warn('A page was kept from leading elsewhere', { url: event.url });
-    if (event.isMainFrame) openExternal(event.url);
+    if (event.isMainFrame && !previews.has(contents)) openExternal(event.url);
   });
   contents.on('will-redirect', (event) => {
-    if (!isPageUrl(event.url)) event.preventDefault();
+    if (!mayLead(event.url)) event.preventDefault();
   });
   contents.on('will-attach-webview', (event) => event.preventDefault());
   contents.setWindowOpenHandler(({ url }) => {
-    openExternal(url);
+    if (!previews.has(contents)) openExternal(url);
     return { action: 'deny' };
   });
 }

@@ -7,7 +7,7 @@ import { PAGE_URL } from './page-url.ts';
 import { placeWindow, WINDOW_SIZE_MIN } from './window-placement.ts';
 
 /** What a page may do to this machine: nothing. Most are Electron's defaults, said here so that they stay so. */
-const PAGE_PREFERENCES = {
+export const PAGE_PREFERENCES = {
   sandbox: true,
   contextIsolation: true,
   nodeIntegration: false,

@@ -1,3 +1,4 @@
+import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
 import type { ReachedAddress } from '../reach/index.ts';
@@ -8,18 +9,31 @@ export function createReachServices(options: {
   address: (hostname: string, path?: string) => ReachedAddress;
   opener: {
     open(address: ReachedAddress): Promise<Omit<OpenedBrowser, 'url'>>;
-    available(): Omit<BrowserState, 'opened'>;
+    available(): Omit<BrowserState, 'opened' | 'preview'>;
   };
   opened: () => number;
+  /** Opens a window of the desktop app; null where there is none. */
+  preview: ((address: ReachedAddress) => Promise<void>) | null;
   snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'snippets' | 'systems'>;
 }): Services['reach'] {
-  const { proxy, address, opener, opened, snippets } = options;
+  const { proxy, address, opener, opened, preview, snippets } = options;
   return {
     proxy,
-    browser: () => ({ ...opener.available(), opened: opened() }),
+    browser: () => ({ ...opener.available(), opened: opened(), preview: preview !== null }),
     async open({ hostname, path }) {
       const reached = address(hostname, path);
       return { url: reached.url, ...(await opener.open(reached)) };
+    },
+    async preview({ hostname, path }) {
+      if (preview === null) {
+        throw new VivariumError(
+          'unavailable',
+          'The preview window belongs to the desktop app, and this Vivarium runs without it. Use reach.open.',
+        );
+      }
+      const reached = address(hostname, path);
+      await preview(reached);
+      return { url: reached.url };
     },
     snippets({ hostname }) {
       const reached = address(hostname);

@@ -18,6 +18,7 @@ export class Reach {
   readonly texts: LiveQuery<ReachSnippets>;
   readonly browser: LiveQuery<BrowserState>;
   readonly opening: Task;
+  readonly previewing: Task;
   #chosen = $state<Snippet['id']>('curl');
 
   constructor({ client, changes, time, toasts, hostname }: ReachOptions) {
@@ -46,6 +47,11 @@ export class Reach {
         this.browser.reread();
       }
     });
+    this.previewing = new Task(() => client.reach.preview({ hostname }));
+  }
+
+  get canPreview(): boolean {
+    return this.browser.value?.preview === true;
   }
 
   get chosen(): Snippet['id'] {

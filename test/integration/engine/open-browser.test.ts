@@ -78,7 +78,9 @@ describe('reach.open', { timeout: BROWSER_TIMEOUT_MS }, () => {
     expect(await without.call('reach.browser')).toEqual({
       problem: expect.stringMatching(/Install one/) as unknown,
       opened: 0,
+      preview: false,
     });
+    await expect(without.call('reach.preview', { hostname: 'www.happypaws.test' })).rejects.toThrow(/desktop app/);
     vi.stubEnv('VIVARIUM_BROWSER', process.execPath);
     vi.stubEnv('DISPLAY', '');
     vi.stubEnv('WAYLAND_DISPLAY', '');

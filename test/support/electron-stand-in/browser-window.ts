@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import { ownApp, requireReady } from './app.ts';
 import { fault } from './driver.ts';
 import { primaryDisplay } from './screen.ts';
+import { sessionOf } from './session.ts';
 import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
 import { StandInContents } from './web-contents.ts';
 
@@ -98,14 +99,14 @@ class StandInWindow
     requireReady('BrowserWindow');
     refuseUnknown('BrowserWindow', options, OPTIONS);
     const { webPreferences = {}, width = 800, height = 600, icon } = options;
-    refuseUnknown('webPreferences', webPreferences, [...Object.keys(PREFERENCES), 'preload']);
+    refuseUnknown('webPreferences', webPreferences, [...Object.keys(PREFERENCES), 'preload', 'session']);
     if (!ownApp.standIn.sandboxed) fault('carries out sandboxed pages only: app.enableSandbox() was not called.');
     for (const [name, wanted] of Object.entries(PREFERENCES)) {
       const given = (webPreferences as Record<string, unknown>)[name];
       if (given !== wanted) fault(`carries out ${name}: ${wanted} only, not ${String(given)}.`);
     }
-    const { preload = '' } = webPreferences;
-    if (!isAbsolute(preload)) throw new Error('The preload script must be an absolute path.');
+    const { preload = null } = webPreferences;
+    if (preload !== null && !isAbsolute(preload)) throw new Error('The preload script must be an absolute path.');
     if (typeof icon !== 'string' || !existsSync(icon)) fault(`finds no icon at ${JSON.stringify(icon)}.`);
     const { workArea } = primaryDisplay();
     this.#title = options.title ?? '';
@@ -116,7 +117,7 @@ class StandInWindow
       width,
       height,
     };
-    this.#contents = new StandInContents(preload);
+    this.#contents = new StandInContents(preload, sessionOf(webPreferences.session));
     windows.add(this);
     ownApp.standIn.windows.add(this);
     if (options.show !== false) this.show();

@@ -1,15 +1,15 @@
-import type { Protocol, Session, WebRequest } from 'electron';
+import type { Protocol, ProxyConfig, Session, WebRequest } from 'electron';
 import type { Request as PageRequest, Route } from 'playwright-core';
 import { fromChromium, privilegedSchemes } from './addresses.ts';
 import { ownApp, requireReady } from './app.ts';
 import { fault } from './driver.ts';
+import { answerOverNetwork, type Network, type VerifyProc } from './proxied-request.ts';
 import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
 
 type SchemeHandler = Parameters<Protocol['handle']>[1];
 type RequestListener = Exclude<Parameters<WebRequest['onBeforeRequest']>[0], null | { urls?: string[] }>;
 
 const handlers = new Map<string, SchemeHandler>();
-let beforeRequest: RequestListener | null = null;
 
 export const protocol = strictly('protocol', {
   registerSchemesAsPrivileged(schemes) {
@@ -32,15 +32,15 @@ export const protocol = strictly('protocol', {
   isProtocolHandled: (scheme) => handlers.has(scheme),
 } satisfies Partial<Protocol>);
 
-/** Permission handlers, as the one session of the app has them. Without one, Electron permits. */
-export const permissionHandlers: {
+/** Permission handlers, as a session has them. Without one, Electron permits. */
+interface PermissionHandlers {
   request: Parameters<Session['setPermissionRequestHandler']>[0];
   check: Parameters<Session['setPermissionCheckHandler']>[0];
   device: Parameters<Session['setDevicePermissionHandler']>[0];
   display: Parameters<Session['setDisplayMediaRequestHandler']>[0];
-} = { request: null, check: null, device: null, display: null };
+}
 
-class StandInSession
+export class StandInSession
   extends StrictEmitter
   implements
     Pick<
@@ -51,16 +51,25 @@ class StandInSession
       | 'setDisplayMediaRequestHandler'
       | 'setSpellCheckerEnabled'
       | 'isSpellCheckerEnabled'
+      | 'setProxy'
+      | 'setCertificateVerifyProc'
       | 'protocol'
     >
 {
+  readonly facade = strictly('session', this);
+  readonly permissionHandlers: PermissionHandlers = { request: null, check: null, device: null, display: null };
+  /** The only way to a network; without it there is none. */
+  network: Network | null = null;
+  beforeRequest: RequestListener | null = null;
   readonly protocol = protocol as Protocol;
   readonly webRequest = strictly('session.webRequest', {
-    onBeforeRequest(...given: [RequestListener | null] | [unknown, RequestListener | null]) {
+    onBeforeRequest: (...given: [RequestListener | null] | [unknown, RequestListener | null]) => {
       if (given.length > 1) fault('carries out webRequest.onBeforeRequest without a filter only.');
-      beforeRequest = given[0] as RequestListener | null;
+      this.beforeRequest = given[0] as RequestListener | null;
     },
   });
+  #proxy: string | null = null;
+  #verify: VerifyProc | null = null;
   #spellChecks = true;
 
   constructor() {
@@ -68,19 +77,40 @@ class StandInSession
   }
 
   setPermissionRequestHandler(handler: Parameters<Session['setPermissionRequestHandler']>[0]): void {
-    permissionHandlers.request = handler;
+    this.permissionHandlers.request = handler;
   }
 
   setPermissionCheckHandler(handler: Parameters<Session['setPermissionCheckHandler']>[0]): void {
-    permissionHandlers.check = handler;
+    this.permissionHandlers.check = handler;
   }
 
   setDevicePermissionHandler(handler: Parameters<Session['setDevicePermissionHandler']>[0]): void {
-    permissionHandlers.device = handler;
+    this.permissionHandlers.device = handler;
   }
 
   setDisplayMediaRequestHandler(handler: Parameters<Session['setDisplayMediaRequestHandler']>[0]): void {
-    permissionHandlers.display = handler;
+    this.permissionHandlers.display = handler;
+  }
+
+  setProxy(config: ProxyConfig): Promise<void> {
+    refuseUnknown('setProxy', config, ['mode', 'proxyRules', 'proxyBypassRules']);
+    const { mode, proxyRules = '', proxyBypassRules } = config;
+    // Otherwise Chromium would take names under .localhost past it.
+    if (mode !== 'fixed_servers' || proxyBypassRules !== '<-loopback>' || !/^[\d.]+:\d+$/.test(proxyRules)) {
+      fault('carries out one fixed proxy for everything only.');
+    }
+    this.#proxy = proxyRules;
+    this.#connect();
+    return Promise.resolve();
+  }
+
+  setCertificateVerifyProc(proc: VerifyProc | null): void {
+    this.#verify = proc;
+    this.#connect();
+  }
+
+  #connect(): void {
+    this.network = this.#proxy === null || this.#verify === null ? null : { proxy: this.#proxy, verify: this.#verify };
   }
 
   setSpellCheckerEnabled(enable: boolean): void {
@@ -93,22 +123,37 @@ class StandInSession
 }
 
 export const ownSession = new StandInSession();
-export const defaultSession = strictly('session.defaultSession', ownSession);
+export const defaultSession = ownSession.facade;
+
+const partitions = new Map<string, StandInSession>();
+
+/** The session that a program means by what it was given. */
+export const sessionOf = (facade: unknown): StandInSession =>
+  [...partitions.values()].find((candidate) => candidate.facade === facade) ?? ownSession;
 
 export const session = strictly('session', {
   get defaultSession() {
     requireReady('session.defaultSession');
     return defaultSession;
   },
+  fromPartition(partition: string) {
+    requireReady('session.fromPartition');
+    if (partition.startsWith('persist:')) fault('carries out partitions in memory only.');
+    let found = partitions.get(partition);
+    if (found === undefined) partitions.set(partition, (found = new StandInSession()));
+    return found.facade;
+  },
 });
 
-/** Answers a request of a page: cancelled, or from the handler of its scheme. There is no network. */
-export async function answerRequest(route: Route): Promise<void> {
+/** Answers a request of a page: cancelled, from the handler of its scheme, or through the proxy of its session. */
+export async function answerRequest(route: Route, asking: StandInSession): Promise<void> {
   const request = route.request();
   const url = fromChromium(request.url());
-  if (await isCancelled(url)) return route.abort('blockedbyclient');
+  if (await isCancelled(url, asking.beforeRequest)) return route.abort('blockedbyclient');
   const handler = handlers.get(new URL(url).protocol.replace(/:$/, ''));
-  if (handler === undefined) return route.abort('addressunreachable');
+  if (handler === undefined) {
+    return asking.network === null ? route.abort('addressunreachable') : answerOverNetwork(route, asking.network);
+  }
   const response = await handler(toRequest(url, request));
   await route.fulfill({
     status: response.status,
@@ -117,8 +162,7 @@ export async function answerRequest(route: Route): Promise<void> {
   });
 }
 
-function isCancelled(url: string): Promise<boolean> {
-  const listener = beforeRequest;
+function isCancelled(url: string, listener: RequestListener | null): Promise<boolean> {
   if (listener === null) return Promise.resolve(false);
   const details = strictly('the details of a web request', { url }) as Parameters<RequestListener>[0];
   return new Promise((resolve) => {
@@ -139,8 +183,8 @@ function toRequest(url: string, request: PageRequest): Request {
 }
 
 /** Lets the program decide on a download; true when it may go on. */
-export function mayDownload(url: string, contents: unknown): boolean {
+export function mayDownload(url: string, contents: unknown, asking: StandInSession): boolean {
   const event = createEvent('will-download', {});
-  ownSession.emit('will-download', event, strictly('a download', { getURL: () => url }), contents);
+  asking.emit('will-download', event, strictly('a download', { getURL: () => url }), contents);
   return !event.defaultPrevented;
 }

@@ -6,7 +6,7 @@ import { openPage, prepareBrowser } from './browser.ts';
 import { fault, tell } from './driver.ts';
 import { preparePages, type PageQuestion } from './page-world.ts';
 import { attachPreload } from './preload-world.ts';
-import { answerRequest, defaultSession, mayDownload, permissionHandlers } from './session.ts';
+import { answerRequest, mayDownload, ownSession, type StandInSession } from './session.ts';
 import { createEvent, StrictEmitter, strictly } from './strict.ts';
 
 const EVENTS = [
@@ -34,9 +34,10 @@ export class StandInContents
   implements Pick<WebContents, 'id' | 'getURL' | 'isDestroyed' | 'setWindowOpenHandler' | 'session'>
 {
   readonly id = ++lastId;
-  readonly session = defaultSession as unknown as Session;
+  readonly session: Session;
+  readonly ofSession: StandInSession;
   readonly facade = strictly('webContents', this);
-  readonly #preload: string;
+  readonly #preload: string | null;
   #page: Page | null = null;
   #closePorts: () => void = () => undefined;
   #openHandler: OpenHandler | null = null;
@@ -44,8 +45,10 @@ export class StandInContents
   #loading = new Set<string>();
   #destroyed = false;
 
-  constructor(preload: string) {
+  constructor(preload: string | null, ofSession: StandInSession) {
     super('webContents', EVENTS);
+    this.ofSession = ofSession;
+    this.session = ofSession.facade as unknown as Session;
     this.#preload = preload;
     ownApp.emit('web-contents-created', createEvent('web-contents-created', {}), this.facade);
   }
@@ -110,10 +113,11 @@ export class StandInContents
     });
     page.on('download', (download) => {
       const url = fromChromium(download.url());
-      const prevented = !mayDownload(url, this.facade);
+      const prevented = !mayDownload(url, this.facade, this.ofSession);
       if (prevented) void download.cancel();
       tell({ kind: 'download', url, prevented });
     });
+    if (this.#preload === null) return page;
     const cdp = await page.context().newCDPSession(page);
     this.#closePorts = await attachPreload(cdp, this.#preload, {
       contents: this.facade,
@@ -156,7 +160,7 @@ export class StandInContents
   }
 
   #askPermission(permission: string, url: string, isMainFrame: boolean): Promise<boolean> {
-    const handler = permissionHandlers.request;
+    const handler = this.ofSession.permissionHandlers.request;
     // As documented: without a handler everything is permitted.
     if (handler === null) return Promise.resolve(true);
     const details = strictly('the details of a permission request', { requestingUrl: url, isMainFrame });
@@ -171,7 +175,7 @@ export class StandInContents
   }
 
   #checkPermission(permission: string, url: string, isMainFrame: boolean): boolean {
-    const handler = permissionHandlers.check;
+    const handler = this.ofSession.permissionHandlers.check;
     if (handler === null) return true;
     const details = strictly('the details of a permission check', { requestingUrl: url, isMainFrame });
     return handler(
@@ -192,7 +196,8 @@ async function route(intercepted: Route): Promise<void> {
       return intercepted.abort('aborted');
     }
   }
-  await answerRequest(intercepted);
+  const asking = all.get(request.frame().page());
+  await answerRequest(intercepted, asking?.ofSession ?? ownSession);
 }
 
 prepareBrowser(async (context) => {

@@ -27,7 +27,7 @@ function setUp(answers: Answers = {}) {
   const toasts = new Toasts(time);
   const fake = fakeClient({
     'reach.snippets': () => TEXTS,
-    'reach.browser': () => ({ browser: 'Chromium', program: '/usr/bin/chromium', opened: 0 }),
+    'reach.browser': () => ({ browser: 'Chromium', program: '/usr/bin/chromium', opened: 0, preview: true }),
     'reach.open': () => ({ url: TEXTS.url, browser: 'Chromium', trust: 'root' }),
     ...answers,
   });

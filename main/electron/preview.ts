@@ -1,0 +1,79 @@
+import { BrowserWindow, session, type Session, type WebContents } from 'electron';
+import { realTime } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { PreviewRequest } from '../base/preview.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { denyPermissions } from './permissions.ts';
+import { isFetchable, isOwnCertificate, isPreviewable } from './preview-rules.ts';
+import { PAGE_PREFERENCES } from './window.ts';
+
+/** In memory only, and apart from the app's own page. */
+const PARTITION = 'vivarium-preview';
+
+/** Open at a time. */
+const PREVIEWS_MAX = 5;
+
+/** Of a certificate, to Chromium: take it; refuse it. */
+const ACCEPTED = 0;
+const REFUSED = -2;
+
+export interface Previews {
+  /** @throws VivariumError `conflict` when too many are open. */
+  open(request: PreviewRequest): Promise<void>;
+  /** Whether a page is a preview's, and where it may lead. */
+  has(contents: WebContents): boolean;
+  mayShow(url: string): boolean;
+}
+
+/**
+ * Windows that show what is served here: all of their traffic goes to our proxy, which leads nowhere else; certificates are
+ * accepted from our root alone; the page has no preload script, no permission and no download, and leads only to hostnames that are served.
+ */
+export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }): Previews {
+  const windows = new Set<BrowserWindow>();
+  let own: Session | null = null;
+  let served: PreviewRequest | null = null;
+
+  function lockDown(preview: Session): void {
+    denyPermissions(preview);
+    preview.setSpellCheckerEnabled(false);
+    preview.on('will-download', (event) => event.preventDefault());
+    preview.webRequest.onBeforeRequest(({ url }, callback) => callback({ cancel: !isFetchable(url) }));
+    preview.setCertificateVerifyProc(({ hostname, certificate }, callback) => {
+      const shown = { hostname, pem: certificate.data, nowMs: realTime.now() };
+      const accepted = served !== null && isOwnCertificate(shown, served);
+      if (!accepted) log.warn('A preview refused a certificate', { hostname, issuer: certificate.issuerName });
+      callback(accepted ? ACCEPTED : REFUSED);
+    });
+  }
+
+  return {
+    async open(request) {
+      if (windows.size >= PREVIEWS_MAX) {
+        throw new VivariumError('conflict', `${PREVIEWS_MAX} preview windows are open already. Close one of them.`);
+      }
+      served = request;
+      if (own === null) lockDown((own = session.fromPartition(PARTITION)));
+      const { host } = new URL(request.proxyUrl);
+      // Also names under .localhost, which Chromium would take to this machine itself.
+      await own.setProxy({ mode: 'fixed_servers', proxyRules: host, proxyBypassRules: '<-loopback>' });
+      const window = new BrowserWindow({
+        width: 1100,
+        height: 760,
+        title: request.hostname,
+        icon: iconFile,
+        show: false,
+        webPreferences: { ...PAGE_PREFERENCES, session: own },
+      });
+      windows.add(window);
+      window.once('closed', () => windows.delete(window));
+      window.once('ready-to-show', () => window.show());
+      window.loadURL(request.url).catch((error: unknown) => {
+        log.warn('A preview could not be loaded', { url: request.url, error });
+        if (!window.isDestroyed()) window.show();
+      });
+    },
+    has: (contents) => own !== null && contents.session === own,
+    mayShow: (url) => served !== null && isPreviewable(url, served),
+  };
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { type Desktop, startDesktop, STAND_IN } from '../support/desktop.ts';
+import { FREE_PORTS } from '../support/program.ts';
+
+/** An app and a window, on a machine that does much else beside. */
+const PREVIEW_MS = 90_000;
+
+const HOSTNAME = 'www.happypaws.test';
+const URL = `https://${HOSTNAME}/v1/openapi.json`;
+
+/** A desktop with its demo, and a preview of a custom domain. */
+async function openPreview() {
+  const desktop = startDesktop(STAND_IN, { args: FREE_PORTS });
+  await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
+  expect(await desktop.call('reach.preview', { hostname: HOSTNAME })).toEqual({ url: URL });
+  const page = await desktop.pageAt(`https://${HOSTNAME}/`);
+  await page.getByText('"Animal Store API"').waitFor();
+  return { desktop, page };
+}
+
+const titles = (desktop: Desktop): Promise<string[]> =>
+  desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.getTitle()));
+
+describe('the preview window', { timeout: PREVIEW_MS }, () => {
+  it('shows a hostname over verified HTTPS, without a browser or trust', async () => {
+    const { desktop } = await openPreview();
+    expect(await desktop.call('reach.browser')).toMatchObject({ preview: true });
+    expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
+    const { items } = (await desktop.call('traffic.list')) as { items: { authority: string; scheme: string }[] };
+    expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
+  });
+
+  it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {
+    const { desktop, page } = await openPreview();
+    const { control } = desktop.runtime();
+    for (const address of ['https://example.org/', `${control.url}/`, 'file:///etc/passwd', 'app://vivarium/']) {
+      await page.evaluate(`void location.assign(${JSON.stringify(address)})`);
+      expect(page.url()).toBe(URL);
+    }
+    const outcome = await page.evaluate<unknown>(`(async () => {
+      const isRefused = (address) => fetch(address, { mode: 'no-cors' }).then(() => false, () => true);
+      return {
+        elsewhere: await isRefused('https://example.org/'),
+        control: await isRefused('${control.url.replace('http://', 'https://')}/'),
+        file: await isRefused('file:///etc/passwd'),
+        window: window.open('https://${HOSTNAME}/'),
+        names: ['require', 'process', 'vivariumDesktop'].filter((name) => name in globalThis),
+      };
+    })()`);
+    expect(outcome).toEqual({ elsewhere: true, control: true, file: true, window: null, names: [] });
+    await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
+    await page.getByText('"Animal Store API"').waitFor();
+  });
+
+  it('is of what is served only, and at most five', async () => {
+    const { desktop } = await openPreview();
+    await expect(desktop.call('reach.preview', { hostname: 'example.org' })).rejects.toThrow(/Nothing is served at/);
+    for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
+    await expect(desktop.call('reach.preview', { hostname: HOSTNAME })).rejects.toThrow(/open already/);
+    expect((await desktop.quit()).code).toBe(0);
+  });
+});

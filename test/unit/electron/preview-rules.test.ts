@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createClock } from '../../../main/base/clock.ts';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { createRoot } from '../../../main/ca/root.ts';
+import { isFetchable, isOwnCertificate, isPreviewable } from '../../../main/electron/preview-rules.ts';
+
+const HOST = 'shop.acme.test';
+const clock = createClock();
+const NOW = clock.state().realNow;
+const root = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
+const stranger = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
+const leafOf = (signer: typeof root, ...hostnames: string[]): string =>
+  createLeaf({ root: signer, hostnames, clock, crlUrl: null }).certificatePem;
+
+const served = {
+  isMapped: (hostname: string) => [HOST, 'other.acme.test'].includes(hostname),
+  rootPem: () => root.certificatePem,
+};
+const accepts = (pem: string, { hostname = HOST, nowMs = NOW } = {}): boolean =>
+  isOwnCertificate({ hostname, pem, nowMs }, served);
+
+const DAY_MS = 86_400_000;
+
+describe('a preview takes a certificate', () => {
+  it.each<[what: string, accepted: boolean, expected: boolean]>([
+    ['of our root for that hostname', accepts(leafOf(root, HOST)), true],
+    ['for that hostname in capitals', accepts(leafOf(root, HOST), { hostname: 'SHOP.acme.test' }), true],
+    ['of a root of the same name that is not ours', accepts(leafOf(stranger, HOST)), false],
+    ['for another hostname that is served', accepts(leafOf(root, 'other.acme.test')), false],
+    ['for a hostname that is not served', accepts(leafOf(root, 'x.test'), { hostname: 'x.test' }), false],
+    ['that is over', accepts(leafOf(root, HOST), { nowMs: NOW + 400 * DAY_MS }), false],
+    ['that has not begun', accepts(leafOf(root, HOST), { nowMs: NOW - 400 * DAY_MS }), false],
+    ['that is the root itself', accepts(root.certificatePem), false],
+    ['that is none', accepts('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'), false],
+    ['that is nothing', accepts(''), false],
+  ])('%s: %#', (_, accepted, expected) => {
+    expect(accepted).toBe(expected);
+  });
+});
+
+it.each<[url: string, shown: boolean]>([
+  [`https://${HOST}/x`, true],
+  [`http://${HOST}:8080/`, true],
+  [`https://${HOST}./`, true],
+  ['https://example.com/', false],
+  [`https://${HOST}.evil.test/`, false],
+  [`https://${HOST}@evil.test/`, false],
+  [`https://user@${HOST}/`, false],
+  ['http://127.0.0.1:4780/', false],
+  ['file:///etc/passwd', false],
+  ['app://vivarium/', false],
+  ['javascript:alert(1)', false],
+  ['', false],
+])('a preview leads to %j: %s', (url, shown) => {
+  expect(isPreviewable(url, served)).toBe(shown);
+});
+
+it.each<[url: string, fetched: boolean]>([
+  ['https://example.com/', true],
+  ['wss://shop.acme.test/', true],
+  ['data:text/plain,x', true],
+  ['file:///etc/passwd', false],
+  ['app://vivarium/', false],
+  ['chrome://version', false],
+  ['', false],
+])('a preview may ask its proxy for %j: %s', (url, fetched) => {
+  expect(isFetchable(url)).toBe(fetched);
+});
