@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
@@ -114,6 +115,8 @@ describe('about this Vivarium', () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     await group(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
+    await group(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
     await group(page, 'About').getByText('0.1.0').waitFor();
     await group(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
     const dialog = page.getByRole('dialog', { name: 'Licences' });
