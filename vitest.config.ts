@@ -7,8 +7,9 @@ export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts'],
     environment: 'node',
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // A page in a browser, audited in both themes, on a machine that has other things to do.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // Two cores are common on build machines; more workers only make the real sockets wait for each other.
     maxWorkers: 2,
   },
