@@ -73,7 +73,7 @@ export class Commands {
 
   /**
    * Says that more will be offered soon, as while a page is loaded. The first press that nothing takes is kept until the
-   * returned function is called, and is taken then by what has come; those after it may have been meant for that.
+   * returned function is called, and is taken then by what has come; those after it may have been meant for that, and do nothing.
    */
   hold(): () => void {
     this.#holds++;
@@ -93,6 +93,7 @@ export class Commands {
   press(event: KeyPress, typing: boolean): boolean {
     const press = readPress(event, this.isMac);
     if (press === null) return false;
+    if (this.#held !== undefined && !typing && isPlain(press)) return true;
     const pressed = this.#begun === '' ? press : `${this.#begun} ${press}`;
     this.#forget();
     const listening = this.all.filter(({ shortcut }) => shortcut !== undefined && this.#listens(shortcut, typing));

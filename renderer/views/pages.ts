@@ -21,7 +21,7 @@ export type PageView =
   | { scope: 'project'; load: () => Promise<{ default: Component<ProjectViewProps> }> }
   | { scope: 'engine'; load: () => Promise<{ default: Component<EngineViewProps> }> };
 
-/** The pages that there are. Each is loaded when it is first opened, so that the first page is there at once. */
+/** The pages that there are. All but the Overview are one file, which comes later, so that the first page is there at once. */
 export const VIEWS: Partial<Record<PageName, PageView>> = {
   general: { scope: 'project', load: () => import('./GeneralView.svelte') },
   domains: { scope: 'project', load: () => import('./DomainsView.svelte') },

@@ -306,6 +306,7 @@ describe('asking', () => {
   it('shows what dig shows, with the command that dig is asked by', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
+    await page.getByLabel('Name to ask for').waitFor();
     await page.locator('body').press('a');
     await page.keyboard.type('acme.test');
     await page.getByLabel('Type to ask for').selectOption('SOA');

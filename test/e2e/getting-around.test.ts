@@ -33,7 +33,7 @@ describe('getting around', () => {
     const { page, errors } = await openPage();
     let arrive: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (arrive = resolve));
-    await page.route('**/PetsView-*.js', async (route) => {
+    await page.route('**/pages-*.js', async (route) => {
       await held;
       await route.continue();
     });

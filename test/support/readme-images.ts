@@ -13,10 +13,10 @@ const WIDTH = 1280;
 /** Pictures are a little finer than most screens, and at most 300 kB. */
 export const PICTURE_SCALE = 1.5;
 
-/** Four minutes in which clients work: how many requests they make in each second, with rests and rushes. */
+/** Four minutes in which clients work: how many requests they make in each second, with rests and rushes, and none at rest in the end. */
 const SECONDS = Array.from({ length: 240 }, (_, second) => {
   const working = 2.5 + 2 * Math.sin(second / 13) + 1.5 * Math.sin(second / 3.7);
-  return Math.max(0, Math.round(working + (second % 47 === 0 ? 6 : 0)));
+  return Math.max(second > 220 ? 3 : 0, Math.round(working + (second % 47 === 0 ? 6 : 0)));
 });
 
 /** A picture in each theme, where the README's pictures are wanted. `height` ends it below what it is about. */

@@ -51,8 +51,10 @@ describe('a press', () => {
 describe('a press that nothing takes', () => {
   it('is kept while more is to come, the first one, and taken by what has come', async () => {
     const { commands, ran, command } = setUp();
+    commands.offer(() => [command('clock', 't')]);
     const arrive = commands.hold();
     expect(commands.press(key('n'), false)).toBe(true);
+    expect(commands.press(key('t'), false)).toBe(true);
     expect(commands.press(key('p'), false)).toBe(true);
     expect(commands.press(key('x', { ctrlKey: true }), false)).toBe(false);
     expect(commands.press(key('x'), true)).toBe(false);
