@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../support/program.ts';
 import { paste, readmeCommands } from '../../support/readme-walk.ts';
 import { requireTool } from '../../support/tools.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Every line starts a program of its own. */
 const WALK_TIMEOUT_MS = 120_000;
 
 /** The README’s commands against a program on free ports and a folder of its own, and what each of them said. */
-async function walk(heading: string) {
+async function walk(heading: string, { file, more = {} }: { file?: string; more?: Record<string, string> } = {}) {
   ['curl', 'dig'].forEach(requireTool);
   const { runtime, dataDir, output } = await startProgram();
   const here = (command: string) =>
@@ -15,8 +16,9 @@ async function walk(heading: string) {
       .replaceAll('~/.local/share/vivarium', dataDir)
       .replaceAll('8080', String(runtime.http.port))
       .replaceAll('8443', String(runtime.https.port))
-      .replaceAll('5380', String(runtime.dns.port));
-  const said = await paste(readmeCommands(heading).map(here), {
+      .replaceAll('5380', String(runtime.dns.port))
+      .replaceAll(/5173/g, (port) => more[port] ?? port);
+  const said = await paste(readmeCommands(heading, file).map(here), {
     VIVARIUM_DATA_DIR: dataDir,
     KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
   });
@@ -61,6 +63,21 @@ const FIRST_WALK: readonly [command: string, outcome: RegExp][] = [
   ['npm run vivarium -- clock reset', /^0\n[^]*^offset +PT0S$/m],
 ];
 
+const UPSTREAM_WALK: readonly [command: string, outcome: RegExp][] = [
+  ['D=', /^0\n$/],
+  ['v()', /^0\n$/],
+  ['v projects create', /^0\n[^]*^target\.url +http:\/\/127\.0\.0\.1:\d+$/m],
+  ['P=', /^0\n$/],
+  ['v deploys create', /^0\n[^]*^status +succeeded$/m],
+  ['v zones create', /^0\n[^]*^name +acme\.test$/m],
+  ['v records put', /^0\n[^]*^type +CNAME$/m],
+  ['v domains attach', /^0\n[^]*^state +pending$/m],
+  ['v domains verify', /^0\n[^]*^certificate\.state +issued$[^]*^serving\.https +true$/m],
+  ['curl', /^0\n[^]*host 127\.0\.0\.1:\d+, asked for as https:\/\/app\.acme\.test:\d+$/],
+  ['v projects update', /^0\n[^]*^target\.host +keep$/m],
+  ['curl', /^0\n[^]*host app\.acme\.test:\d+, asked for as https:\/\/app\.acme\.test:\d+$/],
+];
+
 function expectWalk(said: Awaited<ReturnType<typeof walk>>, expected: typeof FIRST_WALK): void {
   expect(said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length))).toEqual(
     expected.map(([command]) => command),
@@ -77,5 +94,17 @@ describe('the README, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () => 
 
   it('takes a domain from attach to HTTPS, breaks it by CAA, reads why, and mends it', async () => {
     expectWalk(await walk('A domain of your own'), DOMAIN_WALK);
+  });
+});
+
+describe('the pages of docs, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () => {
+  it('put an app behind it, at its own Host and at the one that was asked for', async () => {
+    const app = await startUpstream(({ headers }, response) =>
+      response.end(
+        `host ${headers.host}, asked for as ${String(headers['x-forwarded-proto'])}://${String(headers['x-forwarded-host'])}`,
+      ),
+    );
+    const file = 'docs/put-my-app-behind-it.md';
+    expectWalk(await walk('With the command line', { file, more: { 5173: String(app.port) } }), UPSTREAM_WALK);
   });
 });
