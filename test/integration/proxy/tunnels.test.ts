@@ -266,6 +266,18 @@ describe('threat', () => {
     await untilConnections(running, 0);
   });
 
+  test('a half-open tunnel whose client ends TCP without a word of TLS is closed', async () => {
+    // Not by a time-out.
+    await startSecure({
+      limits: { handshakeTimeoutMs: 600_000, headersTimeoutMs: 600_000, keepAliveTimeoutMs: 600_000 },
+    });
+    const socket = await openTunnel(`${SHOP}:443`);
+    await secure(socket, SHOP);
+    // Past the TLS socket, so that no close_notify is sent.
+    socket.end();
+    await untilConnections(running, 0);
+  });
+
   test.each([
     ['in the CONNECT head', `CONNECT ${SHOP}:443 HTTP/1.1\r\nHo`],
     ['at the 200', connectTo(`${SHOP}:443`)],
