@@ -12,7 +12,7 @@ type Walk = readonly [command: string, outcome: RegExp][];
 /** Pastes the commands of a page, and compares what each of them says: the exit code, then its words. */
 async function expectWalk(page: string, headings: readonly string[], expected: Walk): Promise<void> {
   requireTool('curl');
-  const { runtime, dataDir, output } = await startProgram([], {
+  const { runtime, dataDir, output, end } = await startProgram([], {
     // Its sandbox needs user namespaces, which containers and root do not have.
     env: { VIVARIUM_BROWSER: findChromium(), VIVARIUM_BROWSER_ARGUMENTS: '--headless=new --no-sandbox' },
   });
@@ -26,6 +26,8 @@ async function expectWalk(page: string, headings: readonly string[], expected: W
     VIVARIUM_DATA_DIR: dataDir,
     KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
   });
+  // In order, so that it ends the browsers that it has opened.
+  expect((await end()).code).toBe(0);
   expect(said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length))).toEqual(
     expected.map(([command]) => command),
   );
