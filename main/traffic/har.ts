@@ -18,7 +18,7 @@ export function toHar(entries: readonly Entry[]): Record<string, unknown> {
 function harEntry(entry: Entry): Record<string, unknown> {
   const { record, durationMs } = entry;
   const firstByteMs = record.firstByteMs ?? durationMs;
-  const url = `${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactText(entry.target)}`;
+  const url = escaped(`${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactText(entry.target)}`);
   const requestHeaders = redactFields(record.requestFields).filter(({ name }) => !name.startsWith(':'));
   const responseHeaders = redactFields(record.responseFields);
   const requestBody = presentBody(record.requestBody);
@@ -78,6 +78,9 @@ function contentOf({ responseBody }: Entry['record'], mediaType: string | undefi
     ...(body?.cut === true && { comment: 'cut after 64 KiB' }),
   };
 }
+
+/** With what a URI does not have in it percent-encoded (RFC 3986, section 2); what is encoded already stays. */
+const escaped = (url: string): string => url.replace(/[^\x21-\x7e]|[<>"{}|\\^`]/gu, encodeURIComponent);
 
 const versionOf = ({ httpVersion }: Entry): string => (httpVersion === '2.0' ? 'HTTP/2' : `HTTP/${httpVersion}`);
 

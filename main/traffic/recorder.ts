@@ -7,7 +7,7 @@ import { fillSlot, KeptEntry, roomFor, Slot } from './slot.ts';
 export const ENTRIES_MAX = 10_000;
 
 /** What headers and bodies of all entries together may take; the oldest go first. */
-export const BYTES_MAX = 48 * BLOCK_BYTES;
+export const BYTES_MAX = 16 * BLOCK_BYTES;
 
 /** New entries are told together, this much later: at 5,000 a second nobody reads them one by one. */
 const TELL_AFTER_MS = 100;

@@ -25,6 +25,7 @@ import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsFindings } from './cases/tls-findings.ts';
 import { tlsHandshakes } from './cases/tls-handshakes.ts';
+import { trafficPage } from './cases/traffic-page.ts';
 import { upstreamRequests } from './cases/upstream-requests.ts';
 import { upstreamStreams } from './cases/upstream-streams.ts';
 import { cleanUp, type Figure, ROUND_SECONDS, ROUNDS } from './harness.ts';
@@ -47,6 +48,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   upstreamStreams,
   engineTurns,
   petsPage,
+  trafficPage,
   longWork,
   dnsStall,
   interfaceOpening,

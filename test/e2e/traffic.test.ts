@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
@@ -34,6 +34,22 @@ async function few(engine: Engine): Promise<void> {
 
 async function kept(engine: Engine): Promise<TrafficEntry[]> {
   return ((await engine.call('traffic.list', { limit: 1_000 })) as { items: TrafficEntry[] }).items;
+}
+
+/** What a browser answers a recorded request with that has nothing but the archive. */
+async function answeredFrom(page: Page, archive: string, engine: Engine): Promise<string> {
+  const context = await page.context().browser()?.newContext();
+  if (context === undefined) throw new Error('The page has no browser.');
+  const file = `${archive}.har`;
+  await copyFile(archive, file);
+  await context.routeFromHAR(file, { notFound: 'abort' });
+  const reader = await context.newPage();
+  await reader.goto(`http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1/nope`);
+  const text = await reader.locator('body').innerText();
+  await context.close();
+  // It was asked nothing: the archive’s answers are no new entries.
+  expect(await kept(engine)).toHaveLength(3);
+  return text;
 }
 
 describe('the Traffic page', () => {
@@ -183,7 +199,7 @@ describe('the Traffic page', () => {
 
   it('makes a HAR file, and forgets all when that is confirmed', async () => {
     const opened = await openTraffic({ prepare: few });
-    const { page } = opened;
+    const { page, engine } = opened;
     await row(page, /nope/).waitFor();
     const more = page.getByRole('button', { name: 'More to do with the traffic' });
     const downloading = page.waitForEvent('download');
@@ -193,6 +209,7 @@ describe('the Traffic page', () => {
     expect(download.suggestedFilename()).toBe('demo-traffic.har');
     const archive = JSON.parse(await readFile(await download.path(), 'utf8')) as { log: { entries: unknown[] } };
     expect(archive.log.entries).toHaveLength(3);
+    expect(await answeredFrom(page, await download.path(), engine)).toContain('"code":"not_found"');
     await more.click();
     await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Forget all traffic?' });

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { track } from './engine.ts';
+import { startProgram } from './program.ts';
+import { requireTool } from './tools.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -10,12 +13,21 @@ export function readmeCommands(heading: string, page = 'README.md'): string[] {
   const readme = readFileSync(join(ROOT, page), 'utf8');
   const block = new RegExp(`^## ${heading}$[^]*?^\`\`\`sh\n([^]*?)^\`\`\``, 'm').exec(readme)?.[1];
   if (block === undefined) throw new Error(`${page} has no shell lines under "${heading}".`);
-  return block
+  return commandsOf(block);
+}
+
+/** The commands of all blocks of shell lines of a page of `docs`, from top to bottom. */
+export function pageCommands(name: string): string[] {
+  const page = readFileSync(join(ROOT, 'docs', `${name}.md`), 'utf8');
+  return [...page.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => commandsOf(block));
+}
+
+const commandsOf = (block: string): string[] =>
+  block
     .replaceAll('\\\n', '\\\0')
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => line.replaceAll('\0', '\n'));
-}
 
 /** The numbered steps under a heading of the README, each as one line. */
 export function readmeSteps(heading: string): string[] {
@@ -56,4 +68,34 @@ export async function paste(commands: readonly string[], env: Record<string, str
     text: parts[2 * index] ?? '',
     exitCode: Number(parts[2 * index + 1] ?? Number.NaN),
   }));
+}
+
+/** What commands of the documentation say to a program on free ports and a folder of its own: exit code and text. */
+export async function walk(commands: readonly string[]): Promise<{ command: string; outcome: string }[]> {
+  ['curl', 'dig'].forEach(requireTool);
+  const { runtime, dataDir, output } = await startProgram();
+  const here = (command: string) =>
+    command
+      .replaceAll('~/.local/share/vivarium', dataDir)
+      .replaceAll('8080', String(runtime.http.port))
+      .replaceAll('8443', String(runtime.https.port))
+      .replaceAll('5380', String(runtime.dns.port));
+  const said = await paste(commands.map(here), {
+    VIVARIUM_DATA_DIR: dataDir,
+    KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
+  });
+  return said.map(({ command, text, exitCode }) => ({ command, outcome: `${exitCode}\n${text.trim()}` }));
+}
+
+/** Each command by its beginning, and what comes of it: the exit code, then what is said. */
+export function expectWalk(
+  said: readonly { command: string; outcome: string }[],
+  expected: readonly (readonly [command: string, outcome: RegExp])[],
+): void {
+  expect(said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length))).toEqual(
+    expected.map(([command]) => command),
+  );
+  expect(said.map(({ outcome }) => outcome)).toEqual(
+    expected.map(([, outcome]) => expect.stringMatching(outcome) as string),
+  );
 }

@@ -1,0 +1,73 @@
+import { createRequire } from 'node:module';
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { toHar } from '../../../main/traffic/har.ts';
+import { entry, record } from '../../support/traffic-entries.ts';
+
+const require = createRequire(import.meta.url);
+
+/** The archive format's own schema (HAR 1.2), written for an older draft of JSON Schema. */
+function createValidator() {
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-06.json') as object);
+  for (const schema of Object.values(require('har-schema') as Record<string, object>)) ajv.addSchema(schema);
+  const validate = ajv.getSchema('har.json');
+  if (validate === undefined) throw new Error('har-schema has no schema of that name any more.');
+  return (log: unknown): string[] => {
+    void validate({ log });
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  };
+}
+
+const faultsOf = createValidator();
+const body = (text: string | Buffer) => ({ chunks: [text], bytes: Buffer.byteLength(text) });
+
+describe('an archive of traffic', () => {
+  it.each([
+    ['a plain request', entry()],
+    ['one with a body', entry({ method: 'POST', record: record({ requestBody: body('{"name":"Rex"}') }) })],
+    [
+      'bytes that are no text',
+      entry({ record: record({ requestBody: body(Buffer.from([0xff, 0])), responseBody: body(Buffer.from([0xff])) }) }),
+    ],
+    [
+      'a client that left',
+      entry({
+        status: null,
+        aborted: true,
+        record: record({ responseFields: [], firstByteMs: null, responseBody: { chunks: [], bytes: 0 } }),
+      }),
+    ],
+    ['a request that named nobody', entry({ authority: null, route: null, stage: 'authority', status: 400 })],
+    [
+      'HTTP/2 with pseudo header fields',
+      entry({ httpVersion: '2.0', record: record({ requestFields: [':method', 'GET', 'accept', '*/*'] }) }),
+    ],
+    [
+      'a secret in a query, and what a URL must not have',
+      entry({ target: '/v1/pets?key=viv_0123456789abcdef&q=<é "|> ^`{}' }),
+    ],
+    ['a redirect', entry({ status: 301, record: record({ responseFields: ['Location', 'https://www.acme.test/'] }) })],
+    ['a WebSocket', entry({ status: 101, durationMs: 90_000.5 })],
+  ])('fits the schema of HAR 1.2 with %s', (_name, kept) => {
+    expect(faultsOf(toHar([kept]))).toEqual([]);
+  });
+
+  it('without entries, too; and the schema is not content with anything', () => {
+    expect(faultsOf(toHar([]))).toEqual([]);
+    expect(faultsOf({ ...toHar([]), creator: {} })).not.toEqual([]);
+  });
+
+  it('has its entries oldest first, and addresses that can be read', () => {
+    const { entries } = toHar([entry({ number: 2, target: '/b?x=a%20b' }), entry({ number: 1, target: '/a é' })]) as {
+      entries: { request: { url: string; queryString: unknown } }[];
+    };
+    expect(entries.map(({ request }) => request.url)).toEqual([
+      'http://demo.vivarium.localhost:8080/a%20%C3%A9',
+      'http://demo.vivarium.localhost:8080/b?x=a%20b',
+    ]);
+    expect(entries[1]?.request.queryString).toEqual([{ name: 'x', value: 'a b' }]);
+  });
+});
