@@ -43,6 +43,8 @@ describe('a lost connection', () => {
   it('asks for the new link when the engine has been started with another token', async () => {
     const { page, engine } = await openPage();
     await seen(page, 'live');
+    // It is there before the engine goes; whether it stays is what is asked.
+    await seen(page, 'Biscuit');
     await engine.stop();
     await engine.restart('another-token');
     await seen(page, 'wants its new link');

@@ -241,7 +241,7 @@ describe('the Traffic page', () => {
     const { page } = opened;
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor({ timeout: 15_000 });
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
-    await page.locator('canvas').first().waitFor();
+    expect(await page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
     await expectSound(opened, 'traffic-charts');
     await page.emulateMedia({ forcedColors: 'active' });
     await page.getByRole('region', { name: 'Answers by status' }).getByText('4xx').waitFor();
