@@ -33,7 +33,8 @@ describe('the overview before a real engine', () => {
     await attention.getByText('Demo key is banned').waitFor();
     await page
       .getByRole('img', { name: /refused/ })
-      .locator('canvas')
+      .locator('.brick path[d^=M]')
+      .first()
       .waitFor();
     await expectSound(opened, 'overview-banned');
   });
