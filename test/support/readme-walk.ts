@@ -70,16 +70,23 @@ export async function paste(commands: readonly string[], env: Record<string, str
   }));
 }
 
-/** What commands of the documentation say to a program on free ports and a folder of its own: exit code and text. */
-export async function walk(commands: readonly string[]): Promise<{ command: string; outcome: string }[]> {
+/**
+ * What commands of the documentation say to a program on free ports and a folder of its own: exit code and text. `ports`
+ * stand in for those that the documentation names beside Vivarium's.
+ */
+export async function walk(
+  commands: readonly string[],
+  ports: Readonly<Record<number, number>> = {},
+): Promise<{ command: string; outcome: string }[]> {
   ['curl', 'dig'].forEach(requireTool);
   const { runtime, dataDir, output } = await startProgram();
+  const actual = { 8080: runtime.http.port, 8443: runtime.https.port, 5380: runtime.dns.port, ...ports };
+  // At once: a port that was put in must not be taken for one that is to be replaced.
+  const named = new RegExp(Object.keys(actual).join('|'), 'g');
   const here = (command: string) =>
     command
       .replaceAll('~/.local/share/vivarium', dataDir)
-      .replaceAll('8080', String(runtime.http.port))
-      .replaceAll('8443', String(runtime.https.port))
-      .replaceAll('5380', String(runtime.dns.port));
+      .replaceAll(named, (port) => String(actual[Number(port) as keyof typeof actual]));
   const said = await paste(commands.map(here), {
     VIVARIUM_DATA_DIR: dataDir,
     KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',

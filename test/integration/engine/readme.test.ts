@@ -1,29 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { startProgram } from '../../support/program.ts';
-import { paste, readmeCommands } from '../../support/readme-walk.ts';
-import { requireTool } from '../../support/tools.ts';
+import { describe, it } from 'vitest';
+import { expectWalk, readmeCommands, walk } from '../../support/readme-walk.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Every line starts a program of its own. */
 const WALK_TIMEOUT_MS = 120_000;
-
-/** The README’s commands against a program on free ports and a folder of its own, and what each of them said. */
-async function walk(heading: string, { file, more = {} }: { file?: string; more?: Record<string, string> } = {}) {
-  ['curl', 'dig'].forEach(requireTool);
-  const { runtime, dataDir, output } = await startProgram();
-  const here = (command: string) =>
-    command
-      .replaceAll('~/.local/share/vivarium', dataDir)
-      .replaceAll('8080', String(runtime.http.port))
-      .replaceAll('8443', String(runtime.https.port))
-      .replaceAll('5380', String(runtime.dns.port))
-      .replaceAll(/5173/g, (port) => more[port] ?? port);
-  const said = await paste(readmeCommands(heading, file).map(here), {
-    VIVARIUM_DATA_DIR: dataDir,
-    KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
-  });
-  return said.map(({ command, text, exitCode }) => ({ command, outcome: `${exitCode}\n${text.trim()}` }));
-}
 
 /** A line of the README, by its beginning, and what comes of it: the exit code, then what is said. */
 const DOMAIN_WALK: readonly [command: string, outcome: RegExp][] = [
@@ -78,22 +58,13 @@ const UPSTREAM_WALK: readonly [command: string, outcome: RegExp][] = [
   ['curl', /^0\n[^]*host app\.acme\.test:\d+, asked for as https:\/\/app\.acme\.test:\d+$/],
 ];
 
-function expectWalk(said: Awaited<ReturnType<typeof walk>>, expected: typeof FIRST_WALK): void {
-  expect(said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length))).toEqual(
-    expected.map(([command]) => command),
-  );
-  expect(said.map(({ outcome }) => outcome)).toEqual(
-    expected.map(([, outcome]) => expect.stringMatching(outcome) as string),
-  );
-}
-
 describe('the README, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () => {
   it('asks the API, goes over its limit, and moves the clock', async () => {
-    expectWalk(await walk('A first walk'), FIRST_WALK);
+    expectWalk(await walk(readmeCommands('A first walk')), FIRST_WALK);
   });
 
   it('takes a domain from attach to HTTPS, breaks it by CAA, reads why, and mends it', async () => {
-    expectWalk(await walk('A domain of your own'), DOMAIN_WALK);
+    expectWalk(await walk(readmeCommands('A domain of your own')), DOMAIN_WALK);
   });
 });
 
@@ -104,7 +75,7 @@ describe('the pages of docs, pasted line by line', { timeout: WALK_TIMEOUT_MS },
         `host ${headers.host}, asked for as ${String(headers['x-forwarded-proto'])}://${String(headers['x-forwarded-host'])}`,
       ),
     );
-    const file = 'docs/put-my-app-behind-it.md';
-    expectWalk(await walk('With the command line', { file, more: { 5173: String(app.port) } }), UPSTREAM_WALK);
+    const commands = readmeCommands('With the command line', 'docs/put-my-app-behind-it.md');
+    expectWalk(await walk(commands, { 5173: app.port }), UPSTREAM_WALK);
   });
 });
