@@ -23,7 +23,8 @@ export function track(close: () => void | Promise<void>): void {
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-test-'));
-  track(() => rmSync(folder, { recursive: true, force: true }));
+  // A browser that has been told to end may still write a file or two.
+  track(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   return folder;
 }
 
