@@ -195,6 +195,9 @@ describe('the keyboard', () => {
     await toast(page, 'Saffron the Sun Conure is back as pet 3.').waitFor();
     await counted(page, '30 pets').waitFor();
     expect((await pets(engine)).items[2]).toMatchObject({ id: '3', name: 'Saffron the Sun Conure' });
+    // The pet that someone is at stays where it is on the screen: the list has moved instead.
+    await expect.poll(() => focused(page)).toBe('3 name');
+    await expect.poll(() => topOf(page)).toBeGreaterThan(0);
     await row(page, 'Otis').getByRole('button', { name: 'Remove Otis the Basset Hound' }).click();
     await toast(page, 'Removed Otis the Basset Hound.').waitFor();
     expect(errors).toEqual([]);
