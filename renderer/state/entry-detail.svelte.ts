@@ -1,3 +1,4 @@
+import { ORPCError } from '@orpc/client';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
@@ -12,13 +13,22 @@ export interface EntryDetailOptions {
 
 /** One entry with headers, bodies and timings. What is over does not change: it is read once, and after a lost connection. */
 export class EntryDetail {
-  readonly entry: LiveQuery<TrafficDetail>;
+  /** Null when it is gone, or was one of an earlier run of the engine. */
+  readonly entry: LiveQuery<TrafficDetail | null>;
 
   constructor({ client, changes, time, id }: EntryDetailOptions) {
     this.entry = new LiveQuery({
       changes,
       time,
-      read: (signal) => client.traffic.get({ id }, { signal }),
+      read: async (signal) => {
+        try {
+          return await client.traffic.get({ id }, { signal });
+        } catch (error) {
+          // What has been read stays, whatever made room for newer ones meanwhile.
+          if (error instanceof ORPCError && error.code === 'not_found') return this.entry.value ?? null;
+          throw error;
+        }
+      },
       concerns: () => false,
     });
   }

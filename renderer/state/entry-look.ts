@@ -26,6 +26,16 @@ export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'a
   return { ...look, text: String(status), title: status === 101 ? 'A WebSocket' : undefined };
 }
 
+/** The hostname that was asked for, without its port; empty where none was named. */
+export const hostnameOf = ({ authority }: Pick<TrafficEntry, 'authority'>): string =>
+  (authority ?? '').replace(/:\d+$/, '');
+
+export const isHostnameOf = (hostname: string, url: string): boolean => new URL(url).hostname === hostname;
+
+/** HTTP/2 has no minor version (RFC 9113). */
+export const protocolOf = ({ httpVersion }: Pick<TrafficEntry, 'httpVersion'>): string =>
+  `HTTP/${httpVersion === '2.0' ? '2' : httpVersion}`;
+
 /** What the stages are called, in their order, and what each does. */
 export const STAGES = [
   { name: 'listener', does: 'takes the request' },

@@ -9,6 +9,7 @@ import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { formatCounted } from '../time/format.ts';
+import { hostnameOf, isHostnameOf } from './entry-look.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import { TrafficLog, type TrafficNarrowing } from './traffic-log.svelte.ts';
@@ -128,6 +129,14 @@ export class TrafficPage {
     if (keyId === undefined) return address;
     const key = this.keys.value?.find(({ id }) => id === keyId);
     return key === undefined || key.name === '' ? keyId : key.name;
+  }
+
+  /** Where an entry went, as far as that does not go without saying: in a project's list, its base address does. */
+  hostOf(entry: TrafficEntry): string {
+    const hostname = hostnameOf(entry);
+    if (this.scope === 'all') return hostname;
+    if (entry.environment === 'staging') return 'staging';
+    return isHostnameOf(hostname, this.#options.project().baseUrl.production) ? '' : hostname;
   }
 
   hrefOf(id: string | undefined): string {

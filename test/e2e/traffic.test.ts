@@ -124,6 +124,19 @@ describe('the Traffic page', () => {
     await pane(page).getByText('The route stage answered: no project is served at').waitFor();
   });
 
+  it('has the hostname give way before the path', async () => {
+    const { page, engine } = await openTraffic({ viewport: { width: 1280, height: 800 } });
+    await engine.api({ path: '/v1/nope', host: `${'long.'.repeat(20)}nobody.test` });
+    await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
+    await row(page, 'nope').click();
+    await pane(page).getByText('The route stage answered').waitFor();
+    const cut = (className: string) =>
+      row(page, 'nope')
+        .locator(className)
+        .evaluate((shown: { scrollWidth: number; clientWidth: number }) => shown.scrollWidth > shown.clientWidth);
+    expect([await cut('.path'), await cut('.host')]).toEqual([false, true]);
+  });
+
   it('is gone through with the arrows, and gives the focus back', async () => {
     const { page } = await openTraffic({ prepare: few });
     await row(page, /nope/).click();
@@ -256,7 +269,7 @@ describe('the Traffic page', () => {
 
   it('explains an entry that is gone', async () => {
     const { page } = await openTraffic({ path: `${PATH}/trf_77` });
-    await page.getByText('it may have made room for newer ones').waitFor();
+    await pane(page).getByText('This entry is gone').waitFor();
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await pane(page).waitFor({ state: 'detached' });
   });

@@ -102,6 +102,24 @@ describe('the Traffic page', () => {
     expect(address()).toBe('/projects/demo/traffic/trf_3');
   });
 
+  it('leaves out where a request went where that goes without saying', async () => {
+    const entries = [
+      makeEntry(1),
+      makeEntry(2, { environment: 'staging', authority: 'demo-staging.vivarium.localhost:8080' }),
+      makeEntry(3, { authority: 'shop.acme.test' }),
+      makeEntry(4, { authority: null }),
+    ];
+    const own = await setUp();
+    expect(entries.map((entry) => own.page.hostOf(entry))).toEqual(['', 'staging', 'shop.acme.test', '']);
+    const all = await setUp('/projects/demo/traffic?of=all');
+    expect(entries.map((entry) => all.page.hostOf(entry))).toEqual([
+      'demo.vivarium.localhost',
+      'demo-staging.vivarium.localhost',
+      'shop.acme.test',
+      '',
+    ]);
+  });
+
   it('names callers as people do', async () => {
     const { page } = await setUp();
     const { keyId: _key, ...stranger } = makeEntry(2);
