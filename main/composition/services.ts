@@ -170,6 +170,7 @@ export function createServices(
       recorder: dataPlane.recorder,
       series: dataPlane.series,
       rules: trafficRules,
+      ids: trafficRules.createEntryIds(clock.state().realNow),
       recording: () => settings.current().traffic.record,
       keys: store.keys,
       loopback: dataPlane.loopback,

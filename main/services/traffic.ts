@@ -3,7 +3,7 @@ import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
 import type * as trafficRules from '../traffic/index.ts';
-import type { Entry, Recorder, Series } from '../traffic/index.ts';
+import type { Entry, EntryIds, Recorder, Series } from '../traffic/index.ts';
 import type { Loopback, Passes } from '../proxy/index.ts';
 import type { KeyRows } from './dependencies.ts';
 
@@ -29,16 +29,14 @@ const NOT_REPLAYED: ReadonlySet<string> = new Set([
 export function createTrafficServices(options: {
   recorder: Recorder;
   series: Pick<Series, 'read'>;
-  rules: Pick<
-    typeof trafficRules,
-    'bytesOf' | 'matches' | 'STEP_SECONDS' | 'numberOf' | 'presentDetail' | 'presentEntry' | 'toHar'
-  >;
+  rules: Pick<typeof trafficRules, 'bytesOf' | 'matches' | 'STEP_SECONDS' | 'presentDetail' | 'presentEntry' | 'toHar'>;
+  ids: EntryIds;
   recording: () => boolean;
   keys: Pick<KeyRows, 'get'>;
   loopback: Loopback;
   passes: Pick<Passes, 'issue'>;
 }): Services['traffic'] {
-  const { recorder, rules, keys } = options;
+  const { recorder, rules, ids, keys } = options;
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
 
   function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
@@ -50,12 +48,12 @@ export function createTrafficServices(options: {
   }
 
   function existing(id: string): Entry {
-    const number = rules.numberOf(id);
+    const number = ids.numberOf(id);
     const entry = number === null ? null : recorder.get(number);
     if (entry === null) {
       throw new VivariumError(
         'not_found',
-        `There is no entry "${id}": it may have made room for newer ones, or been cleared. traffic.list shows those there are.`,
+        `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows those there are.`,
       );
     }
     return entry;
@@ -66,25 +64,25 @@ export function createTrafficServices(options: {
       const fits = fitting(narrowed);
       const items: Entry[] = [];
       let next: string | undefined;
-      for (const entry of recorder.newestFirst(before === undefined ? undefined : (rules.numberOf(before) ?? 0))) {
+      for (const entry of recorder.newestFirst(before === undefined ? undefined : (ids.numberOf(before) ?? 0))) {
         if (!fits(entry)) continue;
         if (items.length === limit) {
-          next = rules.presentEntry(items.at(-1) ?? entry).id;
+          next = ids.idOf((items.at(-1) ?? entry).number);
           break;
         }
         items.push(entry);
       }
       return {
-        items: items.map(rules.presentEntry),
+        items: items.map((entry) => rules.presentEntry(entry, ids)),
         kept: recorder.size(),
         recording: options.recording(),
         ...(next !== undefined && { next }),
       };
     },
-    get: ({ id }) => rules.presentDetail(existing(id)),
+    get: ({ id }) => rules.presentDetail(existing(id), ids),
     async *watch(narrowed, { signal }) {
       for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
-        yield { entries: entries.map(rules.presentEntry), ...told };
+        yield { entries: entries.map((entry) => rules.presentEntry(entry, ids)), ...told };
       }
     },
     summary({ minutes, projectId } = { minutes: SUMMARY_MINUTES_DEFAULT }) {
@@ -133,7 +131,7 @@ export function createTrafficServices(options: {
         if (again === null)
           throw new VivariumError('unavailable', 'The request was sent again, and not recorded: recording is off.');
         recorder.markReplay(again, entry.number);
-        return rules.presentDetail(again);
+        return rules.presentDetail(again, ids);
       } finally {
         pass?.withdraw();
       }

@@ -1,18 +1,11 @@
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { explain } from './explain.ts';
 import type { Entry, RecordedBody } from './entry.ts';
+import type { EntryIds } from './ids.ts';
 import { redactFields, redactText } from './redact.ts';
 
-/** An entry's number as its id, and back; null for what is no id. */
-export const idOf = (number: number): string => `trf_${number}`;
-
-export function numberOf(id: string): number | null {
-  const match = /^trf_([1-9][0-9]{0,14})$/.exec(id);
-  return match === null ? null : Number(match[1]);
-}
-
 /** An entry as it is listed. */
-export function presentEntry(entry: Entry): TrafficEntry {
+export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): TrafficEntry {
   const { record, route, decision } = entry;
   return {
     id: idOf(entry.number),
@@ -40,10 +33,10 @@ export function presentEntry(entry: Entry): TrafficEntry {
 }
 
 /** An entry with everything that is known of it. */
-export function presentDetail(entry: Entry): TrafficDetail {
+export function presentDetail(entry: Entry, ids: Pick<EntryIds, 'idOf'>): TrafficDetail {
   const { record, route, decision } = entry;
   return {
-    ...presentEntry(entry),
+    ...presentEntry(entry, ids),
     explanation: explain(entry),
     timings: timingsOf(entry),
     rate: decision?.rate ?? null,

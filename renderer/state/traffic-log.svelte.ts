@@ -223,6 +223,6 @@ export class TrafficLog {
   }
 }
 
-/** Ids rise with time: `trf_12`. */
+/** The last part of an id rises with time: `trf_mi8x2k1a_12`. */
 const numberOf = (entry: TrafficEntry | undefined): number =>
-  entry === undefined ? 0 : Number(entry.id.slice(entry.id.indexOf('_') + 1));
+  entry === undefined ? 0 : Number(entry.id.slice(entry.id.lastIndexOf('_') + 1));

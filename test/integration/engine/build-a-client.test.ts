@@ -35,7 +35,7 @@ const WALK: readonly [command: string, outcome: RegExp][] = [
   ['v traffic list', /^0\n[^]*\b415\b[^]*\b405\b/],
   ['ID=', /^0\n$/],
   ['v traffic get', /^0\n[^]*^method +POST$[^]*^status +201$/m],
-  ['v traffic replay', /^0\n[^]*^method +POST$[^]*^status +201$[^]*^replayOf +trf_\d+$/m],
+  ['v traffic replay', /^0\n[^]*^method +POST$[^]*^status +201$[^]*^replayOf +trf_[0-9a-z]+_\d+$/m],
   ['v traffic har', /^0\n$/],
   ['v traffic summary', /^0\n[^]*^stepSeconds +5$/m],
   ['v clock freeze', /^0\n[^]*^frozen +true$/m],

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { toHar } from '../../../main/traffic/har.ts';
-import { numberOf, presentDetail } from '../../../main/traffic/present.ts';
+import { createEntryIds } from '../../../main/traffic/ids.ts';
+import { presentDetail } from '../../../main/traffic/present.ts';
 import { redactFields } from '../../../main/traffic/redact.ts';
 import { entry, record } from '../../support/traffic-entries.ts';
+
+/** The run that began at 10 ms. */
+const ids = createEntryIds(10);
 
 const SECRET = 'viv_abcdEFGHijklMNOPqrstUVWXyz012345';
 
@@ -30,6 +34,7 @@ describe('secrets', () => {
             requestBody: { chunks: [`{"secret":"${SECRET}"}`], bytes: 50 },
           }),
         }),
+        ids,
       ),
       toHar([
         entry({ target: `/?k=${SECRET}`, record: record({ requestFields: ['Authorization', `Bearer ${SECRET}`] }) }),
@@ -53,18 +58,20 @@ describe('a body', () => {
     ['nothing', [], 0, null],
     ['one that was only counted', [], 100, null],
   ])('of %s', (_what, chunks, bytes, shown) => {
-    expect(presentDetail(entry({ record: record({ responseBody: { chunks, bytes } }) })).responseBody).toEqual(shown);
+    expect(presentDetail(entry({ record: record({ responseBody: { chunks, bytes } }) }), ids).responseBody).toEqual(
+      shown,
+    );
   });
 });
 
 describe('an entry', () => {
   it('says where its time went', () => {
-    expect(presentDetail(entry()).timings).toEqual([
+    expect(presentDetail(entry(), ids).timings).toEqual([
       { part: 'stages', ms: 1 },
       { part: 'waiting', ms: 9 },
       { part: 'receiving', ms: 2.35 },
     ]);
-    expect(presentDetail(entry({ record: record({ handedMs: null, firstByteMs: null }) })).timings).toEqual([
+    expect(presentDetail(entry({ record: record({ handedMs: null, firstByteMs: null }) }), ids).timings).toEqual([
       { part: 'stages', ms: 12.35 },
       { part: 'waiting', ms: 0 },
       { part: 'receiving', ms: 0 },
@@ -87,17 +94,27 @@ describe('an entry', () => {
       'The upstream http://127.0.0.1:3000 answered.',
     ],
   ] as const)('%o explains itself', (changes, text) => {
-    expect(presentDetail(entry(changes)).explanation).toContain(text);
+    expect(presentDetail(entry(changes), ids).explanation).toContain(text);
   });
 
   it.each([
-    ['trf_1', 1],
-    ['trf_0', null],
-    ['trf_x', null],
+    ['trf_a_1', 1],
+    ['trf_a_0', null],
+    ['trf_a_x', null],
+    ['trf_a_', null],
+    ['trf_b_1', null],
+    ['trf_1', null],
     ['1', null],
-    ['trf_99999999999999999999', null],
-  ])('has the number of its id: %s is %s', (id, number) => {
-    expect(numberOf(id)).toBe(number);
+    ['trf_a_99999999999999999999', null],
+  ])('has the number of its id, in the run of that id: %s is %s', (id, number) => {
+    expect(ids.numberOf(id)).toBe(number);
+  });
+
+  it('has another id in the next run', () => {
+    const next = createEntryIds(1_795_276_800_001);
+    const id = createEntryIds(1_795_276_800_000).idOf(1);
+    expect(next.idOf(1)).not.toBe(id);
+    expect(next.numberOf(id)).toBeNull();
   });
 });
 
