@@ -179,8 +179,17 @@ export const traffic = {
     .output(z.object({ cleared: z.int() })),
   har: base
     .route({ summary: 'Entries as an HTTP archive (HAR 1.2), which the tools of browsers open; secrets are redacted' })
-    .input(narrowed.optional())
-    .output(z.object({ log: z.record(z.string(), z.unknown()) })),
+    .input(
+      narrowed
+        .extend({
+          /** A part with at most so many entries, and fewer where they are large; without it, the archive is whole. */
+          limit: z.int().min(1).max(TRAFFIC_LIST_MAX).optional(),
+          /** Only entries after this one: `next` of the part before. */
+          after: identifier.optional(),
+        })
+        .optional(),
+    )
+    .output(z.object({ log: z.looseObject({ entries: z.array(z.unknown()) }), next: identifier.optional() })),
   replay: base
     .route({ summary: 'Send a recorded request again, as the key that it came with; it is counted like any other' })
     .input(one)

@@ -8,6 +8,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { drain, readJsonBody } from './body.ts';
 import { sendEventStream } from './event-stream.ts';
 import { isCatalogueError } from './failure.ts';
+import { jsonInTurns } from './json-in-turns.ts';
 import { generateOpenApi } from './openapi.ts';
 import { sendFailure, sendJson } from './responses.ts';
 import type { ControlRouter } from './router.ts';
@@ -66,7 +67,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
     response.once('close', () => gone.abort());
     const invoke = createProcedureClient(procedure, { path: name.split('.'), context: {} });
     const output: unknown = await invoke(input, { signal: gone.signal });
-    if (!isAsyncIteratorObject(output)) return sendJson(response, 200, JSON.stringify(output ?? null));
+    if (!isAsyncIteratorObject(output)) return sendJson(response, 200, await jsonInTurns(output));
     streaming.add(gone);
     try {
       await sendEventStream(response, output, { clock, signal: gone.signal });

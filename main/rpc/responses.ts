@@ -15,7 +15,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function sendJson(
   response: ServerResponse,
   status: number,
-  text: string,
+  text: string | Buffer,
   headers: Record<string, string> = {},
 ): void {
   if (response.headersSent || response.destroyed) return;

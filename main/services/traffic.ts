@@ -10,6 +10,9 @@ import type { KeyRows } from './dependencies.ts';
 /** How long the entry of a replay may take to be there after its answer, in real time. */
 const REPLAY_ENTRY_MS_MAX = 5_000;
 
+/** Bodies after which a part of an archive ends, so that it is written and sent in a few milliseconds. */
+const PART_BYTES = 512 * 1024;
+
 /** Made by the sender anew: whom it is, where it ends, and what belongs to the connection (RFC 9110 §7.6.1). */
 const NOT_REPLAYED: ReadonlySet<string> = new Set([
   'authorization',
@@ -29,7 +32,10 @@ const NOT_REPLAYED: ReadonlySet<string> = new Set([
 export function createTrafficServices(options: {
   recorder: Recorder;
   series: Pick<Series, 'read'>;
-  rules: Pick<typeof trafficRules, 'bytesOf' | 'matches' | 'STEP_SECONDS' | 'presentDetail' | 'presentEntry' | 'toHar'>;
+  rules: Pick<
+    typeof trafficRules,
+    'bytesOf' | 'keptBytes' | 'matches' | 'STEP_SECONDS' | 'presentDetail' | 'presentEntry' | 'toHar'
+  >;
   ids: EntryIds;
   recording: () => boolean;
   keys: Pick<KeyRows, 'get'>;
@@ -47,16 +53,38 @@ export function createTrafficServices(options: {
       (projectId === undefined || entry.route?.projectId === projectId) && rules.matches(entry, read.terms, nameOf);
   }
 
-  function existing(id: string): Entry {
+  /** The number of an entry that was there once. */
+  function known(id: string): number {
     const number = ids.numberOf(id);
-    const entry = number === null ? null : recorder.get(number);
-    if (entry === null) {
-      throw new VivariumError(
-        'not_found',
-        `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows those there are.`,
-      );
-    }
+    if (number === null) throw missing(id);
+    return number;
+  }
+
+  function existing(id: string): Entry {
+    const entry = recorder.get(known(id));
+    if (entry === null) throw missing(id);
     return entry;
+  }
+
+  /** Entries of an archive as they are asked for, and whether `limit` or their size ended them before their end. */
+  function partOf(entries: Iterable<Entry>, fits: (entry: Entry) => boolean, limit: number | undefined) {
+    const taken = { count: 0, bytes: 0, last: 0, isPart: false };
+    return {
+      last: () => (taken.isPart ? taken.last : null),
+      entries: (function* () {
+        for (const entry of entries) {
+          if (!fits(entry)) continue;
+          if (limit !== undefined && (taken.count === limit || taken.bytes >= PART_BYTES)) {
+            taken.isPart = true;
+            return;
+          }
+          taken.count += 1;
+          taken.bytes += rules.keptBytes(entry);
+          taken.last = entry.number;
+          yield entry;
+        }
+      })(),
+    };
   }
 
   return {
@@ -89,9 +117,11 @@ export function createTrafficServices(options: {
       return options.series.read((minutes * 60) / rules.STEP_SECONDS, projectId);
     },
     clear: () => ({ cleared: recorder.clear() }),
-    har(narrowed) {
-      const fits = fitting(narrowed);
-      return { log: rules.toHar([...recorder.newestFirst()].filter(fits)) };
+    async har({ limit, after, ...narrowed } = {}) {
+      const part = partOf(recorder.oldestFirst(after === undefined ? 0 : known(after)), fitting(narrowed), limit);
+      const log = await rules.toHar(part.entries);
+      const last = part.last();
+      return { log, ...(last !== null && { next: ids.idOf(last) }) };
     },
     async replay({ id }, { signal }) {
       const entry = existing(id);
@@ -138,6 +168,12 @@ export function createTrafficServices(options: {
     },
   };
 }
+
+const missing = (id: string): VivariumError =>
+  new VivariumError(
+    'not_found',
+    `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows those there are.`,
+  );
 
 /** Why an entry can't be sent again as it was, or null. */
 function replayRefusal({ authority, stage, status, record }: Entry): string | null {

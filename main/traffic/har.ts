@@ -1,3 +1,4 @@
+import { nextTurn } from '../base/next-turn.ts';
 import { VERSION } from '../base/version.ts';
 import type { Entry } from './entry.ts';
 import { presentBody } from './present.ts';
@@ -5,14 +6,36 @@ import { redactFields, redactText } from './redact.ts';
 
 type Field = { name: string; value: string };
 
-/** Entries as an HTTP archive, version 1.2, oldest first. Times are real: an archive is read beside others. */
-export function toHar(entries: readonly Entry[]): Record<string, unknown> {
-  return {
-    version: '1.2',
-    creator: { name: 'Vivarium', version: VERSION },
-    pages: [],
-    entries: entries.toSorted((a, b) => a.number - b.number).map(harEntry),
-  };
+/** What is written without letting anything else run: some two milliseconds' work. */
+const BYTES_PER_TURN = 256 * 1024;
+
+/** About what an entry is in an archive without its bodies. */
+const ENTRY_BYTES = 2 * 1024;
+
+export interface Har extends Record<string, unknown> {
+  entries: unknown[];
+}
+
+/**
+ * Entries, oldest first, as an HTTP archive, version 1.2. Times are real: an archive is read beside others. It is made in turns, and
+ * takes each entry when it comes to it.
+ */
+export async function toHar(entries: Iterable<Entry>): Promise<Har> {
+  const made: unknown[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    made.push(harEntry(entry));
+    bytes += ENTRY_BYTES + keptBytes(entry);
+    if (bytes < BYTES_PER_TURN) continue;
+    bytes = 0;
+    await nextTurn();
+  }
+  return { version: '1.2', creator: { name: 'Vivarium', version: VERSION }, pages: [], entries: made };
+}
+
+/** What is kept of an entry's bodies. */
+export function keptBytes({ record: { requestBody, responseBody } }: Entry): number {
+  return [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
 }
 
 function harEntry(entry: Entry): Record<string, unknown> {

@@ -1,5 +1,5 @@
 /** What the composition root takes from here; everything else is for this folder and its tests. */
-export { toHar } from './har.ts';
+export { keptBytes, toHar } from './har.ts';
 export { matches } from './match.ts';
 export { createEntryIds, type EntryIds } from './ids.ts';
 export { bytesOf, presentDetail, presentEntry } from './present.ts';

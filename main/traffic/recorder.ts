@@ -32,6 +32,8 @@ export interface Recorder {
   take(exchange: RecordedExchange): void;
   /** Newest first, beginning before entry `before`. */
   newestFirst(before?: number): IterableIterator<Entry>;
+  /** Those there are now, oldest first, beginning after entry `after`; one that has gone by its turn is left out. */
+  oldestFirst(after?: number): IterableIterator<Entry>;
   get(number: number): Entry | null;
   size(): number;
   /** Forgets all; how many there were. */
@@ -106,6 +108,12 @@ export function createRecorder(
     *newestFirst(before = nextNumber) {
       for (let number = Math.min(before, nextNumber) - 1; number >= oldest; number--) {
         yield at(number);
+      }
+    },
+    *oldestFirst(after = 0) {
+      const end = nextNumber;
+      for (let number = Math.max(after + 1, oldest); number < end; number++) {
+        if (number >= oldest) yield at(number);
       }
     },
     get: (number) => (number >= oldest && number < nextNumber ? at(number) : null),

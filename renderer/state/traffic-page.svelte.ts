@@ -10,6 +10,7 @@ import { formatPlace } from '../navigation/places.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { formatCounted } from '../time/format.ts';
 import { hostnameOf, isHostnameOf } from './entry-look.ts';
+import { readArchive } from './traffic-archive.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import { TrafficLog, type TrafficNarrowing } from './traffic-log.svelte.ts';
@@ -41,7 +42,7 @@ export class TrafficPage {
   readonly settings: LiveQuery<Settings>;
   readonly keys: LiveQuery<ApiKey[]>;
   readonly replay: Task<[id: string], TrafficDetail>;
-  readonly download: Task<[save: (name: string, text: string) => void], void>;
+  readonly download: Task<[save: (name: string, pieces: string[]) => void], void>;
   #log = $state.raw() as TrafficLog;
   /** Another list, until it has something to show. */
   #coming: TrafficLog | undefined;
@@ -73,8 +74,7 @@ export class TrafficPage {
       return again;
     });
     this.download = new Task(async (save) => {
-      const archive = await client.traffic.har(this.#narrowing);
-      save(`${project().slug}-traffic.har`, JSON.stringify(archive));
+      save(`${project().slug}-traffic.har`, await readArchive(client, this.#narrowing));
     });
     this.#log = this.#open(this.wanted);
   }

@@ -147,4 +147,21 @@ describe('traffic', () => {
     expect(detail.responseBody?.text.length).toBe(64 * 1024);
     await expect(engine.call('traffic.har')).resolves.toMatchObject({ log: { version: '1.2', entries: [{}] } });
   });
+
+  it('comes as one archive, or in parts that make up the same', async () => {
+    const engine = await startEngine({ empty: true });
+    for (const path of ['/a', '/b', '/c', '/d', '/e']) await engine.api({ path, host: 'nobody.test', key: null });
+    await entries(engine, 5);
+    type Part = { log: { version: string; entries: { request: { url: string } }[] }; next?: string };
+    const whole = (await engine.call('traffic.har', { filter: '-path:/c' })) as Part;
+    expect([whole.log.entries.length, whole.next]).toEqual([4, undefined]);
+    const parts: Part[] = [];
+    do {
+      const after = parts.at(-1)?.next;
+      parts.push((await engine.call('traffic.har', { filter: '-path:/c', limit: 2, after })) as Part);
+    } while (parts.at(-1)?.next !== undefined);
+    expect(parts.map(({ log }) => log.entries.length)).toEqual([2, 2]);
+    expect(parts.flatMap(({ log }) => log.entries)).toEqual(whole.log.entries);
+    await expect(engine.call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
+  });
 });

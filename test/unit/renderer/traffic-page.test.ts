@@ -18,7 +18,10 @@ async function setUp(path = '/projects/demo/traffic') {
     'settings.update': (patch: { traffic: typeof recording }) => (recording = patch.traffic),
     'keys.list': () => [makeKey('key_demo', 'Demo key')],
     'traffic.replay': () => makeDetail(3, { replayOf: 'trf_1' }),
-    'traffic.har': () => ({ log: { version: '1.2' } }),
+    'traffic.har': ({ after }: { after?: string }) =>
+      after === undefined
+        ? { log: { version: '1.2', entries: [{ n: 1 }, { n: 2 }] }, next: 'trf_2' }
+        : { log: { version: '1.2', entries: [{ n: 3 }] } },
     'traffic.clear': () => ({ cleared: 2 }),
   });
   const entries = [path];
@@ -131,9 +134,12 @@ describe('the Traffic page', () => {
   it('makes a HAR file of what the filter leaves, and forgets all', async () => {
     const { page, calls, toasts } = await setUp('/projects/demo/traffic/trf_1?filter=method:GET');
     const files: string[][] = [];
-    await page.download.start((name, text) => files.push([name, text]));
-    expect(files).toEqual([['demo-traffic.har', '{"log":{"version":"1.2"}}']]);
-    expect(calls.at(-1)?.input).toEqual({ projectId: 'prj_demo', filter: 'method:GET' });
+    await page.download.start((name, pieces) => files.push([name, pieces.join('')]));
+    expect(files).toEqual([['demo-traffic.har', '{"log":{"version":"1.2","entries":[{"n":1},{"n":2},{"n":3}]}}']]);
+    expect(calls.slice(-2).map(({ input }) => input)).toEqual([
+      { projectId: 'prj_demo', filter: 'method:GET', limit: 250 },
+      { projectId: 'prj_demo', filter: 'method:GET', limit: 250, after: 'trf_2' },
+    ]);
     await page.forget();
     expect([page.item, toasts.list.at(-1)?.text]).toEqual([undefined, 'Forgot 2 entries.']);
   });

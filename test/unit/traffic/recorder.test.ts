@@ -23,6 +23,18 @@ describe('the recorder', () => {
     expect(changes()).toBe(3);
   });
 
+  it('is read oldest first, but for what has gone meanwhile and what came later', () => {
+    const { recorder } = setUp();
+    for (const target of ['/a', '/b', '/c', '/d']) recorder.take(exchange({ target }));
+    const reading = recorder.oldestFirst(1);
+    expect(reading.next().value?.target).toBe('/b');
+    recorder.take(exchange({ target: '/e' }));
+    expect([...reading].map(({ target }) => target)).toEqual(['/c', '/d']);
+    const late = recorder.oldestFirst();
+    recorder.clear();
+    expect([...late]).toEqual([]);
+  });
+
   it('keeps no more entries than its limit: the oldest go', () => {
     const { recorder } = setUp();
     for (let count = 0; count < ENTRIES_MAX + 5; count++) recorder.take(exchange());

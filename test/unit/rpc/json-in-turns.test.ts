@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { jsonInTurns } from '../../../main/rpc/json-in-turns.ts';
+
+const LONG = Array.from({ length: 1_001 }, (_, index) => ({ index, text: `"é" ${index}`, left: undefined }));
+
+describe('JSON in turns', () => {
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'é'],
+    ['a record', { a: 1, b: undefined, c: [1, null], d: { e: [] } }],
+    ['a long array', LONG],
+    ['one in a record', { a: 1, left: undefined, items: LONG, next: 'x"' }],
+    ['one in a record in a record', { log: { version: '1.2', left: undefined, entries: LONG }, next: null }],
+    ['one in an array', [LONG]],
+    ['one that says itself how it is written', { items: { toJSON: () => 'said', LONG } }],
+    ['a long array of what JSON has not', Array.from({ length: 300 }, () => undefined)],
+  ])('is what JSON.stringify makes of %s', async (_what, value) => {
+    expect((await jsonInTurns(value)).toString()).toBe(JSON.stringify(value ?? null));
+  });
+
+  it('lets others have their turn', async () => {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await jsonInTurns({ log: { entries: LONG } });
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThanOrEqual(10);
+  });
+});
