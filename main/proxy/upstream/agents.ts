@@ -8,19 +8,33 @@ const FREE_SOCKETS_MAX = 256;
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Names under `localhost` are this machine (RFC 6761 §6.3), also where the system's resolver does not know that. */
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * `localhost` and the names under it are this machine (RFC 6761 §6.3), at both of its addresses: also where the system's
+ * resolver knows only one, or no such name. Of `localhost` itself the system says which is tried first.
+ */
 export function lookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  if (!isWithin(hostname.toLowerCase().replace(/\.$/, ''), 'localhost') || hostname.toLowerCase() === 'localhost') {
+  const name = hostname.toLowerCase().replace(/\.$/, '');
+  if (!isWithin(name, 'localhost')) {
     systemLookup(hostname, options, callback);
     return;
   }
-  const addresses: LookupAddress[] = [
-    { address: '127.0.0.1', family: 4 },
-    { address: '::1', family: 6 },
-  ];
-  process.nextTick(() => {
-    if (options.all === true) callback(null, addresses);
-    else callback(null, '127.0.0.1', 4);
+  if (options.all !== true) {
+    process.nextTick(callback, null, '127.0.0.1', 4);
+    return;
+  }
+  if (name !== 'localhost') {
+    process.nextTick(callback, null, [...LOOPBACK]);
+    return;
+  }
+  systemLookup(hostname, { ...options, all: true }, (_error, found: LookupAddress[] | undefined) => {
+    const first = found ?? [];
+    const known = new Set(first.map(({ address }) => address));
+    callback(null, [...first, ...LOOPBACK.filter(({ address }) => !known.has(address))]);
   });
 }
 

@@ -15,9 +15,13 @@ export function relayHead(response: ProxyResponse, incoming: IncomingMessage, ra
   const coding = incoming.headers['transfer-encoding'];
   // What else it is coded in has been left in the body, and the client would never hear of it (RFC 9112 §6.1).
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    throw new Error('A transfer coding that is not chunked.');
-  const status = incoming.statusCode ?? 502;
+    throw new Error(`its Transfer-Encoding is ${coding}, and only chunked is read`);
+  const status = incoming.statusCode ?? 0;
+  // What the versions of HTTP make of another one differs, and none of it is what was meant (RFC 9110 §15).
+  if (status < 100 || status > 599) throw new Error(`its status is ${status}, and there are only 100 to 599`);
   let fields = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
+  // It announces a body that there is not (RFC 9110 §8.6), for which HTTP/2 drops the whole response.
+  if (status === 204) fields = withoutFields(fields, (name) => name === 'content-length');
   if (rate !== null) {
     fields = withoutFields(fields, isRateField);
     fields.push(...Object.entries(rateFields(rate)).flat());
@@ -49,6 +53,14 @@ export function relayBody(incoming: IncomingMessage, passage: Passage): void {
   incoming.on('data', onData);
   incoming.on('end', onEnd);
   incoming.on('close', onClose);
+  // Behind whatever has come of the body together with the head, which goes out with it.
+  if (!incoming.complete && !isHttp2(passage.context.response)) process.nextTick(sendHead, incoming, passage);
+}
+
+/** Node holds a head back until there is a body to send; the first event of a stream may be minutes away. */
+function sendHead(incoming: IncomingMessage, { context: { response } }: Passage): void {
+  if (incoming.readableDidRead || incoming.complete || response.destroyed || isHttp2(response)) return;
+  response.flushHeaders();
 }
 
 function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {

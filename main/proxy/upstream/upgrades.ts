@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import { endToEndFields } from './hop-by-hop.ts';
 import type { Passage } from './passage.ts';
+import { isRateField, rateFields } from './rate-fields.ts';
 
 /** What a client may send ahead of the answer to its upgrade. */
 const EARLY_BYTES_MAX = 64 * 1024;
@@ -12,8 +13,9 @@ export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: P
   // A client that leaves before the upstream has answered takes its request along.
   socket.once('close', () => outgoing.destroy());
   const early = readEarly(socket, () => outgoing.destroy());
-  outgoing.prependOnceListener('upgrade', (_incoming, upstreamSocket: Socket) => {
+  outgoing.prependOnceListener('upgrade', (incoming: IncomingMessage, upstreamSocket: Socket) => {
     early.giveBack();
+    tellRate(incoming, passage);
     passage.phase = 'tunnel';
     socket.setTimeout(limits.tunnelIdleMs, () => socket.destroy());
     upstreamSocket.once('close', () => socket.destroySoon());
@@ -22,6 +24,7 @@ export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: P
   outgoing.prependOnceListener('response', (incoming) => {
     passage.phase = 'answering';
     tidyFields(incoming);
+    tellRate(incoming, passage);
     // The library writes as fast as it reads.
     incoming.on('data', () => {
       if (!socket.writableNeedDrain) return;
@@ -44,6 +47,13 @@ function tidyFields(incoming: IncomingMessage): void {
     if (!names.has(name)) Reflect.deleteProperty(incoming.headers, name);
   }
   incoming.headers.connection = 'close';
+}
+
+/** As on every answer of a project whose limits hold; an upstream's own would contradict ours. */
+function tellRate({ headers }: IncomingMessage, { context: { rate } }: Passage): void {
+  if (rate === null) return;
+  for (const name of Object.keys(headers).filter(isRateField)) Reflect.deleteProperty(headers, name);
+  Object.assign(headers, rateFields(rate));
 }
 
 /**

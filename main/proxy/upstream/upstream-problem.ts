@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import type { Problem } from '../problem.ts';
 import * as problem from '../problem.ts';
 
@@ -52,7 +53,7 @@ export function explainUpstreamFault(
   }
   if (CERTIFICATE_CODES.test(code)) {
     return problem.badGateway(
-      `The certificate of the upstream ${origin} is not trusted (${message}). Give it one that is, or set verifyCertificate to false in the project’s target.`,
+      `The certificate of the upstream ${origin} is not trusted (${withoutAdvice(message)}). Give it one that is, or set verifyCertificate to false in the project’s target.`,
     );
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
@@ -62,21 +63,30 @@ export function explainUpstreamFault(
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
     return problem.badGateway(
-      `The upstream ${origin} sent a header section that is longer than what is read. Send fewer or shorter fields.`,
+      `The upstream ${origin} sent a header section that is longer than what is read, ${maxHeaderSize} bytes. Have it send fewer or shorter fields.`,
     );
   }
   if (code.startsWith('HPE_')) {
+    // Only what is wrong from its first byte on may be TLS.
+    const remedy = code === 'HPE_INVALID_CONSTANT' ? `${mayBeTls(url)}Mend what it sends.` : 'Mend what it sends.';
     return problem.badGateway(
-      `What the upstream ${origin} sent is not an HTTP/1.1 response. If it speaks HTTPS, begin the target with https://.`,
+      `What the upstream ${origin} sent is not an HTTP/1.1 response: ${message.replace(/^Parse Error: /, '')}. ${remedy}`,
     );
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return problem.badGateway(
-      `The upstream ${origin} closed the connection before it had answered. Its log may say why; ask again.`,
+      `The upstream ${origin} closed the connection before it had answered. ${mayBeTls(url)}Its log may say why; ask again.`,
     );
   }
   return problem.badGateway(`The upstream ${origin} could not be asked (${message || code}).`);
 }
+
+/** A server that is asked in the clear and speaks TLS answers with an alert, or not at all. */
+const mayBeTls = (url: string): string =>
+  url.startsWith('https:') ? '' : 'If it speaks HTTPS, begin the target with https://. ';
+
+/** Node's own advice is for whoever starts Node by hand. */
+const withoutAdvice = (message: string): string => message.replace(/; if the root CA is installed locally.*$/, '');
 
 /** The code of an error, also of one that gathers several attempts (RFC 8305). */
 export function codeOf(error: unknown): string {

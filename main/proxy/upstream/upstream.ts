@@ -71,7 +71,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   function onUnwantedUpgrade(this: ClientRequest & Carrier, _incoming: IncomingMessage, socket: Socket): void {
     const passage = this[PASSAGE] as Passage;
     socket.destroy();
-    passage.context.answer(faultOf(passage, 'HPE_INVALID', ''));
+    passage.context.answer(faultOf(passage, 'HPE_INVALID', 'it switches protocols (101), and nobody asked for that'));
   }
 
   proxy.on('proxyRes', (incoming, request: IncomingMessage & Carrier) => {
@@ -89,7 +89,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       incoming.destroy();
       log.debug('An upstream answered with what cannot be passed on', { url: context.destination.url, error });
       if (!('stream' in response)) response.statusMessage = STATUS_CODES[502] ?? '';
-      context.answer(faultOf(passage, 'HPE_INVALID', ''));
+      context.answer(faultOf(passage, 'HPE_INVALID', error instanceof Error ? error.message : ''));
       return;
     }
     passage.phase = 'answering';
@@ -149,8 +149,12 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
 
   function onError(error: Error, request: IncomingMessage & Carrier): void {
     const passage = request[PASSAGE] as Passage;
-    const { context } = passage;
-    if (context.response.headersSent) return;
+    const { context, incoming } = passage;
+    if (context.response.headersSent) {
+      // Node takes a body that ends with its connection for whole, also where a reset ended that (RFC 9112 §8).
+      if (incoming?.complete === false) context.cut();
+      return;
+    }
     if (mayRepeat(passage, error)) {
       passage.repeated = true;
       pass(passage);

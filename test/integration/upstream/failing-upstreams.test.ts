@@ -50,23 +50,32 @@ describe('an upstream that', () => {
   });
 
   test.each([
-    ['sends garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'is not an HTTP/1.1 response'],
+    ['sends garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'If it speaks HTTPS, begin the target with https://.'],
     [
       'sends two lengths',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-      'is not an HTTP/1.1 response',
+      'is not an HTTP/1.1 response: Duplicate Content-Length. Mend what it sends.',
     ],
     [
       'sends a length and chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
-      'is not an HTTP/1.1 response',
+      "Transfer-Encoding can't be present with Content-Length. Mend what it sends.",
+    ],
+    [
+      'sends another coding than chunks',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+      'its Transfer-Encoding is gzip, chunked, and only chunked is read',
     ],
     [
       'sends endless headers',
       `HTTP/1.1 200 OK\r\n${'X-Long: 0123456789\r\n'.repeat(5_000)}`,
-      'longer than what is read',
+      'longer than what is read, 16384 bytes',
     ],
-    ['hangs up', '', 'closed the connection before it had answered'],
+    [
+      'hangs up',
+      '',
+      'closed the connection before it had answered. If it speaks HTTPS, begin the target with https://.',
+    ],
     ['hangs up in its header section', 'HTTP/1.1 200 OK\r\nX-', 'closed the connection before it had answered'],
   ])('%s costs a 502', async (_what, bytes, message) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
@@ -91,6 +100,18 @@ describe('an upstream that', () => {
     const text = await readToEnd(socket).catch((error: unknown) => String(error));
     expect(text).not.toContain('0\r\n\r\n');
     await untilConnections(running, 0);
+  });
+
+  test('resets what would end with its connection cuts the client off, too', async () => {
+    const upstream = await startRawUpstream((socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 200 OK\r\n\r\nhalf', () => setImmediate(() => socket.resetAndDestroy())),
+      ),
+    );
+    const running = await proxyTo(upstream.url);
+    const { text } = await sendRaw(running.httpPort, GET);
+    expect(text).not.toContain('0\r\n\r\n');
+    expect(running.summaries.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   test('has closed a kept connection is asked again, if asking twice does no harm', async () => {

@@ -64,7 +64,7 @@ describe('an upstream that cannot be understood costs its own request a 502, and
     ['garbage', '\x00\xff\x16\x03\x01garbage\r\n\r\n'],
     ['HTTP/0.9', '<html>hello</html>'],
     ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
-    ['a status of 999', 'HTTP/1.1 1000 OK\r\n\r\n'],
+    ['a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n'],
     ['a bare LF', 'HTTP/1.1 200 OK\nContent-Length: 1\n\na'],
     ['obs-fold', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 1\r\n\r\na'],
     ['a NUL in a value', 'HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 1\r\n\r\na'],
@@ -86,6 +86,37 @@ describe('an upstream that cannot be understood costs its own request a 502, and
     expect(answer.body?.message).toContain(upstream.url);
     expect((await sendRaw(running.httpPort, AT_API)).status).toBe(200);
     await until(() => upstream.sockets.size === 0);
+  });
+});
+
+describe('what one version of HTTP cannot carry is the same answer in all of them:', () => {
+  test.each([
+    ['a status above 599', 'HTTP/1.1 999 Hm\r\nContent-Length: 1\r\n\r\na', 502, 'its status is 999'],
+    ['a status of 000', 'HTTP/1.1 000 Hm\r\nContent-Length: 1\r\n\r\na', 502, 'its status is 0,'],
+    ['a 204 that announces a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n', 204, ''],
+  ])('%s', async (_what, bytes, status, message) => {
+    const upstream = await answering(bytes, true);
+    const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
+    track(() => certificates.remove());
+    const running = await proxyTo(upstream.url, { certificates });
+    const { text } = await sendRaw(running.httpPort, GET);
+    expect(text).toContain(`HTTP/1.1 ${status} `);
+    expect(text).toContain(message);
+    if (status === 204) expect(text).not.toMatch(/content-length/i);
+    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
+      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+      rejectUnauthorized: false,
+    });
+    track(() => session.destroy());
+    const stream = session.request({ ':path': '/' });
+    const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
+      stream.once('response', resolve);
+      stream.once('error', reject);
+    });
+    let body = '';
+    for await (const chunk of stream) body += String(chunk);
+    expect(headers[':status']).toBe(status);
+    expect(body).toContain(message);
   });
 });
 

@@ -217,6 +217,23 @@ describe('a response', () => {
     expect(first).toBe('data: first\n\n');
   });
 
+  test('begins when the upstream begins it: its head is there before there is a body', async () => {
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.flushHeaders();
+    });
+    const running = await proxyTo(upstream.url);
+    const type = await new Promise<string | undefined>((resolve, reject) => {
+      const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', headers: { host: DEMO } }, (response) => {
+        resolve(response.headers['content-type']);
+        asking.destroy();
+      });
+      asking.on('error', reject);
+      asking.end();
+    });
+    expect(type).toBe('text/event-stream');
+  });
+
   test.each([
     ['HEAD', 200, 'Content-Length: 7'],
     ['GET', 304, 'ETag: "x"'],

@@ -105,6 +105,25 @@ describe('a WebSocket', () => {
     expect(answer.body).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
   });
 
+  test.each([
+    ['refused by the upstream', 'HTTP/1.1 403 Forbidden\r\nX-RateLimit-Limit: mine\r\nContent-Length: 0\r\n\r\n'],
+    [
+      'opened',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-RateLimit-Limit: mine\r\n\r\n',
+    ],
+  ])('%s tells what is left of the limit, where the project has one', async (_what, answer) => {
+    const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(answer)));
+    const running = await startProxy({ snapshot: snapshotTo(upstream.url, { limited: true }) });
+    track(() => running.stop());
+    const { text } = await sendRaw(running.httpPort, UPGRADE);
+    expect(text.slice(0, 12)).toBe(answer.slice(0, 12));
+    expect(text.match(/x-ratelimit-\w+: .*/gi)).toEqual([
+      'X-RateLimit-Limit: 60',
+      'X-RateLimit-Remaining: 59',
+      'X-RateLimit-Reset: 1800000000',
+    ]);
+  });
+
   test('to an upstream that is down is answered with 502', async () => {
     const running = await setUp('http://127.0.0.1:1');
     const answer = await sendRaw(running.httpPort, UPGRADE);

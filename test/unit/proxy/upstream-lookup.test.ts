@@ -1,0 +1,24 @@
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, test } from 'vitest';
+import { lookup } from '../../../main/proxy/upstream/agents.ts';
+
+const addressesOf = (hostname: string): Promise<string[]> =>
+  new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, found) => {
+      if (error !== null) reject(error);
+      else resolve((found as LookupAddress[]).map(({ address }) => address));
+    });
+  });
+
+describe('an upstream at a name under localhost is looked for at both loopback addresses (RFC 6761 §6.3):', () => {
+  test.each(['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', 'deep.app.localhost.'])(
+    '%s',
+    async (hostname) => {
+      expect((await addressesOf(hostname)).sort()).toEqual(['127.0.0.1', '::1']);
+    },
+  );
+});
+
+test('any other name is the system’s to resolve', async () => {
+  expect(await addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);
+});

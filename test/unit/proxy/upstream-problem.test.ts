@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { explainUpstreamFault } from '../../../main/proxy/upstream/upstream-problem.ts';
+
+const explain = (url: string, code: string, message = '') =>
+  explainUpstreamFault(url, { code, message, timedOut: false }, 60_000).message;
+
+describe('what is said of an upstream that failed', () => {
+  test('advises nobody to start Node otherwise', () => {
+    expect(
+      explain(
+        'https://127.0.0.1:3000',
+        'DEPTH_ZERO_SELF_SIGNED_CERT',
+        'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+      ),
+    ).toContain('is not trusted (self-signed certificate). Give it one');
+  });
+
+  test('takes it for TLS only where it was asked in the clear, and nothing of it could be read', () => {
+    const hint = 'If it speaks HTTPS';
+    expect(explain('http://127.0.0.1:3000', 'ECONNRESET')).toContain(hint);
+    expect(explain('http://127.0.0.1:3000', 'HPE_INVALID_CONSTANT', 'Parse Error: Expected HTTP/')).toContain(hint);
+    expect(explain('http://127.0.0.1:3000', 'HPE_CR_EXPECTED', 'Parse Error: Missing expected CR')).not.toContain(hint);
+    expect(explain('https://127.0.0.1:3000', 'ECONNRESET')).not.toContain(hint);
+  });
+});
