@@ -2,7 +2,7 @@ import type { HeaderField } from '../../main/contract/api.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import { isFoundByItself, quote, rootFile } from './first-request.ts';
-import { asCurl, asFetch, type CopiedRequest } from './request-text.ts';
+import { asCurl, asFetch, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
 
 /** What every client says by itself, and what belongs to the connection. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -23,12 +23,15 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 /** Where something was redacted. */
 const HIDDEN = '…';
 
+/** What stands for a key of ours in a text. */
+const REDACTED = /viv_[0-9A-Za-z]{4}…/;
+
 /** A recorded request as code that sends it again. */
 export interface EntryRequest {
   curl: string;
   fetch: string;
-  /** What to know before it is run, in sentences. */
-  notes: string[];
+  /** What to know before either is run, in sentences. */
+  notes: Record<'curl' | 'fetch', string[]>;
 }
 
 /** Undefined for what was no request that could be sent: it did not say whom it was for. */
@@ -44,34 +47,46 @@ export function entryRequest(
   const isFound = isFoundByItself(hostname) && Number(port || (scheme === 'https' ? 443 : 80)) === listenerPort;
   const credentials = requestHeaders.find(({ name }) => name.toLowerCase() === 'authorization')?.value;
   const authorized = credentials?.startsWith('Bearer ') === true;
+  const isOurs = credentials?.startsWith('Bearer viv_') === true;
   const hidden = requestHeaders.filter(
     (field) => field.value.includes(HIDDEN) && !(authorized && isCredentials(field)),
   );
   const isText = requestBody === null || requestBody.encoding === 'utf8';
+  const hasRedacted = [url, isText ? (requestBody?.text ?? '') : ''].some((text) => REDACTED.test(text));
   const copied: CopiedRequest = {
     method,
     url,
     headers: requestHeaders.filter(isWorthCopying),
     body: requestBody !== null && isText ? requestBody.text : undefined,
+    bytes: isText ? undefined : requestBody.text,
     authorized,
   };
+  const notes = [
+    ...(authorized ? [`Set VIVARIUM_KEY to the ${isOurs ? 'key' : 'token'}; its secret is not recorded.`] : []),
+    ...(hidden.length > 0
+      ? [`Left out, because secrets are not recorded: ${hidden.map(({ name }) => name).join(', ')}.`]
+      : []),
+    ...(hasRedacted ? ['A key in its address or body is not recorded: put it where … stands.'] : []),
+    ...(requestBody?.cut === true ? ['Of its body the first 64 KiB were recorded.'] : []),
+    ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
+  ];
+  const fetchNotes = [
+    ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
+    ...(hasDotSegments(url) ? ['fetch takes . and .. in the path as a way; curl sends them.'] : []),
+    ...(isFound
+      ? [
+          `${hostname} has to lead to 127.0.0.1, which not every system knows of *.localhost; the doctor says if this one does.`,
+        ]
+      : [`${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`]),
+    ...(scheme === 'https' ? ['In Node, set NODE_EXTRA_CA_CERTS to the root’s file.'] : []),
+  ];
   return {
     curl: asCurl(copied, [
       ...(isFound ? [] : [`--connect-to ::127.0.0.1:${listenerPort}`]),
       ...(scheme === 'https' ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
     ]),
     fetch: asFetch(copied),
-    notes: [
-      ...(authorized ? ['Set VIVARIUM_KEY to the key; its secret is not recorded.'] : []),
-      ...(hidden.length > 0
-        ? [`Left out, because secrets are not recorded: ${hidden.map(({ name }) => name).join(', ')}.`]
-        : []),
-      ...(isText ? [] : ['Its body is no text, and left out here.']),
-      ...(requestBody?.cut === true ? ['Of its body the first 64 KiB were recorded.'] : []),
-      ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
-      ...(isFound ? [] : [`For fetch, ${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`]),
-      ...(scheme === 'https' ? ['For fetch in Node, set NODE_EXTRA_CA_CERTS to the root’s file.'] : []),
-    ],
+    notes: { curl: notes, fetch: [...notes, ...fetchNotes] },
   };
 }
 

@@ -8,28 +8,47 @@ export interface CopiedRequest {
   /** Without what every client adds by itself. */
   headers: readonly HeaderField[];
   body: string | undefined;
+  /** A body that is no text, in base64; in place of `body`. */
+  bytes?: string | undefined;
   authorized: boolean;
 }
 
+/** What a path has that clients take as a way instead of sending it: `/a/../b` (RFC 3986, section 5.2.4). */
+export const hasDotSegments = (url: string): boolean => /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i.test(url);
+
+const hasType = (headers: readonly HeaderField[]): boolean =>
+  headers.some(({ name }) => name.toLowerCase() === 'content-type');
+
 /** For a POSIX shell in which `$VIVARIUM_KEY` is set. `options`: more of curl's own, ready for the shell. */
 export function asCurl(
-  { method, url, headers, body, authorized }: CopiedRequest,
+  { method, url, headers, body, bytes, authorized }: CopiedRequest,
   options: readonly string[] = [],
 ): string {
+  const data = bytes === undefined ? (body === undefined ? [] : [`--data-raw ${quote(body)}`]) : ['--data-binary @-'];
   const words = [
     ...options,
-    ...(method === 'HEAD' ? ['-I'] : method === 'GET' && body === undefined ? [] : [`-X ${method}`]),
+    // Brackets and braces would be patterns of several addresses.
+    ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
+    ...(hasDotSegments(url) ? ['--path-as-is'] : []),
+    ...(method === 'HEAD' && data.length === 0
+      ? ['-I']
+      : method === 'GET' && data.length === 0
+        ? []
+        : [`-X ${method}`]),
     // In double quotes, so that the shell puts the secret in.
     ...(authorized ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),
-    ...headers.map(({ name, value }) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),
+    ...headers.map(({ name, value }) => `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`),
+    // Where there was none, curl would give data a type of its own.
+    ...(data.length > 0 && !hasType(headers) ? ["-H 'Content-Type:'"] : []),
+    ...data,
     quote(url),
   ];
-  return `curl ${words.join(' \\\n  ')}`;
+  return `${bytes === undefined ? '' : `printf %s ${bytes} | base64 -d | `}curl ${words.join(' \\\n  ')}`;
 }
 
 /** For Node, with `VIVARIUM_KEY` in the environment. The body is a text, so that its int64 values stay exact. */
-export function asFetch({ method, url, headers, body, authorized }: CopiedRequest): string {
+export function asFetch({ method, url, headers, body, bytes, authorized }: CopiedRequest): string {
+  const data = takesBody(method) ? bodyInCode({ headers, body, bytes }) : undefined;
   const fields = [
     ...(authorized ? ['Authorization: `Bearer ${process.env.VIVARIUM_KEY}`'] : []),
     ...headers.map(({ name, value }) => `${nameInCode(name)}: ${literal(value)}`),
@@ -37,10 +56,20 @@ export function asFetch({ method, url, headers, body, authorized }: CopiedReques
   const options = [
     ...(method === 'GET' ? [] : [`method: ${literal(method)}`]),
     ...(fields.length === 0 ? [] : [`headers: {\n${fields.map((field) => `    ${field},\n`).join('')}  }`]),
-    ...(body === undefined ? [] : [`body: ${literal(body)}`]),
+    ...(data === undefined ? [] : [`body: ${data}`]),
   ];
   const second = options.length === 0 ? '' : `, {\n${options.map((option) => `  ${option},\n`).join('')}}`;
   return `const response = await fetch(${literal(url)}${second});`;
+}
+
+/** `fetch` sends no body with the others. */
+export const takesBody = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+
+function bodyInCode({ headers, body, bytes }: Pick<CopiedRequest, 'headers' | 'body' | 'bytes'>): string | undefined {
+  if (bytes !== undefined) return `Buffer.from(${literal(bytes)}, 'base64')`;
+  if (body === undefined) return undefined;
+  // Where there was none, fetch would give a text a type of its own.
+  return hasType(headers) ? literal(body) : `Buffer.from(${literal(body)})`;
 }
 
 /** A string of JavaScript, in single quotes as people write them. */

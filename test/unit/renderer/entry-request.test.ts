@@ -19,7 +19,8 @@ describe('a recorded request as code', () => {
       ].join('\n'),
     );
     expect(request?.fetch).toContain('Authorization: `Bearer ${process.env.VIVARIUM_KEY}`');
-    expect(request?.notes).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
+    expect(request?.notes.curl).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
+    expect(request?.notes.fetch.at(-1)).toContain('which not every system knows of *.localhost');
   });
 
   it('leads a custom domain to this machine, with the root for HTTPS', () => {
@@ -27,7 +28,7 @@ describe('a recorded request as code', () => {
     expect(request?.curl).toContain(
       'curl --connect-to ::127.0.0.1:8443 \\\n  --cacert /home/ada/.local/share/vivarium/ca/root.pem',
     );
-    expect(request?.notes).toHaveLength(3);
+    expect([request?.notes.curl.length, request?.notes.fetch.length]).toEqual([1, 3]);
   });
 
   it('has the body as it was, digit by digit, and says what is missing of it', () => {
@@ -39,15 +40,37 @@ describe('a recorded request as code', () => {
     } as const;
     const request = entryRequest(makeDetail(1, { method: 'POST', requestBody: body, requestBytes: 49 }), STATUS);
     expect(request?.curl).toContain(String.raw`--data-raw '{"name":"O’Neil'\''s","categoryId":9007199254740993}'`);
-    expect(entryRequest(makeDetail(1, { requestBody: { ...body, cut: true } }), STATUS)?.notes).toContain(
+    expect(entryRequest(makeDetail(1, { requestBody: { ...body, cut: true } }), STATUS)?.notes.curl).toContain(
       'Of its body the first 64 KiB were recorded.',
     );
-    expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes).toContain('Its body was not recorded.');
-    const binary = entryRequest(makeDetail(1, { requestBody: { ...body, encoding: 'base64' } }), STATUS);
-    expect([binary?.curl.includes('--data-raw'), binary?.notes]).toEqual([
-      false,
-      expect.arrayContaining(['Its body is no text, and left out here.']),
-    ]);
+    expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes.curl).toContain(
+      'Its body was not recorded.',
+    );
+  });
+
+  it('brings bytes along that are no text', () => {
+    const requestBody = { text: '/wA=', encoding: 'base64', bytes: 2, cut: false } as const;
+    const request = entryRequest(makeDetail(1, { method: 'PUT', requestBody, requestBytes: 2 }), STATUS);
+    expect(request?.curl).toMatch(/^printf %s \/wA= \| base64 -d \| curl -X PUT [^]*--data-binary @- /);
+    expect(request?.fetch).toContain("body: Buffer.from('/wA=', 'base64')");
+  });
+
+  it.each([
+    ['a key in its address', { target: '/v1/pets?key=viv_3fQ9…' }, 'put it where … stands'],
+    ['a body with GET', { requestBody: { text: '{}', encoding: 'utf8', bytes: 2, cut: false } }, 'no body with GET'],
+    ['a path with steps', { target: '/a/../b' }, 'takes . and .. in the path as a way'],
+    [
+      'a token of somebody else',
+      { requestHeaders: [{ name: 'Authorization', value: 'Bearer …' }] },
+      'VIVARIUM_KEY to the token',
+    ],
+  ] as const)('says what becomes of %s', (_what, rest, note) => {
+    const { requestHeaders, ...others } = { requestHeaders: undefined, ...rest };
+    const detail = makeDetail(1, {
+      ...others,
+      ...(requestHeaders !== undefined && { requestHeaders: [...requestHeaders] }),
+    });
+    expect(entryRequest(detail, STATUS)?.notes.fetch.join(' ')).toContain(note);
   });
 
   it('has no secret that was redacted, and names what it leaves out', () => {
@@ -61,7 +84,7 @@ describe('a recorded request as code', () => {
       STATUS,
     );
     expect(request?.curl).toBe("curl 'http://demo.vivarium.localhost:8080/v1/pets?limit=20'");
-    expect(request?.notes).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
+    expect(request?.notes.curl).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
   });
 
   it('is none where nobody was named', () => {

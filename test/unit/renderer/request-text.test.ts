@@ -50,12 +50,50 @@ describe('a request as curl', () => {
   });
 });
 
+/** The words of a command, as its program is given them. */
+const wordsOf = (request: CopiedRequest): string[] =>
+  execFileSync('sh', ['-c', asCurl(request).replace(/^curl|(?<=\| )curl/, "printf '%s\\n'")], { encoding: 'utf8' })
+    .split('\n')
+    .slice(0, -1);
+
+describe('what curl would take otherwise than it is meant', () => {
+  const plain = { ...get, authorized: false };
+
+  it.each([
+    ['brackets and braces', { ...plain, url: 'http://a.test/?f[x]={1,2}' }, ['--globoff', 'http://a.test/?f[x]={1,2}']],
+    ['steps in a path', { ...plain, url: 'http://a.test/a/../b' }, ['--path-as-is', 'http://a.test/a/../b']],
+    ['dots that are no steps', { ...plain, url: 'http://a.test/a/...?x=/..' }, ['http://a.test/a/...?x=/..']],
+    [
+      'an empty field',
+      { ...plain, url: 'http://a.test/', headers: [{ name: 'X-Empty', value: '' }] },
+      ['-H', 'X-Empty;', 'http://a.test/'],
+    ],
+    [
+      'a body without a type',
+      { ...plain, method: 'POST', url: 'http://a.test/', body: '@x' },
+      ['-X', 'POST', '-H', 'Content-Type:', '--data-raw', '@x', 'http://a.test/'],
+    ],
+    [
+      'bytes',
+      { ...plain, method: 'PUT', url: 'http://a.test/', headers: [JSON_TYPE], bytes: '/wA=' },
+      ['-X', 'PUT', '-H', 'Content-Type: application/json', '--data-binary', '@-', 'http://a.test/'],
+    ],
+  ])('%s', (_what, request, words) => {
+    expect(wordsOf(request)).toEqual(words);
+  });
+});
+
 describe('a request as fetch', () => {
   it('has the secret from the environment', () => {
     expect(asFetch(get)).toBe(
       `const response = await fetch('${URL_OF_PETS}?limit=5', {\n  headers: {\n    Authorization: \`Bearer \${process.env.VIVARIUM_KEY}\`,\n  },\n});`,
     );
     expect(asFetch({ ...get, authorized: false })).toBe(`const response = await fetch('${URL_OF_PETS}?limit=5');`);
+  });
+
+  it('gives a body no type that it had not, and GET no body', () => {
+    expect(asFetch({ ...post, headers: [] })).toContain('body: Buffer.from(');
+    expect(asFetch({ ...get, body: '{}' })).not.toContain('body');
   });
 
   it('calls fetch with exactly what was meant', () => {
