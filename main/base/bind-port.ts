@@ -66,7 +66,7 @@ async function tryBind<AnyServer extends Server>(
       }
       for (const other of bound.servers) other.close();
       if (code === 'EADDRINUSE' && options.port === 0) return null;
-      throw portRefusal(error, { port: bound.port, where: address, option: options.option });
+      throw portRefusal(error, { port: bound.port, where: address, transport: 'tcp', option: options.option });
     }
   }
   return bound;

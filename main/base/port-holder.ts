@@ -8,18 +8,21 @@ export interface PortHolder {
 
 /** The states of /proc/net/tcp and udp in which a socket waits for anybody: LISTEN; of UDP, not connected. */
 const WAITING_STATES = { tcp: '0A', udp: '07' } as const;
-type Transport = keyof typeof WAITING_STATES;
+export type Transport = keyof typeof WAITING_STATES;
 
-/** ` by <name> (pid <n>)`, or nothing where that cannot be known: other systems, and other users' processes. */
-export function describePortHolder(port: number): string {
-  const holder = findPortHolder(port);
+/**
+ * Who keeps this process from a port: ` by <name> (pid <n>)`, or nothing where that cannot be known: other systems, and
+ * other users' processes. This process comes last: it may have the port at another address already.
+ */
+export function describePortHolder(port: number, transport: Transport): string {
+  const holder = findPortHolder(port, { transport, besides: process.pid }) ?? findPortHolder(port, { transport });
   return holder === null ? '' : ` by ${holder.name} (pid ${holder.pid})`;
 }
 
-/** Looks through Linux's /proc, without starting a program. Null when nothing is found or may be seen. */
+/** Looks through Linux's /proc, without starting a program, at all processes `besides` one. Null when nothing is found or may be seen. */
 export function findPortHolder(
   port: number,
-  { proc = '/proc', transport = 'tcp' }: { proc?: string; transport?: Transport } = {},
+  { proc = '/proc', transport = 'tcp', besides }: { proc?: string; transport?: Transport; besides?: number } = {},
 ): PortHolder | null {
   const tables = [transport, `${transport}6`].map((table) => lines(`${proc}/net/${table}`));
   const inodes = new Set(tables.flatMap((table) => listeningInodes(table, port, transport)));
@@ -27,7 +30,7 @@ export function findPortHolder(
   const sockets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
   // Whoever asks is looked at first: a machine with many processes takes a while.
   for (const pid of new Set([String(process.pid), ...entries(proc)])) {
-    if (!/^\d+$/.test(pid)) continue;
+    if (!/^\d+$/.test(pid) || Number(pid) === besides) continue;
     const files = entries(`${proc}/${pid}/fd`);
     if (files.some((file) => sockets.has(link(`${proc}/${pid}/fd/${file}`)))) {
       return { pid: Number(pid), name: programName(lines(`${proc}/${pid}/cmdline`)[0] ?? '') };

@@ -1,5 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
-import { describePortHolder } from './port-holder.ts';
+import { describePortHolder, type Transport } from './port-holder.ts';
 
 /** What systems say where an address does not exist: IPv6 is missing, or switched off on loopback. */
 export const ADDRESS_MISSING_CODES: ReadonlySet<string> = new Set([
@@ -14,6 +14,7 @@ export interface WantedPort {
   port: number;
   /** Address and perhaps transport: `127.0.0.1`, `UDP on ::1`. */
   where: string;
+  transport: Transport;
   /** What changes the port: `--http-port`. */
   option: string;
 }
@@ -22,7 +23,7 @@ export interface WantedPort {
  * Why a port could not be listened to, as one line that names the port, who holds it where that can be known, and the
  * option that changes it.
  */
-export function portRefusal(error: unknown, { port, where, option }: WantedPort): VivariumError {
+export function portRefusal(error: unknown, { port, where, transport, option }: WantedPort): VivariumError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   const change = `choose another port with ${option}`;
   return new VivariumError('conflict', `Port ${port} (${where}) ${reason()}`, { cause: error });
@@ -30,7 +31,7 @@ export function portRefusal(error: unknown, { port, where, option }: WantedPort)
   function reason(): string {
     switch (code) {
       case 'EADDRINUSE':
-        return `is taken${describePortHolder(port)}. Stop it there, or ${change}.`;
+        return `is taken${describePortHolder(port, transport)}. Stop it there, or ${change}.`;
       case 'EACCES':
         return `needs administrator rights on this system, as ports below 1024 do on many; ${change}, 1024 or above.`;
       default:

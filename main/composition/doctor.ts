@@ -8,7 +8,6 @@ import {
   createDoctor,
   type Doctor,
   finding,
-  isListening,
   judgeAppClock,
   judgeDnsServer,
   judgeDomain,
@@ -20,13 +19,13 @@ import {
   judgeStore,
   judgeUpstream,
   judgeWarnings,
-  placeOfUpstream,
   type PortName,
   type Probe,
   type Reply,
   shakeHands,
 } from '../doctor/index.ts';
-import { presentDomain } from '../domains/index.ts';
+import { presentDomain, publishedTarget } from '../domains/index.ts';
+import { dialUpstream } from '../proxy/index.ts';
 import { readIntegrity } from '../store/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -51,6 +50,9 @@ const DOMAINS_TRIED_MAX = 100;
 const PROJECTS_TRIED_MAX = 10;
 const UPSTREAMS_TRIED_MAX = 20;
 const HANDSHAKES_AT_ONCE_MAX = 8;
+
+/** Real milliseconds for a connection to an upstream. */
+const UPSTREAM_MS_MAX = 2_000;
 
 /** Real milliseconds for reading a large database; whoever waits for a report waits this long at most for that. */
 const INTEGRITY_MS_MAX = 3_000;
@@ -142,12 +144,13 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
   async function lookAtUpstreams() {
     const leading = store.projects.list().flatMap((project) => {
       const { target } = project;
-      return target.kind === 'upstream' ? [{ project, url: target.url }] : [];
+      const published = publishedTarget(target);
+      return published.kind === 'upstream' ? [{ project, published }] : [];
     });
     return await Promise.all(
-      leading.slice(0, UPSTREAMS_TRIED_MAX).map(async ({ project, url }) => {
-        const { host, port } = placeOfUpstream(url);
-        return judgeUpstream({ project, url, listening: await isListening(host, port, clock) });
+      leading.slice(0, UPSTREAMS_TRIED_MAX).map(async ({ project, published }) => {
+        const trouble = await dialUpstream(published, UPSTREAM_MS_MAX);
+        return judgeUpstream({ project, url: published.url, trouble });
       }),
     );
   }

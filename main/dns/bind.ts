@@ -70,6 +70,7 @@ async function bindAddress(open: Opener, address: string, bound: Bound): Promise
       throw portRefusal(error, {
         port: bound.port,
         where: `${transport.toUpperCase()} on ${address}`,
+        transport,
         option: '--dns-port',
       });
     }

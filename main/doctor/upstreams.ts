@@ -5,22 +5,22 @@ import { finding } from './finding.ts';
 export interface UpstreamEvidence {
   project: { id: string; slug: string; name: string };
   url: string;
-  /** Whether somebody accepts connections there. */
-  listening: boolean;
+  /** Why requests do not get through to it, and what to do; null when a connection, and TLS where it is asked for, stands. */
+  trouble: { status: number; what: string; remedy: string } | null;
 }
 
 /** An upstream that is not started is no fault of anything here, and what makes every answer a 502. */
-export function judgeUpstream({ project, url, listening }: UpstreamEvidence): DoctorCheck {
-  const subject = { area: 'upstreams', name: project.slug, title: project.name, projectId: project.id } as const;
-  if (listening) return finding(subject, 'ok', [`${url} accepts connections.`]);
-  return finding(subject, 'warning', [`${url} accepts no connections: requests are answered with 502.`], {
-    fix: 'Start that server, or let the project lead elsewhere.',
+export function judgeUpstream({ project, url, trouble }: UpstreamEvidence): DoctorCheck {
+  const subject = {
+    area: 'upstreams',
+    name: project.slug,
+    title: `Upstream of ${project.name}`,
+    projectId: project.id,
+  } as const;
+  if (trouble === null) return finding(subject, 'ok', [`${url} accepts connections.`]);
+  const { status, what, remedy } = trouble;
+  return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
+    fix: remedy,
+    commands: [`vivarium deploys create ${project.id}`],
   });
-}
-
-/** Where to connect to for a URL. */
-export function placeOfUpstream(url: string): { host: string; port: number } {
-  const { hostname, port, protocol } = new URL(url);
-  const standard = protocol === 'https:' ? 443 : 80;
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? standard : Number(port) };
 }

@@ -10,5 +10,6 @@ export { createProxy, type ListenerAddress, type Proxy, type ProxyOptions } from
 export { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 export { createRequestRates } from './request-rates.ts';
 export type { ApiKeyOwner, Redirect, Route, Snapshot, UpstreamDestination } from './snapshot.ts';
+export { dialUpstream } from './upstream/dial.ts';
 export { probeUpstream } from './upstream/probe.ts';
 export type { ProxyRequest, ProxyResponse, Scheme, Target, TargetContext } from './target.ts';

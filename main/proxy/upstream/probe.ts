@@ -10,7 +10,8 @@ const PROBE_ANSWER_MS = 10_000;
 /**
  * Asks an upstream for its root, as a deploy does. Any answer shows that it is there, also one that it has nothing at
  * its root or wants credentials.
- * @throws Error with what to do, when there is no answer, or one that says that the server is not ready (502, 503, 504).
+ * @throws Error with what to do, when there is no answer, or one that says that the server is not ready (502, 503, 504) or that the
+ *   target leads in circles (508).
  */
 export async function probeUpstream({
   url,
@@ -41,6 +42,11 @@ export async function probeUpstream({
     });
     asking.end();
   });
+  if (status === LOOP_DETECTED) {
+    throw new Error(
+      `The target ${target.origin} leads back to a hostname that is served here, and so in circles (508). Point it at your own server.`,
+    );
+  }
   if (NOT_READY.has(status)) {
     throw new Error(
       `The upstream ${target.origin} answers ${status}: it is there, and not ready. Wait for it, then deploy again.`,
@@ -48,4 +54,5 @@ export async function probeUpstream({
   }
 }
 
+const LOOP_DETECTED = 508;
 const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);

@@ -19,66 +19,94 @@ const CERTIFICATE_CODES =
 
 const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'ESOCKETTIMEDOUT']);
 
+/** What happened to an upstream, and what to do about it; each a sentence or more. */
+export interface UpstreamTrouble {
+  status: 502 | 504;
+  what: string;
+  remedy: string;
+}
+
 /** The answer for a request whose upstream at `url` failed: which upstream, what happened, what to do. */
-export function explainUpstreamFault(
+export function explainUpstreamFault(url: string, fault: UpstreamFault, answerMs: number): Problem {
+  const { status, what, remedy } = describeUpstreamFault(url, fault, answerMs);
+  return status === 504 ? problem.gatewayTimeout(`${what} ${remedy}`) : problem.badGateway(`${what} ${remedy}`);
+}
+
+export function describeUpstreamFault(
   url: string,
   { code, message, timedOut, flooded = false }: UpstreamFault,
   answerMs: number,
-): Problem {
+): UpstreamTrouble {
   const origin = new URL(url).origin;
   if (TIMEOUT_CODES.has(code)) {
-    return problem.gatewayTimeout(
-      `The upstream ${origin} did not accept a connection in time. See whether it runs and is not stuck, then ask again.`,
-    );
+    return {
+      status: 504,
+      what: `The upstream ${origin} did not accept a connection in time.`,
+      remedy: 'See whether it runs and is not stuck, then ask again.',
+    };
   }
   if (timedOut) {
-    return problem.gatewayTimeout(
-      `The upstream ${origin} accepted the request and did not begin to answer for ${answerMs / 1000} s. See what it is busy with, then ask again.`,
-    );
+    return {
+      status: 504,
+      what: `The upstream ${origin} accepted the request and did not begin to answer for ${answerMs / 1000} s.`,
+      remedy: 'See what it is busy with, then ask again.',
+    };
   }
+  const failed = (what: string, remedy: string): UpstreamTrouble => ({ status: 502, what, remedy });
   if (flooded) {
-    return problem.badGateway(
-      `The upstream ${origin} sent one interim response (1xx) after the other and no answer. Its log may say why.`,
+    return failed(
+      `The upstream ${origin} sent one interim response (1xx) after the other and no answer.`,
+      'Its log may say why.',
     );
   }
   if (code === 'ECONNREFUSED') {
-    return problem.badGateway(
-      `Nothing listens at the upstream ${origin}. Start your server there, or correct the project’s target.`,
+    return failed(
+      `Nothing listens at the upstream ${origin}.`,
+      'Start your server there, or correct the project’s target.',
     );
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return problem.badGateway(
-      `The host of the upstream ${origin} is not known to this machine. Correct the project’s target, or use an address such as 127.0.0.1.`,
+    return failed(
+      `The host of the upstream ${origin} is not known to this machine.`,
+      'Correct the project’s target, or use an address such as 127.0.0.1.',
     );
   }
   if (CERTIFICATE_CODES.test(code)) {
-    return problem.badGateway(
-      `The certificate of the upstream ${origin} is not trusted (${withoutAdvice(message)}). Give it one that is, or set verifyCertificate to false in the project’s target.`,
+    return failed(
+      `The certificate of the upstream ${origin} is not trusted (${withoutAdvice(message)}).`,
+      'Give it one that is, or set verifyCertificate to false in the project’s target.',
     );
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
-    return problem.badGateway(
-      `The upstream ${origin} does not speak TLS as expected. If it serves plain HTTP, begin the target with http://.`,
+    return failed(
+      `The upstream ${origin} does not speak TLS as expected.`,
+      'If it serves plain HTTP, begin the target with http://.',
     );
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return problem.badGateway(
-      `The upstream ${origin} sent a header section that is longer than what is read, ${maxHeaderSize} bytes. Have it send fewer or shorter fields.`,
+    return failed(
+      `The upstream ${origin} sent a header section that is longer than what is read, ${maxHeaderSize} bytes.`,
+      'Have it send fewer or shorter fields.',
     );
   }
   if (code.startsWith('HPE_')) {
     // Only what is wrong from its first byte on may be TLS.
-    const remedy = code === 'HPE_INVALID_CONSTANT' ? `${mayBeTls(url)}Mend what it sends.` : 'Mend what it sends.';
-    return problem.badGateway(
-      `What the upstream ${origin} sent is not an HTTP/1.1 response: ${message.replace(/^Parse Error: /, '')}. ${remedy}`,
+    const hint = code === 'HPE_INVALID_CONSTANT' ? mayBeTls(url) : '';
+    return failed(
+      `What the upstream ${origin} sent is not an HTTP/1.1 response: ${message.replace(/^Parse Error: /, '')}.`,
+      `${hint}Mend what it sends.`,
     );
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') {
-    return problem.badGateway(
-      `The upstream ${origin} closed the connection before it had answered. ${mayBeTls(url)}Its log may say why; ask again.`,
+    return failed(
+      `The upstream ${origin} closed the connection before it had answered.`,
+      `${mayBeTls(url)}Its log may say why; ask again.`,
     );
   }
-  return problem.badGateway(`The upstream ${origin} could not be asked (${message || code}).`);
+  return failed(
+    `The upstream ${origin} could not be asked (${message || code}).`,
+    'See whether it runs, or correct the project’s target.',
+  );
 }
 
 /** A server that is asked in the clear and speaks TLS answers with an alert, or not at all. */

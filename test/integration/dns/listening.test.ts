@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -47,6 +48,20 @@ describe('the server’s sockets', () => {
       message: expect.stringContaining(`Port ${port} (${transport} on ${address}) is taken`) as string,
     });
   });
+
+  test.runIf(process.platform === 'linux')(
+    'whoever holds its UDP side is named, not the one that has begun with TCP',
+    async () => {
+      const program =
+        "const socket = require('node:dgram').createSocket('udp4').bind(0, '127.0.0.1', () => console.log(socket.address().port))";
+      const holder = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+      cleanUps.push(() => holder.kill());
+      const [printed] = (await once(holder.stdout, 'data')) as [Buffer];
+      await expect(startDns(ZONES, { port: Number(printed) })).rejects.toMatchObject({
+        message: expect.stringContaining(`(pid ${holder.pid})`) as string,
+      });
+    },
+  );
 
   async function taken(transport: string, address: string): Promise<{ port: number }> {
     if (transport === 'TCP') {

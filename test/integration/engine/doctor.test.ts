@@ -144,7 +144,28 @@ describe('what was broken on purpose', () => {
     // Nobody listens there but at 127.0.0.1 and ::1.
     await engine.call('projects.create', { name: 'Down', target: { ...up, url: `http://127.0.0.9:${http.port}` } });
     const down = await check(engine, 'upstreams.down');
-    expect([down.status, down.title]).toEqual(['warning', 'Down']);
+    expect([down.status, down.title]).toEqual(['warning', 'Upstream of Down']);
+  });
+
+  it('an upstream that requests do not get through to, or do', async () => {
+    const engine = await startEngine({ empty: true });
+    const { http, https } = engine.app.runtime;
+    const create = (name: string, url: string, more: object = {}) =>
+      engine.call('projects.create', { name, target: { kind: 'upstream', url, ...more } });
+    await create('Named', `http://deep.app.localhost:${http.port}`);
+    await create('Untrusted', `https://named.vivarium.localhost:${https.port}`);
+    await create('Any', `https://named.vivarium.localhost:${https.port}`, { verifyCertificate: false });
+    await create('Clear', `https://127.0.0.1:${http.port}`);
+    await create('Nowhere', 'http://no-such-host.invalid:1');
+    const found = async (name: string) => {
+      const { status, evidence, fix } = await check(engine, `upstreams.${name}`);
+      return [status, ...evidence, fix ?? ''].join(' ');
+    };
+    expect(await found('named')).toMatch(/^ok /);
+    expect(await found('any')).toMatch(/^ok /);
+    expect(await found('untrusted')).toMatch(/^warning The certificate of .* is not trusted .* verifyCertificate/);
+    expect(await found('clear')).toMatch(/^warning .* does not speak TLS .* begin the target with http:/);
+    expect(await found('nowhere')).toMatch(/^warning The host of .* is not known to this machine/);
   });
 
   it('a resolver that does not answer', async () => {

@@ -20,6 +20,19 @@ describe('a project with an upstream', () => {
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
   });
 
+  it('does not deploy when it leads in circles', async () => {
+    const engine = await startEngine({ empty: true });
+    const { port } = engine.app.runtime.http;
+    const { id: projectId } = (await engine.call('projects.create', {
+      name: 'Shop',
+      target: { kind: 'upstream', url: `http://shop.vivarium.localhost:${port}` },
+    })) as { id: string };
+    expect(await engine.call('deploys.create', { projectId })).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('leads back to a hostname that is served here') as string,
+    });
+  });
+
   it('is served at both hostnames, at its root, counted in the status, and limited where it says so', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((request, response) => response.end(`${request.headers['x-forwarded-host']}`));

@@ -36,6 +36,7 @@ test('names the process whose file descriptors have the socket', () => {
   }
   mkdirSync(join(proc, '43'));
   expect(findPortHolder(8080, { proc })).toEqual({ pid: 42, name: 'program-42' });
+  expect(findPortHolder(8080, { proc, besides: 42 })).toBeNull();
   expect(findPortHolder(80, { proc })).toBeNull();
   expect(findPortHolder(8080, { proc: join(proc, 'missing') })).toBeNull();
 });

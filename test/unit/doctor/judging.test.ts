@@ -12,7 +12,7 @@ import { judgeListener, type ListenerEvidence } from '../../../main/doctor/liste
 import { judgeFreePort, type PortName } from '../../../main/doctor/ports.ts';
 import { judgeRoot, judgeRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
 import { judgeOpenFiles, judgeVersions } from '../../../main/doctor/system.ts';
-import { judgeUpstream, placeOfUpstream } from '../../../main/doctor/upstreams.ts';
+import { judgeUpstream } from '../../../main/doctor/upstreams.ts';
 import { judgeNoStores, judgeStore } from '../../../main/doctor/trust.ts';
 
 const DAY_MS = 86_400_000;
@@ -231,21 +231,18 @@ describe('a domain', () => {
 
 describe('an upstream', () => {
   const project = { id: 'prj_1', slug: 'shop', name: 'Shop' };
+  const trouble = { status: 502, what: 'Nothing listens at it.', remedy: 'Start it.' };
   it.each([
-    [true, 'ok', /http:\/\/localhost:5173 accepts connections/],
-    [false, 'warning', /accepts no connections: requests are answered with 502/],
-  ] as const)('that accepts connections: %s', (listening, status, words) => {
-    const check = judgeUpstream({ project, url: 'http://localhost:5173', listening });
+    [null, 'ok', /http:\/\/localhost:5173 accepts connections/],
+    [
+      trouble,
+      'warning',
+      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\.\n.*deploys create prj_1/,
+    ],
+  ] as const)('with the trouble %j', (found, status, words) => {
+    const check = judgeUpstream({ project, url: 'http://localhost:5173', trouble: found });
     expectJudged(check, status, words);
-    expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1' });
-  });
-
-  it.each([
-    ['http://localhost:5173/app', 'localhost', 5173],
-    ['https://example.test', 'example.test', 443],
-    ['http://[::1]', '::1', 80],
-  ])('%s is connected to at %s, %i', (url, host, port) => {
-    expect(placeOfUpstream(url)).toEqual({ host, port });
+    expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1', title: 'Upstream of Shop' });
   });
 });
 
