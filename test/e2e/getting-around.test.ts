@@ -51,6 +51,23 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
+  it('fades the row of pages in a narrow window where it goes on', async () => {
+    const { page, errors } = await openPage({ viewport: { width: 720, height: 450 } });
+    const row = page.getByRole('navigation', { name: 'Pages' });
+    const fades = () =>
+      page.evaluate(
+        '["before", "after"].filter((side) => getComputedStyle(document.querySelector("nav")).getPropertyValue(`--fade-${side}`))',
+      );
+    await expect.poll(fades).toEqual(['after']);
+    await page.evaluate('document.querySelector("nav").scrollBy(40, 0)');
+    await expect.poll(fades).toEqual(['before', 'after']);
+    await row.getByRole('link', { name: 'Settings' }).focus();
+    await expect.poll(fades).toEqual(['before']);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expect.poll(fades).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
   it('explains an address that leads nowhere, and a project that is gone', async () => {
     const { page, open } = await openPage({ path: '/nowhere/at/all' });
     await page.getByText('This address leads nowhere').waitFor();

@@ -256,9 +256,14 @@ describe('the Traffic page', () => {
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     expect(await page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
     await expectSound(opened, 'traffic-charts');
-    await page.emulateMedia({ forcedColors: 'active' });
-    await page.getByRole('region', { name: 'Answers by status' }).getByText('4xx').waitFor();
-    await page.emulateMedia({ forcedColors: 'none' });
+    // A theme that is chosen does not change a ground that is forced.
+    await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+    await page.getByRole('group', { name: 'Theme' }).getByTitle('Light').click();
+    const colours = page.evaluate(
+      `[...new Set([...document.querySelectorAll('.chart .line, .body li line')].map((line) => getComputedStyle(line).stroke))]`,
+    );
+    expect(await colours).toEqual(['rgb(255, 255, 255)']);
+    await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
     await page.getByRole('group', { name: 'How' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
     await expectSound(opened, 'traffic-table');
