@@ -6,6 +6,7 @@ import { startDns } from './composition/dns.ts';
 import { createEngineDoctor } from './composition/doctor.ts';
 import { openDomains } from './composition/domains.ts';
 import { type Closer, type FoundationOptions, openFoundation } from './composition/foundation.ts';
+import { ownCommand } from './composition/own-command.ts';
 import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
@@ -28,6 +29,8 @@ export interface App {
   signInLink(): string;
   /** The demo project's key, while it is in force. */
   demoKey(): DemoKey | null;
+  /** `vivarium domains list` as it can be pasted here, where a command that names no folder means `usualDataDir`. */
+  ownCommand(command: string, usualDataDir: string): string;
   /** Drains, stops everything in reverse order, and leaves the data folder. Calling it again waits for the first call. */
   stop(): Promise<void>;
 }
@@ -95,5 +98,13 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   publish();
   domains.lifecycle.start();
   const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
-  return { runtime, services, router, signInLink: control.signInLink, demoKey: () => demo.key() };
+  const { dataDir } = options.config;
+  return {
+    runtime,
+    services,
+    router,
+    signInLink: control.signInLink,
+    demoKey: () => demo.key(),
+    ownCommand: (command, usualDataDir) => ownCommand(dataDir === usualDataDir ? null : dataDir)(command),
+  };
 }

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import type { Config } from './base/config.ts';
 import { formatLogLine, readLogLevel } from './base/log.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
+import { defaultDataDir } from './cli/data-dir.ts';
 import { openInBrowser } from './cli/open-browser.ts';
 import { formatWelcome } from './cli/welcome.ts';
 import { VivariumError } from './contract/errors.ts';
@@ -71,7 +72,7 @@ function describe(error: unknown): string {
 
 /** What a terminal is told of a Vivarium that serves. */
 export async function greet(
-  { runtime, services, demoKey }: App,
+  { runtime, services, demoKey, ownCommand }: App,
   io: Pick<HeadlessIo, 'stdout' | 'env'>,
 ): Promise<string> {
   const context = { signal: undefined };
@@ -80,6 +81,7 @@ export async function greet(
   const domains = await services.domains.list(undefined, context);
   const key = demoKey();
   const shown = projects.find((project) => project.id === key?.projectId) ?? projects[0] ?? null;
+  const usualDataDir = defaultDataDir({ platform: process.platform, env: io.env, homeDir: homedir() });
   return formatWelcome(
     {
       version: status.version,
@@ -92,6 +94,7 @@ export async function greet(
         shown === null
           ? null
           : {
+              id: shown.id,
               name: shown.name,
               plan: shown.plan,
               ...shown.limits,
@@ -102,6 +105,7 @@ export async function greet(
       projectCount: projects.length,
       domains: { attached: domains.length, secure: domains.filter(({ serving }) => serving.https).length },
       warnings: status.warnings,
+      ownCommand: (command) => ownCommand(command, usualDataDir),
     },
     wantsColour(io),
   );

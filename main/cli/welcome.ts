@@ -8,6 +8,7 @@ export interface Welcome {
   ports: { http: number; https: number; dns: number };
   /** The project to try, and its key where that is still readable. */
   project: {
+    id: string;
     name: string;
     plan: string;
     perMinute: number;
@@ -20,6 +21,8 @@ export interface Welcome {
   /** Custom domains of all projects, and how many of them are served over HTTPS. */
   domains: { attached: number; secure: number };
   warnings: readonly string[];
+  /** A command of Vivarium's own (`vivarium domains list`) as it can be pasted here. */
+  ownCommand: (command: string) => string;
 }
 
 type Paint = (text: string) => string;
@@ -73,7 +76,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
         'Projects',
         welcome.projectCount === 0 ? 'none yet; make one with' : `${welcome.projectCount}; list them with`,
       ),
-      `  ${' '.repeat(12)}npm run vivarium -- ${welcome.projectCount === 0 ? 'projects create --name "My project"' : 'projects list'}`,
+      `  ${' '.repeat(12)}${welcome.ownCommand(`vivarium projects ${welcome.projectCount === 0 ? 'create "My project"' : 'list'}`)}`,
       '',
     ];
   }
@@ -91,7 +94,11 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
     row('Addresses', project.baseUrl),
     row('', project.secureBaseUrl),
     ...domainLines(welcome, row),
-    row('API key', secret ?? 'shown once, when it was made; make another with  npm run vivarium -- keys create'),
+    row(
+      'API key',
+      secret ??
+        `shown once, when it was made; make another with  ${welcome.ownCommand(`vivarium keys create --project-id ${project.id} --name Mine`)}`,
+    ),
     '',
     `  ${paint.quiet('Try it:')}`,
     '',
@@ -100,13 +107,13 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
   ];
 }
 
-function domainLines({ domains }: Welcome, row: (label: string, value: string) => string): string[] {
+function domainLines({ domains, ownCommand }: Welcome, row: (label: string, value: string) => string): string[] {
   const { attached, secure } = domains;
   if (attached === 0) return [];
   return [
     row(
       'Domains',
-      `${attached} attached, ${secure} served over HTTPS; see them with  npm run vivarium -- domains list`,
+      `${attached} attached, ${secure} served over HTTPS; see them with  ${ownCommand('vivarium domains list')}`,
     ),
   ];
 }

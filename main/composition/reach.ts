@@ -18,6 +18,7 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
+import { ownCommand } from './own-command.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
@@ -26,7 +27,7 @@ export const PAC_PATH = '/proxy.pac';
 
 /** How clients that know nothing of this machine's hostnames get to them. */
 export function openReach(
-  { clock, log, onStop, openPreview }: Foundation,
+  { config, clock, log, onStop, openPreview }: Foundation,
   parts: { certificates: Certificates; dns: Dns; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
 ) {
   const { certificates, dns, domains, dataPlane, controlUrl } = parts;
@@ -98,6 +99,7 @@ export function openReach(
         pacUrl: pacUrl(),
         platform,
         program: process.execPath,
+        start: ownCommand(config.dataDir)('vivarium serve'),
       }),
     }),
   };

@@ -1,4 +1,5 @@
 import type { InstructionStep, SystemInstructions } from '../contract/reach.ts';
+import { isWithin } from '../base/hostname.ts';
 import { posixWord, powerShellString } from './shell-words.ts';
 
 /** What instructions are made of. */
@@ -12,6 +13,8 @@ export interface InstructionFacts {
   platform: NodeJS.Platform;
   /** The program that is running Vivarium. */
   program: string;
+  /** What starts this Vivarium with other options: `vivarium serve --data-dir /here`. */
+  start: string;
 }
 
 const SYSTEMS = [
@@ -34,7 +37,13 @@ export function makeInstructions(facts: InstructionFacts): SystemInstructions[] 
   return [...all.filter(({ here }) => here), ...all.filter(({ here }) => !here)];
 }
 
-const START_LOW = 'npm start -- --http-port 80 --https-port 443';
+const atLowPorts = ({ start }: InstructionFacts): string => `${start} --http-port 80 --https-port 443`;
+
+/** Chromium and its kin ask no proxy for such a name, whatever a PAC file says; they find it without one. */
+const orByPort = ({ hostname, ports }: InstructionFacts): string =>
+  isWithin(hostname, 'localhost')
+    ? ` Chrome, Edge and Chromium ask no proxy for names under localhost: open http://${hostname}:${ports.http} there.`
+    : '';
 const isLow = ({ ports }: InstructionFacts): boolean => ports.http === 80 && ports.https === 443;
 const lines = (...commands: string[]): string => commands.join('\n');
 
@@ -51,7 +60,7 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
     {
       id: 'proxy',
       title: 'GNOME: the PAC file, for all browsers',
-      note: 'Needs no administrator. Only the hostnames of Vivarium go through it.',
+      note: `Needs no administrator. Only the hostnames of Vivarium go through it.${orByPort(facts)}`,
       commands: lines(
         `gsettings set org.gnome.system.proxy autoconfig-url ${posixWord(pacUrl)}`,
         'gsettings set org.gnome.system.proxy mode auto',
@@ -77,14 +86,14 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
             id: 'low-ports',
             title: 'Ports 80 and 443, for every program (sysctl)',
             note: 'Until the next start of the machine. Vivarium then binds them itself.',
-            commands: lines('sudo sysctl -w net.ipv4.ip_unprivileged_port_start=80', START_LOW),
+            commands: lines('sudo sysctl -w net.ipv4.ip_unprivileged_port_start=80', atLowPorts(facts)),
             undo: 'sudo sysctl -w net.ipv4.ip_unprivileged_port_start=1024',
           },
           {
             id: 'setcap',
             title: 'Ports 80 and 443, for one program (setcap)',
             note: `Everything that ${program} runs may then bind them. An update of it takes the right away.`,
-            commands: lines(`sudo setcap cap_net_bind_service=+ep ${posixWord(program)}`, START_LOW),
+            commands: lines(`sudo setcap cap_net_bind_service=+ep ${posixWord(program)}`, atLowPorts(facts)),
             undo: `sudo setcap -r ${posixWord(program)}`,
           },
           {
@@ -95,7 +104,7 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
               'sudo apt-get install authbind',
               'sudo install -m 500 -o "$USER" /dev/null /etc/authbind/byport/80',
               'sudo install -m 500 -o "$USER" /dev/null /etc/authbind/byport/443',
-              `authbind --deep ${START_LOW}`,
+              `authbind --deep ${atLowPorts(facts)}`,
             ),
             undo: 'sudo rm /etc/authbind/byport/80 /etc/authbind/byport/443',
           },
@@ -122,7 +131,7 @@ function onMacos(facts: InstructionFacts): InstructionStep[] {
     {
       id: 'proxy',
       title: 'The PAC file, for all browsers',
-      note: 'For the network service Wi-Fi; networksetup -listallnetworkservices names the others.',
+      note: `For the network service Wi-Fi; networksetup -listallnetworkservices names the others.${orByPort(facts)}`,
       commands: `networksetup -setautoproxyurl Wi-Fi ${posixWord(pacUrl)}`,
       undo: 'networksetup -setautoproxystate Wi-Fi off',
     },
@@ -163,7 +172,7 @@ function onWindows(facts: InstructionFacts): InstructionStep[] {
     {
       id: 'proxy',
       title: 'The PAC file, for all browsers',
-      note: 'Needs no administrator. PowerShell; browsers see it when they are started again.',
+      note: `Needs no administrator. PowerShell; browsers see it when they are started again.${orByPort(facts)}`,
       commands: `Set-ItemProperty ${settings} AutoConfigURL ${powerShellString(pacUrl)}`,
       undo: `Remove-ItemProperty ${settings} AutoConfigURL`,
     },

@@ -45,6 +45,13 @@ describe('the console', () => {
     expect(JSON.parse(stdout)).toHaveLength(3);
   });
 
+  it('shows commands that ask this Vivarium, whose data folder is not the usual one', async () => {
+    const program = await startProgram([], { dataDir: join(temporaryFolder(), `it's a folder`) });
+    const command = /see them with {2}(.*)/.exec(program.output().stdout)?.[1] ?? '';
+    const { stdout } = await run('bash', ['-c', command.replace('npm run', 'npm run -s')]);
+    expect(stdout).toContain('shop.happypaws.test');
+  });
+
   it('shows the same at the second start', async () => {
     const first = await startProgram();
     const { stdout } = await first.end();

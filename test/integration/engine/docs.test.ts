@@ -19,11 +19,14 @@ async function expectWalk(page: string, headings: readonly string[], expected: W
   const here = (command: string) =>
     command
       .replaceAll('~/.local/share/vivarium', dataDir)
+      .replaceAll('/tmp/vivarium-…', dataDir)
       .replaceAll('8080', String(runtime.http.port))
       .replaceAll('4780', new URL(runtime.control.url).port);
   const commands = headings.flatMap((heading) => readmeCommands(heading, page)).map(here);
+  const names = commands.some((command) => command.startsWith('export VIVARIUM_DATA_DIR='));
   const said = await paste(commands, {
-    VIVARIUM_DATA_DIR: dataDir,
+    // In place of the usual folder; a page that is about another one names it itself.
+    ...(!names && { VIVARIUM_DATA_DIR: dataDir }),
     KEY: /viv_\w+/.exec(output().stdout)?.[0] ?? '',
   });
   // In order, so that it ends the browsers that it has opened.
@@ -65,6 +68,7 @@ const CUSTOM_DOMAIN: Walk = [
 ];
 
 const DEMO: Walk = [
+  ['export VIVARIUM_DATA_DIR=', /^0\n$/],
   ['A=', /^0\n$/],
   ['v()', /^0\n$/],
   ['P=', /^0\n$/],

@@ -60,6 +60,7 @@ const PLACE: InstructionFacts = {
   pacUrl: FACTS.pacUrl,
   platform: 'linux',
   program: '/opt/node/bin/node',
+  start: 'vivarium serve --data-dir /here',
 };
 const step = (platform: NodeJS.Platform, id: string, changes: Partial<InstructionFacts> = {}) => {
   const [first] = makeInstructions({ ...PLACE, platform, ...changes });
@@ -67,6 +68,15 @@ const step = (platform: NodeJS.Platform, id: string, changes: Partial<Instructio
 };
 
 describe('instructions', () => {
+  it.each(['linux', 'darwin', 'win32'] as const)(
+    'say on %s where a PAC file is no use: under localhost',
+    (platform) => {
+      const hint = 'open http://demo.vivarium.localhost:8080 there';
+      expect(step(platform, 'proxy', { hostname: 'demo.vivarium.localhost' })?.note).toContain(hint);
+      expect(step(platform, 'proxy')?.note).not.toContain('localhost:');
+    },
+  );
+
   it.each<[platform: NodeJS.Platform, order: string[], here: boolean]>([
     ['linux', ['linux', 'macos', 'windows'], true],
     ['darwin', ['macos', 'linux', 'windows'], true],
@@ -90,7 +100,7 @@ sudo systemctl restart systemd-resolved`,
     [
       'linux',
       'setcap',
-      'sudo setcap cap_net_bind_service=+ep /opt/node/bin/node\nnpm start -- --http-port 80 --https-port 443',
+      'sudo setcap cap_net_bind_service=+ep /opt/node/bin/node\nvivarium serve --data-dir /here --http-port 80 --https-port 443',
     ],
     [
       'darwin',
