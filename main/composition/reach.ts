@@ -7,6 +7,7 @@ import {
   createBrowserProcesses,
   createMappedHostnames,
   makeInstructions,
+  directUrl,
   makeSnippets,
   PAC_CONTENT_TYPE,
   reachedAddress,
@@ -68,8 +69,8 @@ export function openReach(
     publish: mapped.publish,
     pacFile: { contentType: PAC_CONTENT_TYPE, read: () => Buffer.from(renderPac(mapped.all(), ports.http)) },
     proxy,
-    address: (hostname: string, path?: string) =>
-      reachedAddress(hostname, path, { mapped, isSecure: (name) => certificateOf(name) !== null }),
+    address: (hostname: string, asked: Parameters<typeof reachedAddress>[1] = {}) =>
+      reachedAddress(hostname, asked, { mapped, isSecure: (name) => certificateOf(name) !== null }),
     opener,
     opened: processes.opened,
     /** Null where there is no desktop. */
@@ -85,9 +86,10 @@ export function openReach(
               rootPem: () => certificates.root.describe().pem,
             }),
     snippets: (address: ReachedAddress) => ({
+      direct: directUrl(address, ports),
       snippets: makeSnippets({
         address,
-        ports,
+        ports: { ...ports, dns: dns.listening.port },
         caFile: certificates.certificateFile,
         proxyUrl,
         pacUrl: pacUrl(),

@@ -43,7 +43,7 @@ export const browserState = z.object({
 export type BrowserState = z.infer<typeof browserState>;
 
 export const snippet = z.object({
-  id: z.enum(['curl', 'node', 'requests', 'urllib', 'java', 'playwright', 'environment']),
+  id: z.enum(['curl', 'node', 'requests', 'urllib', 'java', 'playwright', 'environment', 'dig']),
   title: z.string(),
   language: z.enum(['sh', 'js', 'python', 'java']),
   /** Works as it is; an API key is read from `VIVARIUM_KEY`. */
@@ -76,6 +76,8 @@ export const reachSnippets = z.object({
   hostname: z.string(),
   /** Where a browser that goes through the proxy finds it. */
   url: z.url(),
+  /** Where it is for whoever finds this machine by its name: at the listener's own port. */
+  direct: z.url(),
   proxyUrl: z.url(),
   pacUrl: z.url(),
   snippets: z.array(snippet),
@@ -106,6 +108,12 @@ export const reach = {
     .output(z.object({ url: z.url() })),
   snippets: base
     .route({ summary: 'How programs ask for a hostname, and how a system is taught it: texts to copy; nothing is run' })
-    .input(z.strictObject({ hostname: hostnameInput }))
+    .input(
+      z.strictObject({
+        hostname: hostnameInput,
+        /** `https` by default, where there is a certificate. */
+        scheme: z.enum(['http', 'https']).optional(),
+      }),
+    )
     .output(reachSnippets),
 };

@@ -5,4 +5,4 @@ export { createBrowserOpener } from './open-browser.ts';
 export { makeInstructions } from './instructions.ts';
 export { PAC_CONTENT_TYPE, renderPac } from './pac.ts';
 export { reachedAddress, type ReachedAddress } from './reached-address.ts';
-export { makeSnippets } from './snippets.ts';
+export { directUrl, makeSnippets } from './snippets.ts';

@@ -15,7 +15,7 @@ export interface ReachedAddress extends MappedHostname {
  */
 export function reachedAddress(
   text: string,
-  path: string | undefined,
+  { path, scheme: asked }: { path?: string | undefined; scheme?: ReachedAddress['scheme'] | undefined },
   { mapped, isSecure }: { mapped: Pick<MappedHostnames, 'find'>; isSecure: (hostname: string) => boolean },
 ): ReachedAddress {
   const normal = normalizeHostname(text);
@@ -26,7 +26,7 @@ export function reachedAddress(
       `Nothing is served at ${text}. Attach it to a project and verify it, or take a hostname that is served.`,
     );
   }
-  const scheme = isSecure(found.hostname) ? 'https' : 'http';
+  const scheme = asked ?? (isSecure(found.hostname) ? 'https' : 'http');
   return { ...found, scheme, url: `${scheme}://${found.hostname}${path ?? pathOf(found)}` };
 }
 

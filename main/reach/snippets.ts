@@ -5,12 +5,23 @@ import { posixWord } from './shell-words.ts';
 /** What a snippet is made of. */
 export interface SnippetFacts {
   address: Pick<ReachedAddress, 'hostname' | 'scheme' | 'leadsTo'>;
-  ports: { http: number; https: number };
+  ports: { http: number; https: number; dns: number };
   /** Of the root, in PEM. */
   caFile: string;
   proxyUrl: string;
   pacUrl: string;
 }
+
+/** Where a hostname is at the listener's own port; the ports that URLs leave out are left out. */
+export function directUrl(
+  { hostname, scheme, leadsTo }: SnippetFacts['address'],
+  ports: { http: number; https: number },
+): string {
+  return `${originAt({ hostname, scheme }, ports[scheme])}${leadsTo === 'api' ? '/v1' : '/'}`;
+}
+
+const originAt = ({ hostname, scheme }: Pick<ReachedAddress, 'hostname' | 'scheme'>, port: number): string =>
+  `${scheme}://${hostname}${port === (scheme === 'https' ? 443 : 80) ? '' : `:${port}`}`;
 
 interface Asked extends SnippetFacts {
   secure: boolean;
@@ -30,7 +41,6 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
   const { hostname, scheme, leadsTo } = facts.address;
   const secure = scheme === 'https';
   const port = facts.ports[scheme];
-  const usual = port === (secure ? 443 : 80);
   const keyed = leadsTo === 'api';
   const path = keyed ? '/v1/pets?limit=5' : '/';
   const asked: Asked = {
@@ -38,10 +48,19 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
     secure,
     port,
     keyed,
-    direct: `${scheme}://${hostname}${usual ? '' : `:${port}`}${path}`,
+    direct: `${originAt(facts.address, port)}${path}`,
     proxied: `${scheme}://${hostname}${path}`,
   };
-  return [curl(asked), node(asked), requests(asked), urllib(asked), java(asked), playwright(asked), environment(asked)];
+  return [
+    curl(asked),
+    node(asked),
+    requests(asked),
+    urllib(asked),
+    java(asked),
+    playwright(asked),
+    environment(asked),
+    dig(asked),
+  ];
 }
 
 /** A string of JavaScript, Python and Java alike. */
@@ -211,3 +230,11 @@ export SSL_CERT_FILE=${posixWord(caFile)} REQUESTS_CA_BUNDLE=${posixWord(caFile)
     note: 'NODE_USE_ENV_PROXY lets fetch of Node 24 use the proxy.',
   };
 }
+
+const dig = ({ address, ports }: Asked): Snippet => ({
+  id: 'dig',
+  title: 'dig',
+  language: 'sh',
+  text: `dig @127.0.0.1 -p ${ports.dns} ${address.hostname}\n`,
+  note: 'Asks Vivarium’s own DNS server, as verification does; what the system’s resolver knows is another matter.',
+});

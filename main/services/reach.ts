@@ -6,7 +6,10 @@ import type { ReachedAddress } from '../reach/index.ts';
 export function createReachServices(options: {
   proxy: () => ReachProxy;
   /** @throws VivariumError `not_found` for what is not served. */
-  address: (hostname: string, path?: string) => ReachedAddress;
+  address: (
+    hostname: string,
+    asked?: { path?: string | undefined; scheme?: ReachedAddress['scheme'] | undefined },
+  ) => ReachedAddress;
   opener: {
     open(address: ReachedAddress): Promise<Omit<OpenedBrowser, 'url'>>;
     available(): Omit<BrowserState, 'opened' | 'preview'>;
@@ -14,14 +17,14 @@ export function createReachServices(options: {
   opened: () => number;
   /** Opens a window of the desktop app; null where there is none. */
   preview: ((address: ReachedAddress) => Promise<void>) | null;
-  snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'snippets' | 'systems'>;
+  snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'direct' | 'snippets' | 'systems'>;
 }): Services['reach'] {
   const { proxy, address, opener, opened, preview, snippets } = options;
   return {
     proxy,
     browser: () => ({ ...opener.available(), opened: opened(), preview: preview !== null }),
     async open({ hostname, path }) {
-      const reached = address(hostname, path);
+      const reached = address(hostname, { path });
       return { url: reached.url, ...(await opener.open(reached)) };
     },
     async preview({ hostname, path }) {
@@ -31,12 +34,12 @@ export function createReachServices(options: {
           'The preview window belongs to the desktop app, and this Vivarium runs without it. Use reach.open.',
         );
       }
-      const reached = address(hostname, path);
+      const reached = address(hostname, { path });
       await preview(reached);
       return { url: reached.url };
     },
-    snippets({ hostname }) {
-      const reached = address(hostname);
+    snippets({ hostname, scheme }) {
+      const reached = address(hostname, { scheme });
       const { url: proxyUrl, pacUrl } = proxy();
       return { hostname: reached.hostname, url: reached.url, proxyUrl, pacUrl, ...snippets(reached) };
     },

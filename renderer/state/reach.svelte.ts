@@ -20,12 +20,15 @@ export class Reach {
   readonly opening: Task;
   readonly previewing: Task;
   #chosen = $state<Snippet['id']>('curl');
+  /** What was chosen; where there is a certificate, HTTPS otherwise. */
+  #scheme: 'http' | 'https' | undefined;
 
   constructor({ client, changes, time, toasts, hostname }: ReachOptions) {
     this.texts = new LiveQuery({
       changes,
       time,
-      read: (signal) => client.reach.snippets({ hostname }, { signal }),
+      read: (signal) =>
+        client.reach.snippets({ hostname, ...(this.#scheme !== undefined && { scheme: this.#scheme }) }, { signal }),
       concerns: ({ type }) =>
         ['projects.changed', 'domains.changed', 'certificates.changed', 'zones.changed'].includes(type),
     });
@@ -60,6 +63,16 @@ export class Reach {
 
   choose(id: Snippet['id']): void {
     this.#chosen = id;
+  }
+
+  /** What requests are shown over. */
+  get scheme(): 'http' | 'https' {
+    return this.texts.value?.url.startsWith('https:') === true ? 'https' : 'http';
+  }
+
+  over(scheme: 'http' | 'https'): void {
+    this.#scheme = scheme;
+    this.texts.reread('now');
   }
 
   /** The text that is chosen, once there is one. */

@@ -80,6 +80,13 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     await reach.getByRole('button', { name: 'Copy Python requests snippet' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"https://${HOSTNAME}/v1/pets?limit=5"`);
 
+    const port = engine.app.runtime.http.port;
+    await reach.getByRole('group', { name: 'Over' }).getByText('HTTP', { exact: true }).click();
+    await reach.getByText(`http://${HOSTNAME}:${port}/v1`, { exact: true }).waitFor();
+    await reach.getByRole('radio', { name: 'dig' }).check();
+    await reach.getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
+    expect(await region(page, 'Requests').count()).toBe(0);
+
     await reach.getByText('Windows: PAC file').click();
     await reach.getByRole('heading', { name: /NRPT/ }).waitFor();
     await expectSound(opened, 'reach-domain');

@@ -8,7 +8,7 @@ mapped.publish({
   routes: [route('shop.acme.test', 'api'), route('app.acme.test', 'upstream'), route('xn--bcher-kva.example', 'api')],
 });
 const urlOf = (hostname: string, path?: string): string =>
-  reachedAddress(hostname, path, { mapped, isSecure: (name) => name !== 'app.acme.test' }).url;
+  reachedAddress(hostname, { path }, { mapped, isSecure: (name) => name !== 'app.acme.test' }).url;
 
 it.each<[hostname: string, path: string | undefined, url: string]>([
   ['shop.acme.test', undefined, 'https://shop.acme.test/v1/openapi.json'],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { makeInstructions, type InstructionFacts } from '../../../main/reach/instructions.ts';
-import { makeSnippets, type SnippetFacts } from '../../../main/reach/snippets.ts';
+import { directUrl, makeSnippets, type SnippetFacts } from '../../../main/reach/snippets.ts';
 
 const FACTS: SnippetFacts = {
   address: { hostname: 'shop.acme.test', scheme: 'https', leadsTo: 'api' },
-  ports: { http: 8080, https: 8443 },
+  ports: { http: 8080, https: 8443, dns: 5380 },
   caFile: '/home/anna/my data/root.pem',
   proxyUrl: 'http://127.0.0.1:8080',
   pacUrl: 'http://127.0.0.1:4780/proxy.pac',
@@ -27,6 +27,18 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
 `);
   });
 
+  it('ask the DNS server that verification asks', () => {
+    expect(texts().dig).toBe('dig @127.0.0.1 -p 5380 shop.acme.test\n');
+  });
+
+  it.each([
+    [{ scheme: 'https' }, 8443, 'https://shop.acme.test:8443/v1'],
+    [{ scheme: 'https' }, 443, 'https://shop.acme.test/v1'],
+    [{ scheme: 'http', leadsTo: 'upstream' }, 8080, 'http://shop.acme.test:8080/'],
+  ] as const)('%o at port %i: %s', (address, port, url) => {
+    expect(directUrl({ ...FACTS.address, ...address }, { http: port, https: port })).toBe(url);
+  });
+
   it('do without the root where there is no certificate yet', () => {
     const plain = texts({ address: { ...FACTS.address, scheme: 'http' } });
     for (const id of ['curl', 'node', 'requests', 'urllib', 'java', 'playwright']) {
@@ -41,7 +53,9 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
   });
 
   it('leave usual ports out', () => {
-    expect(texts({ ports: { http: 80, https: 443 } }).node).toContain('"https://shop.acme.test/v1/pets?limit=5"');
+    expect(texts({ ports: { http: 80, https: 443, dns: 5380 } }).node).toContain(
+      '"https://shop.acme.test/v1/pets?limit=5"',
+    );
   });
 
   it('keep a path with quotes and backslashes what it is', () => {

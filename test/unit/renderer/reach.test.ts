@@ -12,6 +12,7 @@ const HOST = 'www.acme.test';
 const TEXTS: ReachSnippets = {
   hostname: HOST,
   url: `https://${HOST}/`,
+  direct: `https://${HOST}:8443/`,
   proxyUrl: 'http://127.0.0.1:8080',
   pacUrl: 'http://127.0.0.1:4780/proxy.pac',
   snippets: [
@@ -26,7 +27,7 @@ function setUp(answers: Answers = {}) {
   const changes = fakeChanges();
   const toasts = new Toasts(time);
   const fake = fakeClient({
-    'reach.snippets': () => TEXTS,
+    'reach.snippets': ({ scheme = 'https' }: { scheme?: string }) => ({ ...TEXTS, url: `${scheme}://${HOST}/` }),
     'reach.browser': () => ({ browser: 'Chromium', program: '/usr/bin/chromium', opened: 0, preview: true }),
     'reach.open': () => ({ url: TEXTS.url, browser: 'Chromium', trust: 'root' }),
     ...answers,
@@ -46,6 +47,16 @@ describe('the ways to a hostname', () => {
     // Not in the answer.
     reach.choose('java');
     expect(reach.snippet).toBeUndefined();
+  });
+
+  it('are over HTTPS where that is served, until the other is chosen', async () => {
+    const { reach, calls } = setUp();
+    await settle();
+    expect(reach.scheme).toBe('https');
+    reach.over('http');
+    await settle();
+    expect(reach.scheme).toBe('http');
+    expect(calls.at(-1)?.input).toEqual({ hostname: HOST, scheme: 'http' });
   });
 
   it('are read again when a certificate or a zone changes, and not with every request', async () => {
