@@ -78,12 +78,12 @@ export class WatchedResponse extends ServerResponse {
 
   // Not as rest parameters: an array for each call is an array for each request.
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
-    if (this.capture !== null) note(this.capture, chunk);
+    if (this.capture !== null) note(this.capture, chunk, encoding);
     return super.write(chunk, encoding as BufferEncoding, callback as () => void);
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    if (this.capture !== null) note(this.capture, chunk);
+    if (this.capture !== null) note(this.capture, chunk, encoding);
     return super.end(chunk, encoding as BufferEncoding, callback as () => void);
   }
 }
@@ -91,21 +91,23 @@ export class WatchedResponse extends ServerResponse {
 type Rest = [encodingOrCallback?: unknown, callback?: unknown];
 
 function write(this: ServerResponse & Watched, chunk: unknown, ...rest: Rest): boolean {
-  if (this[CAPTURE] !== undefined) note(this[CAPTURE], chunk);
+  if (this[CAPTURE] !== undefined) note(this[CAPTURE], chunk, rest[0]);
   return (prototypeOf(this).write as (...args: unknown[]) => boolean).call(this, chunk, ...rest);
 }
 
 function end(this: ServerResponse & Watched, chunk?: unknown, ...rest: Rest): ServerResponse {
   // Of HTTP/2, `end` hands its chunk to `write`, where it is noted.
-  if (this[CAPTURE] !== undefined) note(this[CAPTURE], 'stream' in this ? undefined : chunk);
+  if (this[CAPTURE] !== undefined) note(this[CAPTURE], 'stream' in this ? undefined : chunk, rest[0]);
   return (prototypeOf(this).end as (...args: unknown[]) => ServerResponse).call(this, chunk, ...rest);
 }
 
 const prototypeOf = (response: ServerResponse): ServerResponse => Object.getPrototypeOf(response) as ServerResponse;
 
-function note(capture: Capture, chunk: unknown): void {
+function note(capture: Capture, chunk: unknown, encoding: unknown): void {
   capture.firstByteMs ??= capture.monotonic();
-  if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) take(capture.response, chunk, capture.bodies);
+  if (Buffer.isBuffer(chunk)) take(capture.response, chunk, capture.bodies);
+  else if (typeof chunk === 'string')
+    take(capture.response, encoding === 'latin1' ? Buffer.from(chunk, encoding) : chunk, capture.bodies);
 }
 
 function take(body: CapturedBody, chunk: Buffer | string, keep: boolean): void {

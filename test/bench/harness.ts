@@ -160,7 +160,12 @@ export async function startVivarium(
     async call<Output>(procedure: string, input: unknown = {}): Promise<Output> {
       const response = await fetch(`${runtime.control.url}/api/${procedure.replace('.', '/')}`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${runtime.control.token}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${runtime.control.token}`,
+          'content-type': 'application/json',
+          // While a load is measured this process stands still, and a kept connection is closed meanwhile.
+          connection: 'close',
+        },
         body: JSON.stringify(input),
       });
       const text = await response.text();

@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Scheme } from '../target.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
@@ -71,6 +70,6 @@ function appended(before: string | string[] | undefined, entry: string): string 
 
 /** `for=127.0.0.1;host="app.acme.test:8443";proto=https`; addresses of IPv6 are bracketed and quoted (RFC 7239 §6). */
 function forwardedElement({ address, authority, scheme }: ForwardedFrom): string {
-  const node = isIPv6(address) ? `"[${address}]"` : address;
+  const node = address.includes(':') ? `"[${address}]"` : address;
   return `for=${node};host="${authority}";proto=${scheme}`;
 }

@@ -27,6 +27,44 @@ export interface LaneOptions {
   buffer?: never;
 }
 
+/** What the library sets in its request's options, always to nothing that we use. */
+const UNUSED = [
+  'host',
+  'socketPath',
+  'pfx',
+  'key',
+  'passphrase',
+  'cert',
+  'ca',
+  'ciphers',
+  'secureProtocol',
+  'localAddress',
+  'url',
+] as const;
+
+/**
+ * What the library makes its request of. Node copies all properties of these options for every request, so what is of no
+ * use is not kept: half of the copying.
+ */
+class RequestOptions {
+  port = 0;
+  hostname = '';
+  method = '';
+  headers = {};
+  agent: Agent | undefined = undefined;
+  path = '';
+  readonly lookup = lookup;
+  readonly servername: string;
+
+  static {
+    for (const name of UNUSED) Object.defineProperty(this.prototype, name, { set: () => undefined });
+  }
+
+  constructor(servername: string) {
+    this.servername = servername;
+  }
+}
+
 export function createLane({ url, verifyCertificate }: UpstreamDestination, agents: Agents, connectMs: number): Lane {
   const { protocol, host, hostname, port, pathname, href } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, '');
@@ -36,8 +74,8 @@ export function createLane({ url, verifyCertificate }: UpstreamDestination, agen
     secure: verifyCertificate,
     connectTimeout: connectMs,
     prependPath: pathname !== '/',
-    // The library makes its request in this very object. An address has no server name (RFC 6066 §3).
-    ssl: { servername: protocol === 'https:' && isIP(address) === 0 ? address : '', lookup },
+    // An address has no server name (RFC 6066 §3).
+    ssl: new RequestOptions(protocol === 'https:' && isIP(address) === 0 ? address : ''),
   });
   const agent = agents.for(protocol);
   return {

@@ -12,6 +12,7 @@ import { countHops, forwardedHeaders, HOPS_MAX } from './forwarding.ts';
 import { createLane, type Lane } from './lane.ts';
 import { LivePassages } from './live-passages.ts';
 import { type Carrier, type Passage, PASSAGE, standsStill } from './passage.ts';
+import { notePassed } from './passed-bytes.ts';
 import { type Interim, readAway, relayBody, relayHead, relayInterim } from './relay.ts';
 import { addTrailers } from './trailers.ts';
 import { guardUpgrade } from './upgrades.ts';
@@ -195,6 +196,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       const response: ProxyResponse & Carrier = context.response;
       response[PASSAGE] = passage;
       response.on('close', onResponseClosed);
+      if (!passage.bodiless) asIncoming(request).on('data', (chunk: Buffer) => notePassed(chunk.length));
       pass(passage);
     },
     upgrade(request, socket, head, context) {

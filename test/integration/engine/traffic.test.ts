@@ -163,5 +163,19 @@ describe('traffic', () => {
     expect(parts.map(({ log }) => log.entries.length)).toEqual([2, 2]);
     expect(parts.flatMap(({ log }) => log.entries)).toEqual(whole.log.entries);
     await expect(engine.call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
+  it('has a small body of an upstream byte for byte', async () => {
+    const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const engine = await startEngine({ empty: true });
+    const upstream = await startUpstream((_request, response) => {
+      response.setHeader('Content-Length', body.length).end(body);
+    });
+    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    await engine.api({ host: 'shop.vivarium.localhost', path: '/bytes', key: null });
+    const [entry] = await entries(engine, 1);
+    expect((await get(engine, entry?.id)).responseBody).toMatchObject({
+      bytes: 256,
+      encoding: 'base64',
+      text: body.toString('base64'),
+    });
   });
 });

@@ -249,6 +249,27 @@ describe('a response', () => {
     expect(answer.text.endsWith('\r\n\r\n')).toBe(true);
   });
 
+  const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+
+  test.each([1, 256, 16 * 1024, 16 * 1024 + 256, 300_000])(
+    'of %i bytes comes through byte for byte',
+    async (length) => {
+      const body = Buffer.alloc(length, EVERY_BYTE);
+      const upstream = await startUpstream((request, response) => {
+        if (request.url === '/length') response.setHeader('Content-Length', body.length);
+        response.write(body);
+        response.end();
+      });
+      const running = await proxyTo(upstream.url);
+      const whole = await ask(running, 'GET /length HTTP/1.1');
+      expect(whole.text).toContain(`Content-Length: ${length}\r\n`);
+      expect(whole.text.slice(whole.text.indexOf('\r\n\r\n') + 4)).toBe(body.toString('latin1'));
+      // Of HTTP/1.0, so that it comes without chunks.
+      const flowing = await ask(running, 'GET /chunks HTTP/1.0');
+      expect(flowing.text.slice(flowing.text.indexOf('\r\n\r\n') + 4)).toBe(body.toString('latin1'));
+    },
+  );
+
   test('loses what belongs to the connection of the upstream', async () => {
     const upstream = await startUpstream((_request, response) => {
       response

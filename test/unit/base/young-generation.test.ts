@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { collectYoung } from '../../../main/base/young-generation.ts';
+
+const MIB = 1024 * 1024;
+
+function makeRubbish(count: number): void {
+  for (let made = 0; made < count; made++) Buffer.allocUnsafeSlow(MIB);
+}
+
+test('what buffers held is given back', () => {
+  collectYoung();
+  const before = process.memoryUsage().arrayBuffers;
+  makeRubbish(8);
+  const held = process.memoryUsage().arrayBuffers - before;
+  collectYoung();
+  expect(held).toBeGreaterThanOrEqual(8 * MIB);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * MIB);
+});
