@@ -1,3 +1,4 @@
+import { keepHeapSmall } from './base/heap.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { openCertificates } from './composition/certificates.ts';
 import { announce, startControl } from './composition/control-plane.ts';
@@ -40,6 +41,7 @@ export interface App {
  * @throws VivariumError with one line that says what to change; whatever had been opened is closed again.
  */
 export async function startApp(options: AppOptions): Promise<App> {
+  keepHeapSmall();
   const closers: Closer[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();

@@ -9,8 +9,12 @@ export const BODY_BYTES_MAX = 64 * 1024;
 /** What passes by of a message: its first bytes, and how many there were. */
 export interface CapturedBody {
   chunks: (Buffer | string)[];
+  /** What all texts among the chunks are in. */
+  encoding: 'latin1' | 'utf8';
   bytes: number;
 }
+
+const emptyBody = (): CapturedBody => ({ chunks: [], encoding: 'utf8', bytes: 0 });
 
 /** What is noted of an exchange while it goes on, for the traffic log. */
 export interface Capture {
@@ -24,7 +28,7 @@ export interface Capture {
 }
 
 /** Of a request without one: nothing is made for it. */
-const NO_BODY: CapturedBody = { chunks: [], bytes: 0 };
+const NO_BODY: CapturedBody = emptyBody();
 
 /*
  * A recorder must not change what it watches: adding a listener for data would begin to read a body that its target is
@@ -44,8 +48,8 @@ export function watch(exchange: Exchange, bodies: boolean, monotonic: () => numb
   const isBodied = hasBody(request);
   const capture: Capture = {
     bodies,
-    request: isBodied ? { chunks: [], bytes: 0 } : NO_BODY,
-    response: { chunks: [], bytes: 0 },
+    request: isBodied ? emptyBody() : NO_BODY,
+    response: emptyBody(),
     firstByteMs: null,
     monotonic,
   };
@@ -67,7 +71,7 @@ export function watch(exchange: Exchange, bodies: boolean, monotonic: () => numb
 
 function push(this: ProxyRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];
-  if (capture !== undefined && Buffer.isBuffer(chunk)) take(capture.request, chunk, capture.bodies);
+  if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.bodies);
   // The prototype's own: what an instance property covers.
   return (Object.getPrototypeOf(this) as ProxyRequest).push.call(this, chunk, encoding);
 }
@@ -83,10 +87,19 @@ export class WatchedResponse extends ServerResponse {
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    if (this.capture !== null) note(this.capture, chunk, encoding);
+    if (this.capture !== null) {
+      joinPieces((this as unknown as { _header: string | null })._header);
+      note(this.capture, chunk, encoding);
+    }
     return super.end(chunk, encoding as BufferEncoding, callback as () => void);
   }
 }
+
+/**
+ * V8 keeps a text that was put together as its pieces until it is read. Node reads this one together with the body, and
+ * the recorder would put the same pieces together again. Taken for a number, it has to be read now, once.
+ */
+const joinPieces = (text: string | null): number => Number(text);
 
 type Rest = [encodingOrCallback?: unknown, callback?: unknown];
 
@@ -105,18 +118,31 @@ const prototypeOf = (response: ServerResponse): ServerResponse => Object.getProt
 
 function note(capture: Capture, chunk: unknown, encoding: unknown): void {
   capture.firstByteMs ??= capture.monotonic();
-  if (Buffer.isBuffer(chunk)) take(capture.response, chunk, capture.bodies);
+  if (Buffer.isBuffer(chunk)) takeBytes(capture.response, chunk, capture.bodies);
   else if (typeof chunk === 'string')
-    take(capture.response, encoding === 'latin1' ? Buffer.from(chunk, encoding) : chunk, capture.bodies);
+    takeText(capture.response, chunk, encoding === 'latin1' ? encoding : 'utf8', capture.bodies);
 }
 
-function take(body: CapturedBody, chunk: Buffer | string, keep: boolean): void {
+function takeBytes(body: CapturedBody, chunk: Buffer, keep: boolean): void {
   const missing = BODY_BYTES_MAX - body.bytes;
-  if (keep && missing > 0) {
-    // A copy: the buffer may be a slice of a larger one that would be held with it, or be written to again.
-    body.chunks.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, missing)));
+  // A copy: the buffer may be a slice of a larger one that would be held with it, or be written to again.
+  if (keep && missing > 0) add(body, Buffer.from(chunk.subarray(0, missing)));
+  body.bytes += chunk.length;
+}
+
+/** Most bodies are of one chunk, and an array that grows makes room for many. */
+function add(body: CapturedBody, chunk: Buffer | string): void {
+  if (body.chunks.length === 0) body.chunks = [chunk];
+  else body.chunks.push(chunk);
+}
+
+/** A text is kept as it is: making bytes of it now would be work for every request. */
+function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8', keep: boolean): void {
+  if (keep && body.bytes < BODY_BYTES_MAX) {
+    if (body.chunks.length === 0) body.encoding = encoding;
+    add(body, encoding === body.encoding ? text : Buffer.from(text, encoding));
   }
-  body.bytes += typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length;
+  body.bytes += encoding === 'latin1' ? text.length : Buffer.byteLength(text);
 }
 
 /**

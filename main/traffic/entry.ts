@@ -7,6 +7,8 @@ export const BODY_BYTES_MAX = 64 * 1024;
 export interface RecordedBody {
   /** The first bytes. */
   chunks: readonly (Buffer | string)[];
+  /** What all texts among the chunks are in; UTF-8 when left out. */
+  encoding?: 'latin1' | 'utf8';
   /** How many there were in all. */
   bytes: number;
 }

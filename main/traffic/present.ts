@@ -69,8 +69,8 @@ export function presentBody(body: RecordedBody): TrafficDetail['requestBody'] {
     : { text: redactText(text), encoding: 'utf8', bytes: body.bytes, cut };
 }
 
-export const bytesOf = ({ chunks }: RecordedBody): Buffer =>
-  Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk)));
+export const bytesOf = ({ chunks, encoding }: RecordedBody): Buffer =>
+  Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk)));
 
 /** Characters of UTF-8 have four bytes at most; one that was cut through is left out. */
 const CUT_BYTES_MAX = 3;

@@ -47,7 +47,7 @@ type Handed = NonNullable<RecordedExchange['record']>;
 /** What separates header fields in a block; no field has it (RFC 9110, section 5.5). */
 const SEPARATOR = '\n';
 
-/** Heads are bounded by the listeners; what would not fit is cut. */
+/** Heads are Latin-1, as Node reads and writes them. They are bounded by the listeners; what would not fit is cut. */
 const HEAD_BYTES_MAX = BLOCK_BYTES / 4;
 
 /** A character of a JavaScript string takes three bytes of UTF-8 at most. */
@@ -58,16 +58,18 @@ export function roomFor({ requestFields, responseHead, requestBody, responseBody
   let fields = 0;
   for (const text of requestFields) fields += text.length + 1;
   return (
-    Math.min(HEAD_BYTES_MAX, fields * UTF8_BYTES_MAX) +
-    Math.min(HEAD_BYTES_MAX, responseHead.length * UTF8_BYTES_MAX) +
+    Math.min(HEAD_BYTES_MAX, fields) +
+    Math.min(HEAD_BYTES_MAX, responseHead.length) +
     Math.min(BODY_BYTES_MAX, lengthOf(requestBody)) +
     Math.min(BODY_BYTES_MAX, lengthOf(responseBody))
   );
 }
 
-function lengthOf({ chunks }: RecordedBody): number {
+function lengthOf({ chunks, encoding }: RecordedBody): number {
   let length = 0;
-  for (const chunk of chunks) length += chunk.length * (typeof chunk === 'string' ? UTF8_BYTES_MAX : 1);
+  for (const chunk of chunks) {
+    length += chunk.length * (typeof chunk === 'string' && encoding !== 'latin1' ? UTF8_BYTES_MAX : 1);
+  }
   return length;
 }
 
@@ -93,8 +95,12 @@ export function fillSlot(slot: Slot, exchange: RecordedExchange, record: Handed,
   fillDecision(slot, exchange.decision);
   slot.block = block;
   slot.start = block.used;
-  slot.requestHeadLength = writeText(block, record.requestFields.join(SEPARATOR), HEAD_BYTES_MAX);
-  slot.responseHeadLength = writeText(block, record.responseHead, HEAD_BYTES_MAX);
+  const requestHead = record.requestFields.join(SEPARATOR).slice(0, HEAD_BYTES_MAX);
+  const responseHead = record.responseHead.slice(0, HEAD_BYTES_MAX);
+  slot.requestHeadLength = requestHead.length;
+  slot.responseHeadLength = responseHead.length;
+  // Together: each call costs more than what it writes.
+  writeText(block, requestHead + responseHead, 'latin1', 2 * HEAD_BYTES_MAX);
   slot.requestBodyLength = writeBody(block, record.requestBody);
   slot.responseBodyLength = writeBody(block, record.responseBody);
   slot.requestBytes = record.requestBody.bytes;
@@ -110,17 +116,17 @@ function fillDecision(slot: Slot, decision: Decision | null): void {
   slot.rateResetSeconds = decision.rate.resetSeconds;
 }
 
-function writeText(block: Block, text: string, bytesMax: number): number {
-  const written = text === '' ? 0 : block.buffer.write(text, block.used, bytesMax, 'utf8');
+function writeText(block: Block, text: string, encoding: 'latin1' | 'utf8', bytesMax: number): number {
+  const written = text === '' ? 0 : block.buffer.write(text, block.used, bytesMax, encoding);
   block.used += written;
   return written;
 }
 
-function writeBody(block: Block, { chunks }: RecordedBody): number {
+function writeBody(block: Block, { chunks, encoding = 'utf8' }: RecordedBody): number {
   let length = 0;
   for (const chunk of chunks) {
     const room = BODY_BYTES_MAX - length;
-    if (typeof chunk === 'string') length += writeText(block, chunk, room);
+    if (typeof chunk === 'string') length += writeText(block, chunk, encoding, room);
     else {
       const copied = chunk.copy(block.buffer, block.used, 0, room);
       block.used += copied;
@@ -206,13 +212,13 @@ class KeptRecord implements EntryRecord {
   }
 
   get requestFields(): readonly string[] {
-    const text = this.#bytes(0, this.#slot.requestHeadLength).toString();
+    const text = this.#bytes(0, this.#slot.requestHeadLength).toString('latin1');
     return text === '' ? [] : text.split(SEPARATOR);
   }
 
   get responseFields(): readonly string[] {
     const { requestHeadLength, responseHeadLength } = this.#slot;
-    return fieldsOf(this.#bytes(requestHeadLength, responseHeadLength).toString());
+    return fieldsOf(this.#bytes(requestHeadLength, responseHeadLength).toString('latin1'));
   }
 
   get requestBody(): RecordedBody {

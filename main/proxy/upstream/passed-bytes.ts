@@ -1,4 +1,4 @@
-import { collectYoung } from '../../base/young-generation.ts';
+import { collectYoung } from '../../base/heap.ts';
 
 /** Small enough to keep memory level, large enough for a collection not to show in the throughput. */
 const BYTES_BETWEEN = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectYoung } from '../../../main/base/young-generation.ts';
+import { collectYoung } from '../../../main/base/heap.ts';
 
 const MIB = 1024 * 1024;
 
