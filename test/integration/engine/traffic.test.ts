@@ -163,6 +163,8 @@ describe('traffic', () => {
     expect(parts.map(({ log }) => log.entries.length)).toEqual([2, 2]);
     expect(parts.flatMap(({ log }) => log.entries)).toEqual(whole.log.entries);
     await expect(engine.call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   it('has a small body of an upstream byte for byte', async () => {
     const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const engine = await startEngine({ empty: true });

@@ -77,6 +77,14 @@ describe('the recorder', () => {
     ]);
   });
 
+  it('keeps a text that came in Latin-1 as the bytes that were sent', () => {
+    const { recorder } = setUp();
+    const body = { chunks: ['caf\xe9', Buffer.from('Ω')], encoding: 'latin1' as const, bytes: 6 };
+    recorder.take(exchange({ record: handed({ responseBody: body }) }));
+    const kept = recorder.get(1)?.record.responseBody;
+    expect(bytesOf(kept ?? { chunks: [], bytes: 0 }).toString('hex')).toBe('636166e9cea9');
+  });
+
   it('keeps nothing where there was nothing', () => {
     const { recorder } = setUp();
     recorder.take(
