@@ -30,6 +30,24 @@ describe('the preview window', { timeout: PREVIEW_MS }, () => {
     expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
   });
 
+  it('is opened by Preview, which says why it is not when there are five', async () => {
+    const desktop = startDesktop(STAND_IN, { args: FREE_PORTS });
+    const app = await desktop.page();
+    await app.getByRole('link', { name: 'General' }).click();
+    const reach = app.getByRole('region', { name: 'Reach it' });
+    await reach.getByText('Staging', { exact: true }).click();
+    await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
+    const preview = reach.getByRole('button', { name: 'Preview' });
+    await preview.click();
+    const page = await desktop.pageAt('https://demo-staging.vivarium.localhost/');
+    await page.getByText('"Animal Store API"').waitFor();
+    expect(await titles(desktop)).toEqual(['Vivarium', 'demo-staging.vivarium.localhost']);
+    for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
+    await preview.click();
+    await reach.getByText('No preview was opened.').waitFor();
+    await reach.getByText('open already').waitFor();
+  });
+
   it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {
     const { desktop, page } = await openPreview();
     const { control } = desktop.runtime();
