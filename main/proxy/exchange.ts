@@ -77,6 +77,8 @@ export interface ExchangeSummary {
   port: number;
   /** Whether it ended before its answer was whole. */
   aborted: boolean;
+  /** Whether the proxy itself wrote the answer, in a target's place too. */
+  byProxy: boolean;
   /** Null while nothing is recorded. */
   record: ExchangeRecord | null;
 }
@@ -113,6 +115,7 @@ export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
     address: connection.address,
     port: connection.port,
     aborted: !finished,
+    byProxy: exchange.answered,
     record: exchange.capture === null ? null : recordOf(exchange, exchange.capture),
   };
 }

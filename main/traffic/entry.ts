@@ -38,6 +38,7 @@ export interface RecordedExchange {
   address: string;
   port: number;
   aborted: boolean;
+  byProxy: boolean;
   record:
     | (RecordedTimes & {
         /** Name, value, name, value, … */

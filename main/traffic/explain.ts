@@ -30,12 +30,14 @@ export function explain(entry: Entry): string {
   }
 }
 
-function explainUpstream({ status, aborted }: Entry, url: string): string {
+function explainUpstream({ status, aborted, byProxy }: Entry, url: string): string {
   const { origin } = new URL(url);
   if (status === 101) return `The upstream ${origin} switched to WebSocket; the connection was a tunnel from then on.`;
-  if (status === 508) return 'The proxy answered: the request goes in circles.';
+  if (byProxy) {
+    return status === 508
+      ? 'The proxy answered: the request goes in circles.'
+      : `The proxy answered, because the upstream ${origin} failed; the body says how.`;
+  }
   if (aborted) return `The upstream ${origin} answered, and the exchange ended before its answer was whole.`;
-  if (status === 502 || status === 504)
-    return `The upstream ${origin} failed, or answered so itself; the body says which.`;
   return `The upstream ${origin} answered.`;
 }

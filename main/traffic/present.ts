@@ -19,7 +19,7 @@ export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): Tr
     status: entry.status,
     stage: entry.stage,
     ...(route !== null && { projectId: route.projectId, environment: route.environment }),
-    answeredBy: record.handedMs === null || route === null ? 'proxy' : route.target.kind,
+    answeredBy: entry.byProxy || record.handedMs === null || route === null ? 'proxy' : route.target.kind,
     ...(entry.keyId !== null && { keyId: entry.keyId }),
     address: entry.address,
     ...(decision !== null && decision.refusal !== null && { refusal: decision.refusal.code }),

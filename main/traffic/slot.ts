@@ -25,6 +25,7 @@ export class Slot {
   port = 0;
   status: number | null = null;
   aborted = false;
+  byProxy = false;
   isDecided = false;
   refusal: Refusal | null = null;
   rateLimit = 0;
@@ -88,6 +89,7 @@ export function fillSlot(slot: Slot, exchange: RecordedExchange, record: Handed,
   slot.port = exchange.port;
   slot.status = exchange.status;
   slot.aborted = exchange.aborted;
+  slot.byProxy = exchange.byProxy;
   slot.durationMs = exchange.durationMs;
   slot.handedMs = record.handedMs ?? Number.NaN;
   slot.firstByteMs = record.firstByteMs ?? Number.NaN;
@@ -154,6 +156,7 @@ export class KeptEntry implements Entry {
   readonly port: number;
   readonly status: number | null;
   readonly aborted: boolean;
+  readonly byProxy: boolean;
   readonly decision: Decision | null;
   readonly record: EntryRecord;
   readonly #slot: Slot;
@@ -177,6 +180,7 @@ export class KeptEntry implements Entry {
     this.port = slot.port;
     this.status = slot.status;
     this.aborted = slot.aborted;
+    this.byProxy = slot.byProxy;
     this.decision = slot.isDecided ? { refusal: slot.refusal, rate: rateOf(slot) } : null;
     this.record = new KeptRecord(slot);
     this.#replayOf = slot.replayOf;

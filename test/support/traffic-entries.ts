@@ -17,6 +17,7 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     address: '127.0.0.1',
     port: 40_000,
     aborted: false,
+    byProxy: false,
     record: handed(),
     ...changes,
   };

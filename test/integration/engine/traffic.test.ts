@@ -180,4 +180,20 @@ describe('traffic', () => {
       text: body.toString('base64'),
     });
   });
+
+  it('tells an upstream that failed from one that answered so itself', async () => {
+    const engine = await startEngine({ empty: true });
+    const upstream = await startUpstream((request, response) => {
+      if (request.url === '/reset') request.socket.destroy();
+      else response.writeHead(502).end('mine');
+    });
+    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    for (const path of ['/reset', '/own']) await engine.api({ host: 'shop.vivarium.localhost', path, key: null });
+    const [own, reset] = await entries(engine, 2);
+    expect([own, reset].map((entry) => [entry?.status, entry?.answeredBy])).toEqual([
+      [502, 'upstream'],
+      [502, 'proxy'],
+    ]);
+    expect((await get(engine, reset?.id)).explanation).toContain(`because the upstream ${upstream.url} failed`);
+  });
 });

@@ -8,6 +8,12 @@ import { entry, record } from '../../support/traffic-entries.ts';
 /** The run that began at 10 ms. */
 const ids = createEntryIds(10);
 
+const UPSTREAM = {
+  projectId: 'p',
+  environment: 'production',
+  target: { kind: 'upstream', url: 'http://127.0.0.1:3000/x' },
+} as const;
+
 const SECRET = 'viv_abcdEFGHijklMNOPqrstUVWXyz012345';
 
 describe('secrets', () => {
@@ -83,16 +89,10 @@ describe('an entry', () => {
     [{ stage: 'route', status: 404, route: null }, 'no project is served at demo.vivarium.localhost:8080'],
     [{ stage: 'authority', status: 421 }, 'made for another hostname'],
     [{ status: 401, keyId: null }, 'no valid API key'],
-    [
-      {
-        route: {
-          projectId: 'p',
-          environment: 'production',
-          target: { kind: 'upstream', url: 'http://127.0.0.1:3000/x' },
-        },
-      },
-      'The upstream http://127.0.0.1:3000 answered.',
-    ],
+    [{ route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
+    [{ status: 502, route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
+    [{ status: 502, route: UPSTREAM, byProxy: true }, 'because the upstream http://127.0.0.1:3000 failed'],
+    [{ status: 508, route: UPSTREAM, byProxy: true }, 'goes in circles'],
   ] as const)('%o explains itself', (changes, text) => {
     expect(presentDetail(entry(changes), ids).explanation).toContain(text);
   });
