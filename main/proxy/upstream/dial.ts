@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import type { UpstreamDestination } from '../snapshot.ts';
 import { lookup } from './agents.ts';
+import { machineTrust } from './authorities.ts';
 import { codeOf, describeUpstreamFault, type UpstreamTrouble } from './upstream-problem.ts';
 
 /**
@@ -29,6 +30,7 @@ export function dialUpstream(
           // An address has no server name (RFC 6066 §3).
           servername: isIP(host) === 0 ? host : '',
           rejectUnauthorized: verifyCertificate,
+          ...(verifyCertificate && { secureContext: machineTrust() }),
         })
       : connect(place);
     let accepted = false;

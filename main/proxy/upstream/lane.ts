@@ -2,6 +2,7 @@ import type { Agent } from 'node:http';
 import { isIP } from 'node:net';
 import type { UpstreamDestination } from '../snapshot.ts';
 import { type Agents, lookup } from './agents.ts';
+import { machineTrust } from './authorities.ts';
 
 /** What http-proxy pipes where a request has no body: piping nothing costs as much as piping something. */
 const NO_BODY = { pipe: (outgoing: { end(): void }) => outgoing.end() };
@@ -68,6 +69,7 @@ class RequestOptions {
 export function createLane({ url, verifyCertificate }: UpstreamDestination, agents: Agents, connectMs: number): Lane {
   const { protocol, host, hostname, port, pathname, href } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, '');
+  const trust = protocol === 'https:' && verifyCertificate ? { secureContext: machineTrust() } : {};
   const options = (agent: Agent | undefined): LaneOptions => ({
     target: { protocol, host, hostname: address, port, pathname, href } as URL,
     agent,
@@ -75,7 +77,7 @@ export function createLane({ url, verifyCertificate }: UpstreamDestination, agen
     connectTimeout: connectMs,
     prependPath: pathname !== '/',
     // An address has no server name (RFC 6066 §3).
-    ssl: new RequestOptions(protocol === 'https:' && isIP(address) === 0 ? address : ''),
+    ssl: Object.assign(new RequestOptions(protocol === 'https:' && isIP(address) === 0 ? address : ''), trust),
   });
   const agent = agents.for(protocol);
   return {

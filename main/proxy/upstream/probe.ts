@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { UpstreamDestination } from '../snapshot.ts';
 import { lookup } from './agents.ts';
+import { machineTrust } from './authorities.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
 /** A server that takes longer than this to answer one request is not ready for more. */
@@ -26,6 +27,7 @@ export async function probeUpstream({
       agent: false,
       headers: { Accept: '*/*', 'User-Agent': 'vivarium-deploy' },
       rejectUnauthorized: verifyCertificate,
+      ...(target.protocol === 'https:' && verifyCertificate && { secureContext: machineTrust() }),
       timeout: PROBE_ANSWER_MS,
     });
     asking.on('timeout', () => {

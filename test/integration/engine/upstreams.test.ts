@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { startEngine } from '../../support/engine.ts';
+import { startEngine, track } from '../../support/engine.ts';
+import { startProgram } from '../../support/program.ts';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { sendRaw } from '../../support/proxy-raw.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 describe('a project with an upstream', () => {
@@ -51,5 +57,39 @@ describe('a project with an upstream', () => {
     await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url, limited: true } });
     const limited = await engine.api({ host: 'shop.vivarium.localhost', path: '/', key: null });
     expect(limited.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' });
+  });
+
+  it('is trusted over HTTPS where the system trusts who signed for it', async () => {
+    const certificates = createTestCertificates(['localhost']);
+    track(() => certificates.remove());
+    const server = createServer(
+      { SNICallback: (name, done) => done(null, certificates.contextFor(name) ?? undefined) },
+      (_request, response) => response.end('over TLS'),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    track(() => void server.close());
+    // Where OpenSSL, and Node with it, looks for the system's authorities.
+    const program = await startProgram(['--empty'], { env: { SSL_CERT_FILE: certificates.trustFile } });
+    const { control, http } = program.runtime;
+    const call = async (name: string, input: object): Promise<unknown> => {
+      const answer = await fetch(`${control.url}/api/${name}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${control.token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(input),
+      });
+      return answer.json();
+    };
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const { id: projectId } = (await call('projects/create', {
+      name: 'Shop',
+      target: { kind: 'upstream', url },
+    })) as { id: string };
+    expect(await call('deploys/create', { projectId })).toMatchObject({ status: 'succeeded' });
+    expect(await call('doctor/run', { areas: ['upstreams'] })).toMatchObject({ checks: [{ status: 'ok' }] });
+    const { text } = await sendRaw(
+      http.port,
+      'GET / HTTP/1.1\r\nHost: shop.vivarium.localhost\r\nConnection: close\r\n\r\n',
+    );
+    expect(text).toContain('over TLS');
   });
 });
