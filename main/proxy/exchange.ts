@@ -26,8 +26,8 @@ export interface Exchange {
   readonly startedMs: number;
   /** When a sweep first saw the response complete on our side; monotonic. */
   endedMs: number | null;
-  /** Whether the client waits for 100 (Continue) before it sends its body. */
-  readonly awaitsContinue: boolean;
+  /** Whether the client still waits for 100 (Continue) before it sends its body. */
+  awaitsContinue: boolean;
   /** What an upgrade to WebSocket goes on with; null for every other request. */
   readonly upgrade: { socket: Socket; head: Buffer } | null;
   /** Whether the upgrade has succeeded, and the connection is a tunnel to the upstream now. */

@@ -228,7 +228,6 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
   if (decision !== null && decision.refusal !== null) {
     return refuse(withRate(problem.refusedByLimit(decision.refusal), decision.rate));
   }
-  if (exchange.awaitsContinue) response.writeContinue();
   const rate = decision?.rate ?? null;
   const describe = (found: Problem): Problem => (rate === null ? found : withRate(found, rate));
   const context: UpstreamContext = {
@@ -236,6 +235,7 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
     destination,
     from: { address: connection.address, ...connection.listener, authority: exchange.authorityText },
     rate,
+    goOn: exchange.awaitsContinue ? () => goOn(exchange) : null,
     answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),
     cut: () => cutExchange(exchange),
   };
@@ -253,6 +253,12 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
     });
   }
   return null;
+}
+
+function goOn(exchange: Exchange): void {
+  const { response } = exchange;
+  exchange.awaitsContinue = false;
+  if (!response.headersSent && !response.destroyed) response.writeContinue();
 }
 
 /** The long upload is no slow client as long as it moves. */

@@ -43,6 +43,8 @@ export interface UpstreamContext {
   from: ForwardedFrom;
   /** For the rate headers; null where the project's limits do not hold for its upstream. */
   rate: RateState | null;
+  /** Tells a client that waits for it to send its body (100); null for one that sends it unasked. */
+  goOn: (() => void) | null;
   /** Answers in the proxy's own words, instead of the upstream. Of an upgrade, on the bare socket, which is closed. */
   answer(problem: Problem): void;
   /** Ends the exchange in the middle of its response, so that the client sees that it is not whole. */

@@ -55,8 +55,8 @@ export function forwardedHeaders(
 }
 
 /**
- * What is between the client and us: pseudo header fields of HTTP/2, the length of the body, and the wish to be told to
- * go on, which has been granted.
+ * What is between the client and us: pseudo header fields of HTTP/2, the length of the body, and expectations, of which the
+ * one that there is (100-continue) is not for a request without a body.
  */
 const isOurs = (name: string): boolean =>
   name === 'content-length' || name === 'expect' || name.charCodeAt(0) === COLON;

@@ -28,6 +28,8 @@ export interface Passage {
   outgoing: ClientRequest | null;
   incoming: IncomingMessage | null;
   phase: Phase;
+  /** Tells the client to send its body; null where it sends it unasked, or has been told. */
+  goOn: (() => void) | null;
   /** Whether it was sent a second time, because a kept connection was closed. */
   repeated: boolean;
   /** Given up because nothing came for too long. */

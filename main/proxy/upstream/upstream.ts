@@ -54,6 +54,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     outgoing.on('information', onInterim);
     outgoing.on('upgrade', onUnwantedUpgrade);
     if (passage.bodiless) return;
+    if (passage.goOn !== null) askWhetherToGoOn(outgoing, passage);
     // Before the end of the pipe, which would send the last chunk without them.
     request.prependOnceListener('end', () => {
       const { rawTrailers } = request;
@@ -61,10 +62,24 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     });
   });
 
+  /**
+   * Whether the body is wanted is the upstream's to say (RFC 9110 §10.1.1). Not among the fields that the library is given:
+   * it does not tell of requests that have this one.
+   */
+  function askWhetherToGoOn(outgoing: ClientRequest, passage: Passage): void {
+    if (outgoing.headersSent) {
+      goOn(passage);
+      return;
+    }
+    outgoing.setHeader('expect', '100-continue');
+    outgoing.flushHeaders();
+  }
+
   function onInterim(this: ClientRequest & Carrier, interim: Interim): void {
     const passage = this[PASSAGE] as Passage;
     passage.interims += 1;
     if (passage.interims > limits.interimsMax) this.destroy(new Error('Too many interim responses.'));
+    else if (interim.statusCode === 100) goOn(passage);
     else relayInterim(interim, passage.context.response);
   }
 
@@ -127,6 +142,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       outgoing: null,
       incoming: null,
       phase: 'waiting',
+      goOn: context.goOn,
       repeated: false,
       timedOut: false,
       interims: 0,
@@ -163,6 +179,11 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     }
     log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) });
     context.answer(faultOf(passage, codeOf(error), error.message));
+  }
+
+  function goOn(passage: Passage): void {
+    passage.goOn?.();
+    passage.goOn = null;
   }
 
   /** A client that leaves takes its request along. (The library forgets those of HTTP/2: a stream that was reset counts as finished there.) */
@@ -216,6 +237,8 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     },
     sweep(nowMs) {
       for (const passage of live.all()) {
+        // An upstream that knows nothing of 100 waits for the body; between the first look and this one it had its time.
+        if (passage.seen !== null) goOn(passage);
         if (!standsStill(passage, nowMs, limits)) continue;
         passage.timedOut = true;
         passage.outgoing?.destroy(new Error('The upstream stood still for too long.'));

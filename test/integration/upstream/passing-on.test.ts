@@ -1,11 +1,11 @@
 import { connect as http2Connect } from 'node:http2';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
-import { sendRaw } from '../../support/proxy-raw.ts';
-import { snapshotTo, startUpstream } from '../../support/upstream-server.ts';
+import { openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startRawUpstream, startUpstream } from '../../support/upstream-server.ts';
 
 type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
 
@@ -193,7 +193,50 @@ describe('a request', () => {
     expect(text).toBe('done');
     expect(seen).toContain('100');
     expect(seen).toContain('103 </style.css>; rel=preload; as=style');
-    expect(upstream.requests[0]?.headers.expect).toBeUndefined();
+    expect(upstream.requests[0]?.headers.expect).toBe('100-continue');
+  });
+
+  test('that waits to be told to go on is told by the upstream, which may refuse it first (RFC 9110 §10.1.1)', async () => {
+    const upstream = await startUpstream(() => undefined);
+    upstream.server.on('checkContinue', (request, response: ServerResponse) => {
+      if (request.url !== '/wanted') {
+        response.writeHead(401).end('who are you?');
+        return;
+      }
+      response.writeContinue();
+      request.resume();
+      request.on('end', () => response.end('thanks'));
+    });
+    const running = await proxyTo(upstream.url);
+    const expecting = (target: string) =>
+      `PUT ${target} HTTP/1.1\r\nHost: ${DEMO}\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n`;
+    const refused = await sendRaw(running.httpPort, expecting('/'));
+    expect(refused.text).toMatch(/^HTTP\/1\.1 401 /);
+    // Whoever sent no body cannot send another request there either: the connection is closed.
+    expect(refused.text).toContain('Connection: close\r\n');
+    const socket = await openSocket(running.httpPort);
+    socket.write(expecting('/wanted'));
+    await readUntil(socket, /^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    socket.write('hello');
+    await readUntil(socket, /^HTTP\/1\.1 200 OK\r\n[^]*thanks/);
+    socket.destroy();
+  });
+
+  test('that waits to be told to go on is told anyway where the upstream knows nothing of that', async () => {
+    const upstream = await startRawUpstream((socket) => {
+      let text = '';
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1');
+        if (text.endsWith('hello')) socket.end('HTTP/1.0 200 OK\r\n\r\nthanks');
+      });
+    });
+    const running = await proxyTo(upstream.url, { limits: { sweepIntervalMs: 20 } });
+    const socket = await openSocket(running.httpPort);
+    socket.write(`PUT / HTTP/1.1\r\nHost: ${DEMO}\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n`);
+    await readUntil(socket, /100 Continue\r\n\r\n$/);
+    socket.write('hello');
+    await readUntil(socket, /thanks/);
+    socket.destroy();
   });
 });
 
