@@ -52,9 +52,11 @@ const recordedBody = z.object({
   /** As text; in base64 where it is not UTF-8. */
   text: z.string(),
   encoding: z.enum(['utf8', 'base64']),
-  /** How much there was; `text` has the first 64 KiB. */
+  /** How much was sent; `text` has the first 64 KiB of that. */
   bytes: z.int(),
   cut: z.boolean(),
+  /** The content coding that was taken off for `text`. */
+  decoded: z.enum(['gzip', 'deflate', 'br', 'zstd']).optional(),
 });
 
 export const trafficDetail = trafficEntry.extend({

@@ -1,7 +1,8 @@
 import { nextTurn } from '../base/next-turn.ts';
 import { VERSION } from '../base/version.ts';
 import type { Entry } from './entry.ts';
-import { presentBody } from './present.ts';
+import { DECODED_BYTES_MAX } from './decode.ts';
+import { contentEncodingOf, presentBody } from './present.ts';
 import { redactFields, redactText } from './redact.ts';
 
 type Field = { name: string; value: string };
@@ -11,6 +12,9 @@ const BYTES_PER_TURN = 256 * 1024;
 
 /** About what an entry is in an archive without its bodies. */
 const ENTRY_BYTES = 2 * 1024;
+
+/** What all compressed bodies of an archive may become; what is beyond stays as it was sent. */
+const DECODED_BYTES = 32 * DECODED_BYTES_MAX;
 
 export interface Har extends Record<string, unknown> {
   entries: unknown[];
@@ -23,9 +27,12 @@ export interface Har extends Record<string, unknown> {
 export async function toHar(entries: Iterable<Entry>): Promise<Har> {
   const made: unknown[] = [];
   let bytes = 0;
+  let decodedLeft = DECODED_BYTES;
   for (const entry of entries) {
-    made.push(harEntry(entry));
-    bytes += ENTRY_BYTES + keptBytes(entry);
+    const content = contentOf(entry.record, Math.min(decodedLeft, DECODED_BYTES_MAX));
+    made.push(harEntry(entry, content));
+    bytes += ENTRY_BYTES + keptBytes(entry) + content.size;
+    if (content.compression !== undefined) decodedLeft -= content.size;
     if (bytes < BYTES_PER_TURN) continue;
     bytes = 0;
     await nextTurn();
@@ -38,7 +45,7 @@ export function keptBytes({ record: { requestBody, responseBody } }: Entry): num
   return [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
 }
 
-function harEntry(entry: Entry): Record<string, unknown> {
+function harEntry(entry: Entry, content: Content): Record<string, unknown> {
   const { record, durationMs } = entry;
   const firstByteMs = record.firstByteMs ?? durationMs;
   const url = escaped(`${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactText(entry.target)}`);
@@ -72,7 +79,7 @@ function harEntry(entry: Entry): Record<string, unknown> {
       httpVersion: versionOf(entry),
       cookies: [],
       headers: responseHeaders,
-      content: contentOf(record, valueOf(responseHeaders, 'content-type')),
+      content,
       redirectURL: valueOf(responseHeaders, 'location') ?? '',
       headersSize: -1,
       bodySize: record.responseBody.bytes,
@@ -92,11 +99,22 @@ function harEntry(entry: Entry): Record<string, unknown> {
   };
 }
 
-function contentOf({ responseBody }: Entry['record'], mediaType: string | undefined): Record<string, unknown> {
-  const body = presentBody(responseBody);
+interface Content extends Record<string, unknown> {
+  /** Bytes that it is for its reader. */
+  size: number;
+  /** Bytes that compressing saved. */
+  compression?: number;
+}
+
+/** Of a body as its reader has it, without its content coding, as the format wants it. */
+function contentOf({ responseBody, responseFields }: Entry['record'], decodedMax: number): Content {
+  const body = presentBody(responseBody, contentEncodingOf(responseFields), decodedMax);
+  const isDecoded = body?.decoded !== undefined;
+  const size = isDecoded ? Buffer.byteLength(body.text, body.encoding) : responseBody.bytes;
   return {
-    size: responseBody.bytes,
-    mimeType: mediaType ?? '',
+    size,
+    ...(isDecoded && { compression: size - responseBody.bytes }),
+    mimeType: valueOf(redactFields(responseFields), 'content-type') ?? '',
     ...(body !== null && { text: body.text, ...(body.encoding === 'base64' && { encoding: 'base64' }) }),
     ...(body?.cut === true && { comment: 'cut after 64 KiB' }),
   };

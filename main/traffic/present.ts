@@ -1,8 +1,9 @@
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
+import { decode, DECODED_BYTES_MAX } from './decode.ts';
 import { explain } from './explain.ts';
 import type { Entry, RecordedBody } from './entry.ts';
 import type { EntryIds } from './ids.ts';
-import { redactFields, redactText } from './redact.ts';
+import { redactBytes, redactFields, redactText } from './redact.ts';
 
 /** An entry as it is listed. */
 export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): TrafficEntry {
@@ -44,7 +45,7 @@ export function presentDetail(entry: Entry, ids: Pick<EntryIds, 'idOf'>): Traffi
     requestHeaders: redactFields(record.requestFields),
     responseHeaders: redactFields(record.responseFields),
     requestBody: presentBody(record.requestBody),
-    responseBody: presentBody(record.responseBody),
+    responseBody: presentBody(record.responseBody, contentEncodingOf(record.responseFields)),
   };
 }
 
@@ -58,15 +59,35 @@ function timingsOf({ durationMs, record }: Entry): TrafficDetail['timings'] {
   ];
 }
 
-/** What was kept of a body, as text where it is some. Null where nothing was kept. */
-export function presentBody(body: RecordedBody): TrafficDetail['requestBody'] {
+/**
+ * What was kept of a body, as text where it is some, without the content coding that is named, where that can be taken off within
+ * `decodedMax` bytes. Null where nothing was kept.
+ */
+export function presentBody(
+  body: RecordedBody,
+  contentEncoding?: string,
+  decodedMax = DECODED_BYTES_MAX,
+): TrafficDetail['responseBody'] {
   if (body.chunks.length === 0) return null;
   const kept = bytesOf(body);
   const cut = kept.length < body.bytes;
-  const text = textOf(kept, cut);
-  return text === null
-    ? { text: kept.toString('base64'), encoding: 'base64', bytes: body.bytes, cut }
-    : { text: redactText(text), encoding: 'utf8', bytes: body.bytes, cut };
+  const decoded = decode(kept, contentEncoding, decodedMax);
+  const read = decoded?.bytes ?? kept;
+  const text = textOf(read, cut);
+  return {
+    ...(text === null
+      ? { text: redactBytes(read).toString('base64'), encoding: 'base64' }
+      : { text: redactText(text), encoding: 'utf8' }),
+    bytes: body.bytes,
+    cut,
+    ...(decoded !== null && { decoded: decoded.coding }),
+  };
+}
+
+/** `Content-Encoding` among fields: name, value, name, value, … */
+export function contentEncodingOf(fields: readonly string[]): string | undefined {
+  const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-encoding');
+  return at < 0 ? undefined : fields[at + 1];
 }
 
 export const bytesOf = ({ chunks, encoding }: RecordedBody): Buffer =>

@@ -15,6 +15,8 @@ const PREFIX_LENGTH = 8;
 
 const HIDDEN = '…';
 
+const SECRET = /\bviv_[0-9A-Za-z]{4,}/g;
+
 /** Header fields as they may be shown: of secrets only what tells one from another is left. */
 export function redactFields(fields: readonly string[]): { name: string; value: string }[] {
   const shown: { name: string; value: string }[] = [];
@@ -56,4 +58,13 @@ function redactPair(pair: string): string {
 
 /** A key's secret anywhere in a text, as in a query or a body. */
 export const redactText = (text: string): string =>
-  text.replace(/\bviv_[0-9A-Za-z]{4,}/g, (secret) => `${secret.slice(0, PREFIX_LENGTH)}${HIDDEN}`);
+  text.replace(SECRET, (secret) => `${secret.slice(0, PREFIX_LENGTH)}${HIDDEN}`);
+
+/** The same in bytes that are no text, as in a form with a file; as many as before. */
+export function redactBytes(bytes: Buffer): Buffer {
+  if (!bytes.includes('viv_')) return bytes;
+  const hidden = bytes
+    .toString('latin1')
+    .replace(SECRET, (secret) => secret.slice(0, PREFIX_LENGTH).padEnd(secret.length, '*'));
+  return Buffer.from(hidden, 'latin1');
+}

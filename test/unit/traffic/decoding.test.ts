@@ -1,0 +1,100 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { DECODED_BYTES_MAX } from '../../../main/traffic/decode.ts';
+import { toHar } from '../../../main/traffic/har.ts';
+import { contentEncodingOf, presentBody } from '../../../main/traffic/present.ts';
+import { entry, record } from '../../support/traffic-entries.ts';
+
+const TEXT = JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `Réx ${id}` })));
+const kept = (bytes: Buffer, all = bytes.length) => ({ chunks: [bytes], bytes: all });
+
+describe('a compressed body', () => {
+  it.each([
+    ['gzip', 'gzip', gzipSync(TEXT)],
+    ['X-GZIP', 'gzip', gzipSync(TEXT)],
+    ['deflate', 'deflate', deflateSync(TEXT)],
+    ['deflate', 'deflate', deflateRawSync(TEXT)],
+    ['br', 'br', brotliCompressSync(TEXT)],
+    ['zstd', 'zstd', zstdCompressSync(TEXT)],
+  ])('in %s is shown as the text that it is', (sent, decoded, bytes) => {
+    expect(presentBody(kept(bytes), sent)).toEqual({
+      text: TEXT,
+      encoding: 'utf8',
+      bytes: bytes.length,
+      cut: false,
+      decoded,
+    });
+  });
+
+  it('of which the end is missing is shown as far as it goes', () => {
+    const bytes = gzipSync(Buffer.from(Array.from({ length: 9_000 }, (_, index) => 33 + ((index * index) % 89))));
+    const shown = presentBody(kept(bytes.subarray(0, bytes.length - 100), bytes.length), 'gzip');
+    expect(shown).toMatchObject({ encoding: 'utf8', decoded: 'gzip', cut: true });
+    expect(shown?.text.startsWith('!"%*1:E')).toBe(true);
+  });
+
+  it.each([
+    ['larger than may be', gzipSync(Buffer.alloc(DECODED_BYTES_MAX + 1)), 'gzip'],
+    ['not what is said', Buffer.from([0xff, 1, 2, 3]), 'br'],
+    ['in two codings', gzipSync(gzipSync(TEXT)), 'gzip, gzip'],
+    ['in one that nobody knows', gzipSync(TEXT), 'compress'],
+  ])('that is %s stays as it was sent', (_what, bytes, sent) => {
+    expect(presentBody(kept(bytes), sent)).toEqual({
+      text: bytes.toString('base64'),
+      encoding: 'base64',
+      bytes: bytes.length,
+      cut: false,
+    });
+  });
+
+  it('keeps its secrets', () => {
+    const shown = presentBody(kept(gzipSync('{"secret":"viv_abcdEFGHijklMNOP"}')), 'gzip');
+    expect(shown?.text).toBe('{"secret":"viv_abcd…"}');
+  });
+
+  it('is named by its field, and not by a value', () => {
+    expect(contentEncodingOf(['X', 'content-encoding', 'Content-Encoding', 'br'])).toBe('br');
+    expect(contentEncodingOf(['X', 'content-encoding'])).toBeUndefined();
+  });
+
+  it('is in an archive as its reader has it', async () => {
+    const bytes = gzipSync(TEXT);
+    const { entries } = (await toHar([
+      entry({
+        record: record({
+          responseFields: ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'],
+          responseBody: kept(bytes),
+        }),
+      }),
+    ])) as { entries: { response: { bodySize: number; content: unknown } }[] };
+    const size = Buffer.byteLength(TEXT);
+    expect(entries[0]?.response).toMatchObject({
+      bodySize: bytes.length,
+      content: { size, compression: size - bytes.length, mimeType: 'application/json', text: TEXT },
+    });
+  });
+
+  it('leaves no more in an archive than it may unpack to', async () => {
+    const bytes = gzipSync(Buffer.alloc(DECODED_BYTES_MAX, 'a'));
+    const large = entry({
+      record: record({ responseFields: ['Content-Encoding', 'gzip'], responseBody: kept(bytes) }),
+    });
+    const { entries } = (await toHar(Array.from({ length: 40 }, () => large))) as {
+      entries: { response: { content: { size: number } } }[];
+    };
+    expect(entries.filter(({ response }) => response.content.size === DECODED_BYTES_MAX)).toHaveLength(32);
+  });
+});
+
+describe('bytes that are no text', () => {
+  it('keep their secrets, and their number', () => {
+    const bytes = Buffer.concat([
+      Buffer.from([0xff, 0]),
+      Buffer.from('key=viv_abcdEFGHijklMNOP&'),
+      Buffer.from([0xfe]),
+    ]);
+    const shown = Buffer.from(presentBody(kept(bytes))?.text ?? '', 'base64');
+    expect(shown.length).toBe(bytes.length);
+    expect(shown.toString('latin1')).toBe('\xff\0key=viv_abcd************&\xfe');
+  });
+});
