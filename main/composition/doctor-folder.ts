@@ -24,6 +24,7 @@ import {
   judgeRoot,
   judgeRootKey,
   judgeVersions,
+  mayListen,
   type PortName,
   type Probe,
   readDisk,
@@ -177,7 +178,7 @@ export function createFolderDoctor({ dataDir, runtime, silence, ports }: AbsentE
     async look() {
       const taken = port.port === 0 ? [] : await takenAddresses(LOOPBACK_ADDRESSES, port.port, clock);
       const holder = port.port === 0 ? null : holderOf(port.port, port.name);
-      return [judgeFreePort({ port, taken, holder, pid })];
+      return [judgeFreePort({ port, taken, holder, permitted: mayListen(port.port, platform), pid })];
     },
   });
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY } from '../base/files.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
@@ -36,15 +36,22 @@ export function judgeDisk({ path, space }: DiskEvidence): DoctorCheck {
 export interface FolderEvidence {
   path: string;
   exists: boolean;
+  /** Whether it is something else, such as a file. */
+  noFolder: boolean;
   /** Paths that this user should be able to read and write and is not, with the system's reason. */
   denied: readonly { path: string; reason: string }[];
   /** Paths that others may read, or more than their modes should be. */
   open: readonly { path: string; mode: number; wanted: number }[];
 }
 
-export function judgeFolder({ path, exists, denied, open }: FolderEvidence): DoctorCheck {
+export function judgeFolder({ path, exists, noFolder, denied, open }: FolderEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'folder', title: 'Permissions' } as const;
   if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start makes it.`]);
+  if (noFolder) {
+    return finding(subject, 'failed', [`${path} is no folder.`], {
+      fix: 'Name a folder with --data-dir, or move away what is there.',
+    });
+  }
   if (denied.length > 0) {
     return finding(
       subject,
@@ -110,7 +117,10 @@ export function readDisk(path: string): DiskEvidence {
 }
 
 export function readFolder(path: string, platform: NodeJS.Platform): FolderEvidence {
-  if (!existsSync(path)) return { path, exists: false, denied: [], open: [] };
+  const none = { path, exists: true, noFolder: false, denied: [], open: [] };
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return { ...none, exists: false };
+  if (!found.isDirectory()) return { ...none, noFolder: true };
   const files = readableNames(path);
   const own = files.filter((name) => SECRET_FILES.includes(name)).map((name) => join(path, name));
   const denied = [
@@ -119,7 +129,7 @@ export function readFolder(path: string, platform: NodeJS.Platform): FolderEvide
   ];
   // Windows keeps access lists instead of modes.
   const open = platform === 'win32' ? [] : own.flatMap((file) => tooOpen(file, OWNER_ONLY));
-  return { path, exists: true, denied, open };
+  return { ...none, denied, open };
 }
 
 export function readLogs(path: string): LogsEvidence {

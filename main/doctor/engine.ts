@@ -46,8 +46,8 @@ export function judgeAbsence({ dataDir, runtimeFile, runtime, locked, silence }:
   if (runtime.state === 'unreadable') {
     return finding(SUBJECT, 'failed', [`${runtimeFile} can’t be read: ${runtime.reason}.`, ...lock], {
       fix:
-        locked === true
-          ? 'Run the doctor as the user that runs Vivarium.'
+        locked === true || runtime.reason === 'EACCES'
+          ? 'Run the doctor as the user that runs Vivarium, or name a folder of your own with --data-dir.'
           : 'Start Vivarium: it writes the file anew. If the file is another user’s, choose another --data-dir.',
     });
   }

@@ -94,7 +94,7 @@ async function lookAt(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadli
       run.passed.then(late),
     ]);
   } catch (error) {
-    return [unknown(probe, `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`)];
+    return [unlooked(probe, error)];
   } finally {
     limit.cancel();
   }
@@ -104,6 +104,13 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
   finding(probe, 'warning', [evidence], {
     fix: 'Run the doctor again; if it stays so, look into the log.',
   });
+
+/** What the system keeps from this user is told of with the folder's permissions. */
+function unlooked(probe: Probe, error: unknown): DoctorCheck {
+  const evidence = `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
+  const denied = error instanceof Error && 'code' in error && error.code === 'EACCES';
+  return denied ? finding(probe, 'skipped', [evidence, 'Permissions says what to do.']) : unknown(probe, evidence);
+}
 
 interface Deadline {
   passed: Promise<null>;

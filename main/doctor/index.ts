@@ -9,7 +9,7 @@ export { createDoctor, type Doctor, type Probe } from './examination.ts';
 export { finding, shellWord } from './finding.ts';
 export { shakeHands } from './handshake.ts';
 export { askListener, judgeListener } from './listeners.ts';
-export { judgeFreePort, type PortName, takenAddresses } from './ports.ts';
+export { judgeFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
 export { judgeRoot, judgeRootKey, readRoot } from './root.ts';
 export { countOpenFiles, judgeOpenFiles, judgeVersions } from './system.ts';
 export { judgeUpstream } from './upstreams.ts';

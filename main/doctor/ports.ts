@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { PortHolder } from '../base/port-holder.ts';
@@ -19,15 +20,23 @@ export interface FreePortEvidence {
   /** The addresses where somebody listens. */
   taken: readonly string[];
   holder: PortHolder | null;
+  /** Whether this user may listen on a port of this number. */
+  permitted: boolean;
   /** Of a Vivarium on the same data folder, which holds its own ports; null when there is none. */
   pid: number | null;
 }
 
 /** Whether a Vivarium that is started now could have the port. */
-export function judgeFreePort({ port, taken, holder, pid }: FreePortEvidence): DoctorCheck {
+export function judgeFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
   const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
   if (port.port === 0) return finding(subject, 'ok', ['Any free port is taken at the start.']);
   if (taken.length === 0 && holder === null) {
+    if (!permitted) {
+      return finding(subject, 'failed', [`Port ${port.port} is free, and for administrators only on this system.`], {
+        fix: `Permit it (“Reach it” of a hostname has how, and how to take it back), or start with ${port.option} and a port above 1023.`,
+        commands: [`vivarium serve ${port.option} 0`],
+      });
+    }
     return finding(subject, 'ok', [`Port ${port.port} is free for the next start.`]);
   }
   if (holder !== null && holder.pid === pid) {
@@ -36,7 +45,7 @@ export function judgeFreePort({ port, taken, holder, pid }: FreePortEvidence): D
   const where =
     taken.length === 0 ? `Port ${port.port}` : taken.map((address) => placeText(address, port.port)).join(' and ');
   const who = holder === null ? 'by a program that can’t be seen from here' : `by ${holderText(holder)}`;
-  return finding(subject, 'failed', [`${where} is held ${who}.`], {
+  return finding(subject, 'failed', [`${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`], {
     fix: `Stop it there, or start with ${port.option} and another port.`,
     commands: [`vivarium serve ${port.option} 0`],
   });
@@ -70,4 +79,20 @@ export async function takenAddresses(
 ): Promise<string[]> {
   const listening = await Promise.all(addresses.map((address) => isListening(address, port, clock)));
   return addresses.filter((_address, index) => listening[index]);
+}
+
+/** Linux's right to listen on low ports, as a bit of a process's capabilities (capabilities(7)). */
+const CAP_NET_BIND_SERVICE = 1n << 10n;
+
+/** Whether this process may listen on `port`, as far as the system says without being tried. */
+export function mayListen(port: number, platform: NodeJS.Platform, proc = '/proc'): boolean {
+  if (port === 0 || port > 1023 || platform === 'win32') return true;
+  if (platform !== 'linux') return process.getuid?.() === 0;
+  try {
+    if (port >= Number(readFileSync(`${proc}/sys/net/ipv4/ip_unprivileged_port_start`, 'utf8'))) return true;
+    const rights = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync(`${proc}/self/status`, 'utf8'))?.[1];
+    return rights === undefined || (BigInt(`0x${rights}`) & CAP_NET_BIND_SERVICE) !== 0n;
+  } catch {
+    return true;
+  }
 }

@@ -50,6 +50,17 @@ it('a probe that throws or hangs is told of, and hides nothing', async () => {
   expect(checks.map(({ evidence }) => evidence.join(' ')).join('\n')).toMatch(/no such table[^]*too long/);
 });
 
+it('what the system keeps from this user is one failure, that of the permissions, and not five', async () => {
+  const { doctor } = setUp([
+    probe('data', 'kept', () => {
+      throw Object.assign(new Error("EACCES: permission denied, stat '/d/ca'"), { code: 'EACCES' });
+    }),
+  ]);
+  const { checks } = await doctor.run();
+  expect(brief(checks)).toEqual(['data.kept skipped']);
+  expect(checks[0]?.evidence.join(' ')).toMatch(/'\/d\/ca' Permissions says what to do\./);
+});
+
 it('looks at four things at a time, and ends however many hang', async () => {
   let begun = 0;
   const hanging = Array.from({ length: 20 }, (_, index) =>

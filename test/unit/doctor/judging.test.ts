@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
@@ -9,11 +11,12 @@ import { judgeDomain, judgePlatform } from '../../../main/doctor/domains.ts';
 import { type AbsenceEvidence, judgeAbsence, judgeRunning, judgeWarnings } from '../../../main/doctor/engine.ts';
 import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
 import { judgeListener, type ListenerEvidence } from '../../../main/doctor/listeners.ts';
-import { judgeFreePort, type PortName } from '../../../main/doctor/ports.ts';
+import { judgeFreePort, mayListen, type PortName } from '../../../main/doctor/ports.ts';
 import { judgeRoot, judgeRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
 import { judgeOpenFiles, judgeVersions } from '../../../main/doctor/system.ts';
 import { judgeUpstream } from '../../../main/doctor/upstreams.ts';
 import { judgeNoStores, judgeStore } from '../../../main/doctor/trust.ts';
+import { temporaryFolder } from '../../support/engine.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 20, 9);
@@ -70,6 +73,15 @@ describe('a listener', () => {
 describe('a port for the next start', () => {
   it.each([
     ['free', HTTP, [], null, null, 'ok', /is free/],
+    [
+      'free, and low',
+      { ...HTTP, port: 80 },
+      [],
+      null,
+      null,
+      'failed',
+      /administrators only[^]*--http-port and a port above/,
+    ],
     ['any', { ...HTTP, port: 0 }, [], null, null, 'ok', /Any free port/],
     [
       'taken by a known program',
@@ -80,11 +92,34 @@ describe('a port for the next start', () => {
       'failed',
       /127\.0\.0\.1:8080 is held by nginx \(pid 9\)\.\n.*--http-port.*\nvivarium serve --http-port 0/,
     ],
-    ['taken by who knows', HTTP, ['127.0.0.1', '::1'], null, null, 'failed', /127.* and \[::1\]:8080 is held by a pro/],
+    [
+      'taken by who knows',
+      HTTP,
+      ['127.0.0.1', '::1'],
+      null,
+      null,
+      'failed',
+      /127.* and \[::1\]:8080 are held by a pro/,
+    ],
     ['taken over UDP', HTTP, [], { pid: 9, name: 'dnsmasq' }, null, 'failed', /Port 8080 is held by dnsmasq/],
     ['its own', HTTP, ['::1'], { pid: 9, name: 'node' }, 9, 'skipped', /held by the Vivarium of this data folder/],
   ] as const)('is %s', (_what, port, taken, holder, pid, status, words) => {
-    expectJudged(judgeFreePort({ port, taken, holder, pid }), status, words);
+    expectJudged(judgeFreePort({ port, taken, holder, permitted: port.port !== 80, pid }), status, words);
+  });
+
+  it.each([
+    ['1024', '0000000000000000', false],
+    ['80', '0000000000000000', true],
+    ['1024', '0000000000000400', true],
+  ])('below 1024 is for those whom Linux lets: from %s on, with the rights %s', (start, rights, permitted) => {
+    const proc = temporaryFolder();
+    mkdirSync(join(proc, 'sys/net/ipv4'), { recursive: true });
+    mkdirSync(join(proc, 'self'));
+    writeFileSync(join(proc, 'sys/net/ipv4/ip_unprivileged_port_start'), `${start}\n`);
+    writeFileSync(join(proc, 'self/status'), `Name:\tnode\nCapEff:\t${rights}\n`);
+    expect(mayListen(443, 'linux', proc)).toBe(permitted);
+    expect(mayListen(8080, 'linux', proc)).toBe(true);
+    expect(mayListen(443, 'win32', proc)).toBe(true);
   });
 });
 
@@ -308,10 +343,11 @@ describe('the data folder', () => {
     expectJudged(judgeDisk({ path: '/d', space: given }), status, words);
   });
 
-  const folder = { path: '/d', exists: true, denied: [], open: [] };
+  const folder = { path: '/d', exists: true, noFolder: false, denied: [], open: [] };
   it.each([
     [folder, 'ok', /can be written/],
     [{ ...folder, exists: false }, 'skipped', /first start makes it/],
+    [{ ...folder, noFolder: true }, 'failed', /\/d is no folder/],
     [{ ...folder, denied: [{ path: '/d', reason: 'EROFS' }] }, 'failed', /\(EROFS\).*chmod -R u\+rwX \/d/s],
     [
       { ...folder, open: [{ path: '/d x/demo-key.json', mode: 0o644, wanted: 0o600 }] },
@@ -461,6 +497,7 @@ describe('the engine', () => {
       'failed',
       /as the user/,
     ],
+    ['may be another user’s', { runtime: { state: 'unreadable', reason: 'EACCES' } }, 'failed', /as the user/],
     [
       'left half a file',
       { runtime: { state: 'unreadable', reason: 'it is damaged' } },
