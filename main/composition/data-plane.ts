@@ -42,6 +42,8 @@ export async function startDataPlane(
   });
   onStop(() => api.close());
 
+  // What this Vivarium is called in `Via`.
+  const pseudonym = createId('vivarium');
   const passes = createPasses();
   const counts = { requests: 0, refused: 0 };
   const rates = createRequestRates(clock);
@@ -53,7 +55,7 @@ export async function startDataPlane(
     log,
     limiter,
     passes,
-    pseudonym: createId('vivarium'),
+    pseudonym,
     onArrival({ projectId }, decision) {
       const refused = decision !== null && decision.refusal !== null;
       counts.requests++;
@@ -105,6 +107,7 @@ export async function startDataPlane(
     series,
     ports,
     passes,
+    pseudonym,
     loopback: createLoopback({ clock, port: ports.http }),
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,

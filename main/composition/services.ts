@@ -88,7 +88,7 @@ export function createServices(
       effects,
       async probe({ id, target }) {
         const published = domainRules.publishedTarget(target);
-        if (published.kind === 'upstream') await probeUpstream(published);
+        if (published.kind === 'upstream') await probeUpstream(published, dataPlane.pseudonym);
         else await dataPlane.api.probe({ projectId: id, environment: 'production' });
       },
     }),

@@ -15,13 +15,15 @@ export type PlanLimits = z.infer<typeof planLimits>;
 const upstreamUrl = z
   .url({ protocol: /^https?$/ })
   .max(2000)
+  // What is no URL has been said already.
+  .refine((url) => (URL.parse(url)?.port ?? '') !== '0', 'must have a port from 1 to 65535')
   .refine((url) => {
-    const parsed = URL.parse(url);
-    return parsed !== null && parsed.username === '' && parsed.password === '';
+    const { username, password } = URL.parse(url) ?? { username: '', password: '' };
+    return username === '' && password === '';
   }, 'must not have a user name or password: send them in a header field')
   .refine((url) => {
-    const parsed = URL.parse(url);
-    return parsed !== null && parsed.search === '' && parsed.hash === '';
+    const { search, hash } = URL.parse(url) ?? { search: '', hash: '' };
+    return search === '' && hash === '';
   }, 'must not have a query or fragment: requests bring their own');
 
 export const target = z.discriminatedUnion('kind', [

@@ -55,7 +55,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
   const stages: readonly Stage[] = [
     { name: 'listener', run: (exchange) => checkListener(exchange, limits) }, //                 400, 405, 503
     { name: 'authority', run: (exchange) => checkAuthority(exchange, limits) }, //               400, 414, 421, 431
-    { name: 'route', run: (exchange) => findRoute(exchange, services.whyUnserved) }, //          404
+    { name: 'route', run: (exchange) => findRoute(exchange, services) }, //                     404, 508
     { name: 'redirect', run: redirect }, //                                                      301, 302, 307, 308
     { name: 'identify', run: (exchange) => identify(exchange, passes) }, //                      (401 by the target)
     { name: 'limit', run: (exchange) => decide(exchange, limiter, freeLimits, services.targets) }, // (429 by the target)
@@ -128,11 +128,12 @@ function pseudoHeader({ request }: Exchange, name: ':authority' | ':scheme'): st
 }
 
 /** Which project is that? Redirected hostnames have no route of their own. A URL is asked of a proxy, and has a port that counts. */
-function findRoute(exchange: Exchange, whyUnserved: PipelineServices['whyUnserved']): Answer | null {
+function findRoute(exchange: Exchange, { whyUnserved, targets }: PipelineServices): Answer | null {
   const { host, port } = authorityOf(exchange);
   const { absolute, authorityText, connection } = exchange;
   exchange.route = exchange.table.route(host) ?? null;
   if (exchange.route === null && exchange.table.redirect(host) === undefined) {
+    if (targets.upstream.wasHere(exchange.request)) return refuse(problem.leadsHere(authorityText));
     return refuse(
       absolute ? problem.notReached(authorityText, host) : problem.notServed(authorityText, host, whyUnserved(host)),
     );

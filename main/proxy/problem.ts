@@ -223,6 +223,14 @@ export const loopDetected = (hops: number, url: string): Problem =>
     `It has passed through this Vivarium ${hops} times: the target ${url} leads back to a hostname that is served here. Point it at your own server.`,
   );
 
+/** What a project's target that is this Vivarium's own address comes to. */
+export const leadsHere = (asked: string): Problem =>
+  describe(
+    'loop_detected',
+    'The target leads here',
+    `The target that this request was passed on to, ${asked}, is this Vivarium itself, and no hostname that is served here. Point it at your own server.`,
+  );
+
 export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): Problem =>
   describe(code, code === 'api_key_banned' ? 'The API key is banned' : 'Too many requests', message, {
     headers: { 'Retry-After': String(retryAfterSeconds) },

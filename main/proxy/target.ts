@@ -60,6 +60,8 @@ export interface UpgradeContext extends UpstreamContext {
 export interface UpstreamTarget {
   /** Whether `request` is a CORS preflight; it is passed on and not counted. */
   isPreflight(request: ProxyRequest): boolean;
+  /** Whether this Vivarium has passed `request` on before it came here. */
+  wasHere(request: ProxyRequest): boolean;
   handle(request: ProxyRequest, context: UpstreamContext): void;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void;
 }

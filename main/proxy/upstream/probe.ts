@@ -10,14 +10,14 @@ const PROBE_ANSWER_MS = 10_000;
 
 /**
  * Asks an upstream for its root, as a deploy does. Any answer shows that it is there, also one that it has nothing at
- * its root or wants credentials.
+ * its root or wants credentials. By `pseudonym`, this Vivarium knows a request that has come back to it.
  * @throws Error with what to do, when there is no answer, or one that says that the server is not ready (502, 503, 504) or that the
  *   target leads in circles (508).
  */
-export async function probeUpstream({
-  url,
-  verifyCertificate,
-}: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>): Promise<void> {
+export async function probeUpstream(
+  { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
+  pseudonym: string,
+): Promise<void> {
   const target = new URL(url);
   const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
   const status = await new Promise<number>((resolve, reject) => {
@@ -25,7 +25,7 @@ export async function probeUpstream({
     const asking = request(target, {
       lookup,
       agent: false,
-      headers: { Accept: '*/*', 'User-Agent': 'vivarium-deploy' },
+      headers: { Accept: '*/*', 'User-Agent': 'vivarium-deploy', Via: `1.1 ${pseudonym}` },
       rejectUnauthorized: verifyCertificate,
       ...(target.protocol === 'https:' && verifyCertificate && { secureContext: machineTrust() }),
       timeout: PROBE_ANSWER_MS,
@@ -45,9 +45,7 @@ export async function probeUpstream({
     asking.end();
   });
   if (status === LOOP_DETECTED) {
-    throw new Error(
-      `The target ${target.origin} leads back to a hostname that is served here, and so in circles (508). Point it at your own server.`,
-    );
+    throw new Error(`The target ${target.origin} leads back to this Vivarium (508). Point it at your own server.`);
   }
   if (NOT_READY.has(status)) {
     throw new Error(

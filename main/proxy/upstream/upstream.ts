@@ -211,6 +211,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   return {
     isPreflight: (request) =>
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
+    wasHere: ({ headers }) => countHops(headers.via, pseudonym) > 0,
     handle(request, context) {
       const passage = begin(request, context);
       if (passage === null) return;

@@ -26,17 +26,23 @@ describe('a project with an upstream', () => {
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('does not deploy when it leads in circles', async () => {
+  it.each([
+    ['its own hostname', 'shop.vivarium.localhost'],
+    ['Vivarium’s own address', '127.0.0.1'],
+    ['a hostname that is not served', 'nobody.vivarium.localhost'],
+  ])('does not deploy when it leads back to %s', async (_what, host) => {
     const engine = await startEngine({ empty: true });
     const { port } = engine.app.runtime.http;
     const { id: projectId } = (await engine.call('projects.create', {
       name: 'Shop',
-      target: { kind: 'upstream', url: `http://shop.vivarium.localhost:${port}` },
+      target: { kind: 'upstream', url: `http://${host}:${port}` },
     })) as { id: string };
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('leads back to a hostname that is served here') as string,
+      reason: expect.stringContaining('leads back to this Vivarium (508)') as string,
     });
+    const answer = await engine.api({ host: 'shop.vivarium.localhost', path: '/' });
+    expect(answer.status).toBe(508);
   });
 
   it('is served at both hostnames, at its root, counted in the status, and limited where it says so', async () => {
