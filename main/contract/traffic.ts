@@ -52,7 +52,7 @@ const recordedBody = z.object({
   /** As text; in base64 where it is not UTF-8. */
   text: z.string(),
   encoding: z.enum(['utf8', 'base64']),
-  /** How much was sent; `text` has the first 64 KiB of that. */
+  /** How much was sent. `text` is made of the first 64 KiB of that, and has 64 KiB itself at most; `cut` says that it is not all. */
   bytes: z.int(),
   cut: z.boolean(),
   /** The content coding that was taken off for `text`. */

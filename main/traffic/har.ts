@@ -108,7 +108,10 @@ interface Content extends Record<string, unknown> {
 
 /** Of a body as its reader has it, without its content coding, as the format wants it. */
 function contentOf({ responseBody, responseFields }: Entry['record'], decodedMax: number): Content {
-  const body = presentBody(responseBody, contentEncodingOf(responseFields), decodedMax);
+  const body = presentBody(responseBody, contentEncodingOf(responseFields), {
+    decodedMax,
+    shownMax: DECODED_BYTES_MAX,
+  });
   const isDecoded = body?.decoded !== undefined;
   const size = isDecoded ? Buffer.byteLength(body.text, body.encoding) : responseBody.bytes;
   return {

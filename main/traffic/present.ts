@@ -1,7 +1,7 @@
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { decode, DECODED_BYTES_MAX } from './decode.ts';
 import { explain } from './explain.ts';
-import type { Entry, RecordedBody } from './entry.ts';
+import { BODY_BYTES_MAX, type Entry, type RecordedBody } from './entry.ts';
 import type { EntryIds } from './ids.ts';
 import { redactBytes, redactFields, redactText } from './redact.ts';
 
@@ -45,7 +45,10 @@ export function presentDetail(entry: Entry, ids: Pick<EntryIds, 'idOf'>): Traffi
     requestHeaders: redactFields(record.requestFields),
     responseHeaders: redactFields(record.responseFields),
     requestBody: presentBody(record.requestBody),
-    responseBody: presentBody(record.responseBody, contentEncodingOf(record.responseFields)),
+    responseBody: presentBody(record.responseBody, contentEncodingOf(record.responseFields), {
+      decodedMax: DECODED_BYTES_MAX,
+      shownMax: BODY_BYTES_MAX,
+    }),
   };
 }
 
@@ -61,18 +64,22 @@ function timingsOf({ durationMs, record }: Entry): TrafficDetail['timings'] {
 
 /**
  * What was kept of a body, as text where it is some, without the content coding that is named, where that can be taken off within
- * `decodedMax` bytes. Null where nothing was kept.
+ * `decodedMax` bytes; the first `shownMax` bytes of that. Null where nothing was kept.
  */
 export function presentBody(
   body: RecordedBody,
   contentEncoding?: string,
-  decodedMax = DECODED_BYTES_MAX,
+  { decodedMax, shownMax }: { decodedMax: number; shownMax: number } = {
+    decodedMax: DECODED_BYTES_MAX,
+    shownMax: DECODED_BYTES_MAX,
+  },
 ): TrafficDetail['responseBody'] {
   if (body.chunks.length === 0) return null;
   const kept = bytesOf(body);
-  const cut = kept.length < body.bytes;
   const decoded = decode(kept, contentEncoding, decodedMax);
-  const read = decoded?.bytes ?? kept;
+  const whole = decoded?.bytes ?? kept;
+  const read = whole.subarray(0, shownMax);
+  const cut = kept.length < body.bytes || read.length < whole.length;
   const text = textOf(read, cut);
   return {
     ...(text === null

@@ -25,6 +25,30 @@ export function readTokens(text: string): Token[] | undefined {
   return texts.map((token, index) => ({ kind: kindOf(token, texts[index + 1]), text: token }));
 }
 
+/**
+ * The tokens of a JSON text whose end is missing, up to its last comma; what comes after may be half of something. Undefined for what
+ * does not begin as JSON.
+ */
+export function readBeginning(text: string): Token[] | undefined {
+  const texts: string[] = [];
+  const scanner = new RegExp(`\\s*(${TOKEN.source})`, 'y');
+  for (let found = scanner.exec(text); found !== null; found = scanner.exec(text)) texts.push(found[1] ?? '');
+  const whole = texts.slice(0, Math.max(0, texts.lastIndexOf(',')));
+  const tokens = readTokens(whole.join('') + closingOf(whole));
+  return tokens && [...tokens.slice(0, whole.length), { kind: 'punctuation', text: ',' }];
+}
+
+/** What closes all that is open after some tokens. */
+function closingOf(texts: readonly string[]): string {
+  const closing: string[] = [];
+  for (const text of texts) {
+    if (text === '{') closing.push('}');
+    else if (text === '[') closing.push(']');
+    else if (text === '}' || text === ']') closing.pop();
+  }
+  return closing.toReversed().join('');
+}
+
 function depthOf(texts: readonly string[]): number {
   let depth = 0;
   let deepest = 0;
@@ -101,11 +125,12 @@ const OPENING = ['{', '['];
 /** A JSON text with line breaks and two spaces for each level; as it is when it is not JSON. */
 export function prettyJson(text: string): string {
   const tokens = readTokens(text);
-  if (tokens === undefined) return text;
-  return layOut(tokens)
-    .map(({ depth, tokens: parts }) => '  '.repeat(depth) + parts.map((token) => token.text).join(''))
-    .join('\n');
+  return tokens === undefined ? text : textOf(layOut(tokens));
 }
+
+/** Lines as text, with two spaces for each level. */
+export const textOf = (lines: readonly Line[]): string =>
+  lines.map(({ depth, tokens }) => '  '.repeat(depth) + tokens.map((token) => token.text).join('')).join('\n');
 
 /** A JSON value in which an integer that a double can't hold is a bigint. */
 export type ExactValue = string | number | bigint | boolean | null | ExactValue[] | { [name: string]: ExactValue };

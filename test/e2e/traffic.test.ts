@@ -195,6 +195,9 @@ describe('the Traffic page', () => {
     await engine.call('keys.revoke', { keyId: keys[0]?.id });
     await pane(page).getByRole('button', { name: 'Send again' }).click();
     await pane(page).getByText('is revoked').waitFor();
+    await row(page, '/v1/nope').click();
+    await pane(page).getByText('/v1/nope').first().waitFor();
+    expect(await pane(page).getByText('is revoked').count()).toBe(0);
   });
 
   it('shows a request as curl and fetch, without its secret', async () => {

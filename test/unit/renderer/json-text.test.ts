@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prettyJson, readExactly, readTokens } from '../../../renderer/json/json-text.ts';
+import { layOut, prettyJson, readBeginning, readExactly, readTokens } from '../../../renderer/json/json-text.ts';
 
 describe('a JSON text laid out for reading', () => {
   it('has a line for each member and element, and empty ones in one piece', () => {
@@ -44,6 +44,20 @@ describe('a JSON text laid out for reading', () => {
       expect(readExactly(text)).toBeUndefined();
     },
   );
+
+  it.each([
+    ['[{"id":1,"name":"Rex"},{"id":2,"na', ['[', '{', '"id": 1,', '"name": "Rex"', '},', '{', '"id": 2,']],
+    ['[1, 2, 34', ['[', '1,', '2,']],
+    ['{"a":{"b":[true,"x, y', ['{', '"a": {', '"b": [', 'true,']],
+    ['{"a":9223372036854775807,"b":1', ['{', '"a": 9223372036854775807,']],
+    ['{"only":"one, and no', undefined],
+    ['<html>a, b', undefined],
+    ['{a:1,b', undefined],
+    ['', undefined],
+  ])('whose end is missing is laid out as far as it is whole: %j', (text, lines) => {
+    const tokens = readBeginning(text);
+    expect(tokens && layOut(tokens).map((line) => line.tokens.map((token) => token.text).join(''))).toEqual(lines);
+  });
 
   it('is left alone where it nests without end', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);

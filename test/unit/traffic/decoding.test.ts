@@ -2,7 +2,8 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { describe, expect, it } from 'vitest';
 import { DECODED_BYTES_MAX } from '../../../main/traffic/decode.ts';
 import { toHar } from '../../../main/traffic/har.ts';
-import { contentEncodingOf, presentBody } from '../../../main/traffic/present.ts';
+import { createEntryIds } from '../../../main/traffic/ids.ts';
+import { contentEncodingOf, presentBody, presentDetail } from '../../../main/traffic/present.ts';
 import { entry, record } from '../../support/traffic-entries.ts';
 
 const TEXT = JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `Réx ${id}` })));
@@ -31,6 +32,13 @@ describe('a compressed body', () => {
     const shown = presentBody(kept(bytes.subarray(0, bytes.length - 100), bytes.length), 'gzip');
     expect(shown).toMatchObject({ encoding: 'utf8', decoded: 'gzip', cut: true });
     expect(shown?.text.startsWith('!"%*1:E')).toBe(true);
+  });
+
+  it('is shown with as much as others', () => {
+    const responseBody = kept(gzipSync('ä'.repeat(100_000)));
+    const responseFields = ['Content-Encoding', 'gzip'];
+    const shown = presentDetail(entry({ record: record({ responseFields, responseBody }) }), createEntryIds(0));
+    expect(shown.responseBody).toMatchObject({ text: 'ä'.repeat(32 * 1024), cut: true, decoded: 'gzip' });
   });
 
   it.each([
