@@ -97,12 +97,8 @@ export function fillSlot(slot: Slot, exchange: RecordedExchange, record: Handed,
   fillDecision(slot, exchange.decision);
   slot.block = block;
   slot.start = block.used;
-  const requestHead = record.requestFields.join(SEPARATOR).slice(0, HEAD_BYTES_MAX);
-  const responseHead = record.responseHead.slice(0, HEAD_BYTES_MAX);
-  slot.requestHeadLength = requestHead.length;
-  slot.responseHeadLength = responseHead.length;
-  // Together: each call costs more than what it writes.
-  writeText(block, requestHead + responseHead, 'latin1', 2 * HEAD_BYTES_MAX);
+  slot.requestHeadLength = writeText(block, record.requestFields.join(SEPARATOR), 'latin1', HEAD_BYTES_MAX);
+  slot.responseHeadLength = writeText(block, record.responseHead, 'latin1', HEAD_BYTES_MAX);
   slot.requestBodyLength = writeBody(block, record.requestBody);
   slot.responseBodyLength = writeBody(block, record.responseBody);
   slot.requestBytes = record.requestBody.bytes;
