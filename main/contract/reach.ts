@@ -78,6 +78,8 @@ export const reachSnippets = z.object({
   url: z.url(),
   /** Where it is for whoever finds this machine by its name: at the listener's own port. */
   direct: z.url(),
+  /** Whether HTTPS is served there; refused without a certificate. */
+  secure: z.boolean(),
   proxyUrl: z.url(),
   pacUrl: z.url(),
   snippets: z.array(snippet),

@@ -41,7 +41,14 @@ export function createReachServices(options: {
     snippets({ hostname, scheme }) {
       const reached = address(hostname, { scheme });
       const { url: proxyUrl, pacUrl } = proxy();
-      return { hostname: reached.hostname, url: reached.url, proxyUrl, pacUrl, ...snippets(reached) };
+      return {
+        hostname: reached.hostname,
+        url: reached.url,
+        secure: address(hostname).scheme === 'https',
+        proxyUrl,
+        pacUrl,
+        ...snippets(reached),
+      };
     },
   };
 }

@@ -28,7 +28,7 @@ export function redactFields(fields: readonly string[]): { name: string; value: 
 }
 
 function redactValue(name: string, value: string): string {
-  if (!SECRET_FIELDS.has(name)) return value;
+  if (!SECRET_FIELDS.has(name)) return redactText(value);
   if (name === 'authorization' || name === 'proxy-authorization') return redactCredentials(value);
   if (name === 'cookie') {
     return value

@@ -79,6 +79,11 @@ describe('a snippet, run as it is', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text })).toMatch(PETS);
   });
 
+  it('dig, to the server that verification asks', async () => {
+    requireTool('dig');
+    expect(await shell(texts.dig ?? '')).toMatch(/^www\.happypaws\.test\.\s+\d+\s+IN\s+CNAME\s+cname\.vivarium\./m);
+  });
+
   it('the environment, in which fetch of Node finds its way', async () => {
     const text = `const headers = { Authorization: 'Bearer ' + process.env.VIVARIUM_KEY };
 fetch('https://${HOSTNAME}/v1/pets?limit=5', { headers }).then((response) => response.text()).then(console.log, console.error);`;
@@ -113,6 +118,21 @@ describe('reach.snippets', () => {
     expect(readFileSync(file, 'utf8')).toBe(`${before}127.0.0.1 ${HOSTNAME}\n::1 ${HOSTNAME}\n`);
     await shell(here(step?.undo));
     expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it.each([
+    [HOSTNAME, undefined, 'https', true],
+    [HOSTNAME, 'http', 'http', true],
+    ['happypaws.example', undefined, 'http', false],
+    ['happypaws.example', 'https', 'https', false],
+  ] as const)('asks %s over %s by %s; HTTPS is served: %s', async (hostname, scheme, over, isServed) => {
+    const { url, direct, secure } = (await engine.call('reach.snippets', { hostname, scheme })) as ReachSnippets;
+    const port = engine.app.runtime[over]?.port;
+    expect({ url, direct, secure }).toEqual({
+      url: `${over}://${hostname}/v1/openapi.json`,
+      direct: `${over}://${hostname}:${port}/v1`,
+      secure: isServed,
+    });
   });
 
   it('has none for what is not served', async () => {

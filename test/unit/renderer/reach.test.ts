@@ -13,6 +13,7 @@ const TEXTS: ReachSnippets = {
   hostname: HOST,
   url: `https://${HOST}/`,
   direct: `https://${HOST}:8443/`,
+  secure: true,
   proxyUrl: 'http://127.0.0.1:8080',
   pacUrl: 'http://127.0.0.1:4780/proxy.pac',
   snippets: [

@@ -26,6 +26,8 @@ describe('secrets', () => {
     ['Set-Cookie', 'session=abc; Path=/; HttpOnly', 'session=…; Path=/; HttpOnly'],
     ['X-API-Key', 'abc', '…'],
     ['Accept', 'application/json', 'application/json'],
+    ['Referer', `http://demo.test/?key=${SECRET}&x`, 'http://demo.test/?key=viv_abcd…&x'],
+    ['Location', `/next?key=${SECRET}`, '/next?key=viv_abcd…'],
   ])('of %s: %s is shown as %s', (name, value, shown) => {
     expect(redactFields([name, value])).toEqual([{ name, value: shown }]);
   });
