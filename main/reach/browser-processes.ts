@@ -81,7 +81,7 @@ export function createBrowserProcesses(options: {
         child.once('error', (error) => end(`could not be started: ${error.message}.`, error));
         child.once('exit', (code, signal) => {
           if (code !== 0) log.info('A browser has ended', { program: browser.program, code, signal });
-          end(`ended at once (${code ?? signal}). It said: ${lastLine(said)}`);
+          end(`ended at once (${code ?? signal}). It said: ${withAdvice(lastLine(said))}`);
         });
       });
       const entry: Running = { child, gone };
@@ -137,6 +137,12 @@ export function createBrowserProcesses(options: {
     },
   };
 }
+
+/** Chromium names the switch and not what it means: that whatever breaks into a page then has the user's rights. */
+const withAdvice = (line: string): string =>
+  line.includes('--no-sandbox')
+    ? `${line.replace(/\.$/, '')}. Start Vivarium as an ordinary user or, where the machine itself is thrown away, with VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox.`
+    : line;
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) || 'nothing.';
 

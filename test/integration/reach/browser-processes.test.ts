@@ -55,6 +55,13 @@ test('one that cannot start is an error in its own words, and leaves nothing beh
   expect(profiles()).toEqual([]);
 });
 
+test('one that will not start as root says what to do about it', async () => {
+  const { open } = createProcesses();
+  await expect(
+    open(createBrowser('echo Running as root without --no-sandbox is not supported >&2; exit 1')),
+  ).rejects.toThrow(/not supported\. Start Vivarium as an ordinary user.*VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox\.$/);
+});
+
 test('a program that is none is an error', async () => {
   const { open } = createProcesses();
   const browser = { name: 'Chromium', program: '/nowhere/chromium', confinedTo: null };
