@@ -36,6 +36,9 @@ const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
 /** One decimal below ten: 0.2 requests a second are not none. */
 const rate = (value: number): string => (value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value)));
 
+/** Beside a line of what came per second, how much came in all. */
+const inAll = (count: number): string => `${formatCount(count)} in all`;
+
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const latency = (ms: number | null): string => (ms === null ? '–' : formatMilliseconds(ms));
@@ -45,8 +48,8 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
   const { stepSeconds, requests, refused, statuses, latencyMs, quotaUsed, whole } = summary;
   const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
   const rates: ChartRow[] = [
-    { name: 'Requests', tone: 'moss', dash: SOLID, values: perSecond(requests), figure: formatCount(whole.requests) },
-    { name: 'Refused', tone: 'brick', dash: DASHED, values: perSecond(refused), figure: formatCount(whole.refused) },
+    { name: 'Requests', tone: 'moss', dash: SOLID, values: perSecond(requests), figure: inAll(whole.requests) },
+    { name: 'Refused', tone: 'brick', dash: DASHED, values: perSecond(refused), figure: inAll(whole.refused) },
   ];
   const classes: ChartRow[] = [
     statusRow('2xx', 'moss', SOLID, statuses['2xx']),

@@ -17,11 +17,14 @@ export class FilterFieldState {
   #open = $state(false);
   /** Which completion the arrows are at; -1: none. */
   #active = $state(-1);
+  /** What was told last. */
+  #told: string;
   readonly #options: FilterFieldOptions;
 
   constructor(options: FilterFieldOptions) {
     this.#options = options;
     this.#text = options.text;
+    this.#told = options.text;
   }
 
   get text(): string {
@@ -31,7 +34,8 @@ export class FilterFieldState {
   /** What is wrong with it; not said of a word that is only begun. */
   get fault(): string | undefined {
     const read = readFilter(this.#text);
-    return read.ok || (this.#open && this.completions.length > 0) ? undefined : read.message;
+    const isBegun = this.#open && (this.completions.length > 0 || this.#text.endsWith(':'));
+    return read.ok || isBegun ? undefined : read.message;
   }
 
   get completions(): readonly Completion[] {
@@ -55,7 +59,7 @@ export class FilterFieldState {
 
   /** Takes the filter of the address, when it was changed elsewhere. */
   adopt(text: string): void {
-    if (text === this.#text.trim() || !readFilter(this.#text).ok) return;
+    if (text === this.#text.trim() || text === this.#told.trim() || !readFilter(this.#text).ok) return;
     this.#text = text;
     this.close();
   }
@@ -66,8 +70,10 @@ export class FilterFieldState {
   }
 
   close(): void {
+    const wasBegun = this.#isFieldBegun;
     this.#open = false;
     this.#active = -1;
+    if (wasBegun) this.#apply();
   }
 
   clear(): void {
@@ -100,7 +106,15 @@ export class FilterFieldState {
     return true;
   }
 
+  /** Whether the last word may become a field, so that looking for it as a text would empty the list for a moment. */
+  get #isFieldBegun(): boolean {
+    return this.open && !/[:\s]$/.test(this.#text) && this.completions.some(({ label }) => label.endsWith(':'));
+  }
+
   #apply(): void {
-    if (readFilter(this.#text).ok) this.#options.onfilter(this.#text);
+    const text = this.#isFieldBegun ? this.#text.slice(0, this.#text.lastIndexOf(' ') + 1) : this.#text;
+    if (!readFilter(text).ok) return;
+    this.#told = text;
+    this.#options.onfilter(text);
   }
 }

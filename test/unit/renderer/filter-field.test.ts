@@ -58,6 +58,23 @@ describe('the filter field', () => {
     expect(filters.at(-1)).toBe('');
   });
 
+  it('does not look for a word that may become a field, until nothing is offered any more', () => {
+    const { field, filters } = setUp();
+    field.type('method:GET st');
+    field.type('method:GET sta');
+    expect(filters).toEqual(['method:GET ', 'method:GET ']);
+    field.adopt('method:GET');
+    expect(field.text).toBe('method:GET sta');
+    field.close();
+    expect(filters.at(-1)).toBe('method:GET sta');
+    field.type('method:GET stab');
+    expect(filters.at(-1)).toBe('method:GET stab');
+    field.type('host:');
+    expect(field.fault).toBeUndefined();
+    field.close();
+    expect(field.fault).toContain('host: needs a value');
+  });
+
   it('takes a filter that was changed elsewhere, but not away what is being typed', () => {
     const { field } = setUp('status:4xx');
     field.adopt('method:GET');
