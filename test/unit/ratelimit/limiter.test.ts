@@ -171,6 +171,16 @@ describe('usage, reset and unban', () => {
     expect(limiter.usage('p')).toEqual([]);
     expect([...rows.rows.keys()]).toEqual(['q key:a']);
   });
+
+  it('a caller that was forgotten and comes back begins anew', () => {
+    const { limiter, rows } = create();
+    takeMany(limiter, key('a'), 3);
+    limiter.forget('p');
+    takeMany(limiter, key('a'), 1);
+    limiter.flush();
+    expect(limiter.usage('p').map(({ caller, state }) => [caller, state.minute.used])).toEqual([['key:a', 1]]);
+    expect([...rows.rows.keys()]).toEqual(['p key:a']);
+  });
 });
 
 describe('what survives a restart', () => {
