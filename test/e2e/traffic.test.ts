@@ -261,11 +261,13 @@ describe('the Traffic page', () => {
     await expectSound(opened, 'traffic-charts');
     // A theme that is chosen does not change a ground that is forced.
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
-    await page.getByRole('group', { name: 'Theme' }).getByTitle('Light').click();
+    const theme = page.getByRole('group', { name: 'Theme' });
+    await theme.getByTitle('Light').click();
     const colours = page.evaluate(
       `[...new Set([...document.querySelectorAll('.chart .line, .body li line')].map((line) => getComputedStyle(line).stroke))]`,
     );
     expect(await colours).toEqual(['rgb(255, 255, 255)']);
+    await theme.getByTitle('As the system').click();
     await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
     await page.getByRole('group', { name: 'How' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
