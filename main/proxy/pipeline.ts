@@ -234,7 +234,12 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
   const context: UpstreamContext = {
     response,
     destination,
-    from: { address: connection.address, ...connection.listener, authority: exchange.authorityText },
+    from: {
+      address: connection.address,
+      scheme: connection.listener.scheme,
+      port: connection.listener.port,
+      authority: exchange.authorityText,
+    },
     rate,
     goOn: exchange.awaitsContinue ? () => goOn(exchange) : null,
     answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),

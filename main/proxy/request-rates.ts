@@ -32,8 +32,11 @@ export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRate
   const all = createRing();
   /** In order of the last request: a Map keeps insertion order, and one that is counted is inserted anew. */
   const rings = new Map<string, Ring>();
+  let latest: { projectId: string; ring: Ring } | null = null;
 
   function ringOf(projectId: string): Ring {
+    // Most requests are for whom the one before was for.
+    if (latest?.projectId === projectId) return latest.ring;
     let ring = rings.get(projectId);
     if (ring === undefined) {
       if (rings.size >= RATE_PROJECTS_MAX) rings.delete(rings.keys().next().value ?? '');
@@ -42,6 +45,7 @@ export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRate
       rings.delete(projectId);
     }
     rings.set(projectId, ring);
+    latest = { projectId, ring };
     return ring;
   }
 
@@ -57,7 +61,10 @@ export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRate
       const ring = projectId === undefined ? all : (rings.get(projectId) ?? createRing());
       return { ageMs: Math.floor(nowMs - second * SECOND_MS), ...ring.before(second) };
     },
-    forget: (projectId) => void rings.delete(projectId),
+    forget(projectId) {
+      rings.delete(projectId);
+      latest = null;
+    },
   };
 }
 

@@ -54,14 +54,28 @@ export function relayBody(incoming: IncomingMessage, passage: Passage): void {
   incoming.on('data', onData);
   incoming.on('end', onEnd);
   incoming.on('close', onClose);
-  // Behind whatever has come of the body together with the head, which goes out with it.
-  if (!incoming.complete && !isHttp2(passage.context.response)) process.nextTick(sendHead, incoming, passage);
+  if (!isHttp2(passage.context.response)) holdHead(passage);
 }
 
-/** Node holds a head back until there is a body to send; the first event of a stream may be minutes away. */
-function sendHead(incoming: IncomingMessage, { context: { response } }: Passage): void {
-  if (incoming.readableDidRead || incoming.complete || response.destroyed || isHttp2(response)) return;
-  response.flushHeaders();
+/** Heads of responses whose bodies are to come. */
+let held: Passage[] = [];
+
+/**
+ * Node holds a head back until there is a body to send; the first event of a stream may be minutes away. So it is sent in
+ * this turn, behind whatever has come of the body together with it.
+ */
+function holdHead(passage: Passage): void {
+  if (held.push(passage) === 1) setImmediate(sendHeads);
+}
+
+function sendHeads(): void {
+  const passages = held;
+  held = [];
+  for (const { incoming, context } of passages) {
+    const { response } = context;
+    if (incoming === null || incoming.readableDidRead || incoming.complete) continue;
+    if (!response.destroyed && !isHttp2(response)) response.flushHeaders();
+  }
 }
 
 /** Beyond it, copying costs more than a second piece in the same write. */
