@@ -17,10 +17,10 @@ const isWindows = process.platform === 'win32';
 
 const NODE_MAJOR_MIN = 20;
 /**
- * Twice the young generation that V8 begins with. Left alone it grows to 64 MB under load, for the sake of throughput
- * that a server of short-lived small objects does not gain.
+ * Half of what V8 lets a half of its young generation grow to. Passing a request on leaves 35 kB behind, most of it Node's
+ * own: with 8 MB it is collected twice as often, and upstreams are slower by a tenth; with 32 MB nothing is gained.
  */
-const PROGRAM_FLAGS = ['--max-semi-space-size=8'];
+const PROGRAM_FLAGS = ['--max-semi-space-size=16'];
 
 const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');

@@ -140,7 +140,7 @@ export async function startVivarium(
   const ports = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
   const started = await startNode(
     [
-      '--max-semi-space-size=8',
+      '--max-semi-space-size=16',
       ...(probe === undefined ? [] : ['--import', join(ROOT, probe)]),
       PROGRAM,
       'serve',
