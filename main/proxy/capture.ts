@@ -87,19 +87,10 @@ export class WatchedResponse extends ServerResponse {
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    if (this.capture !== null) {
-      joinPieces((this as unknown as { _header: string | null })._header);
-      note(this.capture, chunk, encoding);
-    }
+    if (this.capture !== null) note(this.capture, chunk, encoding);
     return super.end(chunk, encoding as BufferEncoding, callback as () => void);
   }
 }
-
-/**
- * V8 keeps a text that was put together as its pieces until it is read. Node reads this one together with the body, and
- * the recorder would put the same pieces together again. Taken for a number, it has to be read now, once.
- */
-const joinPieces = (text: string | null): number => Number(text);
 
 type Rest = [encodingOrCallback?: unknown, callback?: unknown];
 
