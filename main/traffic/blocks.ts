@@ -25,25 +25,23 @@ export interface Blocks {
 
 export function createBlocks(countMax: number): Blocks {
   let inUse: Block[] = [];
-  const free: Block[] = [];
+  const free: Buffer[] = [];
 
   return {
     open(bytes) {
       const last = inUse.at(-1);
       if (last !== undefined && last.used + bytes <= BLOCK_BYTES) return last;
       if (inUse.length >= countMax) return null;
-      const block = free.pop() ?? { buffer: Buffer.allocUnsafeSlow(BLOCK_BYTES), used: 0, newest: 0 };
+      const block = { buffer: free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES), used: 0, newest: 0 };
       inUse.push(block);
       return block;
     },
     release(oldest) {
       while (inUse[0] !== undefined && inUse[0].newest < oldest) {
-        const block = inUse[0];
+        const { buffer } = inUse[0];
         inUse = inUse.slice(1);
-        block.used = 0;
-        block.newest = 0;
         // One is enough to go on with; more would be held for nothing when large bodies have gone.
-        if (free.length === 0) free.push(block);
+        if (free.length === 0) free.push(buffer);
       }
     },
     size: () => inUse.length * BLOCK_BYTES,

@@ -1,7 +1,9 @@
 import type { AdjustableClock, Clock, Timer } from '../base/clock.ts';
 import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
 import type { Entry, RecordedExchange } from './entry.ts';
-import { fillSlot, KeptEntry, roomFor, Slot } from './slot.ts';
+import { KeptEntry } from './kept-entry.ts';
+import { COLUMN, Rows } from './rows.ts';
+import { roomFor } from './stretch.ts';
 
 /** Entries that are kept; the page stays smooth with as many. */
 export const ENTRIES_MAX = 10_000;
@@ -56,8 +58,7 @@ export function createRecorder(
   clock: Pick<AdjustableClock, 'state' | 'realTimer'>,
   { onChanged }: { onChanged: () => void },
 ): Recorder {
-  /** A ring: entry `number` is at `number % ENTRIES_MAX`. */
-  const ring: Slot[] = [];
+  const rows = new Rows(ENTRIES_MAX);
   const blocks = createBlocks(BYTES_MAX / BLOCK_BYTES);
   let nextNumber = 1;
   let oldest = 1;
@@ -65,8 +66,7 @@ export function createRecorder(
   const watchers = new Set<Watcher>();
   let closed = false;
 
-  const slotAt = (number: number): Slot => ring[number % ENTRIES_MAX] as Slot;
-  const at = (number: number): Entry => new KeptEntry(slotAt(number));
+  const at = (number: number): Entry => new KeptEntry(rows, number);
 
   function forgetOldest(): void {
     oldest += 1;
@@ -95,14 +95,10 @@ export function createRecorder(
       const number = nextNumber;
       if (number - oldest >= ENTRIES_MAX) forgetOldest();
       const block = openBlock(roomFor(record));
-      const slot = (ring[number % ENTRIES_MAX] ??= new Slot());
-      slot.number = number;
-      slot.atMs = now - exchange.durationMs;
-      slot.realAtMs = realNow - exchange.durationMs;
-      fillSlot(slot, exchange, record, block);
+      rows.write(number, now - exchange.durationMs, realNow - exchange.durationMs, exchange, block);
       block.newest = number;
       nextNumber += 1;
-      if (awaited.size > 0 || watchers.size > 0) tell(new KeptEntry(slot));
+      if (awaited.size > 0 || watchers.size > 0) tell(at(number));
       onChanged();
     },
     *newestFirst(before = nextNumber) {
@@ -120,7 +116,7 @@ export function createRecorder(
     size: () => nextNumber - oldest,
     clear() {
       const count = nextNumber - oldest;
-      ring.length = 0;
+      rows.clear();
       oldest = nextNumber;
       blocks.release(oldest);
       for (const watcher of watchers) watcher.forget();
@@ -130,7 +126,7 @@ export function createRecorder(
     next: () => nextNumber,
     from(port, since, withinMs) {
       for (let number = nextNumber - 1; number >= Math.max(since, oldest); number--) {
-        if (slotAt(number).port === port) return Promise.resolve(at(number));
+        if (rows.number(number, COLUMN.port) === port) return Promise.resolve(at(number));
       }
       return new Promise((resolve) => {
         const settle = (entry: Entry | null): void => {
@@ -143,8 +139,7 @@ export function createRecorder(
       });
     },
     markReplay(entry, of) {
-      const slot = slotAt(entry.number);
-      if (slot.number === entry.number) slot.replayOf = of;
+      rows.markReplay(entry.number, of);
     },
     async *watch(fits, signal) {
       if (closed || watchers.size >= WATCHERS_MAX) return;

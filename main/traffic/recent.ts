@@ -1,0 +1,39 @@
+/**
+ * The few that were made last, to find one again: a client that goes through a handful of requests in turns is answered from
+ * here, and more would only be compared in vain.
+ */
+export const RECENT_MAX = 8;
+
+export class Recent<Kept> {
+  readonly #kept: Kept[] = [];
+  /** Where the last one that was found or added is: most often it is the one that is sought next. */
+  #latest = 0;
+  #oldest = 0;
+
+  find<Sought>(sought: Sought, isSame: (kept: Kept, sought: Sought) => boolean): Kept | null {
+    const kept = this.#kept;
+    const likely = kept[this.#latest];
+    if (likely === undefined) return null;
+    if (isSame(likely, sought)) return likely;
+    for (let place = 0; place < kept.length; place++) {
+      const other = kept[place] as Kept;
+      if (!isSame(other, sought)) continue;
+      this.#latest = place;
+      return other;
+    }
+    return null;
+  }
+
+  add(made: Kept): Kept {
+    this.#latest = this.#oldest;
+    this.#kept[this.#oldest] = made;
+    this.#oldest = (this.#oldest + 1) % RECENT_MAX;
+    return made;
+  }
+
+  forget(): void {
+    this.#kept.length = 0;
+    this.#latest = 0;
+    this.#oldest = 0;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Refusal } from '../base/decision.ts';
+import type { RecordedExchange } from './entry.ts';
+
+type Told = Pick<
+  RecordedExchange,
+  | 'authority'
+  | 'route'
+  | 'keyId'
+  | 'stage'
+  | 'scheme'
+  | 'httpVersion'
+  | 'method'
+  | 'target'
+  | 'address'
+  | 'aborted'
+  | 'byProxy'
+>;
+
+/**
+ * What was asked by whom, and what became of it, but for all that is a number. Entries for which it is the same share one,
+ * so it is never changed.
+ */
+export interface Subject extends Readonly<Told> {
+  readonly decided: boolean;
+  readonly refusal: Refusal | null;
+}
+
+/** What differs most often comes first. */
+export const isAbout = (subject: Subject, exchange: RecordedExchange): boolean =>
+  subject.target === exchange.target &&
+  subject.method === exchange.method &&
+  subject.authority === exchange.authority &&
+  subject.keyId === exchange.keyId &&
+  subject.route === exchange.route &&
+  subject.decided === (exchange.decision !== null) &&
+  subject.refusal === refusalOf(exchange) &&
+  subject.address === exchange.address &&
+  subject.aborted === exchange.aborted &&
+  subject.byProxy === exchange.byProxy &&
+  subject.stage === exchange.stage &&
+  subject.scheme === exchange.scheme &&
+  subject.httpVersion === exchange.httpVersion;
+
+export const subjectOf = (exchange: RecordedExchange): Subject => ({
+  authority: exchange.authority,
+  route: exchange.route,
+  keyId: exchange.keyId,
+  stage: exchange.stage,
+  scheme: exchange.scheme,
+  httpVersion: exchange.httpVersion,
+  method: exchange.method,
+  target: exchange.target,
+  address: exchange.address,
+  aborted: exchange.aborted,
+  byProxy: exchange.byProxy,
+  decided: exchange.decision !== null,
+  refusal: refusalOf(exchange),
+});
+
+const refusalOf = ({ decision }: RecordedExchange): Refusal | null => (decision === null ? null : decision.refusal);
