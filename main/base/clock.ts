@@ -6,6 +6,9 @@
  * time through `monotonic` and `realTimer`, because a peer that is slow is slow in real life.
  */
 
+// The global of that name is a getter, which the compiler can't see through.
+import { performance } from 'node:perf_hooks';
+
 /** A moment in milliseconds since the Unix epoch. */
 export type EpochMs = number;
 

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
 import { hasBody } from './message-body.ts';
