@@ -71,6 +71,8 @@ export interface ExchangeSummary {
   target: string;
   /** Null when the client left, or was cut off, before there was one. */
   status: number | null;
+  /** When it began; monotonic. */
+  startedMs: number;
   durationMs: number;
   /** The client's address and port. */
   address: string;
@@ -111,6 +113,7 @@ export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
     method: request.method ?? '',
     target: request.url ?? '',
     status: tunnelled ? 101 : response.headersSent ? response.statusCode : null,
+    startedMs,
     durationMs: nowMs - startedMs,
     address: connection.address,
     port: connection.port,

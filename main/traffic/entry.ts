@@ -34,6 +34,8 @@ export interface RecordedExchange {
   method: string;
   target: string;
   status: number | null;
+  /** When it began; monotonic. */
+  startedMs: number;
   durationMs: number;
   address: string;
   port: number;
@@ -61,7 +63,7 @@ export interface EntryRecord extends RecordedTimes {
 }
 
 /** One exchange as it is kept. */
-export interface Entry extends Omit<RecordedExchange, 'record'> {
+export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
   /** Rises by one with every entry of this run. */
   number: number;
   /** When it began, on the app's clock and in real time. */

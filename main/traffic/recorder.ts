@@ -1,9 +1,9 @@
-import type { AdjustableClock, Clock, Timer } from '../base/clock.ts';
+import type { AdjustableClock, Clock, EpochMs, Timer } from '../base/clock.ts';
 import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
 import type { Entry, RecordedExchange } from './entry.ts';
 import { KeptEntry } from './kept-entry.ts';
 import { COLUMN, Rows } from './rows.ts';
-import { roomFor } from './stretch.ts';
+import { Stretches } from './stretch.ts';
 
 /** Entries that are kept; the page stays smooth with as many. */
 export const ENTRIES_MAX = 10_000;
@@ -16,6 +16,9 @@ const TELL_AFTER_MS = 100;
 
 /** How many entries one subscriber is told at a time; of the rest it learns the number. */
 const TOLD_MAX = 200;
+
+/** Exchanges that wait to be written; a turn of the event loop rarely ends more. */
+const WAITING_MAX = 64;
 
 /** Subscribers to new entries; each page needs one. */
 export const WATCHERS_MAX = 100;
@@ -30,7 +33,7 @@ export interface NewEntries {
 
 /** What was asked and answered lately: in memory only, bounded in number and bytes. */
 export interface Recorder {
-  /** Takes an exchange that is over. Cheap enough for the hot path. */
+  /** Takes an exchange that is over. Cheap enough for the hot path: it is written at the end of the turn. */
   take(exchange: RecordedExchange): void;
   /** Newest first, beginning before entry `before`. */
   newestFirst(before?: number): IterableIterator<Entry>;
@@ -55,16 +58,22 @@ export interface Recorder {
 }
 
 export function createRecorder(
-  clock: Pick<AdjustableClock, 'state' | 'realTimer'>,
+  clock: Pick<AdjustableClock, 'state' | 'monotonic' | 'realTimer' | 'onAdjusted'>,
   { onChanged }: { onChanged: () => void },
 ): Recorder {
   const rows = new Rows(ENTRIES_MAX);
   const blocks = createBlocks(BYTES_MAX / BLOCK_BYTES);
+  const stretches = new Stretches(openBlock);
   let nextNumber = 1;
   let oldest = 1;
   const awaited = new Map<number, (entry: Entry) => void>();
   const watchers = new Set<Watcher>();
   let closed = false;
+  let waiting: RecordedExchange[] = [];
+  /** The clocks when the first of those that wait was taken. */
+  let taken: Moment = { now: 0, realNow: 0, monotonicMs: 0 };
+  // Those that wait are of the time before.
+  const unsubscribe = clock.onAdjusted(settle);
 
   const at = (number: number): Entry => new KeptEntry(rows, number);
 
@@ -81,6 +90,30 @@ export function createRecorder(
     }
   }
 
+  /**
+   * Writes what waits. Not one by one as they end: the answers of a turn go out sooner one after the other, and whoever
+   * reads them is woken less often.
+   */
+  function settle(): void {
+    if (waiting.length === 0) return;
+    const exchanges = waiting;
+    waiting = [];
+    for (const exchange of exchanges) keep(exchange);
+    onChanged();
+  }
+
+  function keep(exchange: RecordedExchange): void {
+    if (exchange.record === null) return;
+    const number = nextNumber;
+    if (number - oldest >= ENTRIES_MAX) forgetOldest();
+    const written = stretches.write(exchange.record);
+    written.block.newest = number;
+    const afterTakenMs = exchange.startedMs - taken.monotonicMs;
+    rows.write(number, taken.now + afterTakenMs, taken.realNow + afterTakenMs, exchange, written);
+    nextNumber += 1;
+    if (awaited.size > 0 || watchers.size > 0) tell(at(number));
+  }
+
   /** Tells those who wait for entries; hardly ever is there anybody. */
   function tell(entry: Entry): void {
     awaited.get(entry.port)?.(entry);
@@ -89,42 +122,52 @@ export function createRecorder(
 
   return {
     take(exchange) {
-      const { record } = exchange;
-      if (record === null || closed) return;
-      const { now, realNow } = clock.state();
-      const number = nextNumber;
-      if (number - oldest >= ENTRIES_MAX) forgetOldest();
-      const block = openBlock(roomFor(record));
-      rows.write(number, now - exchange.durationMs, realNow - exchange.durationMs, exchange, block);
-      block.newest = number;
-      nextNumber += 1;
-      if (awaited.size > 0 || watchers.size > 0) tell(at(number));
-      onChanged();
+      if (exchange.record === null || closed) return;
+      if (waiting.length === 0) {
+        const { now, realNow } = clock.state();
+        taken = { now, realNow, monotonicMs: clock.monotonic() };
+        setImmediate(settle);
+      }
+      if (waiting.push(exchange) >= WAITING_MAX) settle();
     },
-    *newestFirst(before = nextNumber) {
+    *newestFirst(before = Number.POSITIVE_INFINITY) {
+      settle();
       for (let number = Math.min(before, nextNumber) - 1; number >= oldest; number--) {
         yield at(number);
       }
     },
     *oldestFirst(after = 0) {
+      settle();
       const end = nextNumber;
       for (let number = Math.max(after + 1, oldest); number < end; number++) {
         if (number >= oldest) yield at(number);
       }
     },
-    get: (number) => (number >= oldest && number < nextNumber ? at(number) : null),
-    size: () => nextNumber - oldest,
+    get(number) {
+      settle();
+      return number >= oldest && number < nextNumber ? at(number) : null;
+    },
+    size() {
+      settle();
+      return nextNumber - oldest;
+    },
     clear() {
+      settle();
       const count = nextNumber - oldest;
       rows.clear();
+      stretches.forget();
       oldest = nextNumber;
       blocks.release(oldest);
       for (const watcher of watchers) watcher.forget();
       onChanged();
       return count;
     },
-    next: () => nextNumber,
+    next() {
+      settle();
+      return nextNumber;
+    },
     from(port, since, withinMs) {
+      settle();
       for (let number = nextNumber - 1; number >= Math.max(since, oldest); number--) {
         if (rows.number(number, COLUMN.port) === port) return Promise.resolve(at(number));
       }
@@ -157,9 +200,18 @@ export function createRecorder(
     },
     close() {
       closed = true;
+      waiting = [];
+      unsubscribe();
       for (const watcher of watchers) watcher.end();
     },
   };
+}
+
+/** One moment on three clocks. */
+interface Moment {
+  now: EpochMs;
+  realNow: EpochMs;
+  monotonicMs: number;
 }
 
 interface Watcher {

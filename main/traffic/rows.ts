@@ -1,7 +1,7 @@
 import type { Block } from './blocks.ts';
 import type { RecordedExchange } from './entry.ts';
 import { Recent } from './recent.ts';
-import { type Stretch, Stretches } from './stretch.ts';
+import type { Stretch, Written } from './stretch.ts';
 import { isAbout, type Subject, subjectOf } from './subject.ts';
 
 /** Where in its row a number of an entry stands. `NaN` is in the place of what there was not. */
@@ -44,17 +44,17 @@ export class Rows {
   #subjects: Subject[] = [];
   #blocks: Block[] = [];
   readonly #recent = new Recent<Subject>();
-  readonly #stretches = new Stretches();
 
   constructor(places: number) {
     this.#places = places;
     this.#numbers = new Float64Array(places * WIDTH);
   }
 
-  /** Writes entry `number`, in the place of the one that had it; `block` has room for it. */
-  write(number: number, atMs: number, realAtMs: number, exchange: RecordedExchange, block: Block): void {
+  /** Writes entry `number` in the place of the one that had it; `written` is where its bytes are. */
+  write(number: number, atMs: number, realAtMs: number, exchange: RecordedExchange, written: Written): void {
     const { record, decision } = exchange;
     if (record === null) return;
+    const { block } = written;
     const place = number % this.#places;
     // A reference that is written is one more thing for the garbage collector to look at.
     const subject = this.#recent.find(exchange, isAbout) ?? this.#recent.add(subjectOf(exchange));
@@ -78,10 +78,10 @@ export class Rows {
       numbers[row + COLUMN.rateRemaining] = decision.rate.remaining;
       numbers[row + COLUMN.rateResetSeconds] = decision.rate.resetSeconds;
     }
-    this.#keep(row + COLUMN.requestHead, this.#stretches.writeFields(block, record.requestFields));
-    this.#keep(row + COLUMN.responseHead, this.#stretches.writeHead(block, record.responseHead));
-    this.#keep(row + COLUMN.requestBody, this.#stretches.writeBody(block, record.requestBody));
-    this.#keep(row + COLUMN.responseBody, this.#stretches.writeBody(block, record.responseBody));
+    this.#keep(row + COLUMN.requestHead, written.requestHead);
+    this.#keep(row + COLUMN.responseHead, written.responseHead);
+    this.#keep(row + COLUMN.requestBody, written.requestBody);
+    this.#keep(row + COLUMN.responseBody, written.responseBody);
   }
 
   #keep(at: number, { start, length }: Stretch): void {
@@ -128,7 +128,6 @@ export class Rows {
     this.#subjects = [];
     this.#blocks = [];
     this.#recent.forget();
-    this.#stretches.forget();
   }
 
   #row(number: number): number {

@@ -19,27 +19,6 @@ const HEAD_BYTES_MAX = BLOCK_BYTES / 4;
 /** A character of a JavaScript string takes three bytes of UTF-8 at most. */
 const UTF8_BYTES_MAX = 3;
 
-/** The room that what an exchange keeps may take, in bytes. */
-export function roomFor(record: NonNullable<RecordedExchange['record']>): number {
-  const { requestFields, responseHead, requestBody, responseBody } = record;
-  let fields = 0;
-  for (const text of requestFields) fields += text.length + 1;
-  return (
-    Math.min(HEAD_BYTES_MAX, fields) +
-    Math.min(HEAD_BYTES_MAX, responseHead.length) +
-    Math.min(BODY_BYTES_MAX, lengthOf(requestBody)) +
-    Math.min(BODY_BYTES_MAX, lengthOf(responseBody))
-  );
-}
-
-function lengthOf({ chunks, encoding }: RecordedBody): number {
-  let length = 0;
-  for (const chunk of chunks) {
-    length += chunk.length * (typeof chunk === 'string' && encoding !== 'latin1' ? UTF8_BYTES_MAX : 1);
-  }
-  return length;
-}
-
 /** The header fields that `Stretches.writeFields` wrote: name, value, name, value, … */
 export const readFields = (bytes: Buffer): string[] =>
   bytes.length === 0 ? [] : bytes.toString('latin1').split(SEPARATOR);
@@ -65,42 +44,56 @@ interface WrittenText extends Stretch {
   readonly encoding: RecordedBody['encoding'];
 }
 
+/** What is kept of an exchange as bytes. */
+type Kept = Pick<
+  NonNullable<RecordedExchange['record']>,
+  'requestFields' | 'responseHead' | 'requestBody' | 'responseBody'
+>;
+
+/** Where that stands, all in one block. */
+export interface Written {
+  block: Block;
+  requestHead: Stretch;
+  responseHead: Stretch;
+  requestBody: Stretch;
+  responseBody: Stretch;
+}
+
 /**
- * Writes what exchanges keep into blocks that have room for it. A client sends the same head again and again, and the API
- * answers with the same page: what stands in the block already is not written again.
+ * Writes what exchanges keep into blocks. A client sends the same head again and again, and the API answers with the same
+ * page: what stands in the block already is not written again. `open` gives a block with room for so many bytes.
  */
 export class Stretches {
-  /** The block that all recent ones are in: another is given back at another time. */
+  readonly #open: (bytes: number) => Block;
+  /** The block that all recent ones are in: what is in another is given back at another time. */
   #block: Block | null = null;
   readonly #heads = new Recent<WrittenFields>();
   readonly #bodies = new Recent<WrittenText>();
 
-  writeFields(block: Block, fields: readonly string[]): Stretch {
-    if (fields.length === 0) return NOTHING;
-    this.#turnTo(block);
-    const known = this.#heads.find(fields, hasFields);
-    if (known !== null) return known;
-    const start = block.used;
-    const length = writeText(block, fields.join(SEPARATOR), 'latin1', HEAD_BYTES_MAX);
-    return this.#heads.add({ start, length, fields });
+  constructor(open: (bytes: number) => Block) {
+    this.#open = open;
   }
 
-  writeHead(block: Block, head: string): Stretch {
-    const start = block.used;
-    return { start, length: writeText(block, head, 'latin1', HEAD_BYTES_MAX) };
-  }
-
-  writeBody(block: Block, body: RecordedBody): Stretch {
-    const { chunks, encoding } = body;
-    const [text] = chunks;
-    if (text === undefined) return NOTHING;
-    const start = block.used;
-    if (chunks.length > 1 || typeof text !== 'string' || text.length > BODY_BYTES_MAX) {
-      return { start, length: writeChunks(block, body) };
-    }
-    this.#turnTo(block);
-    const known = this.#bodies.find(body, hasText);
-    return known ?? this.#bodies.add({ start, length: writeChunks(block, body), text, encoding });
+  write({ requestFields, responseHead, requestBody, responseBody }: Kept): Written {
+    const head = requestFields.length === 0 ? NOTHING : this.#heads.find(requestFields, hasFields);
+    const asked = requestBody.chunks.length === 0 ? NOTHING : this.#bodies.find(requestBody, hasText);
+    const answered = responseBody.chunks.length === 0 ? NOTHING : this.#bodies.find(responseBody, hasText);
+    const block = this.#open(
+      Math.min(HEAD_BYTES_MAX, responseHead.length) +
+        (head?.length ?? Math.min(HEAD_BYTES_MAX, lengthOfFields(requestFields))) +
+        (asked?.length ?? Math.min(BODY_BYTES_MAX, lengthOfBody(requestBody))) +
+        (answered?.length ?? Math.min(BODY_BYTES_MAX, lengthOfBody(responseBody))),
+    );
+    const isSame = block === this.#block;
+    if (!isSame) this.forget();
+    this.#block = block;
+    return {
+      block,
+      requestHead: isSame && head !== null ? head : this.#writeFields(block, requestFields),
+      responseHead: { start: block.used, length: writeText(block, responseHead, 'latin1', HEAD_BYTES_MAX) },
+      requestBody: isSame && asked !== null ? asked : this.#writeBody(block, requestBody),
+      responseBody: isSame && answered !== null ? answered : this.#writeBody(block, responseBody),
+    };
   }
 
   /** What was written stands there no longer. */
@@ -110,11 +103,34 @@ export class Stretches {
     this.#bodies.forget();
   }
 
-  #turnTo(block: Block): void {
-    if (this.#block === block) return;
-    this.forget();
-    this.#block = block;
+  #writeFields(block: Block, fields: readonly string[]): Stretch {
+    const start = block.used;
+    const length = writeText(block, fields.join(SEPARATOR), 'latin1', HEAD_BYTES_MAX);
+    return this.#heads.add({ start, length, fields });
   }
+
+  #writeBody(block: Block, body: RecordedBody): Stretch {
+    const start = block.used;
+    const length = writeChunks(block, body);
+    const [text] = body.chunks;
+    return body.chunks.length === 1 && typeof text === 'string' && text.length <= BODY_BYTES_MAX
+      ? this.#bodies.add({ start, length, text, encoding: body.encoding })
+      : { start, length };
+  }
+}
+
+function lengthOfFields(fields: readonly string[]): number {
+  let length = 0;
+  for (const text of fields) length += text.length + SEPARATOR.length;
+  return length;
+}
+
+function lengthOfBody({ chunks, encoding }: RecordedBody): number {
+  let length = 0;
+  for (const chunk of chunks) {
+    length += chunk.length * (typeof chunk === 'string' && encoding !== 'latin1' ? UTF8_BYTES_MAX : 1);
+  }
+  return length;
 }
 
 function hasFields({ fields }: WrittenFields, sought: readonly string[]): boolean {
@@ -124,7 +140,7 @@ function hasFields({ fields }: WrittenFields, sought: readonly string[]): boolea
 }
 
 const hasText = ({ text, encoding }: WrittenText, sought: RecordedBody): boolean =>
-  text === sought.chunks[0] && encoding === sought.encoding;
+  text === sought.chunks[0] && sought.chunks.length === 1 && encoding === sought.encoding;
 
 function writeText(block: Block, text: string, encoding: 'latin1' | 'utf8', bytesMax: number): number {
   const written = text === '' ? 0 : block.buffer.write(text, block.used, bytesMax, encoding);

@@ -13,6 +13,7 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     method: 'GET',
     target: '/v1/pets?limit=20',
     status: 200,
+    startedMs: 1_000,
     durationMs: 12.3456,
     address: '127.0.0.1',
     port: 40_000,

@@ -5,6 +5,7 @@ import { typeCode } from '../../../main/dns/record.ts';
 import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import type { Zone } from '../../../main/dns/zone.ts';
 import { headerOf, message, opt, RD, wireName } from '../../support/dns-client.ts';
+import { sequence } from '../../support/sequence.ts';
 import { DNS_TABLES, zoneOf } from '../../support/dns-tables.ts';
 
 const many = (count: number, line: (n: number) => string) =>
@@ -424,12 +425,7 @@ describe('no message takes long', () => {
 
   test('random and mutated messages get a well-formed reply or none, and no error of ours', () => {
     const { run, errors } = exchange();
-    // A fixed linear congruential sequence: the same messages in every run.
-    let state = 42;
-    const next = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const next = sequence(42);
     const good = message({ rest: opt({ options: Buffer.from([0, 10, 0, 4, 1, 2, 3, 4]) }) });
     for (let n = 0; n < 6000; n++) {
       const octets = n % 2 === 0 ? Buffer.from(Array.from({ length: next(80) }, () => next(256))) : Buffer.from(good);

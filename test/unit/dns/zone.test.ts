@@ -8,6 +8,7 @@ import { ZoneIndex } from '../../../main/dns/zone-index.ts';
 import { buildZoneSet, findZone, locate, ZoneSet } from '../../../main/dns/zone-set.ts';
 import { carelessFaults, createZone, recordFaults } from '../../../main/dns/zone.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
+import { sequence } from '../../support/sequence.ts';
 
 function data(text: string): RecordData {
   const [type = '', ...value] = text.split(' ');
@@ -229,15 +230,6 @@ describe('the index of a zone', () => {
 function shown(location: ReturnType<typeof locate>) {
   const node = 'node' in location ? location.node : 'cut' in location ? location.cut : null;
   return [location.kind, node?.name, node?.rrsets.map(({ type }) => type).sort()];
-}
-
-/** Numbers below a limit that look random and are the same at every run. */
-function sequence(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
 }
 
 describe('the platform’s zone', () => {

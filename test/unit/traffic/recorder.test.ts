@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../main/traffic/present.ts';
 import { BYTES_MAX, createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
 import { createClock } from '../../../main/base/clock.ts';
+import type { Entry, RecordedBody, RecordedExchange } from '../../../main/traffic/entry.ts';
+import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
+import { sequence } from '../../support/sequence.ts';
 import { exchange, handed } from '../../support/traffic-entries.ts';
 
 function setUp() {
@@ -12,15 +15,109 @@ function setUp() {
   return { recorder, numbers, changes: () => changes, clock };
 }
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Exchanges that differ in little, at random, in the same way at every run. */
+function manyAlike(count: number): RecordedExchange[] {
+  const below = sequence(11);
+  const oneOf = <Each>(choices: readonly Each[]): Each => choices[below(choices.length)] as Each;
+  const long = Array.from({ length: 20 }, (_, n) => `${n % 10}`.repeat(n * 900));
+  const refusal = { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 1, message: 'Wait.' };
+  const route = { projectId: 'prj_a', environment: 'production' as const, target: { kind: 'api' as const } };
+  const routes = [null, route, { ...route, projectId: 'prj_b' }, { ...route, environment: 'staging' as const }];
+  const rate = () => ({ limit: 60, remaining: below(60), resetSeconds: below(1_000) });
+  const body = (): RecordedBody => {
+    const encoding = oneOf(['latin1', 'utf8'] as const);
+    const texts = ['[]', 'caf\xe9', 'caf\xe8', '', ...(encoding === 'utf8' ? ['Ω'] : []), ...long];
+    const chunk = () => (below(4) === 0 ? Buffer.from(oneOf(texts)) : oneOf(texts));
+    return { chunks: Array.from({ length: below(3) }, chunk), encoding, bytes: below(100_000) };
+  };
+  return Array.from({ length: count }, () =>
+    exchange({
+      authority: oneOf([null, 'a.test', 'b.test:8080']),
+      route: oneOf(routes),
+      keyId: oneOf([null, 'key_a', 'key_b']),
+      decision: oneOf([null, { refusal: null, rate: rate() }, { refusal, rate: rate() }]),
+      stage: oneOf(['limit', 'target']),
+      scheme: oneOf(['http', 'https']),
+      httpVersion: oneOf(['1.1', '2.0']),
+      method: oneOf(['GET', 'POST']),
+      target: oneOf(['/a', '/b', '/c']),
+      status: oneOf([null, 200, 429]),
+      durationMs: below(1_000) / 7,
+      address: oneOf(['127.0.0.1', '::1']),
+      port: below(65_536),
+      aborted: oneOf([true, false]),
+      byProxy: oneOf([true, false]),
+      record: handed({
+        requestFields: oneOf([[], ['Host', 'a'], ['Host', 'b'], ['Host', 'a', 'X', ''], ['Host', 'a', '', 'X']]),
+        responseHead: oneOf(['', `HTTP/1.1 200 OK\r\nX-Number: ${below(100)}\r\n\r\n`]),
+        requestBody: body(),
+        responseBody: body(),
+        handedMs: oneOf([null, below(10)]),
+        firstByteMs: oneOf([null, below(10)]),
+      }),
+    }),
+  );
+}
+
+/** What an exchange and its entry have in common, bodies and heads as their bytes. */
+function shown({ record, ...rest }: Entry | RecordedExchange) {
+  const told = Object.entries({ ...rest }).filter(([name]) => !OF_ONE_ONLY.has(name));
+  if (record === null) return told;
+  const { handedMs, firstByteMs, requestFields, requestBody, responseBody } = record;
+  const head = 'responseHead' in record ? record.responseHead.split('\r\n')[1] : record.responseFields.join(': ');
+  return {
+    ...Object.fromEntries(told),
+    handedMs,
+    firstByteMs,
+    requestFields,
+    head: head ?? '',
+    requestBody: [keptOf(requestBody), requestBody.bytes],
+    responseBody: [keptOf(responseBody), responseBody.bytes],
+  };
+}
+
+const OF_ONE_ONLY = new Set(['number', 'atMs', 'realAtMs', 'startedMs', 'replayOf']);
+
+const keptOf = ({ chunks, encoding }: RecordedBody): string =>
+  Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk))).toString(
+    'hex',
+  );
+
 describe('the recorder', () => {
   it('keeps what it is handed, newest first, and gives each its number', () => {
-    const { recorder, numbers, changes } = setUp();
+    const { recorder, numbers } = setUp();
     for (const target of ['/a', '/b', '/c']) recorder.take(exchange({ target }));
     expect(numbers()).toEqual([3, 2, 1]);
     expect([...recorder.newestFirst(3)].map(({ target }) => target)).toEqual(['/b', '/a']);
     expect(recorder.get(2)?.target).toBe('/b');
     expect([recorder.get(0), recorder.get(4)]).toEqual([null, null]);
-    expect(changes()).toBe(3);
+  });
+
+  it('writes what ended in one turn together, and says so once', async () => {
+    const { recorder, changes } = setUp();
+    for (let count = 0; count < 10; count++) recorder.take(exchange());
+    expect(changes()).toBe(0);
+    await nextTurn();
+    expect(changes()).toBe(1);
+    // However many end in a turn, few wait.
+    for (let count = 0; count < 1_000; count++) recorder.take(exchange());
+    expect(changes()).toBeGreaterThan(10);
+    expect(recorder.size()).toBe(1_010);
+  });
+
+  it('dates what waits by the clock before it was moved', async () => {
+    const clock = createFakeClock();
+    const recorder = createRecorder(clock, { onChanged: () => undefined });
+    await clock.pass(5_000);
+    recorder.take(exchange({ startedMs: 4_000, durationMs: 1_000 }));
+    await clock.set(FAKE_NOW_MS + 86_400_000);
+    recorder.take(exchange({ startedMs: 5_000, durationMs: 0 }));
+    expect([...recorder.oldestFirst()].map(({ atMs, realAtMs }) => [atMs, realAtMs])).toEqual([
+      [FAKE_NOW_MS + 4_000, FAKE_NOW_MS + 4_000],
+      [FAKE_NOW_MS + 86_400_000, FAKE_NOW_MS + 5_000],
+    ]);
   });
 
   it('is read oldest first, but for what has gone meanwhile and what came later', () => {
@@ -54,6 +151,29 @@ describe('the recorder', () => {
     expect(
       [...recorder.newestFirst()].every(({ record }) => bytesOf(record.responseBody).equals(body.chunks[0] as Buffer)),
     ).toBe(true);
+  });
+
+  it('keeps once what is asked and answered again and again, so that as many as may be fit', () => {
+    const { recorder } = setUp();
+    const texts = ['x', 'y', 'z'].map((letter) => letter.repeat(60_000));
+    for (let count = 0; count < ENTRIES_MAX; count++) {
+      const text = texts[count % texts.length] as string;
+      recorder.take(exchange({ record: handed({ responseBody: { chunks: [text], bytes: text.length } }) }));
+    }
+    expect(recorder.size()).toBe(ENTRIES_MAX);
+    const wrong = [...recorder.oldestFirst()].filter(
+      ({ number, record }) => bytesOf(record.responseBody).toString() !== texts[(number - 1) % texts.length],
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps every exchange as it was, however alike it is to others', () => {
+    const { recorder } = setUp();
+    const taken = manyAlike(4_000);
+    for (const each of taken) recorder.take(each);
+    const kept = [...recorder.oldestFirst()];
+    expect(kept.length).toBeGreaterThan(1_000);
+    expect(kept.map(shown)).toEqual(kept.map(({ number }) => shown(taken[number - 1] as RecordedExchange)));
   });
 
   it('keeps headers and bodies as they were, and of a body no more than its first 64 KiB', () => {
@@ -113,6 +233,7 @@ describe('the recorder', () => {
     recorder.take(exchange());
     const gone = recorder.get(1);
     for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange({ target: '/other' }));
+    expect(recorder.size()).toBe(ENTRIES_MAX);
     expect([gone?.target, gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([
       '/v1/pets?limit=20',
       [],
