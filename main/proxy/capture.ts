@@ -23,6 +23,8 @@ export interface Capture {
   bodies: boolean;
   request: CapturedBody;
   response: CapturedBody;
+  /** The response's, as far as it was made before the first byte of the answer; see `sentHead`. */
+  head: string | null;
   /** Monotonic; null until the first byte of the answer. */
   firstByteMs: number | null;
   monotonic: () => number;
@@ -51,6 +53,7 @@ export function watch(exchange: Exchange, bodies: boolean, monotonic: () => numb
     bodies,
     request: isBodied ? emptyBody() : NO_BODY,
     response: emptyBody(),
+    head: null,
     firstByteMs: null,
     monotonic,
   };
@@ -77,18 +80,32 @@ function push(this: ProxyRequest & Watched, chunk: unknown, encoding?: BufferEnc
   return (Object.getPrototypeOf(this) as ProxyRequest).push.call(this, chunk, encoding);
 }
 
+/** The head of a response over HTTP/1.x; null before it is made. Of fields handed to `writeHead`, Node keeps nothing else. */
+function headOf(response: ProxyResponse): string | null {
+  const { _header: text } = response as ServerResponse & { _header?: string | null };
+  return typeof text === 'string' ? text : null;
+}
+
+const LF = 10;
+
+/**
+ * Whether a head is all there, as it is from the moment that Node makes it. Node makes it of some fifty pieces, which V8
+ * collects each time that it is copied: to the socket, and for the record. Asked for a character, it collects them for both.
+ */
+const isWhole = (head: string): boolean => head.charCodeAt(head.length - 1) === LF;
+
 /** A response over HTTP/1.x that can be watched. */
 export class WatchedResponse extends ServerResponse {
   capture: Capture | null = null;
 
   // Not as rest parameters: an array for each call is an array for each request.
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
-    if (this.capture !== null) note(this.capture, chunk, encoding);
+    if (this.capture !== null) note(this.capture, chunk, encoding, headOf(this));
     return super.write(chunk, encoding as BufferEncoding, callback as () => void);
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    if (this.capture !== null) note(this.capture, chunk, encoding);
+    if (this.capture !== null) note(this.capture, chunk, encoding, headOf(this));
     return super.end(chunk, encoding as BufferEncoding, callback as () => void);
   }
 }
@@ -108,8 +125,11 @@ function end(this: ServerResponse & Watched, chunk?: unknown, ...rest: Rest): Se
 
 const prototypeOf = (response: ServerResponse): ServerResponse => Object.getPrototypeOf(response) as ServerResponse;
 
-function note(capture: Capture, chunk: unknown, encoding: unknown): void {
-  capture.firstByteMs ??= capture.monotonic();
+function note(capture: Capture, chunk: unknown, encoding: unknown, head: string | null = null): void {
+  if (capture.firstByteMs === null) {
+    capture.firstByteMs = capture.monotonic();
+    if (head !== null && isWhole(head)) capture.head = head;
+  }
   if (Buffer.isBuffer(chunk)) takeBytes(capture.response, chunk, capture.bodies);
   else if (typeof chunk === 'string')
     takeText(capture.response, chunk, encoding === 'latin1' ? encoding : 'utf8', capture.bodies);
@@ -142,9 +162,8 @@ function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8',
  * somebody looks at it, which is seldom.
  */
 export function sentHead(response: ProxyResponse): string {
-  // Of fields that were handed to `writeHead`, Node keeps nothing but this text.
-  const { _header: text } = response as ServerResponse & { _header?: string | null };
-  if (typeof text === 'string') return text;
+  const text = headOf(response);
+  if (text !== null) return text;
   const lines = Object.entries(response.getHeaders()).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((each) => `${name}: ${each}\r\n`),
   );

@@ -126,7 +126,7 @@ export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {
 function recordOf({ request, response, startedMs, handedMs }: Exchange, capture: Capture): ExchangeRecord {
   return {
     requestFields: request.rawHeaders,
-    responseHead: response.headersSent ? sentHead(response) : '',
+    responseHead: capture.head ?? (response.headersSent ? sentHead(response) : ''),
     requestBody: capture.request,
     responseBody: capture.response,
     handedMs: handedMs === null ? null : handedMs - startedMs,

@@ -202,6 +202,8 @@ export interface Load {
 }
 
 export interface LoadResult {
+  /** In all, over the time that wrk really took: up to a tenth of a second more than it was told. */
+  requests: number;
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
@@ -246,6 +248,7 @@ function wrkArguments(load: Load): string[] {
 function readWrk(output: string): LoadResult {
   const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
   return {
+    requests: number(/(\d+) requests in/),
     requestsPerSecond: number(/Requests\/sec:\s+([\d.]+)/),
     p50Ms: milliseconds(/50%\s+(\S+)/.exec(output)?.[1]),
     p99Ms: milliseconds(/99%\s+(\S+)/.exec(output)?.[1]),

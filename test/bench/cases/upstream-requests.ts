@@ -10,7 +10,6 @@ import {
   median,
   perSecond,
   portOf,
-  ROUND_SECONDS,
   ROUNDS,
   runWrk,
   startNode,
@@ -111,12 +110,12 @@ function takeTurns(sides: readonly Side[], host: string): number[][] {
 
 function load({ name, child, port }: Side, host: string): number {
   const before = cpuSeconds(child);
-  const { requestsPerSecond, failures } = runWrk({
+  const { requests, failures } = runWrk({
     url: `http://127.0.0.1:${port}/pet`,
     headers: { Host: host, ...FETCH_FIELDS },
   });
   if (failures > 0) throw new Error(`${failures} requests failed through ${name}; the figure would mean nothing.`);
-  return (requestsPerSecond * ROUND_SECONDS) / (cpuSeconds(child) - before);
+  return requests / (cpuSeconds(child) - before);
 }
 
 const isInstalled = (command: string): boolean => spawnSync('which', [command]).status === 0;
