@@ -1,9 +1,7 @@
-/**
- * The few that were made last, to find one again: a client that goes through a handful of requests in turns is answered from
- * here, and more would only be compared in vain.
- */
-export const RECENT_MAX = 8;
+/** A client goes through a handful of requests in turns; more would only be compared in vain. */
+const RECENT_MAX = 8;
 
+/** The few that were made last, to find one again. */
 export class Recent<Kept> {
   readonly #kept: Kept[] = [];
   /** Where the last one that was found or added is: most often it is the one that is sought next. */
@@ -15,10 +13,10 @@ export class Recent<Kept> {
     const likely = kept[this.#latest];
     if (likely === undefined) return null;
     if (isSame(likely, sought)) return likely;
-    for (let place = 0; place < kept.length; place++) {
-      const other = kept[place] as Kept;
+    for (let index = 0; index < kept.length; index++) {
+      const other = kept[index] as Kept;
       if (!isSame(other, sought)) continue;
-      this.#latest = place;
+      this.#latest = index;
       return other;
     }
     return null;

@@ -172,13 +172,13 @@ export function createRecorder(
         if (rows.number(number, COLUMN.port) === port) return Promise.resolve(at(number));
       }
       return new Promise((resolve) => {
-        const settle = (entry: Entry | null): void => {
+        const finish = (entry: Entry | null): void => {
           timer.cancel();
           awaited.delete(port);
           resolve(entry);
         };
-        const timer = clock.realTimer(withinMs, () => settle(null));
-        awaited.set(port, settle);
+        const timer = clock.realTimer(withinMs, () => finish(null));
+        awaited.set(port, finish);
       });
     },
     markReplay(entry, of) {

@@ -4,7 +4,7 @@ import { Recent } from './recent.ts';
 import type { Stretch, Written } from './stretch.ts';
 import { isAbout, type Subject, subjectOf } from './subject.ts';
 
-/** Where in its row a number of an entry stands. `NaN` is in the place of what there was not. */
+/** Where in its row a number of an entry stands. `NaN` stands for what there was not. */
 export const COLUMN = {
   number: 0,
   atMs: 1,
@@ -34,34 +34,34 @@ const WIDTH = 22;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Places for entries, each written over when its turn comes round: thousands of requests a second leave nothing behind
+ * Rows for entries, each written over when its turn comes round: thousands of requests a second leave nothing behind
  * for the garbage collector to move. Numbers stand in one array, headers and bodies as bytes in blocks, and what is left
  * is shared by all entries for which it is the same.
  */
 export class Rows {
-  readonly #places: number;
+  readonly #count: number;
   readonly #numbers: Float64Array;
   #subjects: Subject[] = [];
   #blocks: Block[] = [];
   readonly #recent = new Recent<Subject>();
 
-  constructor(places: number) {
-    this.#places = places;
-    this.#numbers = new Float64Array(places * WIDTH);
+  constructor(count: number) {
+    this.#count = count;
+    this.#numbers = new Float64Array(count * WIDTH);
   }
 
-  /** Writes entry `number` in the place of the one that had it; `written` is where its bytes are. */
+  /** Writes entry `number` over the one that had its row; `written` is where its bytes are. */
   write(number: number, atMs: number, realAtMs: number, exchange: RecordedExchange, written: Written): void {
     const { record, decision } = exchange;
     if (record === null) return;
     const { block } = written;
-    const place = number % this.#places;
+    const index = number % this.#count;
     // A reference that is written is one more thing for the garbage collector to look at.
     const subject = this.#recent.find(exchange, isAbout) ?? this.#recent.add(subjectOf(exchange));
-    if (this.#subjects[place] !== subject) this.#subjects[place] = subject;
-    if (this.#blocks[place] !== block) this.#blocks[place] = block;
+    if (this.#subjects[index] !== subject) this.#subjects[index] = subject;
+    if (this.#blocks[index] !== block) this.#blocks[index] = block;
     const numbers = this.#numbers;
-    const row = place * WIDTH;
+    const row = index * WIDTH;
     numbers[row + COLUMN.number] = number;
     numbers[row + COLUMN.atMs] = atMs;
     numbers[row + COLUMN.realAtMs] = realAtMs;
@@ -89,12 +89,12 @@ export class Rows {
     this.#numbers[at + 1] = length;
   }
 
-  /** Whether the entry stands in its place still, and no later one. */
+  /** Whether the entry stands in its row still, and no later one. */
   has(number: number): boolean {
     return this.number(number, COLUMN.number) === number;
   }
 
-  /** What stands in the place of entry `number`. */
+  /** What stands in the row of entry `number`. */
   number(number: number, column: Column): number {
     return this.#numbers[this.#row(number) + column] as number;
   }
@@ -106,12 +106,12 @@ export class Rows {
   }
 
   subject(number: number): Subject {
-    return this.#subjects[number % this.#places] as Subject;
+    return this.#subjects[number % this.#count] as Subject;
   }
 
   /** The bytes that are kept of entry `number`; none once it is gone. Good until the next entry is written. */
   bytes(number: number, column: Column): Buffer {
-    const block = this.#blocks[number % this.#places];
+    const block = this.#blocks[number % this.#count];
     if (block === undefined || !this.has(number)) return NO_BYTES;
     const at = this.#row(number) + column;
     const start = this.#numbers[at] as number;
@@ -131,6 +131,6 @@ export class Rows {
   }
 
   #row(number: number): number {
-    return (number % this.#places) * WIDTH;
+    return (number % this.#count) * WIDTH;
   }
 }

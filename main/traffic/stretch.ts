@@ -135,7 +135,7 @@ function lengthOfBody({ chunks, encoding }: RecordedBody): number {
 
 function hasFields({ fields }: WrittenFields, sought: readonly string[]): boolean {
   if (fields.length !== sought.length) return false;
-  for (let place = 0; place < fields.length; place++) if (fields[place] !== sought[place]) return false;
+  for (let index = 0; index < fields.length; index++) if (fields[index] !== sought[index]) return false;
   return true;
 }
 
