@@ -13,7 +13,6 @@ import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
 import type { Services } from './contract/index.ts';
 import { buildSnapshot } from './domains/index.ts';
-import { limitsOf } from './ratelimit/plans.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/index.ts';
 
@@ -62,7 +61,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
 
   const certificates = await openCertificates(foundation);
   // Until there is a snapshot, what the stored projects have is answered.
-  const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [], limitsOf });
+  const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
   const dns = await startDns(foundation, platformHostnames);
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish });
   const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
@@ -86,7 +85,6 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       projects: store.projects.list(),
       keys: store.keys.active(),
       domains: domains.lifecycle.list(),
-      limitsOf,
     });
     dns.publish(snapshot.platformHostnames);
     dataPlane.publish(snapshot);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Dataset } from '../base/dataset.ts';
-import type { Decision } from '../base/decision.ts';
+import type { Decision } from '../model/rate-decision.ts';
 import type { Retirement } from './retirement.ts';
 
 /** A request of HTTP/1.1, or of HTTP/2 through node's compatibility layer. */

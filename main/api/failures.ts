@@ -4,7 +4,7 @@ import { failure, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { UnsupportedBodyError } from './media-type.ts';
 import { httpDate, type Retirement } from './retirement.ts';
-import type { Refusal } from '../base/decision.ts';
+import type { Refusal } from '../model/rate-decision.ts';
 
 const REALM = 'Bearer realm="Animal Store API"';
 const BEARER_TOKEN = /^Bearer +\S/i;

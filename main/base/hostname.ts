@@ -54,6 +54,8 @@ export function isWithin(hostname: string, zone: string): boolean {
   return hostname === zone || hostname.endsWith(`.${zone}`);
 }
 
+export type Scheme = 'http' | 'https';
+
 /** Host and port as sent in `Host` or `:authority`. An IPv6 address keeps its brackets in `host`. */
 export interface Authority {
   host: string;

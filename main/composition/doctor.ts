@@ -24,7 +24,8 @@ import {
   type Reply,
   shakeHands,
 } from '../doctor/index.ts';
-import { presentDomain, publishedTarget } from '../domains/index.ts';
+import { presentDomain } from '../domains/index.ts';
+import { routeTarget } from '../model/route.ts';
 import { dialUpstream } from '../proxy/index.ts';
 import { readIntegrity } from '../store/index.ts';
 import type { Certificates } from './certificates.ts';
@@ -144,7 +145,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
   async function lookAtUpstreams() {
     const leading = store.projects.list().flatMap((project) => {
       const { target } = project;
-      const published = publishedTarget(target);
+      const published = routeTarget(target);
       return published.kind === 'upstream' ? [{ project, published }] : [];
     });
     return await Promise.all(

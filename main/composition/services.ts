@@ -4,8 +4,9 @@ import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { NAME_SERVER } from '../dns/index.ts';
 import * as domainRules from '../domains/index.ts';
+import { FREE_LIMITS, limitsOf } from '../model/rate-decision.ts';
+import { routeTarget } from '../model/route.ts';
 import { probeUpstream } from '../proxy/index.ts';
-import { FREE_LIMITS, limitsOf } from '../ratelimit/plans.ts';
 import {
   createApiServices,
   createCaaServices,
@@ -87,7 +88,7 @@ export function createServices(
       deploys: store.deploys,
       effects,
       async probe({ id, target }) {
-        const published = domainRules.publishedTarget(target);
+        const published = routeTarget(target);
         if (published.kind === 'upstream') await probeUpstream(published, dataPlane.pseudonym);
         else await dataPlane.api.probe({ projectId: id, environment: 'production' });
       },

@@ -1,3 +1,5 @@
+import { STAGE_NAMES } from './stages.ts';
+
 /**
  * What narrows the list of traffic, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are joined by
  * "and"; several values of one field by "or" (`method:GET,POST`); a minus turns a term around. What has no field is looked
@@ -11,10 +13,7 @@ export const FILTER_FIELDS = {
   path: { hint: 'a part of the path and query', values: [] },
   key: { hint: 'an API key’s id or name', values: [] },
   address: { hint: 'the client’s address', values: [] },
-  stage: {
-    hint: 'which stage answered',
-    values: ['listener', 'authority', 'route', 'redirect', 'identify', 'limit', 'target'],
-  },
+  stage: { hint: 'which stage answered', values: STAGE_NAMES },
   environment: { hint: 'production or staging', values: ['production', 'staging'] },
   scheme: { hint: 'http or https', values: ['http', 'https'] },
   took: { hint: '>100ms, <2s', values: ['>100ms', '>1s'] },

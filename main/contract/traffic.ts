@@ -2,11 +2,11 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { headerField } from './api.ts';
 import { base } from './base.ts';
+import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
 import { environment, identifier, timestamp } from './values.ts';
 
-/** The stages of a request, in their order; an entry names the one that answered, or in which it ended. */
-export const stageName = z.enum(['listener', 'authority', 'route', 'redirect', 'identify', 'limit', 'target']);
+export const stageName = z.enum(STAGE_NAMES);
 
 const rateState = z.object({ limit: z.int(), remaining: z.int(), resetSeconds: z.int() });
 

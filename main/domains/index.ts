@@ -10,5 +10,5 @@ export { presentDomain } from './present.ts';
 export type { ProviderFacts, ProviderRecord } from './provider.ts';
 export { judgeRedirects } from './redirects.ts';
 export { createServedLeaves } from './served-leaves.ts';
-export { buildSnapshot, publishedTarget, type PublishedSnapshot, type SnapshotSource } from './snapshot.ts';
+export { buildSnapshot, type PublishedSnapshot, type SnapshotSource } from './snapshot.ts';
 export { whyUnserved } from './unserved.ts';

@@ -3,7 +3,8 @@ import { prefersHtml } from './accept.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { Exchange } from './exchange.ts';
 import type { Problem } from './problem.ts';
-import type { ProxyResponse, Scheme } from './target.ts';
+import type { Scheme } from '../base/hostname.ts';
+import type { ProxyResponse } from './target.ts';
 
 /** What the proxy itself answers with, instead of a target. */
 export type Answer =

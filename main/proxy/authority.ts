@@ -3,7 +3,7 @@ import type { HeaderSurvey } from './header-section.ts';
 import * as problem from './problem.ts';
 import type { Problem } from './problem.ts';
 import { readRequestTarget } from './request-target.ts';
-import type { Scheme } from './target.ts';
+import type { Scheme } from '../base/hostname.ts';
 
 /** An authority as it was sent, and what it says. */
 export interface SentAuthority {

@@ -1,18 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { ServerResponse } from 'node:http';
+import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
 import type { Exchange } from './exchange.ts';
 import { hasBody } from './message-body.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
 
-/** How much of a body is kept; what is larger is rarely read, and seldom as a whole. */
-export const BODY_BYTES_MAX = 64 * 1024;
-
 /** What passes by of a message: its first bytes, and how many there were. */
-export interface CapturedBody {
+export interface CapturedBody extends RecordedBody {
   chunks: (Buffer | string)[];
-  /** What all texts among the chunks are in. */
   encoding: 'latin1' | 'utf8';
-  bytes: number;
 }
 
 const emptyBody = (): CapturedBody => ({ chunks: [], encoding: 'utf8', bytes: 0 });
@@ -136,7 +132,7 @@ function note(capture: Capture, chunk: unknown, encoding: unknown, head: string 
 }
 
 function takeBytes(body: CapturedBody, chunk: Buffer, keep: boolean): void {
-  const missing = BODY_BYTES_MAX - body.bytes;
+  const missing = RECORDED_BODY_BYTES_MAX - body.bytes;
   // A copy: the buffer may be a slice of a larger one that would be held with it, or be written to again.
   if (keep && missing > 0) add(body, Buffer.from(chunk.subarray(0, missing)));
   body.bytes += chunk.length;
@@ -150,7 +146,7 @@ function add(body: CapturedBody, chunk: Buffer | string): void {
 
 /** A text is kept as it is: making bytes of it now would be work for every request. */
 function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8', keep: boolean): void {
-  if (keep && body.bytes < BODY_BYTES_MAX) {
+  if (keep && body.bytes < RECORDED_BODY_BYTES_MAX) {
     if (body.chunks.length === 0) body.encoding = encoding;
     add(body, encoding === body.encoding ? text : Buffer.from(text, encoding));
   }

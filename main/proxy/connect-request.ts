@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import * as problem from './problem.ts';
 import type { Problem } from './problem.ts';
-import type { Scheme } from './target.ts';
+import type { Scheme } from '../base/hostname.ts';
 
 /** What one CONNECT says, and where it came. */
 export interface ConnectFacts {

@@ -3,7 +3,7 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { SentAuthority } from './authority.ts';
 import type { Exchange } from './exchange.ts';
-import type { Scheme } from './target.ts';
+import type { Scheme } from '../base/hostname.ts';
 
 /** One port, on every loopback address. */
 export interface Listener {

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { normalizeAddress } from './caller.ts';
+import { clientAddress } from '../model/address.ts';
 import { closeIdle, cutExchange, destroyConnection, type Connection, type Listener } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
-import { sameTarget } from './snapshot.ts';
+import { sameTarget } from '../model/route.ts';
 
 /** Every open connection of all listeners: who makes room when there are too many, who has been silent too long. */
 export interface Connections {
@@ -95,7 +95,7 @@ export function createConnections(options: {
         listener,
         tunnel: false,
         raw,
-        address: normalizeAddress(raw.remoteAddress),
+        address: clientAddress(raw.remoteAddress),
         port: raw.remotePort ?? 0,
         http1: null,
         session: null,

@@ -1,17 +1,16 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Decision } from '../base/decision.ts';
 import type { Authority } from '../base/hostname.ts';
-import type { Caller } from './caller.ts';
-import { type Capture, type CapturedBody, sentHead } from './capture.ts';
+import type { StageName } from '../contract/stages.ts';
+import type { Caller } from '../model/caller.ts';
+import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
+import type { Decision } from '../model/rate-decision.ts';
+import type { Route } from '../model/route.ts';
+import { type Capture, sentHead } from './capture.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import type { RouteTable } from './route-table.ts';
-import type { Route } from './snapshot.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
-
-/** The stages that a request passes, in this order; see `pipeline.ts`. */
-export type StageName = 'listener' | 'authority' | 'route' | 'redirect' | 'identify' | 'limit' | 'target';
 
 /** One request and its response on their way through the stages. Each stage fills in what it found out. */
 export interface Exchange {
@@ -52,50 +51,6 @@ export interface Exchange {
   keyId: string | null;
   caller: Caller | null;
   decision: Decision | null;
-}
-
-/** What is told of an exchange when it is over; for counting and for the traffic log. */
-export interface ExchangeSummary {
-  /** Null where the request did not get as far as an authority. */
-  hostname: string | null;
-  /** Host and port as the client wrote them. */
-  authority: string | null;
-  route: Route | null;
-  keyId: string | null;
-  decision: Decision | null;
-  stage: StageName;
-  scheme: 'http' | 'https';
-  httpVersion: string;
-  method: string;
-  /** In origin form where the request got as far as its authority, else as sent. */
-  target: string;
-  /** Null when the client left, or was cut off, before there was one. */
-  status: number | null;
-  /** When it began; monotonic. */
-  startedMs: number;
-  durationMs: number;
-  /** The client's address and port. */
-  address: string;
-  port: number;
-  /** Whether it ended before its answer was whole. */
-  aborted: boolean;
-  /** Whether the proxy itself wrote the answer, in a target's place too. */
-  byProxy: boolean;
-  /** Null while nothing is recorded. */
-  record: ExchangeRecord | null;
-}
-
-/** What the traffic log keeps besides. Nothing in it is ours to change. */
-export interface ExchangeRecord {
-  /** Name, value, name, value, … as they came. */
-  requestFields: readonly string[];
-  /** The response's first line and header fields, each line ended by CRLF; empty where there was none. */
-  responseHead: string;
-  requestBody: CapturedBody;
-  responseBody: CapturedBody;
-  /** From the beginning to the target, and to the first byte of the answer; null where it did not come so far. */
-  handedMs: number | null;
-  firstByteMs: number | null;
 }
 
 export function summarize(exchange: Exchange, nowMs: number): ExchangeSummary {

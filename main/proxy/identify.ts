@@ -1,7 +1,7 @@
 import { API_KEY_PATTERN, hashSecret } from '../base/secret.ts';
 import type { Passes } from './passes.ts';
 import type { RouteTable } from './route-table.ts';
-import type { Route } from './snapshot.ts';
+import type { Route } from '../model/route.ts';
 
 /** `auth-scheme 1*SP token68` (RFC 9110 §11.4); the scheme is case-insensitive (§11.1). */
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;

@@ -1,5 +1,5 @@
 import { createApiKeySecret, hashSecret } from '../base/secret.ts';
-import type { ApiKeyOwner } from './snapshot.ts';
+import type { ApiKeyOwner } from '../model/route.ts';
 
 /** A bearer token that stands for an API key in one request. */
 export interface Pass {

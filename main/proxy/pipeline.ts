@@ -2,14 +2,15 @@ import type { Clock } from '../base/clock.ts';
 import { parseAuthority } from '../base/hostname.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Decision, RateState } from '../base/decision.ts';
+import type { Decision, RateState } from '../model/rate-decision.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import { DEFAULT_PORT, originOf, type Answer } from './answer.ts';
 import { readAuthority } from './authority.ts';
-import type { Caller, Limiter } from './caller.ts';
+import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { isOwnPort } from './connect-request.ts';
 import { cutExchange } from './connection.ts';
-import type { Exchange, StageName } from './exchange.ts';
+import type { StageName } from '../contract/stages.ts';
+import type { Exchange } from './exchange.ts';
 import { hashToken, identifyKey } from './identify.ts';
 import { hasBody } from './message-body.ts';
 import type { Passes } from './passes.ts';
@@ -17,12 +18,12 @@ import { rawResponse } from './parser-fault.ts';
 import * as problem from './problem.ts';
 import type { Problem } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import type { Route, UpstreamDestination } from './snapshot.ts';
+import type { Route, UpstreamDestination } from '../model/route.ts';
 import type { Target, UpstreamContext, UpstreamTarget } from './target.ts';
 import { rateFields } from './upstream/rate-fields.ts';
 
 export interface PipelineServices {
-  limiter: Limiter;
+  limiter: RequestLimiter;
   /** For what Vivarium sends itself, on an API key's behalf. */
   passes: Pick<Passes, 'redeem'>;
   targets: { api: Target; upstream: UpstreamTarget };
@@ -181,7 +182,7 @@ function secretHashOf({ connection, headers }: Exchange): string | null {
 /** May they? A preflight carries no key by its nature and is not counted (WHATWG Fetch, CORS-preflight fetch). */
 function decide(
   exchange: Exchange,
-  limiter: Limiter,
+  limiter: RequestLimiter,
   freeLimits: PlanLimits,
   targets: PipelineServices['targets'],
 ): Answer | null {

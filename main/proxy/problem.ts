@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import type { Refusal } from '../base/decision.ts';
+import type { Refusal } from '../model/rate-decision.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
 import type { RequestTargetFault } from './request-target.ts';
-import type { Scheme } from './target.ts';
+import type { Scheme } from '../base/hostname.ts';
 
 /** What the proxy itself refuses, in words for a person. Rendered as a page or as an Error body by `answer.ts`. */
 export interface Problem {

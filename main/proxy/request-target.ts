@@ -1,4 +1,4 @@
-import type { Scheme } from './target.ts';
+import type { Scheme } from '../base/hostname.ts';
 
 /** A request target (RFC 9112 §3.2), with the part that the target of the route gets to see as `path`. */
 export type RequestTarget =

@@ -1,4 +1,4 @@
-import type { ApiKeyOwner, Redirect, Route, Snapshot } from './snapshot.ts';
+import type { ApiKeyOwner, Redirect, Route, Snapshot } from '../model/route.ts';
 
 /** The snapshot in the form that requests look things up in; every lookup costs the same however many routes there are. */
 export interface RouteTable {

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Decision, RateState } from '../base/decision.ts';
-import type { Authority } from '../base/hostname.ts';
+import type { Decision, RateState } from '../model/rate-decision.ts';
+import type { Authority, Scheme } from '../base/hostname.ts';
 import type { Problem } from './problem.ts';
-import type { Route, UpstreamDestination } from './snapshot.ts';
+import type { Route, UpstreamDestination } from '../model/route.ts';
 import type { ForwardedFrom } from './upstream/forwarding.ts';
-
-export type Scheme = 'http' | 'https';
 
 /** A request over HTTP/1.x, or over HTTP/2 through Node's compatibility layer, which has the same members. */
 export type ProxyRequest = IncomingMessage | Http2ServerRequest;

@@ -1,26 +1,14 @@
 import type { Clock } from '../base/clock.ts';
-import type { Decision } from '../base/decision.ts';
-import type { PlanLimits } from '../contract/projects.ts';
-import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from './decide.ts';
-
-/** Who asks: an API key or, without a valid one, the address of the client; both within one project. */
-export type Caller =
-  { kind: 'key'; keyId: string; projectId: string } | { kind: 'address'; address: string; projectId: string };
-
-/** A caller's state as a row; times in milliseconds since the epoch. */
-export interface LimitRow {
-  projectId: string;
-  /** `key:<id>` or `address:<ip>`. */
-  caller: string;
-  minuteStartedAtMs: number | null;
-  minuteUsed: number;
-  dayStartedAtMs: number | null;
-  dayUsed: number;
-  strikes: number;
-  strikesUntilMs: number | null;
-  bannedUntilMs: number | null;
-  lastRequestAtMs: number | null;
-}
+import { type Caller, callerName, type RequestLimiter } from '../model/caller.ts';
+import {
+  type BanRule,
+  type CallerState,
+  decide,
+  type LimitRow,
+  NEW_CALLER,
+  peek,
+  settle,
+} from '../model/rate-decision.ts';
 
 /** Where counters and bans survive a restart. All calls are made outside of requests, in batches. */
 export interface LimitStorage {
@@ -35,11 +23,7 @@ export interface CallerReading {
   state: CallerState;
 }
 
-export interface Limiter {
-  /** Decides one request, and counts it unless it is refused. */
-  take(caller: Caller, limits: PlanLimits): Decision;
-  /** The rate state without counting. */
-  peek(caller: Caller, limits: PlanLimits): Decision;
+export interface Limiter extends RequestLimiter {
   /** The project's callers with something used, struck or banned at this moment. */
   usage(projectId: string): CallerReading[];
   /** Of all callers: rate windows that are open, and bans in force, at this moment. */
@@ -73,9 +57,6 @@ interface Entry {
   lastRequestAtMs: number | null;
   dirty: boolean;
 }
-
-export const callerName = (caller: Caller): string =>
-  caller.kind === 'key' ? `key:${caller.keyId}` : `address:${caller.address}`;
 
 export function createLimiter(options: {
   clock: Clock;

@@ -1,22 +1,17 @@
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
+import type { ActiveKey } from '../model/route.ts';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
 import { codeOf } from './faults.ts';
 
-export interface KeyRow {
-  id: string;
-  projectId: string;
+export interface KeyRow extends ActiveKey {
   name: string;
   /** The first characters of the secret, to recognise it by. */
   prefix: string;
-  /** SHA-256 of the secret in hex; the secret itself is never stored here. */
-  hash: string;
   createdAtMs: EpochMs;
   revokedAtMs: EpochMs | null;
 }
-
-export type ActiveKey = Pick<KeyRow, 'id' | 'projectId' | 'hash'>;
 
 export interface Keys {
   /** Newest first, revoked ones too. */

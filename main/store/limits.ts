@@ -1,20 +1,5 @@
-import type { EpochMs } from '../base/clock.ts';
+import type { LimitRow } from '../model/rate-decision.ts';
 import type { Connection } from './connection.ts';
-
-/** What one caller of one project has used; the limiter's state, as it survives a restart. */
-export interface LimitRow {
-  projectId: string;
-  /** `key:<id>` or `address:<ip>`. */
-  caller: string;
-  minuteStartedAtMs: EpochMs | null;
-  minuteUsed: number;
-  dayStartedAtMs: EpochMs | null;
-  dayUsed: number;
-  strikes: number;
-  strikesUntilMs: EpochMs | null;
-  bannedUntilMs: EpochMs | null;
-  lastRequestAtMs: EpochMs | null;
-}
 
 export interface Limits {
   load(): LimitRow[];

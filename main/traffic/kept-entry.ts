@@ -1,5 +1,6 @@
-import type { Decision } from '../base/decision.ts';
-import type { Entry, EntryRecord, RecordedBody } from './entry.ts';
+import type { Decision } from '../model/rate-decision.ts';
+import type { RecordedBody } from '../model/exchange-record.ts';
+import type { Entry, EntryRecord } from './entry.ts';
 import { COLUMN, type Column, type Rows } from './rows.ts';
 import { readFields, readHead } from './stretch.ts';
 

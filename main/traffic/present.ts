@@ -1,7 +1,8 @@
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { decode, DECODED_BYTES_MAX } from './decode.ts';
 import { explain } from './explain.ts';
-import { BODY_BYTES_MAX, type Entry, type RecordedBody } from './entry.ts';
+import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
+import type { Entry } from './entry.ts';
 import type { EntryIds } from './ids.ts';
 import { redactBytes, redactFields, redactText } from './redact.ts';
 
@@ -47,7 +48,7 @@ export function presentDetail(entry: Entry, ids: Pick<EntryIds, 'idOf'>): Traffi
     requestBody: presentBody(record.requestBody),
     responseBody: presentBody(record.responseBody, contentEncodingOf(record.responseFields), {
       decodedMax: DECODED_BYTES_MAX,
-      shownMax: BODY_BYTES_MAX,
+      shownMax: RECORDED_BODY_BYTES_MAX,
     }),
   };
 }

@@ -1,6 +1,7 @@
 import type { AdjustableClock, Clock, EpochMs, Timer } from '../base/clock.ts';
 import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
-import type { Entry, RecordedExchange } from './entry.ts';
+import type { RecordedExchange } from '../model/exchange-record.ts';
+import type { Entry } from './entry.ts';
 import { KeptEntry } from './kept-entry.ts';
 import { COLUMN, Rows } from './rows.ts';
 import { Stretches } from './stretch.ts';

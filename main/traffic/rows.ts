@@ -1,5 +1,5 @@
 import type { Block } from './blocks.ts';
-import type { RecordedExchange } from './entry.ts';
+import type { RecordedExchange } from '../model/exchange-record.ts';
 import { Recent } from './recent.ts';
 import type { Stretch, Written } from './stretch.ts';
 import { isAbout, type Subject, subjectOf } from './subject.ts';

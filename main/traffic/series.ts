@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { RecordedExchange } from './entry.ts';
+import type { RecordedExchange } from '../model/exchange-record.ts';
 
 /** One step of the series, in real time. */
 export const STEP_SECONDS = 5;

@@ -1,5 +1,5 @@
 import { BLOCK_BYTES, type Block } from './blocks.ts';
-import { BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } from './entry.ts';
+import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } from '../model/exchange-record.ts';
 import { Recent } from './recent.ts';
 
 /** Where something stands in a block, in bytes. */
@@ -81,8 +81,8 @@ export class Stretches {
     const block = this.#open(
       Math.min(HEAD_BYTES_MAX, responseHead.length) +
         (head?.length ?? Math.min(HEAD_BYTES_MAX, lengthOfFields(requestFields))) +
-        (asked?.length ?? Math.min(BODY_BYTES_MAX, lengthOfBody(requestBody))) +
-        (answered?.length ?? Math.min(BODY_BYTES_MAX, lengthOfBody(responseBody))),
+        (asked?.length ?? Math.min(RECORDED_BODY_BYTES_MAX, lengthOfBody(requestBody))) +
+        (answered?.length ?? Math.min(RECORDED_BODY_BYTES_MAX, lengthOfBody(responseBody))),
     );
     const isSame = block === this.#block;
     if (!isSame) this.forget();
@@ -113,7 +113,7 @@ export class Stretches {
     const start = block.used;
     const length = writeChunks(block, body);
     const [text] = body.chunks;
-    return body.chunks.length === 1 && typeof text === 'string' && text.length <= BODY_BYTES_MAX
+    return body.chunks.length === 1 && typeof text === 'string' && text.length <= RECORDED_BODY_BYTES_MAX
       ? this.#bodies.add({ start, length, text, encoding: body.encoding })
       : { start, length };
   }
@@ -151,7 +151,7 @@ function writeText(block: Block, text: string, encoding: 'latin1' | 'utf8', byte
 function writeChunks(block: Block, { chunks, encoding = 'utf8' }: RecordedBody): number {
   let length = 0;
   for (const chunk of chunks) {
-    const room = BODY_BYTES_MAX - length;
+    const room = RECORDED_BODY_BYTES_MAX - length;
     if (typeof chunk === 'string') length += writeText(block, chunk, encoding, room);
     else {
       const copied = chunk.copy(block.buffer, block.used, 0, room);

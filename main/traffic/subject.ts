@@ -1,5 +1,5 @@
-import type { Refusal } from '../base/decision.ts';
-import type { RecordedExchange } from './entry.ts';
+import type { Refusal } from '../model/rate-decision.ts';
+import type { RecordedExchange } from '../model/exchange-record.ts';
 
 type Told = Pick<
   RecordedExchange,

@@ -1,3 +1,4 @@
+import type { StageName } from '../../main/contract/stages.ts';
 import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
 import type { IconName } from '../components/shared/icons.ts';
 import type { Tone } from '../components/shared/tone.ts';
@@ -36,18 +37,16 @@ export const isHostnameOf = (hostname: string, url: string): boolean => new URL(
 export const protocolOf = ({ httpVersion }: Pick<TrafficEntry, 'httpVersion'>): string =>
   `HTTP/${httpVersion === '2.0' ? '2' : httpVersion}`;
 
-/** What the stages are called, in their order, and what each does. */
-export const STAGES = [
-  { name: 'listener', does: 'takes the request' },
-  { name: 'authority', does: 'reads whom it is for' },
-  { name: 'route', does: 'finds the project' },
-  { name: 'redirect', does: 'sends it on to another hostname' },
-  { name: 'identify', does: 'finds the API key' },
-  { name: 'limit', does: 'counts it, and refuses what is too much' },
-  { name: 'target', does: 'answers it' },
-] as const;
-
-export type StageName = (typeof STAGES)[number]['name'];
+/** What each stage does. */
+export const STAGE_WORK: Record<StageName, string> = {
+  listener: 'takes the request',
+  authority: 'reads whom it is for',
+  route: 'finds the project',
+  redirect: 'sends it on to another hostname',
+  identify: 'finds the API key',
+  limit: 'counts it, and refuses what is too much',
+  target: 'answers it',
+};
 
 /** The stage that answered; a refusal of the limit is written by the target in its own form. */
 export const answeringStage = ({ stage, refusal }: Pick<TrafficEntry, 'stage' | 'refusal'>): StageName =>

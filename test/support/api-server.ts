@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { createApi, type Api, type ApiRequestContext } from '../../main/api/index.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import { createLog } from '../../main/base/log.ts';
-import type { Decision } from '../../main/base/decision.ts';
+import type { Decision } from '../../main/model/rate-decision.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createMemoryStore, type MemoryStore } from './api-memory.ts';
 

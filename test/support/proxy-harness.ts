@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createClock, type Clock } from '../../main/base/clock.ts';
-import type { Decision } from '../../main/base/decision.ts';
+import type { Decision } from '../../main/model/rate-decision.ts';
 import { silentLog, type Log } from '../../main/base/log.ts';
 import { hashSecret } from '../../main/base/secret.ts';
 import type { PlanLimits } from '../../main/contract/projects.ts';
-import type { Caller, Limiter } from '../../main/proxy/caller.ts';
+import type { Caller, RequestLimiter } from '../../main/model/caller.ts';
 import { loadErrorPages } from '../../main/proxy/error-pages.ts';
-import type { ExchangeSummary } from '../../main/proxy/exchange.ts';
+import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
 import { createProxy, type Proxy } from '../../main/proxy/proxy.ts';
-import type { Route, Snapshot } from '../../main/proxy/snapshot.ts';
+import type { Route, Snapshot } from '../../main/model/route.ts';
 import type { ProxyRequest, ProxyResponse, Target, TargetContext } from '../../main/proxy/target.ts';
 import type { TestCertificates } from './proxy-certificates.ts';
 
@@ -58,7 +58,7 @@ export function testSnapshot(more: Partial<Snapshot> = {}): Snapshot {
 }
 
 /** A limiter that writes down what it was asked, and refuses on demand. */
-export interface RecordingLimiter extends Limiter {
+export interface RecordingLimiter extends RequestLimiter {
   asked: { method: 'take' | 'peek'; caller: Caller; limits: PlanLimits }[];
   refusing: boolean;
 }

@@ -1,4 +1,5 @@
-import type { Entry, EntryRecord, RecordedExchange } from '../../main/traffic/entry.ts';
+import type { RecordedExchange } from '../../main/model/exchange-record.ts';
+import type { Entry, EntryRecord } from '../../main/traffic/entry.ts';
 
 /** An exchange as the data plane hands it over: a list of pets, answered. */
 export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExchange {

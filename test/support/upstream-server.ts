@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import { track } from './engine.ts';
 import { DEMO, routeFor, SHOP, testSnapshot } from './proxy-harness.ts';
-import type { Snapshot, UpstreamDestination } from '../../main/proxy/snapshot.ts';
+import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 
 /** A server behind the proxy, and what came to it. */
 export interface Upstream {

@@ -8,51 +8,33 @@ import { describe, expect, it } from 'vitest';
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
+/** The lower floors: the contract and base, and the nouns and pure rules that the machines share. */
+const BELOW = ['model', 'base', 'contract'] as const;
+
+/** The machines do not import each other; what two of them need is in `model`. */
+const MACHINES = [
+  'ratelimit',
+  'dns',
+  'ca',
+  'store',
+  'domains',
+  'api',
+  'proxy',
+  'traffic',
+  'reach',
+  'doctor',
+  'rpc',
+] as const;
+
 /** What each part may import of `main`. `types:` entries allow `import type` only. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: [],
   base: ['contract'],
-  ratelimit: ['base', 'contract'],
-  dns: ['base', 'contract'],
-  ca: ['base', 'contract'],
-  store: ['base', 'contract'],
-  domains: ['base', 'contract'],
-  api: ['base', 'contract'],
-  proxy: ['base', 'contract', 'types:ratelimit'],
-  traffic: ['base', 'contract'],
-  reach: ['base', 'contract'],
-  doctor: ['base', 'contract'],
-  services: [
-    'base',
-    'contract',
-    'types:ratelimit',
-    'types:dns',
-    'types:ca',
-    'types:store',
-    'types:domains',
-    'types:api',
-    'types:proxy',
-    'types:traffic',
-    'types:reach',
-  ],
-  rpc: ['base', 'contract'],
-  composition: [
-    'base',
-    'contract',
-    'ratelimit',
-    'dns',
-    'ca',
-    'store',
-    'domains',
-    'api',
-    'proxy',
-    'traffic',
-    'reach',
-    'doctor',
-    'services',
-    'rpc',
-  ],
-  app: ['composition', 'base', 'contract', 'ratelimit', 'domains', 'services', 'rpc'],
+  model: ['base', 'contract'],
+  ...Object.fromEntries(MACHINES.map((machine) => [machine, BELOW])),
+  services: [...BELOW, ...MACHINES.map((machine) => `types:${machine}`)],
+  composition: [...BELOW, ...MACHINES, 'services'],
+  app: [...BELOW, ...MACHINES, 'services', 'composition'],
   examine: ['composition', 'contract'],
   headless: ['app', 'examine', 'rpc', 'contract', 'base'],
   electron: ['app', 'rpc', 'contract', 'base'],
@@ -64,12 +46,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ADVICE: Record<string, string> = {
   contract: 'the contract runs in the browser too; move what needs Node into main/base or the part that uses it',
   base: 'main/base is below everything; move the code into the part that it imports from',
+  model: 'the nouns and rules that machines share know none of the machines',
   composition: 'only the parts meet there; what runs them is above, in main/app.ts',
   app: 'what is wired of one noun goes into main/composition',
   renderer: 'the page reaches the engine through the contract’s client only',
 };
 const DEFAULT_ADVICE =
-  'declare the small interface that you need in your own folder, and let main/composition pass the implementation in';
+  'a noun or a pure rule that two machines share goes into main/model; for the rest, declare the small interface that ' +
+  'you need in your own folder, and let main/composition pass the implementation in';
 
 interface SourceFile {
   path: string;

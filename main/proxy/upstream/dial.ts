@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import type { UpstreamDestination } from '../snapshot.ts';
+import type { UpstreamDestination } from '../../model/route.ts';
 import { lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
 import { codeOf, describeUpstreamFault, type UpstreamTrouble } from './upstream-problem.ts';

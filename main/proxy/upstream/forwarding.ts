@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Scheme } from '../target.ts';
+import type { Scheme } from '../../base/hostname.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
 /** How often one request may pass through the same Vivarium: chains of projects are short, loops are not. */

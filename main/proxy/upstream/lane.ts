@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
 import { isIP } from 'node:net';
-import type { UpstreamDestination } from '../snapshot.ts';
+import type { UpstreamDestination } from '../../model/route.ts';
 import { type Agents, lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
 

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { UpstreamDestination } from '../snapshot.ts';
+import type { UpstreamDestination } from '../../model/route.ts';
 import { lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';

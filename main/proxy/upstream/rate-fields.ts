@@ -1,4 +1,4 @@
-import type { RateState } from '../../base/decision.ts';
+import type { RateState } from '../../model/rate-decision.ts';
 
 const NAMES: ReadonlySet<string> = new Set(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']);
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
-import type { RateState } from '../../base/decision.ts';
+import type { RateState } from '../../model/rate-decision.ts';
 import type { ProxyRequest, ProxyResponse } from '../target.ts';
 import { notePassed } from './passed-bytes.ts';
 import { endToEndFields } from './hop-by-hop.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../../base/log.ts';
 import { hasBody } from '../message-body.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
-import type { UpstreamDestination } from '../snapshot.ts';
+import type { UpstreamDestination } from '../../model/route.ts';
 import type { ProxyRequest, ProxyResponse, UpstreamContext, UpstreamTarget } from '../target.ts';
 import { createAgents } from './agents.ts';
 import { countHops, forwardedHeaders, HOPS_MAX } from './forwarding.ts';

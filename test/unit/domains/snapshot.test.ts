@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildSnapshot, type PublishedDomain, type PublishedProject } from '../../../main/domains/snapshot.ts';
 
-const limits = { perMinute: 1, perDay: 1 };
 const project = (changes: Partial<PublishedProject> = {}): PublishedProject => ({
   id: 'p',
   name: 'P',
@@ -22,7 +21,7 @@ const domain = (hostname: string, changes: Partial<PublishedDomain> = {}): Publi
 });
 
 function built(projects: PublishedProject[], domains: PublishedDomain[]) {
-  const snapshot = buildSnapshot({ projects, domains, keys: [], limitsOf: () => limits });
+  const snapshot = buildSnapshot({ projects, domains, keys: [] });
   return {
     routes: snapshot.routes.map(({ hostname, environment }) => `${hostname} ${environment}`),
     redirects: [...snapshot.redirects.keys()],
@@ -71,7 +70,6 @@ describe('the snapshot', () => {
       projects: [upstream],
       keys: [],
       domains: [domain('verified.test')],
-      limitsOf: () => ({ perMinute: 60, perDay: 1_000 }),
     });
     expect(routes.map(({ hostname }) => hostname)).toEqual([
       'p.vivarium.localhost',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { hashSecret } from '../../../main/base/secret.ts';
-import { normalizeAddress } from '../../../main/proxy/caller.ts';
 import { hashToken, identifyKey, readBearerToken } from '../../../main/proxy/identify.ts';
 import { createPasses, NO_PASSES } from '../../../main/proxy/passes.ts';
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
@@ -55,15 +54,4 @@ test('a pass stands for its key once, in its own project, and no more once withd
   const unused = passes.issue(owner);
   unused.withdraw();
   expect(idOf(unused.token)).toBeNull();
-});
-
-test.each([
-  ['127.0.0.1', '127.0.0.1'],
-  ['::ffff:127.0.0.1', '127.0.0.1'],
-  ['::FFFF:10.0.0.1', '10.0.0.1'],
-  ['::1', '::1'],
-  ['FE80::1%eth0', 'fe80::1'],
-  [undefined, 'unknown'],
-])('the client address %j is %j', (address, expected) => {
-  expect(normalizeAddress(address)).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
-import { EMPTY_SNAPSHOT } from '../../../main/proxy/snapshot.ts';
+import { EMPTY_SNAPSHOT } from '../../../main/model/route.ts';
 import { DEMO, MOVED, routeFor, SHOP, STAGING, testSnapshot } from '../../support/proxy-harness.ts';
 
 const table = buildRouteTable(testSnapshot());

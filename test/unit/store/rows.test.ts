@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYS_KEPT } from '../../../main/store/deploys.ts';
-import type { LimitRow } from '../../../main/store/limits.ts';
+import type { LimitRow } from '../../../main/model/rate-decision.ts';
 import { faultOf, HERE, memoryStore, pet, projectRow, STAGING } from './parts.ts';
 
 const { projectId } = HERE;

@@ -1,4 +1,4 @@
-import type { Plan, PlanLimits } from '../contract/projects.ts';
+import type { Plan, PlanLimits, TargetSetting } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 
 /** An HTTP server that requests are passed on to. */
@@ -13,6 +13,9 @@ export interface UpstreamDestination {
   verifyCertificate: boolean;
 }
 
+/** The built-in API, or an upstream with everything decided that the project's setting may leave open. */
+export type RouteTarget = { kind: 'api' } | UpstreamDestination;
+
 /** Where one hostname leads. */
 export interface Route {
   hostname: string;
@@ -21,11 +24,23 @@ export interface Route {
   environment: Environment;
   plan: Plan;
   limits: PlanLimits;
-  target: { kind: 'api' } | UpstreamDestination;
+  target: RouteTarget;
 }
 
+/** An upstream is asked by its own name, unlimited, with a certificate that is checked, unless the project's setting says otherwise. */
+export const routeTarget = (target: TargetSetting): RouteTarget =>
+  target.kind === 'api'
+    ? target
+    : {
+        kind: 'upstream',
+        url: target.url,
+        host: target.host ?? 'rewrite',
+        limited: target.limited ?? false,
+        verifyCertificate: target.verifyCertificate ?? true,
+      };
+
 /** Whether two routes lead to the same place in the same way. */
-export function sameTarget(one: Route['target'], other: Route['target']): boolean {
+export function sameTarget(one: RouteTarget, other: RouteTarget): boolean {
   if (one.kind === 'api' || other.kind === 'api') return one.kind === other.kind;
   return one.url === other.url && one.host === other.host && one.verifyCertificate === other.verifyCertificate;
 }
@@ -41,8 +56,16 @@ export interface ApiKeyOwner {
   projectId: string;
 }
 
+/** An API key that is not revoked, as it is stored. */
+export interface ActiveKey {
+  id: string;
+  projectId: string;
+  /** SHA-256 of the secret, in hex. */
+  hash: string;
+}
+
 /**
- * Everything that the data plane knows of the control plane, as one immutable value: whoever publishes makes a new one.
+ * Everything that the data plane knows of the control plane, as one immutable value: each publish makes a new one.
  * Hostnames are in normal form (`base/hostname.ts`). A hostname with a redirect needs no route; the redirect wins.
  */
 export interface Snapshot {

@@ -1,6 +1,43 @@
 import type { EpochMs } from '../base/clock.ts';
-import type { Decision, RateState, Refusal } from '../base/decision.ts';
-import type { PlanLimits } from '../contract/projects.ts';
+import { PLAN_LIMITS } from '../contract/plan-limits.ts';
+import type { Plan, PlanLimits } from '../contract/projects.ts';
+
+/**
+ * The limiter's answer to one request: made in `main/ratelimit`, carried through the proxy, shown by the target.
+ * The three rate values describe one rate window: the one that runs out first or, of a refusal, the one to wait for.
+ */
+export interface Decision {
+  /** Null when the request may go on. */
+  refusal: Refusal | null;
+  rate: RateState;
+}
+
+export interface RateState {
+  /** Requests that the rate window allows. */
+  limit: number;
+  /** Requests left in the rate window, this one counted already. */
+  remaining: number;
+  /** Unix time in whole seconds, rounded up, at which the rate window ends. */
+  resetSeconds: number;
+}
+
+export interface Refusal {
+  code: 'rate_limit_exceeded' | 'api_key_banned';
+  /** Whole seconds, at least 1, after which the client may ask again; the client MUST wait (`Retry-After`, RFC 9110 §10.2.3). */
+  retryAfterSeconds: number;
+  /** A sentence for the Error body: which limit, until when, what to do. */
+  message: string;
+}
+
+/** What callers without a valid API key are held to, whatever the project's plan. */
+export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;
+
+/** The limits of a project: its plan's or, with Enterprise, those agreed with it. */
+export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): PlanLimits {
+  if (project.plan !== 'enterprise') return PLAN_LIMITS[project.plan];
+  if (project.limits === null) throw new Error('A project with the plan Enterprise has no limits stored.');
+  return project.limits;
+}
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -19,6 +56,21 @@ export interface CallerState {
   strikes: number;
   strikesUntilMs: EpochMs | null;
   bannedUntilMs: EpochMs | null;
+}
+
+/** A caller's state as a row: it survives a restart. */
+export interface LimitRow {
+  projectId: string;
+  /** `key:<id>` or `address:<ip>`. */
+  caller: string;
+  minuteStartedAtMs: EpochMs | null;
+  minuteUsed: number;
+  dayStartedAtMs: EpochMs | null;
+  dayUsed: number;
+  strikes: number;
+  strikesUntilMs: EpochMs | null;
+  bannedUntilMs: EpochMs | null;
+  lastRequestAtMs: EpochMs | null;
 }
 
 /** When an API key is banned, and for how long. Null for callers that are never banned (addresses). */
@@ -90,8 +142,8 @@ function current(window: RateWindow, lengthMs: number, nowMs: EpochMs): RateWind
 
 /**
  * Decides one counted request (specification, section 8). Pure: the caller's state and the time in, the decision and
- * the new state out. Whoever is refused is not counted; whoever goes on being refused in the same exhausted window is
- * banned when `ban` says so, and asking during a ban does not lengthen it.
+ * the new state out. A refused request is not counted. Refusals in one exhausted window add
+ * up to a ban when `ban` says so, and requests during a ban do not lengthen it.
  */
 export function decide(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Outcome {
   const state = settle(caller, ban, nowMs);
@@ -198,8 +250,7 @@ function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision 
 const secondsUntil = (atMs: EpochMs, nowMs: EpochMs): number => Math.max(1, Math.ceil(atMs / 1000 - nowMs / 1000));
 
 function limitMessage(window: OpenWindow): string {
-  const length = window.name === 'minute' ? 'minute' : 'day';
-  return `The limit of ${window.limit} requests per ${length} is used up until ${iso(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
+  return `The limit of ${window.limit} requests per ${window.name} is used up until ${iso(window.endsAtMs)}. Wait for Retry-After, back off exponentially, or upgrade the plan.`;
 }
 
 const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();

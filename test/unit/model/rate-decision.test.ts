@@ -7,7 +7,7 @@ import {
   MINUTE_MS,
   NEW_CALLER,
   peek,
-} from '../../../main/ratelimit/decide.ts';
+} from '../../../main/model/rate-decision.ts';
 import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 
 /** A whole second, so that resets are whole seconds too where a test does not say otherwise. */
