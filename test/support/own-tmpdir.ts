@@ -1,0 +1,29 @@
+/**
+ * vitest's setup file: every test file gets a folder for temporary files of its own, and every test one inside it. Both are
+ * removed when the file is done, so that no test sees what another one left.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+
+/** What programs ask for it: POSIX, and Windows. */
+const VARIABLES = ['TMPDIR', 'TEMP', 'TMP'] as const;
+/** Short: Chromium puts a Unix socket inside, whose path may have 107 bytes. */
+const PREFIX = 'v-';
+
+function enter(folder: string): void {
+  for (const name of VARIABLES) process.env[name] = folder;
+}
+
+const outer = tmpdir();
+const ofFile = mkdtempSync(join(outer, PREFIX));
+enter(ofFile);
+
+beforeAll(() => enter(ofFile));
+beforeEach(() => enter(mkdtempSync(join(ofFile, PREFIX))));
+afterEach(() => enter(ofFile));
+afterAll(() => {
+  enter(outer);
+  rmSync(ofFile, { recursive: true, force: true, maxRetries: 5 });
+});
