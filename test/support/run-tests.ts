@@ -1,41 +1,65 @@
 /**
- * `npm test`: the words that a developer and the build machine say alike. Without arguments: formatting, lint, types,
- * dead code, then all tests. With arguments: those tests only, as in `npm test -- test/unit/base`.
+ * `npm test`, the same for developers and the build machine. Without arguments: formatting, lint, types and dead code, and
+ * beside them all tests. With arguments, which are vitest's (`npm test -- test/unit/base -t decide`): those tests only.
+ * `--junit FILE` writes a report for build machines.
  */
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runStaticChecks } from './static-checks.ts';
+import { closingLine, ProgressReporter, skippedLines } from './test-report.ts';
 import { installTools } from './tools.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
-
-const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
-  ['format', [bin('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']],
-  ['lint', [bin('eslint', 'bin/eslint.js'), '--max-warnings', '0', '.']],
-  ['types', [bin('typescript', 'bin/tsc'), '-p', '.']],
-  ['preload types', [bin('typescript', 'bin/tsc'), '-p', 'preload']],
-  [
-    'page types',
-    [bin('svelte-check', 'bin/svelte-check'), '--tsconfig', 'renderer/tsconfig.json', '--fail-on-warnings'],
-  ],
-  ['dead code', [bin('knip', 'bin/knip.js')]],
-];
-
-const wanted = process.argv.slice(2);
-
-const missing = installTools();
-if (missing.length > 0) {
-  process.stderr.write(`Missing on this machine, tests that need it fail and say so: ${missing.join(', ')}.\n`);
+/** Takes out `--junit FILE`, the short form of vitest's `--reporter=junit --outputFile=FILE`. */
+function takeJunit(args: readonly string[]): { junit: string | null; rest: string[] } {
+  const rest: string[] = [];
+  let junit: string | null = null;
+  for (let index = 0; index < args.length; index += 1) {
+    const word = args[index] ?? '';
+    if (word === '--junit') {
+      junit = args[(index += 1)] ?? null;
+      if (junit === null) throw new Error('--junit needs a file to write to, such as --junit results.xml.');
+    } else if (word.startsWith('--junit=')) junit = word.slice('--junit='.length);
+    else rest.push(word);
+  }
+  return { junit, rest };
 }
 
-if (wanted.length === 0) for (const [name, args] of STEPS) step(name, args);
-step('tests', [bin('vitest', 'vitest.mjs'), 'run', ...wanted]);
-
-function step(name: string, args: readonly string[]): void {
-  process.stderr.write(`— ${name}\n`);
-  const done = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  if (done.status !== 0) {
-    process.stderr.write(`${name} failed.\n`);
-    process.exit(done.status ?? 1);
+async function main(): Promise<number> {
+  const { junit, rest } = takeJunit(process.argv.slice(2));
+  // A file or a pipe gets no colour codes, on build machines either, which vitest takes for terminals. It decides when loaded.
+  if (process.stdout.isTTY !== true && process.env.FORCE_COLOR === undefined) process.env.NO_COLOR = '1';
+  const { parseCLI, startVitest } = await import('vitest/node');
+  const { filter, options } = parseCLI(['vitest', 'run', ...rest]);
+  const missing = installTools();
+  if (missing.length > 0) {
+    process.stderr.write(`Missing on this machine, tests that need it fail and say so: ${missing.join(', ')}.\n`);
   }
+  const checks = rest.length === 0 ? runStaticChecks() : Promise.resolve([]);
+  const vitest = await startVitest('test', filter, {
+    ...options,
+    watch: false,
+    reporters: ['default', new ProgressReporter(), ...(junit === null ? [] : ['junit'])],
+    ...(junit !== null && { outputFile: { junit: resolve(process.env.INIT_CWD ?? '.', junit) } }),
+  });
+  const modules = vitest.state.getTestModules();
+  const hasFailed = process.exitCode !== undefined && process.exitCode !== 0;
+  await vitest.close();
+  const failedChecks = await checks;
+
+  // `-t NAME` skips all the others, which is no news.
+  const skipped = options.testNamePattern === undefined ? skippedLines(modules) : [];
+  for (const line of skipped) process.stdout.write(`${line}\n`);
+  if (failedChecks.length > 0) process.stdout.write(`Failed besides tests: ${failedChecks.join(', ')}.\n`);
+  process.stdout.write(`${closingLine(modules)}\n`);
+  return hasFailed || failedChecks.length > 0 ? 1 : 0;
+}
+
+const outer = tmpdir();
+const folder = mkdtempSync(join(outer, 'vivarium-tests-'));
+for (const name of ['TMPDIR', 'TEMP', 'TMP']) process.env[name] = folder;
+try {
+  process.exitCode = await main();
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,0 +1,66 @@
+/** Formatting, lint, types and dead code: one after the other, each with a cache of what has not changed since. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
+const cache = (name: string): string => join(root, 'node_modules', '.cache', 'vivarium', name);
+
+/** The longest first: what is left when the tests are done is short. */
+const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
+  [
+    'lint',
+    [
+      bin('eslint', 'bin/eslint.js'),
+      ...[
+        '--max-warnings',
+        '0',
+        '--cache',
+        '--cache-strategy',
+        'content',
+        '--cache-location',
+        cache('eslint.json'),
+        '.',
+      ],
+    ],
+  ],
+  [
+    'page types',
+    [bin('svelte-check', 'bin/svelte-check'), '--tsconfig', 'renderer/tsconfig.json', '--fail-on-warnings'],
+  ],
+  ['types', [bin('typescript', 'bin/tsc'), '-p', '.', '--incremental', '--tsBuildInfoFile', cache('types.json')]],
+  [
+    'formatting',
+    [
+      bin('prettier', 'bin/prettier.cjs'),
+      ...['--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content'],
+      ...['--cache-location', cache('prettier.json'), '.'],
+    ],
+  ],
+  ['dead code', [bin('knip', 'bin/knip.js')]],
+  ['preload types', [bin('typescript', 'bin/tsc'), '-p', 'preload']],
+];
+
+/** Runs all of them, also after one that fails, and prints a line for each. @returns the names of those that failed. */
+export async function runStaticChecks(): Promise<string[]> {
+  const failed: string[] = [];
+  for (const [name, args] of CHECKS) {
+    const startedAt = performance.now();
+    const { code, output } = await run(args);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    if (code !== 0) failed.push(name);
+    process.stderr.write(`${code === 0 ? '' : output}— ${name}: ${code === 0 ? 'passed' : 'FAILED'} (${seconds} s)\n`);
+  }
+  return failed;
+}
+
+function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const pieces: Buffer[] = [];
+    child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
+    child.stderr.on('data', (piece: Buffer) => pieces.push(piece));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output: Buffer.concat(pieces).toString() }));
+  });
+}
