@@ -242,7 +242,9 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
         if (passage.seen !== null) goOn(passage);
         if (!standsStill(passage, nowMs, limits)) continue;
         passage.timedOut = true;
-        passage.outgoing?.destroy(new Error('The upstream stood still for too long.'));
+        // Node would read away what the client has not taken of an answer, and end it as if it were whole.
+        if (passage.phase === 'answering') passage.context.cut();
+        else passage.outgoing?.destroy(new Error('The upstream stood still for too long.'));
       }
     },
     close() {
