@@ -10,6 +10,7 @@ import { type Capture, sentHead } from './capture.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import type { RouteTable } from './route-table.ts';
+import type { Seen } from './standstill.ts';
 import type { ProxyRequest, ProxyResponse } from './target.ts';
 
 /** One request and its response on their way through the stages. Each stage fills in what it found out. */
@@ -23,15 +24,15 @@ export interface Exchange {
   readonly table: RouteTable;
   /** Monotonic. */
   readonly startedMs: number;
-  /** When a sweep first saw the response complete on our side; monotonic. */
-  endedMs: number | null;
+  /** What the last sweep saw of a response that is complete on our side and not taken yet; null before. */
+  seen: Seen | null;
   /** Whether the client still waits for 100 (Continue) before it sends its body. */
   awaitsContinue: boolean;
   /** What an upgrade to WebSocket goes on with; null for every other request. */
   readonly upgrade: { socket: Socket; head: Buffer } | null;
   /** Whether the upgrade has succeeded, and the connection is a tunnel to the upstream now. */
   tunnelled: boolean;
-  /** When it began or, on its way to an upstream, when its body last moved; monotonic. */
+  /** When it began or, on its way to an upstream, when its body last moved or was held up; monotonic. */
   activeMs: number;
   /** What is noted for the traffic log; null while nothing is recorded. */
   capture: Capture | null;

@@ -69,7 +69,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       stream: sent.stream,
       table: options.table(),
       startedMs,
-      endedMs: null,
+      seen: null,
       awaitsContinue: sent.awaitsContinue,
       upgrade: sent.upgrade,
       tunnelled: false,

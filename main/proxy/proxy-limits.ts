@@ -20,11 +20,11 @@ export interface ProxyLimits {
   handshakeTimeoutMs: number;
   /** From the first byte of a request (or accept) to the end of its header section. */
   headersTimeoutMs: number;
-  /** From the first byte of a request to the last of its body. */
+  /** From the first byte of a request to the last of its body; of one to an upstream, how long its body may stand still. */
   requestTimeoutMs: number;
   /** A connection without a request in progress. */
   keepAliveTimeoutMs: number;
-  /** A finished response that the client does not take. */
+  /** How long a finished response may stand still that the client has not taken. An upstream's has `upstreamIdleMs`. */
   responseStallMs: number;
   /** What a client has, after a connection was given up, to close its side. */
   lingerMs: number;
@@ -36,7 +36,10 @@ export interface ProxyLimits {
   interimsMax: number;
   /** How long an upstream may take from the last byte of a request to the end of its answer's header section. */
   upstreamAnswerMs: number;
-  /** How long an answer that has begun may stand still; streams of events are often silent for minutes. */
+  /**
+   * How long a body may stand still between us and an upstream, and the end of an upstream's answer on its way to the
+   * client. Streams of events are often silent for minutes.
+   */
   upstreamIdleMs: number;
   /** How long a WebSocket may be silent both ways. */
   tunnelIdleMs: number;

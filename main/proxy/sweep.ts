@@ -1,7 +1,9 @@
 import type { Log } from '../base/log.ts';
 import { closeIdle, cutExchange, destroyConnection, type Connection } from './connection.ts';
 import type { Exchange } from './exchange.ts';
+import { hasBody } from './message-body.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
+import { standstillMs } from './standstill.ts';
 
 /**
  * The time-outs that Node has no option for. (Those of HTTP/1.x header sections, and of its idle connections, are Node's:
@@ -33,29 +35,49 @@ export function sweepConnection(
     if (silentMs >= limits.keepAliveTimeoutMs) closeIdle(connection, farewell, nowMs);
   } else {
     for (const exchange of [...connection.exchanges]) {
+      if (isHeldUp(exchange)) exchange.activeMs = nowMs;
       if (isStalled(exchange, nowMs, limits)) cutExchange(exchange);
       else if (isLate(exchange, nowMs, limits)) services.onLate(exchange);
     }
   }
 }
 
-/** A response that the client does not take. */
+/** Over HTTP/1.x, answers go out in the order of the requests, and bodies may have to wait for the answers before them. */
+const isQueued = (exchange: Exchange): boolean =>
+  exchange.stream === null && exchange.connection.exchanges[0] !== exchange;
+
+/**
+ * A response that is complete on our side, and that the client does not take. The end of an upstream's may take as long as
+ * its body: clients and systems make room for a megabyte and more at once, which a slow reader needs minutes for.
+ */
 function isStalled(exchange: Exchange, nowMs: number, limits: ProxyLimits): boolean {
-  if (!exchange.response.writableEnded) return false;
-  exchange.endedMs ??= nowMs;
-  return nowMs - exchange.endedMs >= limits.responseStallMs;
+  const { response, connection, stream } = exchange;
+  if (!response.writableEnded || isQueued(exchange)) return false;
+  // Over TLS and HTTP/2, one large piece is seen to move by what is sent of it on the connection.
+  const taken = connection.raw.bytesWritten - (stream ?? connection.http1 ?? connection.raw).writableLength;
+  const allowedMs = isAnsweredByUpstream(exchange) ? limits.upstreamIdleMs : limits.responseStallMs;
+  return standstillMs(exchange, taken, nowMs) >= allowedMs;
 }
 
 /**
  * A request that does not come as a whole. On its way to an upstream, only one that stands still: long uploads are what
- * people send there; one that the upstream holds back is not the client's fault.
+ * people send there.
  */
-function isLate(
-  { request, response, upgrade, route, activeMs }: Exchange,
-  nowMs: number,
-  limits: ProxyLimits,
-): boolean {
-  if (request.complete || response.writableEnded || upgrade !== null) return false;
-  if (route?.target.kind === 'upstream' && request.isPaused()) return false;
+function isLate({ request, response, upgrade, activeMs }: Exchange, nowMs: number, limits: ProxyLimits): boolean {
+  // Of HTTP/2, Node calls a request complete once it has been read to its end, and what has no body is never read.
+  if (request.complete || !hasBody(request) || response.writableEnded || upgrade !== null) return false;
   return nowMs - activeMs >= limits.requestTimeoutMs;
 }
+
+/**
+ * Whether the client is not to blame for a body that stands still: requests before it have their turn, or the upstream
+ * holds it back, or answers meanwhile. A standstill of the upstream's is the upstreams' own sweep to find.
+ */
+function isHeldUp(exchange: Exchange): boolean {
+  const { request, response, route, answered } = exchange;
+  if (isQueued(exchange)) return true;
+  if (route?.target.kind !== 'upstream' || answered) return false;
+  return request.isPaused() || response.headersSent;
+}
+
+const isAnsweredByUpstream = ({ route, answered }: Exchange): boolean => route?.target.kind === 'upstream' && !answered;

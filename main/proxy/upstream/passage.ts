@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ProxyLimits } from '../proxy-limits.ts';
+import { type Seen, standstillMs } from '../standstill.ts';
 import type { ProxyRequest, UpstreamContext } from '../target.ts';
 import type { Lane } from './lane.ts';
 
@@ -37,7 +38,7 @@ export interface Passage {
   /** Interim responses (1xx) so far. */
   interims: number;
   /** What the last look at it saw; null before the first. */
-  seen: { progress: number; sinceMs: number } | null;
+  seen: Seen | null;
   /** Among those that are under way. */
   place: number;
 }
@@ -45,17 +46,15 @@ export interface Passage {
 /**
  * Whether `passage` has stood still for too long at `nowMs`, on the monotonic clock. While it waits for an answer, only
  * what is still sent of the request and whole interim responses count as progress: an upstream that sends its header
- * section byte by byte stands still.
+ * section byte by byte stands still. One that takes the body of the request slowly has as long as one that is slow to send
+ * a body: a system passes on a megabyte and more at once, so that for a minute nothing may seem to move.
  */
 export function standsStill(passage: Passage, nowMs: number, limits: ProxyLimits): boolean {
   if (passage.phase === 'tunnel') return false;
   const socket = passage.outgoing?.socket ?? null;
-  const sent = socket?.bytesWritten ?? 0;
+  // Node counts what it only keeps for the socket as written.
+  const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength;
   const progress = passage.phase === 'waiting' ? sent + passage.interims : sent + (socket?.bytesRead ?? 0);
-  if (passage.seen?.progress !== progress) {
-    passage.seen = { progress, sinceMs: nowMs };
-    return false;
-  }
-  const allowedMs = passage.phase === 'waiting' ? limits.upstreamAnswerMs : limits.upstreamIdleMs;
-  return nowMs - passage.seen.sinceMs >= allowedMs;
+  const isAsked = passage.phase === 'waiting' && !passage.request.isPaused();
+  return standstillMs(passage, progress, nowMs) >= (isAsked ? limits.upstreamAnswerMs : limits.upstreamIdleMs);
 }
