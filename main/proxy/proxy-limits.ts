@@ -43,6 +43,8 @@ export interface ProxyLimits {
   upstreamIdleMs: number;
   /** How long a WebSocket may be silent both ways. */
   tunnelIdleMs: number;
+  /** How long a WebSocket may be silent once one side has ended it, and how long what was sent may take to be taken. */
+  tunnelEndMs: number;
 }
 
 export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
@@ -73,4 +75,6 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   upstreamAnswerMs: 60_000,
   upstreamIdleMs: 600_000,
   tunnelIdleMs: 3_600_000,
+  // As long as the `ws` library waits for the other side to close.
+  tunnelEndMs: 30_000,
 };

@@ -50,8 +50,8 @@ export interface UpstreamContext {
 }
 
 export interface UpgradeContext extends UpstreamContext {
-  /** Told when the upstream has switched protocols: what follows is a tunnel. */
-  opened(): void;
+  /** Told when the upstream has switched protocols: what follows is a tunnel to its socket. */
+  opened(upstream: Socket): void;
 }
 
 /** Where routes to upstreams lead. A refused request never comes here. */

@@ -25,11 +25,12 @@ export async function startUpstream(handle: RequestListener): Promise<Upstream> 
   return { port, url: `http://127.0.0.1:${port}`, requests, server, sockets };
 }
 
-/** A server that speaks whatever bytes it is told to. */
+/** A server that speaks whatever bytes it is told to; with `allowHalfOpen`, it goes on after the other side has ended. */
 export async function startRawUpstream(
   speak: (socket: Socket) => void,
+  { allowHalfOpen = false } = {},
 ): Promise<{ url: string; sockets: ReadonlySet<Socket> }> {
-  const server = createTcpServer((socket) => {
+  const server = createTcpServer({ allowHalfOpen }, (socket) => {
     socket.on('error', () => undefined);
     // Otherwise the end of the connection would never be read.
     socket.resume();

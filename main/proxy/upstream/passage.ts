@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import { type Seen, standstillMs } from '../standstill.ts';
 import type { ProxyRequest, UpstreamContext } from '../target.ts';
@@ -24,8 +25,8 @@ export interface Passage {
   readonly lane: Lane;
   /** Whether the request has no body. */
   readonly bodiless: boolean;
-  /** Told when an upgrade has succeeded; null for any other request. */
-  readonly opened: (() => void) | null;
+  /** Told when an upgrade has succeeded, with the upstream's socket; null for any other request. */
+  readonly opened: ((upstream: Socket) => void) | null;
   outgoing: ClientRequest | null;
   incoming: IncomingMessage | null;
   phase: Phase;

@@ -18,8 +18,11 @@ export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: P
     tellRate(incoming, passage);
     passage.phase = 'tunnel';
     socket.setTimeout(limits.tunnelIdleMs, () => socket.destroy());
-    upstreamSocket.once('close', () => socket.destroySoon());
-    passage.opened?.();
+    socket.once('end', () => socket.setTimeout(limits.tunnelEndMs));
+    // The library ends the upstream's side only. Its socket would stay until somebody reads what it has received, who is gone.
+    socket.once('close', () => leave(upstreamSocket, limits.tunnelEndMs));
+    upstreamSocket.once('close', () => leave(socket, limits.tunnelEndMs));
+    passage.opened?.(upstreamSocket);
   });
   outgoing.prependOnceListener('response', (incoming) => {
     passage.phase = 'answering';
@@ -36,6 +39,12 @@ export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: P
       if (!incoming.complete) socket.destroy();
     });
   });
+}
+
+/** Closes a tunnel's socket whose other side is gone, once it has taken what was meant for it or has stood still for `silentMs`. */
+function leave(socket: Socket, silentMs: number): void {
+  socket.setTimeout(silentMs, () => socket.destroy());
+  socket.destroySoon();
 }
 
 /** The library passes on what is in `headers`. */

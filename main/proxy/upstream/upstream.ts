@@ -124,7 +124,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   proxy.on('error', (error) => log.debug('An upstream failed', { error }));
   proxy.on('econnreset', () => undefined);
 
-  function begin(request: ProxyRequest, context: UpstreamContext, opened: (() => void) | null = null): Passage | null {
+  function begin(request: ProxyRequest, context: UpstreamContext, opened: Passage['opened'] = null): Passage | null {
     const { destination, from } = context;
     const hops = countHops(request.headers.via, pseudonym);
     if (hops >= HOPS_MAX) {

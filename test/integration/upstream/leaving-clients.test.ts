@@ -1,4 +1,5 @@
 import { connect as http2Connect, constants } from 'node:http2';
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
@@ -98,6 +99,98 @@ describe('a client that leaves takes its request along:', () => {
     socket.resetAndDestroy();
     await until(() => upstream.sockets.size === 0);
     await untilConnections(running, 0);
+  });
+});
+
+const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+
+/** An upstream that grants every upgrade, does then as told, and never ends its side. */
+function startEndless(after: (socket: Socket) => void) {
+  return startRawUpstream((socket) => void socket.once('data', () => socket.write(SWITCHED, () => after(socket))), {
+    allowHalfOpen: true,
+  });
+}
+
+/** Sends while there is room for it. */
+function push(socket: Socket): void {
+  const write = (): void => {
+    while (!socket.destroyed && socket.write('x'.repeat(64 * 1024)));
+  };
+  socket.on('drain', write);
+  write();
+}
+
+/** Waits until the upstream finds all of its connections closed: whatever it sends on them is refused. */
+const untilRefused = (sockets: ReadonlySet<Socket>): Promise<void> =>
+  until(() => {
+    for (const socket of sockets) socket.write('x');
+    return sockets.size === 0;
+  });
+
+async function openTunnel(running: RunningProxy): Promise<Socket> {
+  const socket = await openSocket(running.httpPort);
+  socket.write(UPGRADE);
+  await readUntil(socket, /101 Switching Protocols/);
+  return socket;
+}
+
+describe('a client that leaves its WebSocket takes the upstream along, which does not end it itself:', () => {
+  test.each([
+    ['resets, and the upstream sends', push, (socket: Socket) => socket.resetAndDestroy()],
+    ['resets, and the upstream says nothing', () => undefined, (socket: Socket) => socket.resetAndDestroy()],
+    ['closes, and the upstream sends', push, (socket: Socket) => socket.destroy()],
+    ['closes, and the upstream says nothing', () => undefined, (socket: Socket) => socket.destroy()],
+  ])('%s', async (_what, after, leave) => {
+    const upstream = await startEndless(after);
+    const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 100 } });
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => openTunnel(running)));
+    for (const socket of sockets) leave(socket);
+    await untilConnections(running, 0);
+    await untilRefused(upstream.sockets);
+  });
+
+  test('resets without having read, and the upstream sends', async () => {
+    const upstream = await startEndless(push);
+    const running = await proxyTo(upstream.url);
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => openTunnel(running)));
+    for (const socket of sockets) socket.pause();
+    await until(() => [...upstream.sockets].every(({ writableNeedDrain }) => writableNeedDrain));
+    for (const socket of sockets) socket.resetAndDestroy();
+    await untilConnections(running, 0);
+    await untilRefused(upstream.sockets);
+  });
+
+  test('ends its side, and hears the last words of the upstream', async () => {
+    const upstream = await startEndless((socket) => socket.on('end', () => socket.end('goodbye')));
+    const running = await proxyTo(upstream.url);
+    const socket = await openTunnel(running);
+    const text = readToEnd(socket);
+    socket.end('last');
+    expect(await text).toBe('goodbye');
+    await untilConnections(running, 0);
+    await until(() => upstream.sockets.size === 0);
+  });
+
+  test('ends its side, and the upstream ignores it: the end comes all the same', async () => {
+    const upstream = await startEndless(() => undefined);
+    const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 100 } });
+    const socket = await openTunnel(running);
+    const text = readToEnd(socket);
+    socket.end();
+    expect(await text).toBe('');
+    await untilConnections(running, 0);
+    await untilRefused(upstream.sockets);
+  });
+
+  test('closes right after its last words, which the upstream gets', async () => {
+    let received = 0;
+    const upstream = await startEndless((socket) => socket.on('data', (chunk: Buffer) => (received += chunk.length)));
+    const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 100 } });
+    const socket = await openTunnel(running);
+    const words = 'x'.repeat(1024 * 1024);
+    socket.write(words, () => socket.destroy());
+    await until(() => received === words.length);
+    await untilRefused(upstream.sockets);
   });
 });
 
