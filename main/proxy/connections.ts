@@ -18,6 +18,8 @@ export interface Connections {
   begin(exchange: Exchange): void;
   /** Idempotent; false when the exchange had ended before. */
   end(exchange: Exchange): boolean;
+  /** Counts a tunnel's socket to its upstream towards the limit, until it is closed. */
+  countUpstream(socket: Socket): void;
   /** Closes the longest idle connections, at most `count`; for when the system runs out of file descriptors. */
   makeRoom(count: number): void;
   /** Cuts what is open for any of `hostnames`: connections of that server name, requests, streams. */
@@ -43,6 +45,7 @@ export function createConnections(options: {
   const { clock, log, limits, farewell, onLost } = options;
   const open = new Set<Connection>();
   const byKey = new WeakMap<object, Connection>();
+  let upstreams = 0;
   let uses = 0;
   let drained: (() => void) | null = null;
 
@@ -86,7 +89,7 @@ export function createConnections(options: {
   return {
     open(raw, listener) {
       // Those that are closing already are gone within the linger time; beyond twice the limit not even they get in.
-      const full = open.size >= limits.connectionsMax && !evict();
+      const full = open.size + upstreams >= limits.connectionsMax && !evict();
       if (full || drained !== null || open.size >= 2 * limits.connectionsMax) {
         raw.destroy();
         return null;
@@ -130,6 +133,11 @@ export function createConnections(options: {
       connection.answered ||= exchange.response.headersSent;
       if (connection.exchanges.length === 0) settle(connection);
       return true;
+    },
+    countUpstream(socket) {
+      upstreams += 1;
+      socket.once('close', () => (upstreams -= 1));
+      if (open.size + upstreams > limits.connectionsMax) evict();
     },
     makeRoom(count) {
       for (let made = 0; made < count; made++) if (!evict()) return;

@@ -9,6 +9,7 @@ import { readAuthority } from './authority.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { isOwnPort } from './connect-request.ts';
 import { cutExchange } from './connection.ts';
+import type { Connections } from './connections.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { Exchange } from './exchange.ts';
 import { hashToken, identifyKey } from './identify.ts';
@@ -32,6 +33,7 @@ export interface PipelineServices {
   limits: ProxyLimits;
   /** Why a hostname without a route is not served although it is attached, as a sentence; null for any other. */
   whyUnserved: (hostname: string) => string | null;
+  connections: Pick<Connections, 'countUpstream'>;
   /** Told of every request that reaches its target, or is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
   clock: Pick<Clock, 'monotonic'>;
@@ -254,8 +256,9 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
     services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
       ...context,
       answer: (found) => answerRaw(socket, describe(found)),
-      opened: () => {
+      opened: (upstream) => {
         exchange.tunnelled = true;
+        services.connections.countUpstream(upstream);
       },
     });
   }

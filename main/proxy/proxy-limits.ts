@@ -1,6 +1,6 @@
 /** Where the proxy stops: how much it keeps, reads and waits for. Times are real time. */
 export interface ProxyLimits {
-  /** Open connections over all listeners; beyond it the longest idle one makes room. */
+  /** Open connections over all listeners, and those of WebSockets to upstreams; beyond it the longest idle one makes room. */
   connectionsMax: number;
   /** Bytes of a request line and its header section together. */
   headerBytesMax: number;
@@ -48,7 +48,7 @@ export interface ProxyLimits {
 }
 
 export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
-  // An idle TLS connection costs some 70 kB, so these are about 150 MB at worst; 1,000 WebSockets still fit twice.
+  // An idle TLS connection costs some 70 kB, so these are about 150 MB at worst; 1,000 WebSockets still fit.
   connectionsMax: 2048,
   // What browsers, nginx and Node agree on within a factor of two.
   headerBytesMax: 16 * 1024,

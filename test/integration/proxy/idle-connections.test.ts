@@ -2,8 +2,9 @@ import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
 
 let running: RunningProxy;
 let sockets: Socket[] = [];
@@ -80,6 +81,27 @@ test('when all are busy, a new client is turned away and the others are served',
   await closed(await open());
   for (const answer of waiting) answer();
   for (const answer of await Promise.all(answers)) expect(answer).toContain('ok');
+});
+
+test('a WebSocket counts with its connection to the upstream, as long as that is there', async () => {
+  const upstream = await startRawUpstream((socket) =>
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+    ),
+  );
+  running = await startProxy({ limits: { connectionsMax: 3 }, snapshot: snapshotTo(upstream.url) });
+  const tunnel = await open();
+  tunnel.write(get('/', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'));
+  await readUntil(tunnel, /101/);
+  const idle = await open();
+  await open();
+  await closed(idle);
+  tunnel.destroy();
+  await until(() => upstream.sockets.size === 0);
+  await untilConnections(running, 1);
+  const others = [await open(), await open()];
+  await untilConnections(running, 3);
+  expect(others.map(({ destroyed }) => destroyed)).toEqual([false, false]);
 });
 
 test('connections before and after their TLS handshake make room, too', async () => {
