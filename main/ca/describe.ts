@@ -1,5 +1,4 @@
 import { formatRange } from './constraints.ts';
-import type { Leaf } from './leaf.ts';
 import type { Root } from './root.ts';
 
 /** A root as it is shown; its dates are real ones. Holds no secret. */
@@ -25,34 +24,6 @@ export function describeRoot(root: Root): RootDescription {
     permittedAddresses: root.constraints.addresses.map(formatRange),
     notBefore: iso(root.notBeforeMs),
     notAfter: iso(root.notAfterMs),
-  };
-}
-
-/** A leaf as it is shown, with both pairs of dates. Holds no secret. */
-export interface LeafDescription {
-  serial: string;
-  sans: string[];
-  notBefore: string;
-  notAfter: string;
-  wireNotBefore: string;
-  wireNotAfter: string;
-  fingerprint: string;
-  pem: string;
-  /** What lies between leaf and root: nothing, the root signs leaves. */
-  chain: string[];
-}
-
-export function describeLeaf(leaf: Leaf): LeafDescription {
-  return {
-    serial: leaf.serial,
-    sans: [...leaf.sans],
-    notBefore: iso(leaf.notBeforeMs),
-    notAfter: iso(leaf.notAfterMs),
-    wireNotBefore: iso(leaf.wireNotBeforeMs),
-    wireNotAfter: iso(leaf.wireNotAfterMs),
-    fingerprint: leaf.fingerprint,
-    pem: leaf.certificatePem,
-    chain: [],
   };
 }
 

@@ -1,8 +1,8 @@
 /** What the composition root and the services take from here; everything else is for this folder and its tests. */
 export { openAuthority, type Authority } from './authority.ts';
-export { describeLeaf, describeRoot, type LeafDescription, type RootDescription } from './describe.ts';
+export { describeRoot, type RootDescription } from './describe.ts';
 export { openKeyVault, type KeyStorage } from './key-vault.ts';
-export { createLeaf, isRenewalDue, type CreateLeafOptions, type Leaf } from './leaf.ts';
+export { createLeaf, type CreateLeafOptions } from './leaf.ts';
 export { createLeafContexts, type LeafContexts, type LeafContextsOptions } from './leaf-contexts.ts';
 export { machineStores } from './machine-stores.ts';
 export { trustInHome } from './nss-database.ts';

@@ -2,7 +2,8 @@ import type { SecureContext } from 'node:tls';
 import type { AdjustableClock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
-import { createLeaf, isRenewalDue, type Leaf } from './leaf.ts';
+import { createLeaf } from './leaf.ts';
+import { isRenewalDue, type Leaf } from '../model/leaf.ts';
 import { parseLeafName } from './names.ts';
 import type { Root } from './root.ts';
 

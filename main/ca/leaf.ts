@@ -1,5 +1,6 @@
-import type { AdjustableClock, ClockState, EpochMs } from '../base/clock.ts';
+import type { AdjustableClock, ClockState } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { LEAF_LIFETIME_MS, type Leaf, type LeafDates } from '../model/leaf.ts';
 import {
   certificatePem,
   COMMON_NAME_LENGTH_MAX,
@@ -14,35 +15,8 @@ import { parseLeafName, type LeafName } from './names.ts';
 import { createKeyPair, keyIdentifier } from './p256.ts';
 import { BACKDATE_MS, rootError, type Root } from './root.ts';
 
-const DAY_MS = 86_400_000;
-
-/** As public authorities issue them, so that renewal is rehearsed; far below Apple's 825 days and the 398 of others. */
-export const LEAF_LIFETIME_DAYS = 90;
-
-/** A third of the lifetime, as ACME clients do; time enough to see and mend a renewal that fails. */
-export const LEAF_RENEWAL_DAYS_LEFT = 30;
-
 /** What Let's Encrypt allows; a leaf for more hostnames than this is a mistake. */
 export const LEAF_NAMES_MAX = 100;
-
-/** A certificate for hostnames and addresses, with its own key, signed by the root. */
-export interface Leaf {
-  readonly certificatePem: string;
-  /** PKCS #8. Secret. */
-  readonly privateKeyPem: string;
-  /** Hexadecimal, upper case, 32 digits. */
-  readonly serial: string;
-  /** `AB:CD:…`, SHA-256 of the certificate. */
-  readonly fingerprint: string;
-  /** Hostnames and addresses in normal form, in the order given. */
-  readonly sans: readonly string[];
-  /** On the app's clock: what the app shows, and what renewal goes by. */
-  readonly notBeforeMs: EpochMs;
-  readonly notAfterMs: EpochMs;
-  /** In real time: what the certificate says, and clients check. */
-  readonly wireNotBeforeMs: EpochMs;
-  readonly wireNotAfterMs: EpochMs;
-}
 
 export interface CreateLeafOptions {
   root: Root;
@@ -117,11 +91,9 @@ function leafCommonName(names: readonly LeafName[]): string | null {
   return hostname?.text ?? null;
 }
 
-type LeafDates = Pick<Leaf, 'notBeforeMs' | 'notAfterMs' | 'wireNotBeforeMs' | 'wireNotAfterMs'>;
-
 /** Both pairs span the same lifetime, each around its own now, in the whole seconds that a certificate can say. */
 function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, root: Root): LeafDates {
-  const lifetimeMs = Math.min(LEAF_LIFETIME_DAYS * DAY_MS, root.notAfterMs - realNow);
+  const lifetimeMs = Math.min(LEAF_LIFETIME_MS, root.notAfterMs - realNow);
   if (lifetimeMs <= 0) throw rootError(`The root expired at ${new Date(root.notAfterMs).toISOString()}.`);
   return {
     notBeforeMs: wholeSeconds(now - BACKDATE_MS),
@@ -132,18 +104,3 @@ function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, root: 
 }
 
 const wholeSeconds = (epochMs: number): number => Math.floor(epochMs / 1000) * 1000;
-
-/**
- * Whether a leaf must be replaced: 30 days or less are left (a third of a shorter life) on the app's clock or in real
- * time, or one of the two clocks has been set back to before its beginning.
- */
-export function isRenewalDue(leaf: LeafDates, { now, realNow }: Pick<ClockState, 'now' | 'realNow'>): boolean {
-  return (
-    isOutside(now, leaf.notBeforeMs, leaf.notAfterMs) || isOutside(realNow, leaf.wireNotBeforeMs, leaf.wireNotAfterMs)
-  );
-}
-
-function isOutside(nowMs: number, notBeforeMs: number, notAfterMs: number): boolean {
-  const leftMs = Math.min(LEAF_RENEWAL_DAYS_LEFT * DAY_MS, (notAfterMs - notBeforeMs) / 3);
-  return nowMs < notBeforeMs || nowMs >= notAfterMs - leftMs;
-}

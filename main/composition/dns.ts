@@ -1,5 +1,4 @@
 import { parseDuration } from '../base/duration.ts';
-import * as dnsRules from '../dns/index.ts';
 import {
   createDnsClient,
   createDnsServer,
@@ -36,7 +35,6 @@ export async function startDns(
   const recordWriter = createRecordWriter({
     clock,
     records: store.records,
-    rules: dnsRules,
     propagationMs: () => parseDuration(settings.current().propagation),
     onChanged(zone, names) {
       zonePublisher.recordsChanged(zone, names);
@@ -58,7 +56,6 @@ export async function startDns(
   const findZone = (apex: string) => zones.get(apex);
 
   return {
-    rules: dnsRules,
     listening,
     client,
     resolver,

@@ -2,7 +2,7 @@ import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } fro
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { type DnsResult, serverText } from '../dns/index.ts';
+import { type DnsResult, formatValue, serverText, typeCode } from '../dns/index.ts';
 import {
   askListener,
   createDoctor,
@@ -25,6 +25,7 @@ import {
   shakeHands,
 } from '../doctor/index.ts';
 import { presentDomain } from '../domains/index.ts';
+import { parseName } from '../model/dns-name.ts';
 import { routeTarget } from '../model/route.ts';
 import { dialUpstream } from '../proxy/index.ts';
 import { readIntegrity } from '../store/index.ts';
@@ -161,8 +162,8 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
   }
 
   function question() {
-    const name = dns.rules.parseName(CNAME_TARGET);
-    const type = dns.rules.typeCode('A');
+    const name = parseName(CNAME_TARGET);
+    const type = typeCode('A');
     if (!name.ok || type === null) throw new Error('The platform’s own name cannot be asked for.');
     return { name: name.name, type };
   }
@@ -172,7 +173,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
       ? { reason: result.detail ?? result.reason }
       : {
           rcode: result.rcode,
-          values: result.answers.flatMap(({ data }) => ('octets' in data ? [] : [dns.rules.formatValue(data)])),
+          values: result.answers.flatMap(({ data }) => ('octets' in data ? [] : [formatValue(data)])),
         };
 
   async function lookAtDns() {

@@ -3,8 +3,8 @@ import { CNAME_TARGET } from '../base/config.ts';
 import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { NAME_SERVER } from '../dns/index.ts';
-import * as domainRules from '../domains/index.ts';
-import { FREE_LIMITS, limitsOf } from '../model/rate-decision.ts';
+import { presentDomain } from '../domains/index.ts';
+import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { probeUpstream } from '../proxy/index.ts';
 import {
@@ -34,7 +34,7 @@ import {
   presentProject,
   type ProjectRow,
 } from '../services/index.ts';
-import * as trafficRules from '../traffic/index.ts';
+import { createEntryIds } from '../traffic/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/index.ts';
@@ -64,7 +64,7 @@ export function createServices(
   const { projects } = store;
   const effects = { emit: events.emit, publish };
   const present = (row: ProjectRow) => presentProject(row, limitsOf(row), dataPlane.ports);
-  const zoneParts = { clock, zones: store.zones, records: store.records, rules: dns.rules, writer: dns.recordWriter };
+  const zoneParts = { clock, zones: store.zones, records: store.records, writer: dns.recordWriter };
 
   const services: Services = {
     status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
@@ -109,8 +109,6 @@ export function createServices(
       keys: store.keys,
       limiter: dataPlane.limiter,
       effects,
-      planLimits: limitsOf,
-      freeLimits: FREE_LIMITS,
     }),
     api: createApiServices({
       projects,
@@ -130,13 +128,12 @@ export function createServices(
     domains: createDomainServices({
       projects,
       lifecycle,
-      rules: domainRules,
       effects,
       present: (domain, primary) =>
-        domainRules.presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: dns.zoneOf(domain.hostname), primary }),
+        presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: dns.zoneOf(domain.hostname), primary }),
       presentProject: present,
     }),
-    caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity, rules: domainRules }),
+    caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),
     certificates: createCertificateServices(lifecycle),
     zones: createZoneServices({
       ...zoneParts,
@@ -146,7 +143,7 @@ export function createServices(
       publish: dns.zoneChanged,
     }),
     records: createRecordServices(zoneParts),
-    dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver, rules: dns.rules }),
+    dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),
     ca: createCaServices({
       root: {
         describe: certificates.root.describe,
@@ -170,8 +167,7 @@ export function createServices(
     traffic: createTrafficServices({
       recorder: dataPlane.recorder,
       series: dataPlane.series,
-      rules: trafficRules,
-      ids: trafficRules.createEntryIds(clock.state().realNow),
+      ids: createEntryIds(clock.state().realNow),
       recording: () => settings.current().traffic.record,
       keys: store.keys,
       loopback: dataPlane.loopback,

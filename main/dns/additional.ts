@@ -1,4 +1,4 @@
-import { isAtOrBelow, type DomainName } from './name.ts';
+import { isAtOrBelow, type DomainName } from '../model/dns-name.ts';
 import type { RecordData, RRset } from './record.ts';
 import { rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { findZone, locate, type ZoneSet } from './zone-set.ts';

@@ -1,4 +1,4 @@
-import { absoluteText, type DomainName } from './name.ts';
+import { absoluteText, type DomainName } from '../model/dns-name.ts';
 import type { RRset } from './record.ts';
 import { aliasOf, rrsetOf } from './zone-index.ts';
 import { findZone, locate, type ZoneSet } from './zone-set.ts';

@@ -1,4 +1,4 @@
-import type { DomainName } from './name.ts';
+import type { DomainName } from '../model/dns-name.ts';
 import type { RRset } from './record.ts';
 
 /** Response codes used here (RFC 1035 §4.1.1, RFC 6891 §9). */

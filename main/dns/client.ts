@@ -4,7 +4,7 @@ import { createTurns } from '../base/turns.ts';
 import { RCODES } from './answer.ts';
 import { askTcp, askUdp, type ServerAddress, type TransportFailure } from './client-transport.ts';
 import { readResponse, type Response, type ResponseRecord } from './message-reader.ts';
-import { labelOctets, type DomainName } from './name.ts';
+import { labelOctets, type DomainName } from '../model/dns-name.ts';
 import { CLASS_IN, QUESTION_TYPES } from './record.ts';
 
 /** Times that a question is sent over UDP: a datagram may be lost, a server that misses three does not answer. */

@@ -1,8 +1,5 @@
 /** What the composition root and the services take from here; everything else is for this folder and its tests. */
-export { canonicalAddress } from './address.ts';
 export { emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
-export { caaWarnings } from './caa-value.ts';
-export { absoluteText, isAtOrBelow, parseName, relativeText, type DomainName } from './name.ts';
 export { NAME_SERVER, publishPlatformZone } from './platform-zone.ts';
 export { formatRecord, formatValue, formatZoneValue } from './record-format.ts';
 export { parseTtl, parseValue, parseZoneValue, type DataResult } from './record-text.ts';

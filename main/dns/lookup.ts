@@ -1,6 +1,6 @@
 import type { DnsClient, DnsResult } from './client.ts';
 import type { ServerAddress } from './client-transport.ts';
-import { parseName } from './name.ts';
+import { parseName } from '../model/dns-name.ts';
 import { typeCode } from './record.ts';
 
 /** The server that questions go to. */

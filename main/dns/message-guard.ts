@@ -1,5 +1,5 @@
 import type { Question } from './answer.ts';
-import { LABEL_OCTETS_MAX, readWireName } from './name.ts';
+import { LABEL_OCTETS_MAX, readWireName } from '../model/dns-name.ts';
 import { QUESTION_TYPES } from './record.ts';
 
 export const HEADER_OCTETS = 12;

@@ -1,6 +1,6 @@
-import { canonicalAddress } from './address.ts';
+import { canonicalAddress } from '../model/address.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
-import { LABEL_OCTETS_MAX, labelFromOctets, NAME_OCTETS_MAX, type DomainName } from './name.ts';
+import { LABEL_OCTETS_MAX, labelFromOctets, NAME_OCTETS_MAX, type DomainName } from '../model/dns-name.ts';
 import { QUESTION_TYPES, TYPE_CODES, typeName, type RecordData } from './record.ts';
 
 /** A record of a response. Data of a type that is not known here stays as octets (RFC 3597). */

@@ -1,6 +1,6 @@
-import { ipv4Octets, ipv6Groups } from './address.ts';
+import { ipv4Octets, ipv6Groups } from '../model/address.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
-import { labelOctets, parentOf, ROOT, type DomainName } from './name.ts';
+import { labelOctets, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordData, type RRset, type WireType } from './record.ts';
 import { STRING_OCTETS_MAX } from './record-text.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
-import { canonicalAddress } from './address.ts';
-import type { DomainName } from './name.ts';
+import { canonicalAddress } from '../model/address.ts';
+import type { DomainName } from '../model/dns-name.ts';
 import type { ResourceRecord } from './record.ts';
 import type { ZoneIndex } from './zone-index.ts';
 import type { ZoneSet } from './zone-set.ts';

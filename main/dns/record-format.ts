@@ -1,4 +1,4 @@
-import { absoluteText, relativeText, ROOT, type DomainName } from './name.ts';
+import { absoluteText, quoteOctets, relativeText, ROOT, type DomainName } from '../model/dns-name.ts';
 import type { RecordData, ResourceRecord } from './record.ts';
 
 /** A record's value in the form that `parseValue` reads. */
@@ -34,11 +34,11 @@ function formatData(data: RecordData, name: (name: DomainName) => string): strin
     case 'SRV':
       return `${data.priority} ${data.weight} ${data.port} ${name(data.target)}`;
     case 'TXT':
-      return data.strings.map(quote).join(' ');
+      return data.strings.map(quoteOctets).join(' ');
     case 'HINFO':
-      return `${quote(data.cpu)} ${quote(data.os)}`;
+      return `${quoteOctets(data.cpu)} ${quoteOctets(data.os)}`;
     case 'CAA':
-      return `${data.flags} ${data.tag} ${quote(data.value)}`;
+      return `${data.flags} ${data.tag} ${quoteOctets(data.value)}`;
     case 'SOA':
       return [
         name(data.primary),
@@ -50,12 +50,4 @@ function formatData(data: RecordData, name: (name: DomainName) => string): strin
         data.minimumSeconds,
       ].join(' ');
   }
-}
-
-/** Octets between quotation marks; what is not printable ASCII as `\DDD`. */
-function quote(octets: string): string {
-  const escaped = octets.replace(/["\\]|[^ -~]/g, (octet) =>
-    octet === '"' || octet === '\\' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,
-  );
-  return `"${escaped}"`;
 }

@@ -1,7 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { canonicalAddress } from './address.ts';
-import { caaFault, caaWarnings } from './caa-value.ts';
-import { parseName, ROOT, unescape, utf8Octets, type DomainName } from './name.ts';
+import { canonicalAddress } from '../model/address.ts';
+import { caaFault } from '../model/caa/value.ts';
+import { caaWarnings } from '../model/caa/wording.ts';
+import { parseName, ROOT, unescape, utf8Octets, type DomainName } from '../model/dns-name.ts';
 import { TTL_SECONDS_MAX, type RecordData, type RecordType } from './record.ts';
 import { readTokens, type Token } from './tokens.ts';
 

@@ -1,4 +1,4 @@
-import type { DomainName } from './name.ts';
+import type { DomainName } from '../model/dns-name.ts';
 
 /** Record types that exist on the wire, with their codes (IANA, DNS parameters). */
 export const TYPE_CODES = {

@@ -1,7 +1,7 @@
 import { glueAddresses, hostAddresses } from './additional.ts';
 import { flatten } from './alias.ts';
 import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
-import { absoluteText, parentOf, type DomainName } from './name.ts';
+import { absoluteText, parentOf, type DomainName } from '../model/dns-name.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordType, type RRset } from './record.ts';
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { findZone, locate, type Location, type ZoneSet } from './zone-set.ts';

@@ -1,4 +1,4 @@
-import { absoluteText, isAtOrBelow, parseName, type DomainName } from './name.ts';
+import { absoluteText, isAtOrBelow, parseName, type DomainName } from '../model/dns-name.ts';
 import { formatRecord } from './record-format.ts';
 import { parseTokens, parseTtl } from './record-text.ts';
 import {

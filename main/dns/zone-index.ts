@@ -1,5 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
-import { absoluteText, isAtOrBelow, parentOf, ROOT, type DomainName } from './name.ts';
+import { absoluteText, isAtOrBelow, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import { formatZoneValue } from './record-format.ts';
 import { isAlias, type RecordData, type RecordType, type ResourceRecord, type RRset } from './record.ts';
 import { negativeSoa, type Zone } from './zone.ts';

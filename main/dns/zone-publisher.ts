@@ -6,7 +6,7 @@ import { parseZoneValue } from './record-text.ts';
 import { isRecordType, type ResourceRecord } from './record.ts';
 import type { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
-import type { DomainName } from './name.ts';
+import type { DomainName } from '../model/dns-name.ts';
 
 /** When the store could not be written to; a full disk does not become free in a moment. */
 const SETTLE_RETRY_MS = 60_000;

@@ -1,5 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
-import { absoluteText, parentOf, ROOT, type DomainName } from './name.ts';
+import { absoluteText, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { absoluteText, isAtOrBelow, type DomainName } from './name.ts';
+import { absoluteText, isAtOrBelow, type DomainName } from '../model/dns-name.ts';
 import { formatZoneValue } from './record-format.ts';
 import {
   isAlias,

@@ -1,4 +1,4 @@
-import { canonicalAddress } from './names.ts';
+import { canonicalAddress } from '../model/address.ts';
 import type { AddressPair } from './observe.ts';
 import type { Resolution } from './resolution.ts';
 

@@ -4,7 +4,7 @@ import { instructionsFor, recordText } from './instructions.ts';
 import type { AddressPair, Observation } from './observe.ts';
 import { type ProviderRecord, unansweredAlias } from './provider.ts';
 import { apexOf } from './public-suffix.ts';
-import { dnsName } from './names.ts';
+import { dnsName } from '../model/dns-name.ts';
 import { isAbsent, type Resolution } from './resolution.ts';
 import { chainCheck, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
 import type { VerificationFacts } from './verification-facts.ts';

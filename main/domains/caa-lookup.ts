@@ -1,6 +1,6 @@
-import type { CaaRecord } from './caa-record.ts';
-import type { CaaLookup } from './caa-walk.ts';
-import type { DnsLookup, DnsRecord } from './dns-lookup.ts';
+import type { CaaRecord } from '../model/caa/value.ts';
+import type { CaaLookup } from '../model/caa/walk.ts';
+import type { DnsLookup, DnsRecord } from '../model/dns-lookup.ts';
 import { type Delegation, delegationText, resolve, type Resolution } from './resolution.ts';
 
 /** The lookup of `explainCaa` over real DNS questions. */

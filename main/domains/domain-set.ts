@@ -1,4 +1,5 @@
-import type { AttachedDomain, HeldLeaf } from './domain.ts';
+import type { AttachedDomain } from './domain.ts';
+import type { Leaf } from '../model/leaf.ts';
 
 /** What is stored of domains. Every method is durable when it returns. */
 export interface DomainRows {
@@ -7,13 +8,13 @@ export interface DomainRows {
   /** All of it, or nothing; domains that are gone are left alone. */
   update(changes: readonly DomainChange[]): void;
   remove(id: string): void;
-  leaf(hostname: string): HeldLeaf | null;
+  leaf(hostname: string): Leaf | null;
 }
 
 export interface DomainChange {
   readonly row: AttachedDomain;
   /** A new leaf; null leaves the one that is held. */
-  readonly leaf: HeldLeaf | null;
+  readonly leaf: Leaf | null;
 }
 
 /** The attached domains in memory, in step with what is stored. */
@@ -22,11 +23,11 @@ export interface DomainSet {
   /** The same domain as it is now; null when it is gone, even if its hostname is attached again. */
   current(domain: Pick<AttachedDomain, 'id' | 'hostname'>): AttachedDomain | null;
   list(): AttachedDomain[];
-  leaf(hostname: string): HeldLeaf | null;
+  leaf(hostname: string): Leaf | null;
   readonly size: number;
   insert(domain: AttachedDomain): void;
   /** In force here at once; durable with the next `commit`. A domain that is gone stays so. */
-  put(domain: AttachedDomain, leaf?: HeldLeaf | null): void;
+  put(domain: AttachedDomain, leaf?: Leaf | null): void;
   /** Resolves when everything that was put is stored and published; what is put meanwhile shares the write. */
   commit(): Promise<void>;
   /** The same at once. @throws what the store throws; what was put is taken back then. */
@@ -49,7 +50,7 @@ export function createDomainSet(options: {
   const domains = new Map(rows.list().map((domain) => [domain.hostname, domain]));
   /** What is stored of the domains that have been put since. */
   const stored = new Map<string, AttachedDomain>();
-  const leaves = new Map<string, HeldLeaf>();
+  const leaves = new Map<string, Leaf>();
   let waiting: PromiseWithResolvers<undefined> | null = null;
 
   const current: DomainSet['current'] = ({ id, hostname }) => {

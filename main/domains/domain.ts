@@ -21,18 +21,3 @@ export interface AttachedDomain extends HostnameStanding {
   readonly certificateChecks: readonly Check[];
   readonly certificate: CertificateStanding;
 }
-
-/** A certificate with its private key, and both pairs of dates. Secret. */
-export interface HeldLeaf {
-  readonly certificatePem: string;
-  readonly privateKeyPem: string;
-  readonly serial: string;
-  readonly fingerprint: string;
-  readonly sans: readonly string[];
-  /** On the app's clock. */
-  readonly notBeforeMs: EpochMs;
-  readonly notAfterMs: EpochMs;
-  /** In real time: what the certificate says. */
-  readonly wireNotBeforeMs: EpochMs;
-  readonly wireNotAfterMs: EpochMs;
-}

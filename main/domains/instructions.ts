@@ -1,5 +1,5 @@
 import type { Instruction } from '../contract/domains.ts';
-import { nameInZone } from './names.ts';
+import { relativeText } from '../model/dns-name.ts';
 import { apexOf, type DomainKind } from './public-suffix.ts';
 
 /** RFC 1035 leaves it to the owner; an hour is what most providers begin with. */
@@ -22,7 +22,7 @@ export function instructionsFor(
   zone: ZoneFacts | null = null,
 ): Instruction[] {
   const record = { value: cnameTarget, ttl: INSTRUCTION_TTL_SECONDS };
-  const name = nameInZone(hostname, zone?.zone ?? apexOf(hostname));
+  const name = relativeText(hostname, zone?.zone ?? apexOf(hostname));
   if (kind === 'apex') return [{ type: 'ALIAS', name, ...record, note: apexNote(hostname, zone) }];
   const note = zoneAtItself(hostname, cnameTarget, zone);
   return [{ type: 'CNAME', name, ...record, ...(note === null ? {} : { note }) }];
@@ -39,7 +39,7 @@ function apexNote(hostname: string, zone: ZoneFacts | null): string {
 export function zoneAtItself(hostname: string, cnameTarget: string, zone: ZoneFacts | null): string | null {
   if (zone?.zone !== hostname) return null;
   const above = apexOf(hostname);
-  const line = `${nameInZone(hostname, above)} CNAME ${cnameTarget}`;
+  const line = `${relativeText(hostname, above)} CNAME ${cnameTarget}`;
   return `There is a zone at ${hostname} itself, and a CNAME cannot stand at a zone’s apex. Remove that zone, and put the record into the zone ${above}: ${line}`;
 }
 

@@ -1,13 +1,14 @@
 import type { EpochMs } from '../base/clock.ts';
+import type { CaaVerdict } from '../contract/caa.ts';
 import type { Check, CheckCode } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { caaCheck } from './caa-check.ts';
 import { caaLookupOver } from './caa-lookup.ts';
-import type { CaaIssuer } from './caa-property.ts';
-import { explainCaa } from './caa.ts';
+import type { CaaIssuer } from '../model/caa/set.ts';
+import { explainCaa } from '../model/caa/walk.ts';
 import type { CertificateEvent } from './certificate-machine.ts';
-import type { DnsLookup } from './dns-lookup.ts';
-import type { AttachedDomain, HeldLeaf } from './domain.ts';
+import type { DnsLookup } from '../model/dns-lookup.ts';
+import type { AttachedDomain } from './domain.ts';
+import { type Leaf, renewAtMs } from '../model/leaf.ts';
 import { apexOf } from './public-suffix.ts';
 
 /** The CA, as far as custom domains need it. */
@@ -15,28 +16,47 @@ export interface CertificateIssuer {
   /** Whether the root's name constraints let it sign for a hostname. */
   permits(hostname: string): boolean;
   /** @throws VivariumError when it can't. */
-  issue(hostname: string): HeldLeaf;
+  issue(hostname: string): Leaf;
 }
-
-const DAY_MS = 86_400_000;
-
-/** As ACME clients do: time enough to see and mend a renewal that fails. A shorter life is renewed after two thirds. */
-export const RENEWAL_LEFT_MS = 30 * DAY_MS;
-
-export const renewAtMs = ({ notBeforeMs, notAfterMs }: HeldLeaf): EpochMs =>
-  Math.ceil(notAfterMs - Math.min(RENEWAL_LEFT_MS, (notAfterMs - notBeforeMs) / 3));
 
 /** What came of an attempt; `event` is for the certificate machine. */
 export interface Attempt {
   event: Extract<CertificateEvent, { type: 'issued' | 'refused' }>;
   checks: readonly Check[];
-  leaf: HeldLeaf | null;
+  leaf: Leaf | null;
 }
 
 /** Whether CAA lets the CA issue, asked of the DNS. */
 export async function gateCheck(dns: DnsLookup, hostname: string, identity: CaaIssuer): Promise<Check> {
   const verdict = await explainCaa({ ...identity, hostname, lookup: caaLookupOver(dns) });
   return caaCheck(verdict, identity.issuer);
+}
+
+/** The verdict of a CAA walk as a check of the domain: what stands between it and its certificate. */
+export function caaCheck(verdict: CaaVerdict, issuer: string): Check {
+  const expected = `${issuer} may issue`;
+  const found = verdict.decisive.join('; ');
+  switch (verdict.verdict) {
+    case 'allowed':
+      return {
+        code: 'caa_forbids',
+        outcome: 'ok',
+        expected,
+        found: found || 'no restriction',
+        message: verdict.message,
+      };
+    case 'forbidden':
+      return { code: 'caa_forbids', outcome: 'failed', expected, found, message: verdict.message, fix: verdict.change };
+    case 'lookup_failed':
+      return {
+        code: 'caa_lookup_failed',
+        outcome: 'unknown',
+        expected,
+        found: verdict.trace.at(-1)?.name,
+        message: verdict.message,
+        fix: verdict.change,
+      };
+  }
 }
 
 /**

@@ -6,7 +6,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { judgeAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { createDomainSet, type DomainRows, type DomainTransition } from './domain-set.ts';
-import type { AttachedDomain, HeldLeaf } from './domain.ts';
+import type { AttachedDomain } from './domain.ts';
+import type { Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed } from './hostname-machine.ts';
 import { judgeHostname } from './hostname-rules.ts';
 import { createSchedule, isCheckDue } from './schedule.ts';
@@ -58,9 +59,9 @@ export interface Lifecycle {
   renew(hostname: string): Promise<AttachedDomain>;
   /** Not served any more when it returns. */
   remove(hostname: string): AttachedDomain;
-  leaf(hostname: string): HeldLeaf | null;
+  leaf(hostname: string): Leaf | null;
   /** Replaces a leaf without a decision anew, as when its dates on the wire have run out under a clock that stands. */
-  keepLeaf(hostname: string, leaf: HeldLeaf): void;
+  keepLeaf(hostname: string, leaf: Leaf): void;
   /** To be called when a project has another plan; in force when it returns, and published. */
   planChanged(projectId: string): void;
   /** To be called when a project is gone from the store. */

@@ -1,6 +1,6 @@
 import { HOSTNAME_LENGTH_MAX } from '../base/hostname.ts';
-import type { DnsLookup } from './dns-lookup.ts';
-import { parentName } from './names.ts';
+import type { DnsLookup } from '../model/dns-lookup.ts';
+import { parentOf } from '../model/dns-name.ts';
 import type { DomainKind } from './public-suffix.ts';
 import { resolve, type Resolution } from './resolution.ts';
 
@@ -61,6 +61,6 @@ async function addressesOf(dns: DnsLookup, name: string): Promise<AddressPair> {
 
 /** Beside a subdomain, under the same parent; below an apex, where its own wildcard would be. */
 function nameOfSibling({ hostname, kind, randomLabel }: ObserveOptions): string | null {
-  const name = `${randomLabel()}.${kind === 'apex' ? hostname : (parentName(hostname) ?? hostname)}`;
+  const name = `${randomLabel()}.${kind === 'apex' ? hostname : parentOf(hostname)}`;
   return name.length > HOSTNAME_LENGTH_MAX ? null : name;
 }

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { ZoneFacts } from './instructions.ts';
-import { canonicalAddress, dnsName } from './names.ts';
+import { canonicalAddress } from '../model/address.ts';
+import { dnsName } from '../model/dns-name.ts';
 import type { DomainKind } from './public-suffix.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { isWithin } from '../base/hostname.ts';
-import type { DnsLookup, DnsRecord, DnsReply, DnsSource, LookupFailure, QuestionType } from './dns-lookup.ts';
-import { dnsName } from './names.ts';
+import type { DnsLookup, DnsRecord, DnsReply, DnsSource, LookupFailure, QuestionType } from '../model/dns-lookup.ts';
+import { dnsName, isAtOrBelow } from '../model/dns-name.ts';
 
 type Answered = Extract<DnsReply, { kind: 'answered' }>;
 
@@ -128,5 +127,3 @@ function referralEnd({ authority, source }: Answered, name: string): ResolutionE
   if (!source.local) return { kind: 'failed', reason: 'referral', detail: servers.join(', ') };
   return { kind: 'delegated', cut: dnsName(first.name), servers };
 }
-
-const isAtOrBelow = (name: string, above: string): boolean => above === '' || isWithin(name, above);

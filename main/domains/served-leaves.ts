@@ -2,7 +2,8 @@ import type { SecureContext } from 'node:tls';
 import type { ClockState } from '../base/clock.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { AttachedDomain, HeldLeaf } from './domain.ts';
+import type { AttachedDomain } from './domain.ts';
+import type { Leaf } from '../model/leaf.ts';
 import { isServed } from './hostname-machine.ts';
 import type { CertificateIssuer } from './issue.ts';
 
@@ -20,14 +21,14 @@ export interface ServedLeaves {
 /** What SNI is answered with for custom domains: the leaf that is stored, and none that was not decided upon. */
 export function createServedLeaves(options: {
   find: (hostname: string) => AttachedDomain | null;
-  leaf: (hostname: string) => HeldLeaf | null;
+  leaf: (hostname: string) => Leaf | null;
   /** Takes a leaf with other dates on the wire. */
-  keepLeaf: (hostname: string, leaf: HeldLeaf) => void;
+  keepLeaf: (hostname: string, leaf: Leaf) => void;
   issuer: Pick<CertificateIssuer, 'issue'>;
   clock: { state(): Pick<ClockState, 'realNow'> };
 }): ServedLeaves {
   const { find, clock } = options;
-  const contexts = createSecureContexts<HeldLeaf>({ clock });
+  const contexts = createSecureContexts<Leaf>({ clock });
 
   function hold(hostname: string): SecureContext | null {
     const leaf = contexts.leafOf(hostname) ?? options.leaf(hostname);
@@ -35,7 +36,7 @@ export function createServedLeaves(options: {
   }
 
   /** Real time goes on while the app's clock stands: what real clients see is renewed without the app's dates. */
-  function onTheWire(hostname: string, leaf: HeldLeaf): HeldLeaf {
+  function onTheWire(hostname: string, leaf: Leaf): Leaf {
     const { realNow } = clock.state();
     if (realNow >= leaf.wireNotBeforeMs && realNow < leaf.wireNotAfterMs - WIRE_LEFT_MS) return leaf;
     try {

@@ -1,5 +1,5 @@
 import type { VerificationCheck } from './check-order.ts';
-import type { LookupFailure } from './dns-lookup.ts';
+import type { LookupFailure } from '../model/dns-lookup.ts';
 import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
 
 /** What the fixes of one domain are written with. */

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Plan } from '../contract/projects.ts';
+import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type CertificateStanding } from './certificate-machine.ts';
 import type { AttachedDomain } from './domain.ts';
 import { nextHostname } from './hostname-machine.ts';
@@ -17,8 +18,8 @@ export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): A
   return { ...domain, state: state.state, stateBefore, verifiedAtMs, certificate, nextCheckAtMs };
 }
 
-/** No leaf lives longer than 90 days, so one with more than 60 before its renewal is from the future. */
-const RENEWAL_AHEAD_MS_MAX = 61 * 86_400_000;
+/** A new leaf is this far from its renewal, with a day to spare; one that is further away is from the future. */
+const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + 86_400_000;
 
 /**
  * A domain after the clock went back: what was to be done at a moment that is far off now is done as soon as it would

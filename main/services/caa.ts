@@ -1,15 +1,15 @@
 import { normalizeHostname } from '../base/hostname.ts';
 import type { Services } from '../contract/index.ts';
 import type { Settings } from '../contract/settings.ts';
-import type { CaaRequest, caaLookupOver, DnsLookup, explainCaa } from '../domains/index.ts';
+import { caaLookupOver } from '../domains/caa-lookup.ts';
+import { type CaaRequest, explainCaa } from '../model/caa/walk.ts';
+import type { DnsLookup } from '../model/dns-lookup.ts';
 import { inputError } from './project-rules.ts';
 
 export function createCaaServices(options: {
   dns: DnsLookup;
   identity: () => Settings['caaIdentity'];
-  rules: { explainCaa: typeof explainCaa; caaLookupOver: typeof caaLookupOver };
 }): Services['caa'] {
-  const { dns, rules } = options;
   return {
     explain({ hostname: text, issuer, wildcard, method, accountUri }) {
       const name = normalizeHostname(text.trim().replace(/^\*\./, ''));
@@ -24,7 +24,7 @@ export function createCaaServices(options: {
         method,
         accountUri: accountUri ?? (own ? identity.accountUri : null),
       };
-      return rules.explainCaa({ ...request, lookup: rules.caaLookupOver(dns) });
+      return explainCaa({ ...request, lookup: caaLookupOver(options.dns) });
     },
   };
 }

@@ -1,14 +1,15 @@
 import type { Certificate } from '../contract/certificates.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
+import { describeLeaf, type Leaf } from '../model/leaf.ts';
 import { certificateFile } from './certificate-file.ts';
-import type { AttachedDomain, HeldLeaf, Lifecycle } from '../domains/index.ts';
+import type { AttachedDomain, Lifecycle } from '../domains/index.ts';
 
 export function createCertificateServices(
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>,
 ): Services['certificates'] {
   /** @throws VivariumError not_found */
-  function leafOf(domain: AttachedDomain): HeldLeaf {
+  function leafOf(domain: AttachedDomain): Leaf {
     const leaf = lifecycle.leaf(domain.hostname);
     if (leaf !== null) return leaf;
     throw new VivariumError(
@@ -17,7 +18,7 @@ export function createCertificateServices(
     );
   }
 
-  const show = (domain: AttachedDomain): Certificate => presentCertificate(domain, leafOf(domain));
+  const show = (domain: AttachedDomain): Certificate => present(domain, leafOf(domain));
 
   return {
     list: () =>
@@ -25,7 +26,7 @@ export function createCertificateServices(
         // Only these two states have a leaf that is worth reading from the store.
         const { state } = domain.certificate;
         const leaf = state === 'issued' || state === 'expired' ? lifecycle.leaf(domain.hostname) : null;
-        return leaf === null ? [] : [presentCertificate(domain, leaf)];
+        return leaf === null ? [] : [present(domain, leaf)];
       }),
     get: ({ hostname }) => show(lifecycle.get(hostname)),
     export({ hostname, format }) {
@@ -36,20 +37,8 @@ export function createCertificateServices(
   };
 }
 
-function presentCertificate({ hostname, certificate }: AttachedDomain, leaf: HeldLeaf): Certificate {
-  return {
-    hostname,
-    serial: leaf.serial,
-    sans: [...leaf.sans],
-    notBefore: iso(leaf.notBeforeMs),
-    notAfter: iso(leaf.notAfterMs),
-    wireNotBefore: iso(leaf.wireNotBeforeMs),
-    wireNotAfter: iso(leaf.wireNotAfterMs),
-    fingerprint: leaf.fingerprint,
-    pem: leaf.certificatePem,
-    chain: [],
-    state: certificate.state,
-  };
-}
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+const present = ({ hostname, certificate }: AttachedDomain, leaf: Leaf): Certificate => ({
+  hostname,
+  ...describeLeaf(leaf),
+  state: certificate.state,
+});

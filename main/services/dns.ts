@@ -2,16 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { AnswerRecord } from '../contract/zones.ts';
-import type {
-  DnsClient,
-  formatValue,
-  formatZoneValue,
-  parseName,
-  ResponseRecord,
-  serverText,
-  typeCode,
-  typeName,
-} from '../dns/index.ts';
+import type { DnsClient, ResponseRecord } from '../dns/index.ts';
+import { serverText } from '../dns/lookup.ts';
+import { formatValue, formatZoneValue } from '../dns/record-format.ts';
+import { typeCode, typeName } from '../dns/record.ts';
+import { parseName } from '../model/dns-name.ts';
 import { inputError } from './project-rules.ts';
 
 export function createDnsServices(options: {
@@ -19,20 +14,12 @@ export function createDnsServices(options: {
   client: Pick<DnsClient, 'ask'>;
   /** The server that the setting names. */
   resolver: () => { address: string; port: number };
-  rules: {
-    formatValue: typeof formatValue;
-    formatZoneValue: typeof formatZoneValue;
-    parseName: typeof parseName;
-    serverText: typeof serverText;
-    typeCode: typeof typeCode;
-    typeName: typeof typeName;
-  };
 }): Services['dns'] {
-  const { clock, rules } = options;
+  const { clock } = options;
 
   function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
     const shown = { name: nameText(name), type: data.type, ttl: ttlSeconds };
-    if (!('octets' in data)) return { ...shown, value: rules.formatValue(data), rdata: rules.formatZoneValue(data) };
+    if (!('octets' in data)) return { ...shown, value: formatValue(data), rdata: formatZoneValue(data) };
     // RFC 3597 §5: how data of an unknown type is written.
     const unknown = `\\# ${data.octets.length / 2} ${data.octets}`.trimEnd();
     return { ...shown, value: unknown, rdata: unknown };
@@ -40,9 +27,9 @@ export function createDnsServices(options: {
 
   return {
     async query({ name: text, type: mnemonic }) {
-      const name = rules.parseName(text);
+      const name = parseName(text);
       if (!name.ok) throw inputError('name', name.message);
-      const type = rules.typeCode(mnemonic);
+      const type = typeCode(mnemonic);
       if (type === null) {
         throw inputError('type', `"${mnemonic}" is not a record type; write A, CAA, or a number like TYPE65.`);
       }
@@ -50,7 +37,7 @@ export function createDnsServices(options: {
       const askedAt = clock.monotonic();
       const result = await options.client.ask(server, { name: name.name, type });
       const elapsedMs = clock.monotonic() - askedAt;
-      const at = rules.serverText(server);
+      const at = serverText(server);
       if (result.kind === 'failed') throw failure(at, result);
       const { kind: _answered, answers, authority, additional, transport, flags, ...rest } = result;
       return {
@@ -59,7 +46,7 @@ export function createDnsServices(options: {
         answer: answers.map(present),
         authority: authority.map(present),
         additional: additional.map(present),
-        question: { name: nameText(name.name), type: rules.typeName(type) },
+        question: { name: nameText(name.name), type: typeName(type) },
         source: `${at} over ${transport === 'udp' ? 'UDP' : 'TCP'}`,
         server: { address: server.address, port: server.port, transport },
         elapsedMs,

@@ -1,13 +1,11 @@
 import { VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
 import type { DomainConfiguration, DomainConfigurationInput } from '../contract/domains.ts';
-import type { AttachedDomain, judgeHostname, judgeRedirects, Lifecycle } from '../domains/index.ts';
+import { judgeHostname } from '../domains/hostname-rules.ts';
+import type { AttachedDomain, Lifecycle } from '../domains/index.ts';
+import { judgeRedirects } from '../domains/redirects.ts';
 import type { ProjectRow } from './dependencies.ts';
 
 export type ConfiguredLifecycle = Pick<Lifecycle, 'list' | 'find' | 'judge' | 'attach'>;
-export interface ConfigurationRules {
-  judgeRedirects: typeof judgeRedirects;
-  judgeHostname: typeof judgeHostname;
-}
 
 /** A project's domains as they are kept in a file. */
 export function configurationOf(row: ProjectRow, domains: readonly AttachedDomain[]): DomainConfiguration {
@@ -31,19 +29,18 @@ export function planConfiguration(
   facts: {
     projectId: string;
     lifecycle: ConfiguredLifecycle;
-    rules: ConfigurationRules;
     /** Redirects of the other projects. */
     others: readonly ProjectRow['redirects'][number][];
   },
 ): ConfigurationPlan {
-  const { projectId, lifecycle, rules, others } = facts;
+  const { projectId, lifecycle, others } = facts;
   const wrong: (InputIssue & { code: ErrorCode })[] = [];
   const refuse = (code: ErrorCode, path: string, message: string) =>
     wrong.push({ code, path: `configuration.${path}`, message });
 
   const attach = new Set<string>();
   wanted.domains?.forEach((text, index) => {
-    const hostname = normalForm(text, rules);
+    const hostname = normalForm(text);
     if (hostname !== null && lifecycle.find(hostname)?.projectId === projectId) return;
     const verdict = lifecycle.judge(projectId, text);
     if (verdict.ok) attach.add(verdict.hostname);
@@ -53,13 +50,13 @@ export function planConfiguration(
 
   const project: { primary?: string | null; redirects?: ProjectRow['redirects'] } = {};
   if (wanted.primary !== undefined) {
-    project.primary = wanted.primary === null ? null : normalForm(wanted.primary, rules);
+    project.primary = wanted.primary === null ? null : normalForm(wanted.primary);
     if (wanted.primary !== null && holderOf(project.primary ?? '')?.projectId !== projectId) {
       refuse('invalid_request', 'primary', 'must be one of the domains, or null for the platform’s own.');
     }
   }
   if (wanted.redirects !== undefined) {
-    const verdict = rules.judgeRedirects(wanted.redirects, { projectId, others, holderOf });
+    const verdict = judgeRedirects(wanted.redirects, { projectId, others, holderOf });
     if (verdict.ok) project.redirects = verdict.redirects;
     else for (const { path, message } of verdict.issues) refuse('invalid_request', path, message);
   }
@@ -71,7 +68,7 @@ export function planConfiguration(
   throw new VivariumError(first.code, message, { issues });
 }
 
-function normalForm(text: string, { judgeHostname }: ConfigurationRules): string | null {
+function normalForm(text: string): string | null {
   const verdict = judgeHostname(text);
   return verdict.ok ? verdict.hostname : null;
 }

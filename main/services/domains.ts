@@ -2,13 +2,10 @@ import type { Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
+import { judgeHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain, Lifecycle } from '../domains/index.ts';
-import {
-  configurationOf,
-  type ConfigurationRules,
-  type ConfiguredLifecycle,
-  planConfiguration,
-} from './domain-configuration.ts';
+import { judgeRedirects } from '../domains/redirects.ts';
+import { configurationOf, type ConfiguredLifecycle, planConfiguration } from './domain-configuration.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
@@ -16,13 +13,12 @@ import { existingProject } from './projects.ts';
 export function createDomainServices(options: {
   projects: ProjectRows;
   lifecycle: ConfiguredLifecycle & Pick<Lifecycle, 'get' | 'verify' | 'remove'>;
-  rules: ConfigurationRules;
   effects: Effects;
   /** What a domain does not hold: instructions by its zone, and whether it is primary. */
   present: (domain: AttachedDomain, primary: boolean) => Domain;
   presentProject: (row: ProjectRow) => Project;
 }): Services['domains'] {
-  const { projects, lifecycle, rules, effects, present } = options;
+  const { projects, lifecycle, effects, present } = options;
 
   const isPrimary = ({ projectId, hostname }: AttachedDomain): boolean => projects.get(projectId)?.primary === hostname;
   const show = (domain: AttachedDomain): Domain => present(domain, isPrimary(domain));
@@ -60,7 +56,7 @@ export function createDomainServices(options: {
     setRedirects({ projectId, redirects }) {
       existingProject(projects, projectId);
       const facts = { projectId, others: redirectsOfOthers(projectId), holderOf: lifecycle.find };
-      const verdict = rules.judgeRedirects(redirects, facts);
+      const verdict = judgeRedirects(redirects, facts);
       if (!verdict.ok) {
         const message = verdict.issues.map((issue) => `${issue.path} ${issue.message}`).join('; ');
         throw new VivariumError('invalid_request', message, { issues: verdict.issues });
@@ -72,7 +68,7 @@ export function createDomainServices(options: {
     import({ projectId, configuration }) {
       existingProject(projects, projectId);
       const others = redirectsOfOthers(projectId);
-      const { attach, project } = planConfiguration(configuration, { projectId, lifecycle, rules, others });
+      const { attach, project } = planConfiguration(configuration, { projectId, lifecycle, others });
       for (const hostname of attach) lifecycle.attach(projectId, hostname);
       projects.update(projectId, project);
       changed(projectId);
@@ -85,7 +81,7 @@ export function createDomainServices(options: {
   }
 
   function ownHostname(projectId: string, text: string): string {
-    const verdict = rules.judgeHostname(text);
+    const verdict = judgeHostname(text);
     const domain = verdict.ok ? lifecycle.find(verdict.hostname) : null;
     if (domain !== null && domain.projectId === projectId) return domain.hostname;
     throw inputError('hostname', 'must be a domain of this project, or null for the platform’s own; attach it first.');

@@ -2,35 +2,30 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
 import type { PlanLimits } from '../contract/projects.ts';
+import { DAY_MS, FREE_LIMITS, limitsOf, MINUTE_MS } from '../model/rate-decision.ts';
 import type { CallerReading, Limiter } from '../ratelimit/limiter.ts';
-import type { Effects, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts';
+import type { Effects, KeyRows, ProjectRows } from './dependencies.ts';
 import { existingKey } from './keys.ts';
 import { existingProject } from './projects.ts';
 
 /** Callers that one answer lists, the latest first. */
 const USAGE_ROWS_MAX = 1_000;
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-
 export function createLimitServices(options: {
   projects: ProjectRows;
   keys: KeyRows;
   limiter: Limiter;
   effects: Effects;
-  planLimits: (project: ProjectRow) => PlanLimits;
-  /** What callers without a valid key are held to. */
-  freeLimits: PlanLimits;
 }): Services['limits'] {
   const { projects, keys, limiter, effects } = options;
 
   function usage(projectId: string): CallerUsage[] {
     const project = existingProject(projects, projectId);
-    const keyLimits = options.planLimits(project);
+    const keyLimits = limitsOf(project);
     return limiter
       .usage(projectId)
       .slice(0, USAGE_ROWS_MAX)
-      .map((reading) => presentCaller(reading, reading.caller.startsWith('key:') ? keyLimits : options.freeLimits));
+      .map((reading) => presentCaller(reading, reading.caller.startsWith('key:') ? keyLimits : FREE_LIMITS));
   }
 
   return {

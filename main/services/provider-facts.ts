@@ -1,4 +1,5 @@
 import type { ProviderFacts } from '../domains/index.ts';
+import { parentOf, ROOT } from '../model/dns-name.ts';
 import type { RecordRows, VersionRow } from './dependencies.ts';
 
 /** Finds a zone that is answered from by its apex. */
@@ -6,14 +7,12 @@ export type FindZone = (apex: string) => { apex: string; supportsAlias: boolean 
 
 /** The zone here that a hostname is in, the closest one first; null when it is in none. */
 export function zoneFacts(hostname: string, find: FindZone): Pick<ProviderFacts, 'zone' | 'supportsAlias'> | null {
-  for (let name = hostname; name !== ''; name = parentOf(name)) {
+  for (let name = hostname; name !== ROOT; name = parentOf(name)) {
     const found = find(name);
     if (found !== undefined) return { zone: found.apex, supportsAlias: found.supportsAlias };
   }
   return null;
 }
-
-const parentOf = (name: string): string => (name.includes('.') ? name.slice(name.indexOf('.') + 1) : '');
 
 /** What decides where a hostname leads. */
 const TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME'] as const;

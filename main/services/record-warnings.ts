@@ -1,17 +1,15 @@
-import type * as Dns from '../dns/index.ts';
 import type { ResourceRecord } from '../dns/index.ts';
+import { absoluteText, relativeText } from '../model/dns-name.ts';
 import type { RecordRows, ZoneRow, ZoneRows } from './dependencies.ts';
 
-type NameRules = Pick<typeof Dns, 'absoluteText' | 'relativeText'>;
-
 /** `www.example.test` without the dot, in the zone `example.test`, is what many mean and few get. */
-export function nameWarnings(rules: NameRules, zone: ZoneRow, text: string, name: string): string[] {
+export function nameWarnings(zone: ZoneRow, text: string, name: string): string[] {
   const doubled = `.${zone.name}.${zone.name}`;
   if (text.endsWith('.') || (!name.endsWith(doubled) && name !== doubled.slice(1))) return [];
   const meant = name.slice(0, -zone.name.length - 1);
   return [
-    `The name is relative to the zone, so this is "${rules.absoluteText(name)}". ` +
-      `Write "${rules.relativeText(meant, zone.name)}" or "${rules.absoluteText(meant)}" if you meant that.`,
+    `The name is relative to the zone, so this is "${absoluteText(name)}". ` +
+      `Write "${relativeText(meant, zone.name)}" or "${absoluteText(meant)}" if you meant that.`,
   ];
 }
 
@@ -21,14 +19,13 @@ export function nameWarnings(rules: NameRules, zone: ZoneRow, text: string, name
  * the addresses of its name servers.
  */
 export function hiddenWarnings(
-  rules: NameRules,
   stored: { zones: Pick<ZoneRows, 'get'>; records: Pick<RecordRows, 'rrset'> },
   zone: ZoneRow,
   { name, data }: ResourceRecord,
 ): string[] {
   for (const place of placesBelow(zone.name, name)) {
     if (place === name && data.type === 'NS') return [];
-    const shown = rules.absoluteText(place);
+    const shown = absoluteText(place);
     if (stored.zones.get(place) !== null) {
       return [`There is a zone "${shown}" here too, which answers for this name instead. Put the record there.`];
     }
@@ -37,7 +34,7 @@ export function hiddenWarnings(
       .filter(({ visibleUntilMs }) => visibleUntilMs === null);
     if (servers.length === 0) continue;
     const isGlue = data.type === 'A' || data.type === 'AAAA';
-    if (isGlue && servers.some(({ value }) => value === rules.absoluteText(name))) return [];
+    if (isGlue && servers.some(({ value }) => value === absoluteText(name))) return [];
     return [
       `"${shown}" is delegated by its NS records, so other name servers answer for this name, and this record is not seen. ` +
         'Remove the NS records, or put the record where they lead.',

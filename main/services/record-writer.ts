@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { changeRRset, formatZoneValue, ResourceRecord } from '../dns/index.ts';
+import type { ResourceRecord } from '../dns/index.ts';
+import { changeRRset } from '../dns/propagation.ts';
+import { formatZoneValue } from '../dns/record-format.ts';
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
 import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 
@@ -22,18 +24,17 @@ type Change = Parameters<typeof changeRRset>[1];
 export function createRecordWriter(options: {
   clock: Pick<Clock, 'now'>;
   records: RecordRows;
-  rules: { changeRRset: typeof changeRRset; formatZoneValue: typeof formatZoneValue };
   propagationMs: () => number;
   /** Called after the store has it; in force when it returns. */
   onChanged: (zone: string, names: ReadonlySet<string>) => void;
 }): RecordWriter {
-  const { clock, records, rules } = options;
+  const { clock, records } = options;
 
   /** What a change to one RRset means for what is stored, added to `changes`. The records that were not there before. */
   function plan(zone: string, key: RRsetKey, change: Change, changes: Collected): number {
     const before = records.rrset(zone, key.name, key.type);
     const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
-    const after = rules.changeRRset(before, change, time);
+    const after = changeRRset(before, change, time);
     if (after === before) return 0;
     changes.names.add(key.name);
     const kept = new Map(after.filter(isStored).map((version) => [version.key, version]));
@@ -63,7 +64,7 @@ export function createRecordWriter(options: {
     put(zone, wanted) {
       const changes = nothingCollected();
       let created = 0;
-      for (const { name, type, put } of rrsetsOf(wanted, rules.formatZoneValue)) {
+      for (const { name, type, put } of rrsetsOf(wanted)) {
         created += plan(zone, { name, type }, { put }, changes);
       }
       if (changes.names.size > 0) store(zone, changes, created);
@@ -73,7 +74,7 @@ export function createRecordWriter(options: {
       const changes = nothingCollected();
       const { zone } = record;
       const key = { name, type: data.type };
-      const value = rules.formatZoneValue(data);
+      const value = formatZoneValue(data);
       const put = [{ id: record.id, ttlSeconds, value }];
       if (name !== record.name || data.type !== record.type) {
         plan(zone, record, { remove: new Set([record.id]) }, changes);
@@ -124,13 +125,13 @@ interface WantedRRset extends RRsetKey {
 }
 
 /** Records by RRset; of a value that comes twice, the last TTL counts. */
-function rrsetsOf(wanted: readonly ResourceRecord[], format: typeof formatZoneValue): Iterable<WantedRRset> {
+function rrsetsOf(wanted: readonly ResourceRecord[]): Iterable<WantedRRset> {
   const rrsets = new Map<string, WantedRRset>();
   for (const { name, ttlSeconds, data } of wanted) {
     const key = `${data.type} ${name}`;
     let rrset = rrsets.get(key);
     if (rrset === undefined) rrsets.set(key, (rrset = { name, type: data.type, put: [] }));
-    rrset.put.push({ id: createId('rec'), ttlSeconds, value: format(data) });
+    rrset.put.push({ id: createId('rec'), ttlSeconds, value: formatZoneValue(data) });
   }
   return rrsets.values();
 }

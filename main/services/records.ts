@@ -1,29 +1,17 @@
 import type { Clock } from '../base/clock.ts';
-import type { InputIssue } from '../contract/errors.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { type PropagatingRRset, type RecordInfo, recordType } from '../contract/zones.ts';
-import type * as Dns from '../dns/index.ts';
 import type { RecordData, ResourceRecord } from '../dns/index.ts';
+import { statesOf } from '../dns/propagation.ts';
+import { formatValue, formatZoneValue } from '../dns/record-format.ts';
+import { parseValue, parseZoneValue } from '../dns/record-text.ts';
+import { carelessFaults, recordFaults } from '../dns/zone.ts';
+import { parseName, relativeText } from '../model/dns-name.ts';
 import type { RecordRows, VersionRow, ZoneRow, ZoneRows } from './dependencies.ts';
 import { hiddenWarnings, nameWarnings } from './record-warnings.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { existingZone } from './zone-rules.ts';
-
-/** The rules of DNS that the services ask. */
-export type RecordRules = Pick<
-  typeof Dns,
-  | 'absoluteText'
-  | 'carelessFaults'
-  | 'formatValue'
-  | 'formatZoneValue'
-  | 'parseName'
-  | 'parseValue'
-  | 'parseZoneValue'
-  | 'recordFaults'
-  | 'relativeText'
-  | 'statesOf'
->;
 
 /** Of one RRset, changes that are on their way and listed: who made more has seen enough. */
 const CHANGES_LISTED_MAX = 10;
@@ -32,22 +20,21 @@ export function createRecordServices(options: {
   clock: Pick<Clock, 'now'>;
   zones: ZoneRows;
   records: RecordRows;
-  rules: RecordRules;
   writer: RecordWriter;
 }): Services['records'] {
-  const { clock, zones, records, rules, writer } = options;
+  const { clock, zones, records, writer } = options;
 
   /** The current record of that value, as it is after a change. */
   function shown(zone: ZoneRow, record: ResourceRecord, typed: string): RecordInfo {
     const { name, data } = record;
-    const value = rules.formatZoneValue(data);
+    const value = formatZoneValue(data);
     const row = records
       .rrset(zone.name, name, data.type)
       .find((version) => version.visibleUntilMs === null && version.value === value);
     if (row === undefined) throw new Error('A record that was put is not there.');
-    return presentRecord(rules, row, [
-      ...nameWarnings(rules, zone, typed, name),
-      ...hiddenWarnings(rules, { zones, records }, zone, record),
+    return presentRecord(row, [
+      ...nameWarnings(zone, typed, name),
+      ...hiddenWarnings({ zones, records }, zone, record),
     ]);
   }
 
@@ -60,80 +47,79 @@ export function createRecordServices(options: {
   return {
     list({ zone: text, name }) {
       const zone = existingZone(zones, text).name;
-      const rows = name === undefined ? records.list(zone) : records.at(zone, ownerName(rules, zone, name));
-      return rows.map((row) => presentRecord(rules, row));
+      const rows = name === undefined ? records.list(zone) : records.at(zone, ownerName(zone, name));
+      return rows.map((row) => presentRecord(row));
     },
     put(input) {
       const zone = existingZone(zones, input.zone);
-      const record = readRecord(rules, zone, input);
-      checkPlace(rules, zone, record, input.force, (name) => dataAt(rules, records, zone.name, name));
+      const record = readRecord(zone, input);
+      checkPlace(zone, record, input.force, (name) => dataAt(records, zone.name, name));
       writer.put(zone.name, [record]);
       return shown(zone, record, input.name);
     },
     update({ id, force, ...changes }) {
       const row = existing(id);
       const zone = existingZone(zones, row.zone);
-      const before = presentRecord(rules, row);
+      const before = presentRecord(row);
       const { name = before.name, type = before.type, ttl = before.ttl, value = before.value } = changes;
-      const read = readRecord(rules, zone, { name, type, ttl, value });
+      const read = readRecord(zone, { name, type, ttl, value });
       // What is shown of a text may be less than what is stored.
-      const kept = changes.value === undefined && type === before.type ? readData(rules, row)[0] : undefined;
+      const kept = changes.value === undefined && type === before.type ? readData(row)[0] : undefined;
       const record = kept === undefined ? read : { ...read, data: kept };
-      checkPlace(rules, zone, record, force, (owner) => dataAt(rules, records, zone.name, owner, row));
+      checkPlace(zone, record, force, (owner) => dataAt(records, zone.name, owner, row));
       writer.replace(row, record);
       return shown(zone, record, name);
     },
     remove({ id }) {
       const row = existing(id);
       const visibleAtMs = writer.remove(row);
-      return presentRecord(rules, { ...row, visibleAtMs });
+      return presentRecord({ ...row, visibleAtMs });
     },
     propagating({ zone }) {
       const { name: apex } = existingZone(zones, zone);
       if (records.nextChangeMs() === null) return [];
       const rrsets = Map.groupBy(records.versions(apex), ({ type, name }) => `${type} ${name}`);
-      return [...rrsets.values()].flatMap((versions) => presentPropagating(rules, versions, clock.now()));
+      return [...rrsets.values()].flatMap((versions) => presentPropagating(versions, clock.now()));
     },
   };
 }
 
 /** @throws VivariumError invalid_request */
-function ownerName(rules: Pick<RecordRules, 'parseName'>, zone: string, text: string): string {
-  const name = rules.parseName(text, zone);
+function ownerName(zone: string, text: string): string {
+  const name = parseName(text, zone);
   if (!name.ok) throw refused('invalid_request', [{ path: 'name', message: name.message }]);
   return name.name;
 }
 
 /** Data of the records at a name, one of each type, for the rules on what may stand together; as if `without` had gone. */
 function dataAt(
-  rules: Pick<RecordRules, 'parseZoneValue'>,
   records: Pick<RecordRows, 'typesAt' | 'rrset'>,
   zone: string,
   name: string,
   without?: VersionRow,
 ): RecordData[] {
   const rows = records.typesAt(zone, name);
-  if (without?.name !== name) return rows.flatMap((row) => readData(rules, row));
+  if (without?.name !== name) return rows.flatMap((row) => readData(row));
   const rest = records
     .rrset(zone, name, without.type)
     .find((version) => version.visibleUntilMs === null && version.id !== without.id);
   const kept = rows.filter(({ type }) => type !== without.type);
-  return [...kept, ...(rest === undefined ? [] : [rest])].flatMap((row) => readData(rules, row));
+  return [...kept, ...(rest === undefined ? [] : [rest])].flatMap((row) => readData(row));
 }
 
 /** An RRset of which something is on its way; nothing for one that stays as it is. */
-function presentPropagating(rules: RecordRules, versions: readonly VersionRow[], nowMs: number): PropagatingRRset[] {
+function presentPropagating(versions: readonly VersionRow[], nowMs: number): PropagatingRRset[] {
   const [first] = versions;
-  const [now, ...ahead] = rules.statesOf(versions, nowMs, CHANGES_LISTED_MAX);
+  const [now, ...ahead] = statesOf(versions, nowMs, CHANGES_LISTED_MAX);
   if (first === undefined || now === undefined || ahead.length === 0) return [];
   const answered = (rows: readonly VersionRow[]) =>
     rows.map((row) => {
-      const { ttl, value } = presentRecord(rules, row);
+      const { ttl, value } = presentRecord(row);
       return { ttl, value };
     });
   return [
     {
-      name: rules.relativeText(first.name, first.zone),
+      name: relativeText(first.name, first.zone),
       type: recordType.parse(first.type),
       answered: answered(now.versions),
       changes: ahead.map((state) => ({ at: new Date(state.fromMs).toISOString(), answered: answered(state.versions) })),
@@ -142,25 +128,21 @@ function presentPropagating(rules: RecordRules, versions: readonly VersionRow[],
 }
 
 /** A stored record's data; nothing where another version of Vivarium has stored what this one can't read. */
-export function readData(
-  rules: Pick<RecordRules, 'parseZoneValue'>,
-  { type, value }: Pick<VersionRow, 'type' | 'value'>,
-): RecordData[] {
+export function readData({ type, value }: Pick<VersionRow, 'type' | 'value'>): RecordData[] {
   const known = recordType.safeParse(type);
-  const read = known.success ? rules.parseZoneValue(known.data, value) : null;
+  const read = known.success ? parseZoneValue(known.data, value) : null;
   return read?.ok === true ? [read.data] : [];
 }
 
 /** @throws VivariumError invalid_request with what is wrong with the name and with the value. */
 function readRecord(
-  rules: RecordRules,
   zone: ZoneRow,
   input: { name: string; type: RecordInfo['type']; ttl: number; value: string },
 ): ResourceRecord {
   const issues: InputIssue[] = [];
-  const name = rules.parseName(input.name, zone.name);
+  const name = parseName(input.name, zone.name);
   if (!name.ok) issues.push({ path: 'name', message: name.message });
-  const data = rules.parseValue(input.type, input.value);
+  const data = parseValue(input.type, input.value);
   if (!data.ok) issues.push({ path: 'value', message: data.message });
   if (!name.ok || !data.ok) throw refused('invalid_request', issues);
   return { name: name.name, ttlSeconds: input.ttl, data: data.data };
@@ -170,15 +152,9 @@ function readRecord(
  * Holds a record to the rules of its place; with force, to those that a careless provider has too.
  * @throws VivariumError `invalid_request`; `conflict` with what stands there already. The issues say whether force helps.
  */
-function checkPlace(
-  rules: Pick<RecordRules, 'recordFaults' | 'carelessFaults'>,
-  zone: ZoneRow,
-  record: ResourceRecord,
-  force: boolean,
-  at: (name: string) => RecordData[],
-): void {
+function checkPlace(zone: ZoneRow, record: ResourceRecord, force: boolean, at: (name: string) => RecordData[]): void {
   const { name: apex, supportsAlias } = zone;
-  const careless = rules.carelessFaults(apex, record);
+  const careless = carelessFaults(apex, record);
   const inside = record.name === apex || record.name.endsWith(`.${apex}`);
   const forcible = careless.length === 0 && { forcible: true as const };
   const refuseAll = (code: 'invalid_request' | 'conflict', faults: readonly string[]): void => {
@@ -189,24 +165,24 @@ function checkPlace(
     );
   };
   if (force) return refuseAll('invalid_request', careless);
-  refuseAll('invalid_request', rules.recordFaults({ apex, supportsAlias, at: () => [] }, record));
-  refuseAll('conflict', rules.recordFaults({ apex, supportsAlias, at }, record));
+  refuseAll('invalid_request', recordFaults({ apex, supportsAlias, at: () => [] }, record));
+  refuseAll('conflict', recordFaults({ apex, supportsAlias, at }, record));
 }
 
 const refused = (code: 'invalid_request' | 'conflict', issues: InputIssue[]): VivariumError =>
   new VivariumError(code, issues.map(({ path, message }) => `${path}: ${message}`).join(' '), { issues });
 
-function presentRecord(rules: RecordRules, row: VersionRow, more: string[] = []): RecordInfo {
+function presentRecord(row: VersionRow, more: string[] = []): RecordInfo {
   const type = recordType.parse(row.type);
-  const data = rules.parseZoneValue(type, row.value);
+  const data = parseZoneValue(type, row.value);
   const warnings = [...more, ...(data.ok ? data.warnings : [])];
   return {
     id: row.id,
     zone: row.zone,
-    name: rules.relativeText(row.name, row.zone),
+    name: relativeText(row.name, row.zone),
     type,
     ttl: row.ttlSeconds,
-    value: data.ok ? rules.formatValue(data.data) : row.value,
+    value: data.ok ? formatValue(data.data) : row.value,
     visibleAt: new Date(row.visibleAtMs).toISOString(),
     ...(warnings.length > 0 && { warnings }),
   };

@@ -2,9 +2,12 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
-import type * as trafficRules from '../traffic/index.ts';
-import type { Entry, EntryIds, Recorder, Series } from '../traffic/index.ts';
 import type { Loopback, Passes } from '../proxy/index.ts';
+import { keptBytes, toHar } from '../traffic/har.ts';
+import type { Entry, EntryIds, Recorder, Series } from '../traffic/index.ts';
+import { matches } from '../traffic/match.ts';
+import { bytesOf, presentDetail, presentEntry } from '../traffic/present.ts';
+import { STEP_SECONDS } from '../traffic/series.ts';
 import type { KeyRows } from './dependencies.ts';
 
 /** How long the entry of a replay may take to be there after its answer, in real time. */
@@ -32,17 +35,13 @@ const NOT_REPLAYED: ReadonlySet<string> = new Set([
 export function createTrafficServices(options: {
   recorder: Recorder;
   series: Pick<Series, 'read'>;
-  rules: Pick<
-    typeof trafficRules,
-    'bytesOf' | 'keptBytes' | 'matches' | 'STEP_SECONDS' | 'presentDetail' | 'presentEntry' | 'toHar'
-  >;
   ids: EntryIds;
   recording: () => boolean;
   keys: Pick<KeyRows, 'get'>;
   loopback: Loopback;
   passes: Pick<Passes, 'issue'>;
 }): Services['traffic'] {
-  const { recorder, rules, ids, keys } = options;
+  const { recorder, ids, keys } = options;
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
 
   function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
@@ -50,7 +49,7 @@ export function createTrafficServices(options: {
     // The contract has refused it already.
     if (!read.ok) throw new VivariumError('invalid_request', read.message);
     return (entry: Entry): boolean =>
-      (projectId === undefined || entry.route?.projectId === projectId) && rules.matches(entry, read.terms, nameOf);
+      (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, nameOf);
   }
 
   /** The number of an entry that was there once. */
@@ -79,7 +78,7 @@ export function createTrafficServices(options: {
             return;
           }
           taken.count += 1;
-          taken.bytes += rules.keptBytes(entry);
+          taken.bytes += keptBytes(entry);
           taken.last = entry.number;
           yield entry;
         }
@@ -101,25 +100,25 @@ export function createTrafficServices(options: {
         items.push(entry);
       }
       return {
-        items: items.map((entry) => rules.presentEntry(entry, ids)),
+        items: items.map((entry) => presentEntry(entry, ids)),
         kept: recorder.size(),
         recording: options.recording(),
         ...(next !== undefined && { next }),
       };
     },
-    get: ({ id }) => rules.presentDetail(existing(id), ids),
+    get: ({ id }) => presentDetail(existing(id), ids),
     async *watch(narrowed, { signal }) {
       for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
-        yield { entries: entries.map((entry) => rules.presentEntry(entry, ids)), ...told };
+        yield { entries: entries.map((entry) => presentEntry(entry, ids)), ...told };
       }
     },
     summary({ minutes, projectId } = { minutes: SUMMARY_MINUTES_DEFAULT }) {
-      return options.series.read((minutes * 60) / rules.STEP_SECONDS, projectId);
+      return options.series.read((minutes * 60) / STEP_SECONDS, projectId);
     },
     clear: () => ({ cleared: recorder.clear() }),
     async har({ limit, after, ...narrowed } = {}) {
       const part = partOf(recorder.oldestFirst(after === undefined ? 0 : known(after)), fitting(narrowed), limit);
-      const log = await rules.toHar(part.entries);
+      const log = await toHar(part.entries);
       const last = part.last();
       return { log, ...(last !== null && { next: ids.idOf(last) }) };
     },
@@ -137,7 +136,7 @@ export function createTrafficServices(options: {
       }
       const pass =
         key === null || route === null ? null : options.passes.issue({ keyId: key.id, projectId: route.projectId });
-      const body = rules.bytesOf(record.requestBody);
+      const body = bytesOf(record.requestBody);
       const since = recorder.next();
       try {
         const { fromPort } = await options.loopback.send(
@@ -161,7 +160,7 @@ export function createTrafficServices(options: {
         if (again === null)
           throw new VivariumError('unavailable', 'The request was sent again, and not recorded: recording is off.');
         recorder.markReplay(again, entry.number);
-        return rules.presentDetail(again, ids);
+        return presentDetail(again, ids);
       } finally {
         pass?.withdraw();
       }

@@ -3,17 +3,14 @@ import { nextTurn } from '../base/next-turn.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { recordType } from '../contract/zones.ts';
-import type {
-  createZone,
-  readZoneFileInParts,
-  ResourceRecord,
-  writeZoneFile,
-  ZoneFileFault,
-  ZoneIndex,
-} from '../dns/index.ts';
+import type { ResourceRecord, ZoneFileFault, ZoneIndex } from '../dns/index.ts';
+import { formatValue } from '../dns/record-format.ts';
+import { readZoneFileInParts, writeZoneFile } from '../dns/zone-file.ts';
+import { createZone } from '../dns/zone.ts';
+import { relativeText } from '../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
-import { readData, type RecordRules } from './records.ts';
+import { readData } from './records.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
 /** Lines of each kind that an import lists; the others are counted. */
@@ -25,17 +22,10 @@ const ENTRIES_PER_TURN = 100;
 /** The zone's own SOA is made by the server; the one in the file is passed over. */
 const FILE_TYPES = [...recordType.options, 'SOA'] as const;
 
-export type ZoneFileRules = RecordRules & {
-  createZone: typeof createZone;
-  readZoneFileInParts: typeof readZoneFileInParts;
-  writeZoneFile: typeof writeZoneFile;
-};
-
 export function createZoneServices(options: {
   clock: Pick<Clock, 'now'>;
   zones: ZoneRows;
   records: RecordRows;
-  rules: ZoneFileRules;
   writer: RecordWriter;
   /** The server's own name, which every zone has in its NS. */
   nameServer: string;
@@ -45,7 +35,7 @@ export function createZoneServices(options: {
   /** Puts a zone that was made or removed into effect. */
   publish: (name: string) => void;
 }): Services['zones'] {
-  const { clock, zones, records, rules, writer, nameServer } = options;
+  const { clock, zones, records, writer, nameServer } = options;
 
   function changed(name: string): void {
     options.publish(name);
@@ -97,21 +87,21 @@ export function createZoneServices(options: {
       const { name: apex, supportsAlias, serial } = existingZone(zones, name);
       const stored = records
         .list(apex)
-        .flatMap((row) => readData(rules, row).map((data) => ({ name: row.name, ttlSeconds: row.ttlSeconds, data })));
+        .flatMap((row) => readData(row).map((data) => ({ name: row.name, ttlSeconds: row.ttlSeconds, data })));
       return {
-        text: rules.writeZoneFile(rules.createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
+        text: writeZoneFile(createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
       };
     },
     async import({ name, text, force }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);
-      const parts = rules.readZoneFileInParts(
+      const parts = readZoneFileInParts(
         text,
         {
           apex,
           supportsAlias,
           types: FILE_TYPES,
           force,
-          at: (owner) => records.typesAt(apex, owner).flatMap((row) => readData(rules, row)),
+          at: (owner) => records.typesAt(apex, owner).flatMap((row) => readData(row)),
         },
         ENTRIES_PER_TURN,
       );
@@ -137,10 +127,10 @@ export function createZoneServices(options: {
       return {
         name: apex,
         records: [...options.platform.records()].map(({ name, ttlSeconds, data }) => ({
-          name: rules.relativeText(name, apex),
+          name: relativeText(name, apex),
           type: data.type,
           ttl: ttlSeconds,
-          value: rules.formatValue(data),
+          value: formatValue(data),
         })),
       };
     },

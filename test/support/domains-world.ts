@@ -3,7 +3,8 @@ import { VivariumError } from '../../main/contract/errors.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Plan } from '../../main/contract/projects.ts';
 import type { DomainRows } from '../../main/domains/domain-set.ts';
-import type { AttachedDomain, HeldLeaf } from '../../main/domains/domain.ts';
+import type { AttachedDomain } from '../../main/domains/domain.ts';
+import type { Leaf } from '../../main/model/leaf.ts';
 import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
 import { presentDomain } from '../../main/domains/present.ts';
 import type { ProviderFacts } from '../../main/domains/provider.ts';
@@ -109,7 +110,7 @@ export function createDomainsWorld(): DomainsWorld {
   };
 }
 
-function leafAt(hostname: string, serial: number, nowMs: number): HeldLeaf {
+function leafAt(hostname: string, serial: number, nowMs: number): Leaf {
   const notAfterMs = nowMs + 90 * DAY_MS;
   return {
     certificatePem: `certificate ${serial}`,
@@ -126,7 +127,7 @@ function leafAt(hostname: string, serial: number, nowMs: number): HeldLeaf {
 
 function memoryRows(store: DomainsWorld['store']): DomainRows {
   const rows = new Map<string, AttachedDomain>();
-  const leaves = new Map<string, HeldLeaf>();
+  const leaves = new Map<string, Leaf>();
   const write = (): void => {
     if (store.fault !== null) throw store.fault;
     store.writes++;

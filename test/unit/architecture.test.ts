@@ -26,13 +26,14 @@ const MACHINES = [
   'rpc',
 ] as const;
 
-/** What each part may import of `main`. `types:` entries allow `import type` only. */
+/** What each part may import of `main`. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: [],
   base: ['contract'],
   model: ['base', 'contract'],
   ...Object.fromEntries(MACHINES.map((machine) => [machine, BELOW])),
-  services: [...BELOW, ...MACHINES.map((machine) => `types:${machine}`)],
+  // Of the machines, types and pure rules: a test below says what is pure.
+  services: [...BELOW, ...MACHINES],
   composition: [...BELOW, ...MACHINES, 'services'],
   app: [...BELOW, ...MACHINES, 'services', 'composition'],
   examine: ['composition', 'contract'],
@@ -77,6 +78,7 @@ function sources(folder: string, extensions: readonly string[]): SourceFile[] {
 
 const engine = sources('main', ['.ts', '.mjs']);
 const everything = [...engine, ...sources('preload', ['.ts']), ...sources('renderer', ['.ts', '.svelte'])];
+const byPath = new Map(engine.map((file) => [file.path, file]));
 const tests = sources('test', ['.ts']);
 
 /** The part of the architecture a file belongs to: `main/dns/zone.ts` is `dns`; headless and the command line are one. */
@@ -104,18 +106,44 @@ function importsOf(file: SourceFile): Import[] {
   }));
 }
 
+const valueImportsOf = (file: SourceFile): string[] =>
+  importsOf(file).flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : [specifier]));
+
+/** Modules without effects of their own; anything else that is no file of ours opens or starts something. */
+const PURE_MODULES: ReadonlySet<string> = new Set([
+  'node:buffer',
+  'node:crypto',
+  'node:url',
+  'node:util',
+  'node:zlib',
+  'tldts',
+]);
+
+/** What a file of ours reaches, through all that it imports, of modules that are not pure. */
+function effectsBehind(path: string, seen = new Set<string>()): string[] {
+  const file = byPath.get(path);
+  if (file === undefined || seen.has(path)) return [];
+  seen.add(path);
+  return valueImportsOf(file).flatMap((specifier) => {
+    if (isRelative(specifier)) return effectsBehind(resolve(path, specifier), seen);
+    if (PURE_MODULES.has(specifier) || /^zod|^@orpc/.test(specifier)) return [];
+    // `isIP` and its like are text rules.
+    if (specifier === 'node:net' && /import \{ (?:isIP\w*(?:, )?)+ \} from 'node:net'/.test(file.text)) return [];
+    return [`${specifier} (${path})`];
+  });
+}
+
 const isRelative = (specifier: string): boolean => specifier.startsWith('.');
 const resolve = (file: string, specifier: string): string => join(dirname(file), specifier).split(sep).join('/');
 
 describe('imports', () => {
   it('follow the architecture', () => {
-    const wrong = everything.flatMap(importsOf).flatMap(({ from, specifier, typeOnly }) => {
+    const wrong = everything.flatMap(importsOf).flatMap(({ from, specifier }) => {
       if (!isRelative(specifier)) return [];
       const part = partOf(from);
       const to = partOf(resolve(from, specifier));
       const allowed = MAY_IMPORT[part] ?? [];
-      if (to === part || to === 'resources' || allowed.includes(to) || (typeOnly && allowed.includes(`types:${to}`)))
-        return [];
+      if (to === part || to === 'resources' || allowed.includes(to)) return [];
       return [`${from} imports ${specifier} (${to}): ${ADVICE[part] ?? DEFAULT_ADVICE}.`];
     });
     expect(wrong).toEqual([]);
@@ -124,6 +152,18 @@ describe('imports', () => {
   it('know every part of main', () => {
     const unknown = engine.map((file) => file.path).filter((path) => MAY_IMPORT[partOf(path)] === undefined);
     expect(unknown, 'add the part to the table above, and to the README').toEqual([]);
+  });
+
+  it('of machines by services are types or pure rules, which open no socket, file or process', () => {
+    const wrong = engine
+      .filter(({ path }) => partOf(path) === 'services')
+      .flatMap((file) =>
+        valueImportsOf(file)
+          .map((specifier) => resolve(file.path, specifier))
+          .filter((path) => MACHINES.some((machine) => machine === partOf(path)))
+          .flatMap((path) => effectsBehind(path).map((effect) => `${file.path} imports ${path}, which uses ${effect}`)),
+      );
+    expect(wrong, 'let main/composition pass it in, or import the file of the pure rule').toEqual([]);
   });
 
   it('of electron stay in main/electron and preload', () => {

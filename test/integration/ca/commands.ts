@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Leaf } from '../../../main/ca/leaf.ts';
+import type { Leaf } from '../../../main/model/leaf.ts';
 import type { Root } from '../../../main/ca/root.ts';
 
 export interface CommandResult {

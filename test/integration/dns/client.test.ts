@@ -3,7 +3,7 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createDnsClient, type DnsResult } from '../../../main/dns/client.ts';
 import { createLookup } from '../../../main/dns/lookup.ts';
 import { typeCode } from '../../../main/dns/record.ts';
-import type { DnsLookup } from '../../../main/domains/dns-lookup.ts';
+import type { DnsLookup } from '../../../main/model/dns-lookup.ts';
 import { opt } from '../../support/dns-client.ts';
 import { question, record, replyTo, startFakeDns, type Behaviour } from '../../support/dns-fake-server.ts';
 import { startDns } from '../../support/dns-server.ts';

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readCertificate } from '../../../main/ca/certificate.ts';
-import { describeLeaf } from '../../../main/ca/describe.ts';
 import { children } from '../../../main/ca/der.ts';
 import { EXTENSION } from '../../../main/ca/extensions.ts';
-import { createLeaf, isRenewalDue } from '../../../main/ca/leaf.ts';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { isRenewalDue } from '../../../main/model/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
@@ -58,20 +58,6 @@ describe('a leaf', () => {
     const other = make('demo.vivarium.localhost');
     expect(other.privateKeyPem).not.toBe(leaf.privateKeyPem);
     expect(other.serial).not.toBe(leaf.serial);
-  });
-
-  test('describes itself with both pairs of dates, and without its key', () => {
-    expect(describeLeaf(leaf)).toEqual({
-      serial: leaf.serial,
-      sans: ['demo.vivarium.localhost', '127.0.0.1', '::1'],
-      notBefore: '2026-11-20T08:00:00.000Z',
-      notAfter: '2027-02-18T09:00:00.000Z',
-      wireNotBefore: '2026-11-20T08:00:00.000Z',
-      wireNotAfter: '2027-02-18T09:00:00.000Z',
-      fingerprint: leaf.fingerprint,
-      pem: leaf.certificatePem,
-      chain: [],
-    });
   });
 });
 
@@ -147,26 +133,10 @@ describe('names', () => {
   });
 });
 
-describe('renewal', () => {
-  const leaf = make('a.test');
-  test.each<[string, number, number, boolean]>([
-    ['at once', 0, 0, false],
-    ['a millisecond before 30 days are left on the app’s clock', 60 * DAY_MS - 1, 0, false],
-    ['with 30 days left on the app’s clock', 60 * DAY_MS, 0, true],
-    ['after its end on the app’s clock', 91 * DAY_MS, 0, true],
-    ['with 30 days left in real time, the app’s clock frozen', 0, 60 * DAY_MS, true],
-    ['the app’s clock set back within the first hour', -HOUR_MS, 0, false],
-    ['the app’s clock set back to before its beginning', -HOUR_MS - 1, 0, true],
-    ['real time set back to before its beginning', 0, -HOUR_MS - 1, true],
-  ])('%s: app %i ms and real time %i ms on, due %s', (_name, appMs, realMs, due) => {
-    expect(isRenewalDue(leaf, { now: FAKE_NOW_MS + appMs, realNow: FAKE_NOW_MS + realMs })).toBe(due);
-  });
-
-  test('of a leaf that the root’s end has shortened is due in the last third', () => {
-    const nowMs = root.notAfterMs - 8 * HOUR_MS;
-    const short = createLeaf({ root, hostnames: ['a.test'], clock: createFakeClock({ nowMs }) });
-    const at = (hours: number) => ({ now: nowMs + hours * HOUR_MS, realNow: nowMs + hours * HOUR_MS });
-    // Nine hours of validity, one of them past: two thirds end five hours from now.
-    expect([at(4.99), at(5)].map((state) => isRenewalDue(short, state))).toEqual([false, true]);
-  });
+test('a leaf that the root’s end has shortened is due for renewal in its last third', () => {
+  const nowMs = root.notAfterMs - 8 * HOUR_MS;
+  const short = createLeaf({ root, hostnames: ['a.test'], clock: createFakeClock({ nowMs }) });
+  const at = (hours: number) => ({ now: nowMs + hours * HOUR_MS, realNow: nowMs + hours * HOUR_MS });
+  // Nine hours of validity, one of them past: two thirds end five hours from now.
+  expect([at(4.99), at(5)].map((state) => isRenewalDue(short, state))).toEqual([false, true]);
 });

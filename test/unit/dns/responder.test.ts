@@ -3,7 +3,7 @@ import { formatRecord } from '../../../main/dns/record-format.ts';
 import { CLASS_IN, typeCode, type RRset } from '../../../main/dns/record.ts';
 import { answer, CNAME_HOPS_MAX } from '../../../main/dns/responder.ts';
 import { buildZoneSet } from '../../../main/dns/zone-set.ts';
-import { parseName } from '../../../main/dns/name.ts';
+import { parseName } from '../../../main/model/dns-name.ts';
 import { DNS_TABLES, linesOf, zoneOf } from '../../support/dns-tables.ts';
 
 const render = (section: readonly RRset[]): string[] =>

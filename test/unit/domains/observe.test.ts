@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DnsLookup, DnsRecord } from '../../../main/domains/dns-lookup.ts';
-import { canonicalAddress, dnsName } from '../../../main/domains/names.ts';
+import type { DnsLookup, DnsRecord } from '../../../main/model/dns-lookup.ts';
 import { observe } from '../../../main/domains/observe.ts';
 import { resolve } from '../../../main/domains/resolution.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
@@ -161,26 +160,5 @@ describe('a resolution', () => {
       chain: ['one.test'],
       end: { kind: 'failed', reason: 'servfail' },
     });
-  });
-});
-
-describe('what is compared', () => {
-  it.each([
-    ['WWW.Example.TEST.', 'www.example.test'],
-    ['Bücher.example.', 'xn--bcher-kva.example'],
-    ['_dmarc.example.test', '_dmarc.example.test'],
-    ['', ''],
-  ])('the name %j is %j', (text, name) => {
-    expect(dnsName(text)).toBe(name);
-  });
-
-  it.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
-    ['0:0:0:0:0:0:0:1', '::1'],
-    ['::ffff:192.0.2.1', '::ffff:c000:201'],
-    ['fe80::1%lo', 'fe80::1'],
-  ])('the address %s is %s', (text, address) => {
-    expect(canonicalAddress(text)).toBe(address);
   });
 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createLeaf, type Root } from '../../../main/ca/index.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
-import type { AttachedDomain, HeldLeaf } from '../../../main/domains/domain.ts';
+import type { AttachedDomain } from '../../../main/domains/domain.ts';
+import type { Leaf } from '../../../main/model/leaf.ts';
 import { createServedLeaves } from '../../../main/domains/served-leaves.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
@@ -28,8 +29,8 @@ const served: AttachedDomain = {
 function setUp(domain: AttachedDomain | null = served) {
   const clock = createFakeClock();
   const root: Root = createRoot({ owner: 'test', realNowMs: clock.now() });
-  const issue = (hostname: string): HeldLeaf => createLeaf({ root, hostnames: [hostname], clock });
-  const state = { domain, leaf: issue(HOST) as HeldLeaf | null, kept: 0 };
+  const issue = (hostname: string): Leaf => createLeaf({ root, hostnames: [hostname], clock });
+  const state = { domain, leaf: issue(HOST) as Leaf | null, kept: 0 };
   const leaves = createServedLeaves({
     find: (hostname) => (hostname === HOST ? state.domain : null),
     leaf: () => state.leaf,

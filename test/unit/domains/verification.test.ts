@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { check } from '../../../main/contract/domains.ts';
 import type { Zone } from '../../../main/dns/zone.ts';
 import { hasFoundNothing, verdictOf, VERIFICATION_CODES } from '../../../main/domains/check-order.ts';
-import type { DnsSource } from '../../../main/domains/dns-lookup.ts';
+import type { DnsSource } from '../../../main/model/dns-lookup.ts';
 import { observe } from '../../../main/domains/observe.ts';
 import type { ProviderFacts } from '../../../main/domains/provider.ts';
 import { kindOf } from '../../../main/domains/public-suffix.ts';

@@ -4,7 +4,7 @@ import { answer } from '../../../main/dns/responder.ts';
 import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import { readZoneFile } from '../../../main/dns/zone-file.ts';
 import { createZone, type Zone } from '../../../main/dns/zone.ts';
-import type { DnsLookup, DnsReply, DnsSource, QuestionType } from '../../../main/domains/dns-lookup.ts';
+import type { DnsLookup, DnsReply, DnsSource, QuestionType } from '../../../main/model/dns-lookup.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
 
 export const LOCAL: DnsSource = { local: true, name: 'Vivarium’s DNS' };

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { CaaVerdict } from '../../../main/contract/caa.ts';
-import { caaLookupOver } from '../../../main/domains/caa-lookup.ts';
-import { formatCaa, type CaaRecord } from '../../../main/domains/caa-record.ts';
-import type { CaaLookup } from '../../../main/domains/caa-walk.ts';
-import { explainCaa } from '../../../main/domains/caa.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
-import { dnsOver } from './zones.ts';
+import type { CaaVerdict } from '../../../../main/contract/caa.ts';
+import { caaLookupOver } from '../../../../main/domains/caa-lookup.ts';
+import { formatCaa, type CaaRecord } from '../../../../main/model/caa/value.ts';
+import { type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
+import { zoneOf } from '../../../support/dns-tables.ts';
+import { dnsOver } from '../../domains/zones.ts';
 
 /** What a person does who follows the advice: edits of record sets, by their owner. */
 type Edit = (owner: string, records: readonly CaaRecord[]) => readonly CaaRecord[];

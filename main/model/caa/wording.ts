@@ -1,22 +1,56 @@
-import type { CaaStep } from '../contract/caa.ts';
-import type { CaaIssuer, PropertyJudgement } from './caa-property.ts';
-import { formatCaa, type CaaRecord } from './caa-record.ts';
-import type { GoverningTag, SetJudgement } from './caa-set.ts';
-import type { LookupFailure } from './dns-lookup.ts';
-import { parentName } from './names.ts';
+import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
+import type { LookupFailure } from '../dns-lookup.ts';
+import { parentOf, ROOT } from '../dns-name.ts';
+import type { CaaIssuer, GoverningTag, PropertyJudgement, SetJudgement } from './set.ts';
+import {
+  type CaaRecord,
+  FLAG_CRITICAL,
+  forbidsIssuance,
+  formatCaa,
+  isRegistered,
+  parseIssueValue,
+  propertyOf,
+} from './value.ts';
+
+/** Warnings about one record that can be stored although it probably does not do what its author meant. */
+export function caaWarnings(record: CaaRecord): string[] {
+  const { flags, tag, value } = record;
+  const warnings: string[] = [];
+  if ((flags & ~FLAG_CRITICAL) !== 0) {
+    warnings.push(`Of the flags only ${FLAG_CRITICAL} (critical) has a meaning; ${flags} has other bits.`);
+  }
+  if (!isRegistered(record)) {
+    const effect = forbidsIssuance(record) ? 'being critical, it forbids every issuance' : 'CAs ignore it';
+    warnings.push(`The tag "${tag}" is not a registered one: ${effect}.`);
+  } else if (forbidsIssuance(record)) {
+    warnings.push(`The tag "${tag}" is critical, and the CA does not support it: it forbids every issuance.`);
+  }
+  const property = propertyOf(record);
+  if ((property === 'issue' || property === 'issuewild') && !parseIssueValue(value).ok) {
+    warnings.push(`The value "${value}" is malformed (RFC 8659 §4.2): as it is, it authorises no CA at all.`);
+  }
+  return warnings;
+}
+
+/** The verdict and the last step's reason. */
+export function verdictText(verdict: CaaVerdict['verdict'], issuer: string, subject: string, reason: string): string {
+  if (verdict === 'allowed') return `${issuer} may issue for ${subject}. ${reason}`;
+  if (verdict === 'forbidden') return `${issuer} must not issue for ${subject}. ${reason}`;
+  return `Whether ${issuer} may issue for ${subject} is not known. ${reason}`;
+}
 
 /** The step over a name without records. `note` says why there are none, where that is not plain. */
 export function emptyStep(name: string, owner: string, note: string | undefined): CaaStep {
-  const above = parentName(name);
+  const above = parentOf(name);
   const alias = owner === name ? '' : `${name} is an alias of ${owner}, which has no CAA records. `;
   const where = note === undefined ? '' : `${note}. `;
   const found = alias === '' && where === '' ? `${name} has no CAA records. ` : `${alias}${where}`;
   // RFC 8659 §3 climbs from the name that was asked, never from where an alias leads.
   const next =
-    above === null
+    above === ROOT
       ? 'This was the last name, so there is no restriction: every CA may issue.'
       : `So ${above} is asked next${alias === '' ? '' : ', not the parent of the alias’s target'}.`;
-  return { name, records: [], decision: above === null ? 'allow' : 'climb', reason: found + next };
+  return { name, records: [], decision: above === ROOT ? 'allow' : 'climb', reason: found + next };
 }
 
 const FAILURE_TEXTS: Record<LookupFailure, string> = {
@@ -31,7 +65,7 @@ const FAILURE_TEXTS: Record<LookupFailure, string> = {
   rcode: 'was answered with an error',
 };
 
-/** The step that ends the walk because nobody knows what is at a name. */
+/** The step that ends the walk because the records of a name could not be read. */
 export function errorStep(name: string, failure: LookupFailure, detail?: string): CaaStep {
   const more = detail === undefined ? '' : ` (${detail})`;
   return {
@@ -72,7 +106,11 @@ function judgementText(owner: string, judgement: SetJudgement, issuer: CaaIssuer
     case 'critical': {
       const [record] = judgement.records;
       const line = record === undefined ? owner : formatCaa(owner, record);
-      return `The record ${line} is marked critical (128), and "${record?.tag ?? ''}" is no property that a CA knows, so no CA may issue, whatever else stands there.`;
+      const what =
+        record !== undefined && isRegistered(record)
+          ? `this CA does not support "${record.tag}"`
+          : `"${record?.tag ?? ''}" is no property that a CA knows`;
+      return `The record ${line} is marked critical (128), and ${what}, so no CA may issue, whatever else stands there.`;
     }
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  dnsName,
   isAtOrBelow,
   labelOctets,
   parentOf,
@@ -7,7 +8,7 @@ import {
   readWireName,
   relativeText,
   wireLength,
-} from '../../../main/dns/name.ts';
+} from '../../../main/model/dns-name.ts';
 import { wireName } from '../../support/dns-client.ts';
 
 describe('a written name', () => {
@@ -108,4 +109,13 @@ test.each([
   ['', '', '@'],
 ])('%s below %s is written %s', (name, origin, text) => {
   expect(relativeText(name, origin)).toBe(text);
+});
+
+test.each([
+  ['WWW.Example.TEST.', 'www.example.test'],
+  ['Bücher.example.', 'xn--bcher-kva.example'],
+  ['_dmarc.example.test', '_dmarc.example.test'],
+  ['', ''],
+])('the name %j is compared as %j', (text, name) => {
+  expect(dnsName(text)).toBe(name);
 });

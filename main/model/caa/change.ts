@@ -1,6 +1,5 @@
-import type { CaaIssuer, PropertyJudgement } from './caa-property.ts';
-import { formatCaa, type CaaRecord } from './caa-record.ts';
-import type { GoverningTag, SetJudgement } from './caa-set.ts';
+import type { CaaIssuer, GoverningTag, PropertyJudgement, SetJudgement } from './set.ts';
+import { type CaaRecord, formatCaa } from './value.ts';
 
 /** One name of the walk. */
 export interface Place {

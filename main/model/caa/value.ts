@@ -1,3 +1,63 @@
+import { quoteOctets } from '../dns-name.ts';
+
+/** One CAA record's data (RFC 8659 §4.1). The value's octets are one character (U+0000 to U+00FF) each. */
+export interface CaaRecord {
+  readonly flags: number;
+  readonly tag: string;
+  readonly value: string;
+}
+
+/** RFC 8659 §4.1: bit 0, the most significant one. A CA that does not support the tag must not issue. */
+export const FLAG_CRITICAL = 128;
+
+/**
+ * The bit that people set when they count from the other end ("flag 1"). Without meaning in the RFC; Let’s Encrypt
+ * takes it for the critical flag.
+ */
+const FLAG_MISTAKEN = 1;
+
+/**
+ * The properties that this CA supports, if only by knowing that they do not concern it: RFC 8659 §4.2 to §4.4, RFC 9495,
+ * and VMC.
+ */
+const SUPPORTED_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', 'issuemail', 'issuevmc']);
+
+/** Registered as well (IANA, Certification Authority Restriction Properties), for validation by contact, which this CA has none of. */
+const UNSUPPORTED_TAGS: ReadonlySet<string> = new Set(['contactemail', 'contactphone']);
+
+/** Tags are compared without case (RFC 8659 §4.1). */
+export const propertyOf = (record: CaaRecord): string => record.tag.toLowerCase();
+
+export const isSupported = (record: CaaRecord): boolean => SUPPORTED_TAGS.has(propertyOf(record));
+export const isRegistered = (record: CaaRecord): boolean =>
+  isSupported(record) || UNSUPPORTED_TAGS.has(propertyOf(record));
+const isCritical = (record: CaaRecord): boolean => (record.flags & FLAG_CRITICAL) !== 0;
+
+/** RFC 8659 §4.1: a critical property that is unknown or unsupported forbids every issuance. */
+export const forbidsIssuance = (record: CaaRecord): boolean => isCritical(record) && !isSupported(record);
+
+/** Not critical by the RFC, and critical to Let’s Encrypt. */
+export const isCriticalByMistake = (record: CaaRecord): boolean =>
+  !isCritical(record) && (record.flags & FLAG_MISTAKEN) !== 0;
+
+/** The record as a line of a zone file, without TTL and class: `example.test. CAA 0 issue "ca.example"`. */
+export const formatCaa = (owner: string, record: CaaRecord): string => `${owner}. CAA ${formatCaaData(record)}`;
+
+/** Its data alone: `0 issue "ca.example"`. */
+export const formatCaaData = ({ flags, tag, value }: CaaRecord): string => `${flags} ${tag} ${quoteOctets(value)}`;
+
+/** RFC 8659 §4.1: a tag is letters and digits, at least one, and should have no more than 15. */
+const TAG = /^[0-9a-z]+$/i;
+const TAG_LENGTH_MAX = 15;
+
+/** What is wrong with a CAA record's flags or tag, so that it can't be stored; null when nothing is. */
+export function caaFault(flags: number, tag: string): string | null {
+  if (!Number.isInteger(flags) || flags < 0 || flags > 255) return 'The flags are a number from 0 to 255; usually 0.';
+  if (!TAG.test(tag)) return `The tag "${tag}" may have letters and digits only, such as "issue" or "issuewild".`;
+  if (tag.length > TAG_LENGTH_MAX) return `The tag "${tag}" has more than ${TAG_LENGTH_MAX} characters.`;
+  return null;
+}
+
 /** What stands in an `issue` or `issuewild` property: who may issue, and on which conditions. */
 export interface IssueValue {
   /** As written; empty when the property authorises nobody. */

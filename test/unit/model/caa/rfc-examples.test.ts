@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { caaLookupOver } from '../../../main/domains/caa-lookup.ts';
-import { explainCaa } from '../../../main/domains/caa.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
-import { dnsOver, LOCAL } from './zones.ts';
+import { caaLookupOver } from '../../../../main/domains/caa-lookup.ts';
+import { explainCaa } from '../../../../main/model/caa/walk.ts';
+import { zoneOf } from '../../../support/dns-tables.ts';
+import { dnsOver, LOCAL } from '../../domains/zones.ts';
 
 /**
  * Every example of RFC 8659 and RFC 8657, each with what the text around it says. Where the RFC uses one name for

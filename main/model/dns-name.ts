@@ -1,7 +1,8 @@
 import { domainToASCII } from 'node:url';
+import { isWithin } from '../base/hostname.ts';
 
 /**
- * Domain names, as this folder keeps and compares them: absolute, lower case (RFC 4343), without the trailing dot; the
+ * Domain names, as they are stored and compared: absolute, lower case (RFC 4343), without the trailing dot; the
  * root is the empty string. An octet that has no plain form in a label, the dot among them, is written `\DDD` (RFC 1035
  * §5.1), so that every dot in a name separates two labels and every name has exactly one spelling.
  */
@@ -123,7 +124,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** One label in this folder's spelling, from its octets as they came over the wire. */
+/** One label in the spelling of `DomainName`, from its octets as they came over the wire. */
 export function labelFromOctets(octets: string): string {
   const label = asciiLowerCase(octets);
   if (PLAIN_LABEL.test(label)) return label;
@@ -138,7 +139,7 @@ export function labelFromOctets(octets: string): string {
 const asciiLowerCase = (octets: string): string =>
   isAscii(octets) ? octets.toLowerCase() : octets.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** The octets of one label in this folder's spelling. */
+/** The octets of one label in the spelling of `DomainName`. */
 export const labelOctets = (label: string): string => (label.includes('\\') ? (unescape(label) ?? label) : label);
 
 /**
@@ -168,6 +169,15 @@ export function wireLength(name: DomainName): number {
   return octets.length + 2;
 }
 
+/**
+ * The spelling in which names from other sources are compared: lower case, A-labels, no trailing dot (RFC 4343, RFC 5891
+ * §3.2). Nothing is refused; `parseName` is for input.
+ */
+export function dnsName(text: string): DomainName {
+  const lower = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase();
+  return isAscii(lower) ? lower : domainToASCII(lower) || lower;
+}
+
 /** The name without its first label; the root is its own parent. */
 export function parentOf(name: DomainName): DomainName {
   const dot = name.indexOf('.');
@@ -176,7 +186,7 @@ export function parentOf(name: DomainName): DomainName {
 
 /** Whether `name` is `apex` or below it. */
 export function isAtOrBelow(name: DomainName, apex: DomainName): boolean {
-  return apex === ROOT || name === apex || name.endsWith(`.${apex}`);
+  return apex === ROOT || isWithin(name, apex);
 }
 
 /** The name as zone files and `dig` write it: with the trailing dot. */
@@ -187,4 +197,12 @@ export function relativeText(name: DomainName, origin: DomainName): string {
   if (name === origin) return '@';
   if (origin === ROOT) return absoluteText(name);
   return isAtOrBelow(name, origin) ? name.slice(0, -origin.length - 1) : absoluteText(name);
+}
+
+/** Octets as a quoted string of a zone file: quotation marks and backslashes escaped, what is not printable ASCII as `\DDD` (RFC 1035 §5.1). */
+export function quoteOctets(octets: string): string {
+  const escaped = octets.replace(/["\\]|[^ -~]/g, (octet) =>
+    octet === '"' || octet === '\\' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,
+  );
+  return `"${escaped}"`;
 }

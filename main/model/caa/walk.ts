@@ -1,11 +1,10 @@
-import type { CaaStep, CaaVerdict } from '../contract/caa.ts';
-import { changeFor, type Ending, type Place } from './caa-change.ts';
-import type { CaaIssuer } from './caa-property.ts';
-import { formatCaa, formatCaaData, type CaaRecord } from './caa-record.ts';
-import { judgeSet, type SetJudgement } from './caa-set.ts';
-import { emptyStep, errorStep, setStep } from './caa-step.ts';
-import type { LookupFailure } from './dns-lookup.ts';
-import { dnsName, parentName } from './names.ts';
+import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
+import type { LookupFailure } from '../dns-lookup.ts';
+import { dnsName, parentOf, ROOT } from '../dns-name.ts';
+import { changeFor, type Ending, type Place } from './change.ts';
+import { type CaaIssuer, judgeSet, type SetJudgement } from './set.ts';
+import { type CaaRecord, formatCaa, formatCaaData } from './value.ts';
+import { emptyStep, errorStep, setStep, verdictText } from './wording.ts';
 
 export interface CaaRequest extends CaaIssuer {
   /** In any case, with or without the trailing dot; `*.` before it asks for a wildcard. */
@@ -28,6 +27,22 @@ interface Visit extends Place {
 }
 
 /**
+ * Whether a CA may issue for a hostname by the CAA records of the DNS, with every name that was asked, why the walk went
+ * on or ended there, and the smallest change that would turn the verdict around (RFC 8659, RFC 8657).
+ *
+ * Where Let’s Encrypt is stricter than the RFCs, the verdict is theirs, and a warning says so. An error met before a
+ * record set is `lookup_failed`, never a refusal: what it hides is not known. Errors of `lookup` itself pass through.
+ */
+export async function explainCaa(
+  request: CaaRequest & { lookup: (name: string) => Promise<CaaLookup> },
+): Promise<CaaVerdict> {
+  const walk = walkCaa(request);
+  let step = walk.next();
+  while (step.done !== true) step = walk.next(await request.lookup(step.value));
+  return step.value;
+}
+
+/**
  * The walk up the names of a request as a machine without effects: it yields the name whose CAA records it needs,
  * takes what was found there, and returns the verdict (RFC 8659 §3). It asks at most once a label.
  */
@@ -37,8 +52,8 @@ export function* walkCaa(request: CaaRequest): Generator<string, CaaVerdict, Caa
   const subject = `${wildcard ? '*.' : ''}${hostname}`;
   const visits: Visit[] = [];
   const close = closer(request, subject, visits);
-  for (let name: string | null = hostname; name !== null; name = parentName(name)) {
-    const lookup: CaaLookup = yield name;
+  for (let name = hostname; name !== ROOT; name = parentOf(name)) {
+    const lookup = yield name;
     const aliasChain = lookup.aliasChain ?? [];
     const owner = aliasChain.at(-1) ?? name;
     const visit = { name, owner, aliased: aliasChain.length > 0 };
@@ -65,7 +80,7 @@ function closer(request: CaaIssuer, subject: string, visits: readonly Visit[]) {
     return {
       verdict,
       ...(ending.kind === 'judged' && last !== undefined ? { foundAt: last.owner } : {}),
-      message: messageFor(verdict, request.issuer, subject, visits),
+      message: verdictText(verdict, request.issuer, subject, last?.step.reason ?? ''),
       change,
       edits: edits.map(({ action, name, record }) => ({ action, name, value: formatCaaData(record) })),
       decisive: ending.kind === 'judged' && last !== undefined ? decisiveRecords(last.owner, ending.judgement) : [],
@@ -79,13 +94,6 @@ function verdictOf(ending: Ending): CaaVerdict['verdict'] {
   if (ending.kind === 'lookup_failed') return 'lookup_failed';
   if (ending.kind === 'none') return 'allowed';
   return ending.judgement.kind === 'unrestricted' || ending.judgement.kind === 'authorised' ? 'allowed' : 'forbidden';
-}
-
-function messageFor(verdict: CaaVerdict['verdict'], issuer: string, subject: string, visits: readonly Visit[]): string {
-  const reason = visits.at(-1)?.step.reason ?? '';
-  if (verdict === 'allowed') return `${issuer} may issue for ${subject}. ${reason}`;
-  if (verdict === 'forbidden') return `${issuer} must not issue for ${subject}. ${reason}`;
-  return `Whether ${issuer} may issue for ${subject} is not known. ${reason}`;
 }
 
 function decisiveRecords(owner: string, judgement: SetJudgement): string[] {

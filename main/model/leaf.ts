@@ -1,0 +1,62 @@
+import type { ClockState, EpochMs } from '../base/clock.ts';
+import type { Certificate } from '../contract/certificates.ts';
+
+const DAY_MS = 86_400_000;
+
+/** As public authorities issue them, so that renewal is rehearsed; far below Apple's 825 days and the 398 of others. */
+export const LEAF_LIFETIME_MS = 90 * DAY_MS;
+
+/** A third of the lifetime, as ACME clients do; time enough to see and mend a renewal that fails. */
+export const RENEWAL_LEFT_MS = 30 * DAY_MS;
+
+/** Both pairs of dates of a leaf. */
+export interface LeafDates {
+  /** On the app's clock: what the app shows, and what renewal goes by. */
+  readonly notBeforeMs: EpochMs;
+  readonly notAfterMs: EpochMs;
+  /** In real time: what the certificate says, and clients check. */
+  readonly wireNotBeforeMs: EpochMs;
+  readonly wireNotAfterMs: EpochMs;
+}
+
+/** A certificate for hostnames and addresses, with its own key, signed by the root. */
+export interface Leaf extends LeafDates {
+  readonly certificatePem: string;
+  /** PKCS #8. Secret. */
+  readonly privateKeyPem: string;
+  /** Hexadecimal, upper case, 32 digits. */
+  readonly serial: string;
+  /** `AB:CD:…`, SHA-256 of the certificate. */
+  readonly fingerprint: string;
+  /** Hostnames and addresses in normal form, in the order given. */
+  readonly sans: readonly string[];
+}
+
+/** When a leaf with these dates is to be renewed: with 30 days left or, of a shorter life, after two thirds of it. */
+export const renewAtMs = ({ notBeforeMs, notAfterMs }: Pick<LeafDates, 'notBeforeMs' | 'notAfterMs'>): EpochMs =>
+  Math.ceil(notAfterMs - Math.min(RENEWAL_LEFT_MS, (notAfterMs - notBeforeMs) / 3));
+
+/**
+ * Whether a leaf must be replaced: it is to be renewed by the app's clock or in real time, or one of the two clocks has
+ * been set back to before its beginning.
+ */
+export const isRenewalDue = (leaf: LeafDates, { now, realNow }: Pick<ClockState, 'now' | 'realNow'>): boolean =>
+  isOutside(now, leaf) || isOutside(realNow, { notBeforeMs: leaf.wireNotBeforeMs, notAfterMs: leaf.wireNotAfterMs });
+
+const isOutside = (nowMs: EpochMs, dates: Pick<LeafDates, 'notBeforeMs' | 'notAfterMs'>): boolean =>
+  nowMs < dates.notBeforeMs || nowMs >= renewAtMs(dates);
+
+/** A leaf as it is shown, without its key. */
+export const describeLeaf = (leaf: Leaf): Omit<Certificate, 'hostname' | 'state'> => ({
+  serial: leaf.serial,
+  sans: [...leaf.sans],
+  notBefore: iso(leaf.notBeforeMs),
+  notAfter: iso(leaf.notAfterMs),
+  wireNotBefore: iso(leaf.wireNotBeforeMs),
+  wireNotAfter: iso(leaf.wireNotAfterMs),
+  fingerprint: leaf.fingerprint,
+  pem: leaf.certificatePem,
+  chain: [],
+});
+
+const iso = (epochMs: EpochMs): string => new Date(epochMs).toISOString();

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { CaaVerdict } from '../../../main/contract/caa.ts';
+import { caaCheck } from '../../../main/domains/issue.ts';
+import { type CaaLookup, explainCaa } from '../../../main/model/caa/walk.ts';
+
+const REQUEST = { issuer: 'ca.example', method: 'http-01', accountUri: null, hostname: 'www.example.test' };
+
+function verdictOver(answers: Record<string, CaaLookup>): Promise<CaaVerdict> {
+  const lookup = (name: string) => Promise.resolve(answers[name] ?? { kind: 'empty' as const, aliasChain: [] });
+  return explainCaa({ ...REQUEST, lookup });
+}
+
+describe('a verdict as a check', () => {
+  const check = async (answers: Record<string, CaaLookup>) => caaCheck(await verdictOver(answers), 'ca.example');
+  const nobody = { flags: 0, tag: 'issue', value: ';' };
+
+  it('is ok where nothing restricts', async () => {
+    expect(await check({})).toMatchObject({ code: 'caa_forbids', outcome: 'ok', found: 'no restriction' });
+  });
+
+  it('fails with the record and the name where it was found', async () => {
+    expect(await check({ 'example.test': { kind: 'records', records: [nobody], aliasChain: [] } })).toMatchObject({
+      code: 'caa_forbids',
+      outcome: 'failed',
+      found: 'example.test. CAA 0 issue ";"',
+      fix: 'To permit it, add this record: example.test. CAA 0 issue "ca.example"',
+    });
+  });
+
+  it('is unknown where a question was not answered', async () => {
+    expect(await check({ 'example.test': { kind: 'error', reason: 'timeout' } })).toMatchObject({
+      code: 'caa_lookup_failed',
+      outcome: 'unknown',
+      found: 'example.test',
+    });
+  });
+});
