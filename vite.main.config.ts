@@ -15,7 +15,7 @@ export default defineConfig({
     sourcemap: true,
     license: { fileName: 'licences.txt' },
     rolldownOptions: {
-      input: { vivarium: 'main/cli/main.ts', desktop: 'main/desktop.ts' },
+      input: { vivarium: 'main/vivarium.ts', desktop: 'main/desktop.ts' },
       external: [...builtinModules, /^node:/, 'better-sqlite3', 'electron'],
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },

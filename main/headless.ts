@@ -1,14 +1,14 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import type { Config } from './base/config.ts';
+import { defaultDataDir } from './base/data-dir.ts';
 import { formatLogLine, readLogLevel } from './base/log.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
-import { defaultDataDir } from './cli/data-dir.ts';
-import { openInBrowser } from './cli/open-browser.ts';
-import { formatWelcome } from './cli/welcome.ts';
 import { VivariumError } from './contract/errors.ts';
+import { formatWelcome } from './welcome.ts';
 
 /** What a start needs of the process it runs in; passed in, so that tests can be that process. */
 export interface HeadlessIo {
@@ -61,6 +61,20 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     stopListening();
     if (temporaryDir !== null) rmSync(temporaryDir, { recursive: true, force: true });
   }
+}
+
+/** What opens an address with the program that its user has chosen for it. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Opens `url` in the default browser, if there is one; a failure is silent, because the address is printed anyway. */
+function openInBrowser(url: string): void {
+  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' });
+  child.on('error', () => undefined);
+  child.unref();
 }
 
 function describe(error: unknown): string {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
-import { resolveDataDir } from './data-dir.ts';
+import { resolveDataDir } from '../base/data-dir.ts';
 import { fileContent, shownText } from './exported.ts';
 import { exitCodeOf, failureOf } from './failing.ts';
 import { flagsOf, listFields } from './fields.ts';

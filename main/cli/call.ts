@@ -1,5 +1,5 @@
 import { callProcedure } from './client.ts';
-import { resolveDataDir } from './data-dir.ts';
+import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf } from './failing.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError } from './flags.ts';
 import { EXIT_OK, readStdin, type Io } from './io.ts';

@@ -1,7 +1,7 @@
 import { realTime } from '../base/clock.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import { callProcedure } from './client.ts';
-import { resolveDataDir } from './data-dir.ts';
+import { resolveDataDir } from '../base/data-dir.ts';
 import { renderReport } from './doctor-report.ts';
 import { failureOf } from './failing.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';

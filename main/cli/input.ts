@@ -1,4 +1,4 @@
-import { summarizeIssues, toInputIssues, type SchemaIssue } from '../rpc/issues.ts';
+import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { positionalOf, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';

@@ -1,3 +1,5 @@
+import type { Place } from '../base/data-dir.ts';
+
 /** Where a command reads and writes; the process's own streams, or a test's. */
 export interface Output {
   write(content: string | Uint8Array): unknown;
@@ -9,18 +11,12 @@ export interface Output {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Io {
+export interface Io extends Place {
   stdout: Output;
   stderr: Output;
   stdin: AsyncIterable<Uint8Array | string>;
-  env: Environment;
   /** Calls back when the process is asked to end, which then does not end by itself; returns how to stop listening. */
   onStopSignal(callback: (signal: string) => void): () => void;
-  platform: NodeJS.Platform;
-  /** The user's own folder, absolute. */
-  homeDir: string;
-  /** The folder that relative paths start from, absolute. */
-  workingDir: string;
 }
 
 export const EXIT_OK = 0;

@@ -1,5 +1,5 @@
 import { DEFAULT_PORTS } from '../base/config.ts';
-import { defaultDataDir } from './data-dir.ts';
+import { defaultDataDir } from '../base/data-dir.ts';
 import { failureOf } from './failing.ts';
 import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { PORT_OPTIONS, readServeConfig, SWITCH_OPTIONS, variableOf, type ServeConfig } from './serve-options.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
 import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './failure.ts';
-import { summarizeIssues, toInputIssues, type SchemaIssue } from './issues.ts';
+import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 
 /** The contract with its services behind it; what every transport serves. Needs no context of its caller. */
 export type ControlRouter = Router<Contract, Record<never, never>>;

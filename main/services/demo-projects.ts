@@ -1,9 +1,15 @@
 import type { Services } from '../contract/index.ts';
 import type { RecordInfo } from '../contract/zones.ts';
-import type { DemoKey } from './demo.ts';
 
 /** What the demo is made with: the same services that people use. */
 export type DemoServices = Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets' | 'domains' | 'zones' | 'records'>;
+
+/** The demo project's API key: the only one that stays readable, so that every start can show a request that works. */
+export interface DemoKey {
+  projectId: string;
+  keyId: string;
+  secret: string;
+}
 
 const CALL = { signal: undefined };
 

@@ -2,15 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { hashSecret } from '../base/secret.ts';
-import { type DemoServices, makeDemoProjects, removeDemoProjects } from './demo-projects.ts';
+import { type DemoKey, type DemoServices, makeDemoProjects, removeDemoProjects } from './demo-projects.ts';
 import type { KeyRow, KeyRows, SettingRows } from './dependencies.ts';
-
-/** The demo project's API key: the only one that stays readable, so that every start can show a request that works. */
-export interface DemoKey {
-  projectId: string;
-  keyId: string;
-  secret: string;
-}
 
 const demoKeyFile = z.object({ projectId: z.string(), keyId: z.string(), secret: z.string() });
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { CONTROL_TOKEN, startControl, type Control } from './rpc-control.ts';
 
-export const CLI_MAIN = fileURLToPath(new URL('../../main/cli/main.ts', import.meta.url));
+export const CLI_MAIN = fileURLToPath(new URL('../../main/vivarium.ts', import.meta.url));
 
 export interface Finished {
   code: number | null;

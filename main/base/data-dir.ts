@@ -1,7 +1,14 @@
 import { posix, win32 } from 'node:path';
-import type { Io } from './io.ts';
 
-type Place = Pick<Io, 'platform' | 'env' | 'homeDir' | 'workingDir'>;
+/** What the data folder is chosen by. */
+export interface Place {
+  platform: NodeJS.Platform;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The user's own folder, absolute. */
+  homeDir: string;
+  /** The folder that relative paths start from, absolute. */
+  workingDir: string;
+}
 
 /**
  * The platform's folder for an application's data: `%APPDATA%` on Windows, `Application Support` on macOS, and elsewhere
@@ -25,7 +32,7 @@ export function resolveDataDir(flag: string | undefined, place: Place): string {
   return chosenDataDir(flag, place) ?? defaultDataDir(place);
 }
 
-/** The data folder that was asked for, absolute, or null when nobody did. */
+/** The data folder that was asked for, absolute, or null where none was. */
 export function chosenDataDir(flag: string | undefined, place: Place): string | null {
   const { resolve } = place.platform === 'win32' ? win32 : posix;
   const chosen = flag || place.env['VIVARIUM_DATA_DIR'];

@@ -1,7 +1,7 @@
-/** The command `vivarium`: what a process is to `run.ts`, and nothing else. */
+/** The command `vivarium`: hands the process's streams, environment and signals to the command line, and the engine to `serve`. */
 import { homedir } from 'node:os';
-import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
-import { run } from './run.ts';
+import { EXIT_FAILED, EXIT_OK, type Io } from './cli/io.ts';
+import { run } from './cli/run.ts';
 
 /** A closed terminal (SIGHUP) ends Vivarium as orderly as Ctrl-C. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -24,7 +24,7 @@ const io: Io = {
 
 let isServing = false;
 
-// Whoever read along has heard enough (`| head`). A Vivarium that serves goes on without them.
+// A reader that has gone (`| head`) ends a command; a Vivarium that serves goes on without it.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (isServing) return;
@@ -34,5 +34,5 @@ for (const output of [process.stdout, process.stderr]) {
 
 process.exitCode = await run(process.argv.slice(2), io, async () => {
   isServing = true;
-  return (await import('../headless.ts')).serve;
+  return (await import('./headless.ts')).serve;
 });

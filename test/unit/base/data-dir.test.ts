@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultDataDir, resolveDataDir } from '../../../main/cli/data-dir.ts';
+import { defaultDataDir, resolveDataDir } from '../../../main/base/data-dir.ts';
 
 describe('the data folder of a platform', () => {
   it.each<[NodeJS.Platform, Record<string, string>, string, string]>([

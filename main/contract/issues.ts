@@ -1,4 +1,4 @@
-import type { InputIssue } from '../contract/errors.ts';
+import type { InputIssue } from './errors.ts';
 
 /** What of a zod 4 issue is read here; the rest differs by `code`. */
 export interface SchemaIssue {

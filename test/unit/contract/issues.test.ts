@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { describe, expect, it } from 'vitest';
 import { contract } from '../../../main/contract/index.ts';
-import { formatPath, summarizeIssues, toInputIssues, type SchemaIssue } from '../../../main/rpc/issues.ts';
+import { formatPath, summarizeIssues, toInputIssues, type SchemaIssue } from '../../../main/contract/issues.ts';
 
 function issuesOf(procedure: { '~orpc': { inputSchema?: unknown } }, input: unknown, known: string[] = []) {
   const result = (procedure['~orpc'].inputSchema as z.ZodType).safeParse(input);
