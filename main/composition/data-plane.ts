@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import { createApi } from '../api/index.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
-import { parseDuration } from '../base/duration.ts';
 import { isWithin } from '../base/hostname.ts';
-import type { Settings } from '../contract/settings.ts';
-import { type BanRule, FREE_LIMITS } from '../model/rate-decision.ts';
+import { FREE_LIMITS } from '../model/rate-decision.ts';
 import { createLoopback, createPasses, createProxy, createRequestRates, loadErrorPages } from '../proxy/index.ts';
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { createRecorder, createSeries } from '../traffic/index.ts';
-import type { ListenerPorts, SettingsHolder } from '../services/index.ts';
+import type { ListenerPorts } from '../services/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
 import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
@@ -25,7 +23,7 @@ export async function startDataPlane(
   const limiter = createLimiter({
     clock,
     storage: store.limits,
-    banRule: readBanRule(settings),
+    banRule: () => settings.inForce().ban,
     onBan: ({ projectId }) => events.emit('limits.changed', { projectId }),
     onError: (error) => log.error('Rate counters could not be written; they are tried again', { error }),
   });
@@ -111,18 +109,5 @@ export async function startDataPlane(
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
     counts: () => ({ ...counts, connections: proxy.connections() }),
-  };
-}
-
-/** The rule in force, which every request asks for: read off the settings when they have changed. */
-function readBanRule({ current }: Pick<SettingsHolder, 'current'>): () => BanRule {
-  let from: Settings | null = null;
-  let rule: BanRule = { afterRefusals: 0, durationMs: 0 };
-  return () => {
-    const settings = current();
-    if (settings === from) return rule;
-    from = settings;
-    rule = { afterRefusals: settings.banAfter, durationMs: parseDuration(settings.banDuration) };
-    return rule;
   };
 }

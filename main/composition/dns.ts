@@ -1,4 +1,3 @@
-import { parseDuration } from '../base/duration.ts';
 import {
   createDnsClient,
   createDnsServer,
@@ -8,7 +7,7 @@ import {
   type Resolver,
   ZoneSet,
 } from '../dns/index.ts';
-import { createRecordWriter, parseResolver, providerFacts, zoneFacts } from '../services/index.ts';
+import { createRecordWriter, providerFacts, zoneFacts } from '../services/index.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Dns = Awaited<ReturnType<typeof startDns>>;
@@ -35,7 +34,7 @@ export async function startDns(
   const recordWriter = createRecordWriter({
     clock,
     records: store.records,
-    propagationMs: () => parseDuration(settings.current().propagation),
+    propagationMs: () => settings.inForce().propagationMs,
     onChanged(zone, names) {
       zonePublisher.recordsChanged(zone, names);
       events.emit('records.changed', { zone });
@@ -48,7 +47,7 @@ export async function startDns(
   const client = createDnsClient(clock);
   onStop(() => client.close());
   const resolver = (): Resolver => {
-    const foreign = parseResolver(settings.current().resolver);
+    const foreign = settings.inForce().resolver;
     return foreign === null
       ? { address: '127.0.0.1', port: listening.port, local: true }
       : { ...foreign, local: false };

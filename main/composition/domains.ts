@@ -1,5 +1,4 @@
 import { CNAME_TARGET } from '../base/config.ts';
-import { parseDuration } from '../base/duration.ts';
 import { createLifecycle, createServedLeaves, whyUnserved } from '../domains/index.ts';
 import { releaseHostname } from '../services/index.ts';
 import type { Certificates } from './certificates.ts';
@@ -23,9 +22,8 @@ export function openDomains(
     cnameTarget: CNAME_TARGET,
     provider: dns.provider,
     settings() {
-      const { issuanceDelay, caaIdentity } = settings.current();
-      const { domain, accountUri, method } = caaIdentity;
-      return { issuanceDelayMs: parseDuration(issuanceDelay), identity: { issuer: domain, accountUri, method } };
+      const { domain, accountUri, method } = settings.current().caaIdentity;
+      return { issuanceDelayMs: settings.inForce().issuanceDelayMs, identity: { issuer: domain, accountUri, method } };
     },
     project(projectId) {
       const row = store.projects.get(projectId);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { caName, duration, validationMethod } from './values.ts';
+import { parseDuration } from './duration.ts';
+import { caName, durationWithin, validationMethod } from './values.ts';
 
 /** `"*"`: any page may call; a list: these origins only; an empty list: none. */
 const cors = z.union(
@@ -17,8 +18,20 @@ const RESOLVER_MESSAGE = 'must be "local", or an address and a port such as "192
 const resolver = z
   .string()
   .max(64)
-  .regex(/^(?:local|[0-9.]+:[0-9]{1,5}|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5})$/, RESOLVER_MESSAGE)
+  .refine((text) => text === 'local' || readAddress(text) !== null, RESOLVER_MESSAGE)
   .meta({ examples: ['local'] });
+
+/** Address and port as the setting `resolver` has them, IPv6 in brackets; null where the text is something else. */
+function readAddress(text: string): { address: string; port: number } | null {
+  const [, inBrackets, plain = '', digits] = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(text) ?? [];
+  const isAddress = inBrackets === undefined ? z.ipv4().safeParse(plain) : z.ipv6().safeParse(inBrackets);
+  const port = Number(digits);
+  return isAddress.success && port >= 1 && port <= 65_535 ? { address: inBrackets ?? plain, port } : null;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const UP_TO_48_HOURS = 'must be 48 hours ("PT48H") at most; "PT0S" is none';
 
 /** Who the CA of custom domains is to CAA records: its own name, or one that is rehearsed, such as `letsencrypt.org`. */
 const caaIdentity = z.strictObject({
@@ -32,13 +45,13 @@ const trafficSetting = z.strictObject({ record: z.boolean(), bodies: z.boolean()
 export const settingsValues = z.object({
   /** How many refusals in one exhausted rate window ban an API key. */
   banAfter: z.int().min(1).max(1_000_000),
-  banDuration: duration,
+  banDuration: durationWithin(1_000, 366 * DAY_MS, 'must be from one second ("PT1S") to 366 days ("P366D")'),
   cors,
   /** How long the DNS server goes on answering with what was there before a change: none by default, 48 hours at most. */
-  propagation: duration,
+  propagation: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   resolver,
   /** How long after a hostname is verified its certificate is asked for: none by default, 48 hours at most. */
-  issuanceDelay: duration,
+  issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,
   /** Whether requests are recorded for Traffic, and whether their bodies are. Kept in memory only. */
   traffic: trafficSetting,
@@ -46,6 +59,24 @@ export const settingsValues = z.object({
   caKey: z.enum(['file', 'keyring']),
 });
 export type Settings = z.infer<typeof settingsValues>;
+
+/** Settings that travel as text, in the form that the engine uses; made once for each change. */
+export interface SettingsInForce {
+  /** How many refusals in one exhausted rate window ban an API key, and for how long. */
+  ban: { afterRefusals: number; durationMs: number };
+  propagationMs: number;
+  issuanceDelayMs: number;
+  /** Null is Vivarium's own DNS server. */
+  resolver: { address: string; port: number } | null;
+}
+
+/** Reads what the schema above has accepted. */
+export const settingsInForce = (values: Settings): SettingsInForce => ({
+  ban: { afterRefusals: values.banAfter, durationMs: parseDuration(values.banDuration) },
+  propagationMs: parseDuration(values.propagation),
+  issuanceDelayMs: parseDuration(values.issuanceDelay),
+  resolver: readAddress(values.resolver),
+});
 
 export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),

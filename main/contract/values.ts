@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseDuration } from './duration.ts';
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
@@ -45,6 +46,24 @@ export const duration = z
     'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, such as "PT10M" or "P2D"',
   )
   .meta({ examples: ['PT10M'] });
+
+/** A duration between two bounds, in milliseconds; `message` says which. */
+export const durationWithin = (leastMs: number, mostMs: number, message: string) =>
+  duration.refine((text) => {
+    // The pattern has spoken already.
+    if (!DURATION_PATTERN.test(text)) return true;
+    const milliseconds = durationOrNull(text);
+    return milliseconds !== null && milliseconds >= leastMs && milliseconds <= mostMs;
+  }, message);
+
+/** Null where the text is no duration, or is too long to be counted in milliseconds. */
+function durationOrNull(text: string): number | null {
+  try {
+    return parseDuration(text);
+  } catch {
+    return null;
+  }
+}
 
 export const identifier = z.string().min(1).max(64);
 

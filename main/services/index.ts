@@ -22,7 +22,7 @@ export { providerFacts, zoneFacts } from './provider-facts.ts';
 export { createReachServices } from './reach.ts';
 export { createRecordServices } from './records.ts';
 export { createRecordWriter } from './record-writer.ts';
-export { createSettingsServices, holdSettings, parseResolver, type SettingsHolder } from './settings.ts';
+export { createSettingsServices, holdSettings, type SettingsHolder } from './settings.ts';
 export { createStatusServices } from './status.ts';
 export { createTrafficServices } from './traffic.ts';
 export { createZoneServices } from './zones.ts';
