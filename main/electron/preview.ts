@@ -5,6 +5,7 @@ import type { PreviewRequest } from '../base/preview.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { denyPermissions } from './permissions.ts';
 import { isFetchable, isOwnCertificate, isPreviewable } from './preview-rules.ts';
+import { revealInTime } from './reveal.ts';
 import { PAGE_PREFERENCES } from './window.ts';
 
 /** In memory only, and apart from the app's own page. */
@@ -67,11 +68,11 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
       });
       windows.add(window);
       window.once('closed', () => windows.delete(window));
-      window.once('ready-to-show', () => window.show());
-      window.loadURL(request.url).catch((error: unknown) => {
-        log.warn('A preview could not be loaded', { url: request.url, error });
-        if (!window.isDestroyed()) window.show();
-      });
+      const reveal = revealInTime(window, () => window.show(), realTime);
+      window
+        .loadURL(request.url)
+        .catch((error: unknown) => log.warn('A preview could not be loaded', { url: request.url, error }))
+        .finally(reveal);
     },
     has: (contents) => own !== null && contents.session === own,
     mayShow: (url) => served !== null && isPreviewable(url, served),

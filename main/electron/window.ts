@@ -4,6 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { DesktopMemory } from './desktop-memory.ts';
 import { offerReload } from './failures.ts';
 import { PAGE_URL } from './page-url.ts';
+import { revealInTime } from './reveal.ts';
 import { placeWindow, WINDOW_SIZE_MIN } from './window-placement.ts';
 
 /** What a page may do to this machine: nothing. Most are Electron's defaults, said here so that they stay so. */
@@ -77,10 +78,12 @@ function openWindow(options: MainWindowOptions): BrowserWindow {
     fullscreen: fullScreen,
     webPreferences: { ...PAGE_PREFERENCES, preload: preloadFile },
   });
-  window.once('ready-to-show', () => {
+  const show = () => {
+    if (isQuitting()) return;
     if (maximized) window.maximize();
     window.show();
-  });
+  };
+  const reveal = revealInTime(window, show, realTime);
   rememberPlace(window, memory);
   offerReload(window, { log, isQuitting });
   window.on('close', (event) => {
@@ -88,11 +91,12 @@ function openWindow(options: MainWindowOptions): BrowserWindow {
     event.preventDefault();
     void leave(window, options);
   });
-  window.loadURL(PAGE_URL).catch((error: unknown) => {
-    if (isQuitting()) return;
-    log.error('The page could not be loaded', { error });
-    window.show();
-  });
+  window
+    .loadURL(PAGE_URL)
+    .catch((error: unknown) => {
+      if (!isQuitting()) log.error('The page could not be loaded', { error });
+    })
+    .finally(reveal);
   return window;
 }
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { type Desktop, startDesktop, STAND_IN } from '../support/desktop.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type Desktop, type DesktopHost, HOSTS, startDesktop, titleOf, WAYLAND_SESSION } from '../support/desktop.ts';
 import { FREE_PORTS } from '../support/program.ts';
 
 /** An app and a window, on a machine that does much else beside. */
@@ -9,8 +9,8 @@ const HOSTNAME = 'www.happypaws.test';
 const URL = `https://${HOSTNAME}/v1/openapi.json`;
 
 /** A desktop with its demo, and a preview of a custom domain. */
-async function openPreview() {
-  const desktop = startDesktop(STAND_IN, { args: FREE_PORTS });
+async function openPreview(host: DesktopHost, env: Record<string, string> = {}) {
+  const desktop = startDesktop(host, { args: FREE_PORTS, env });
   await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
   expect(await desktop.call('reach.preview', { hostname: HOSTNAME })).toEqual({ url: URL });
   const page = await desktop.pageAt(`https://${HOSTNAME}/`);
@@ -21,41 +21,49 @@ async function openPreview() {
 const titles = (desktop: Desktop): Promise<string[]> =>
   desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.getTitle()));
 
-describe('the preview window', { timeout: PREVIEW_MS }, () => {
-  it('shows a hostname over verified HTTPS, without a browser or trust', async () => {
-    const { desktop } = await openPreview();
-    expect(await desktop.call('reach.browser')).toMatchObject({ preview: true });
-    expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
-    const { items } = (await desktop.call('traffic.list')) as { items: { authority: string; scheme: string }[] };
-    expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
-  });
+for (const host of HOSTS) {
+  describe.skipIf(host.missing !== null)(`the preview window, on ${titleOf(host)}`, { timeout: PREVIEW_MS }, () => {
+    it('is shown where a hidden window is never drawn', async () => {
+      const { desktop } = await openPreview(host, WAYLAND_SESSION);
+      const visible = () =>
+        desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()));
+      await vi.waitFor(async () => expect(await visible()).toEqual([true, true]), { timeout: 10_000 });
+    });
 
-  it('is opened by Preview, which says why it is not when there are five', async () => {
-    const desktop = startDesktop(STAND_IN, { args: FREE_PORTS });
-    const app = await desktop.page();
-    await app.getByRole('link', { name: 'General' }).click();
-    const reach = app.getByRole('region', { name: 'Reach it' });
-    await reach.getByText('Staging', { exact: true }).click();
-    await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
-    const preview = reach.getByRole('button', { name: 'Preview' });
-    await preview.click();
-    const page = await desktop.pageAt('https://demo-staging.vivarium.localhost/');
-    await page.getByText('"Animal Store API"').waitFor();
-    expect(await titles(desktop)).toEqual(['Vivarium', 'demo-staging.vivarium.localhost']);
-    for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
-    await preview.click();
-    await reach.getByText('No preview was opened.').waitFor();
-    await reach.getByText('open already').waitFor();
-  });
+    it('shows a hostname over verified HTTPS, without a browser or trust', async () => {
+      const { desktop } = await openPreview(host);
+      expect(await desktop.call('reach.browser')).toMatchObject({ preview: true });
+      expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
+      const { items } = (await desktop.call('traffic.list')) as { items: { authority: string; scheme: string }[] };
+      expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
+    });
 
-  it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {
-    const { desktop, page } = await openPreview();
-    const { control } = desktop.runtime();
-    for (const address of ['https://example.org/', `${control.url}/`, 'file:///etc/passwd', 'app://vivarium/']) {
-      await page.evaluate(`void location.assign(${JSON.stringify(address)})`);
-      expect(page.url()).toBe(URL);
-    }
-    const outcome = await page.evaluate<unknown>(`(async () => {
+    it('is opened by Preview, which says why it is not when there are five', async () => {
+      const desktop = startDesktop(host, { args: FREE_PORTS });
+      const app = await desktop.page();
+      await app.getByRole('link', { name: 'General' }).click();
+      const reach = app.getByRole('region', { name: 'Reach it' });
+      await reach.getByText('Staging', { exact: true }).click();
+      await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
+      const preview = reach.getByRole('button', { name: 'Preview' });
+      await preview.click();
+      const page = await desktop.pageAt('https://demo-staging.vivarium.localhost/');
+      await page.getByText('"Animal Store API"').waitFor();
+      expect(await titles(desktop)).toEqual(['Vivarium', 'demo-staging.vivarium.localhost']);
+      for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
+      await preview.click();
+      await reach.getByText('No preview was opened.').waitFor();
+      await reach.getByText('open already').waitFor();
+    });
+
+    it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {
+      const { desktop, page } = await openPreview(host);
+      const { control } = desktop.runtime();
+      for (const address of ['https://example.org/', `${control.url}/`, 'file:///etc/passwd', 'app://vivarium/']) {
+        await page.evaluate(`void location.assign(${JSON.stringify(address)})`);
+        expect(page.url()).toBe(URL);
+      }
+      const outcome = await page.evaluate<unknown>(`(async () => {
       const isRefused = (address) => fetch(address, { mode: 'no-cors' }).then(() => false, () => true);
       return {
         elsewhere: await isRefused('https://example.org/'),
@@ -65,16 +73,17 @@ describe('the preview window', { timeout: PREVIEW_MS }, () => {
         names: ['require', 'process', 'vivariumDesktop'].filter((name) => name in globalThis),
       };
     })()`);
-    expect(outcome).toEqual({ elsewhere: true, control: true, file: true, window: null, names: [] });
-    await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
-    await page.getByText('"Animal Store API"').waitFor();
-  });
+      expect(outcome).toEqual({ elsewhere: true, control: true, file: true, window: null, names: [] });
+      await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
+      await page.getByText('"Animal Store API"').waitFor();
+    });
 
-  it('is of what is served only, and at most five', async () => {
-    const { desktop } = await openPreview();
-    await expect(desktop.call('reach.preview', { hostname: 'example.org' })).rejects.toThrow(/Nothing is served at/);
-    for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
-    await expect(desktop.call('reach.preview', { hostname: HOSTNAME })).rejects.toThrow(/open already/);
-    expect((await desktop.quit()).code).toBe(0);
+    it('is of what is served only, and at most five', async () => {
+      const { desktop } = await openPreview(host);
+      await expect(desktop.call('reach.preview', { hostname: 'example.org' })).rejects.toThrow(/Nothing is served at/);
+      for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
+      await expect(desktop.call('reach.preview', { hostname: HOSTNAME })).rejects.toThrow(/open already/);
+      expect((await desktop.quit()).code).toBe(0);
+    });
   });
-});
+}

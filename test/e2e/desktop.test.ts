@@ -7,6 +7,7 @@ import {
   HOSTS,
   startDesktop,
   titleOf,
+  WAYLAND_SESSION,
   windowState,
   type Desktop,
 } from '../support/desktop.ts';
@@ -28,6 +29,12 @@ for (const host of HOSTS) {
       await seeLiveChange(desktop, 'Glasshouse');
       expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
       expect((await windowState(desktop)).url).toMatch(/^app:\/\/vivarium\//);
+    });
+
+    it('shows its window where a hidden one is never drawn', async () => {
+      const desktop = startDesktop(host, { env: WAYLAND_SESSION });
+      await desktop.page();
+      await vi.waitFor(async () => expect((await windowState(desktop)).visible).toBe(true), { timeout: 10_000 });
     });
 
     it('keeps serving when its window is closed, and says so once', async () => {

@@ -65,6 +65,9 @@ export interface Desktop extends RunningApp {
   quit(): Promise<Ended>;
 }
 
+/** A session in which Electron draws no hidden window; Electron itself takes the one that the tests run in. */
+export const WAYLAND_SESSION = { ELECTRON_STAND_IN_SESSION: 'wayland' };
+
 /** Starts the app on free ports and a data folder of its own, without a demo project unless told otherwise. */
 export function startDesktop(
   host: DesktopHost,

@@ -54,6 +54,9 @@ const PREFERENCES: Record<string, boolean> = {
   spellcheck: false,
 };
 
+/** As in a Wayland session, which draws no hidden window: `ready-to-show` comes when it is shown, if ever. */
+const DRAWS_HIDDEN = process.env['ELECTRON_STAND_IN_SESSION'] !== 'wayland';
+
 const windows = new Set<StandInWindow>();
 
 /** A window without a screen: what is seen is Chromium's page, and whether it would be seen is remembered. */
@@ -93,6 +96,8 @@ class StandInWindow
   #maximized = false;
   #fullScreen = false;
   #destroyed = false;
+  /** Whether `ready-to-show` is owed for a page that has been loaded. */
+  #undrawn = false;
 
   constructor(options: BrowserWindowConstructorOptions = {}) {
     super('BrowserWindow', EVENTS);
@@ -130,7 +135,14 @@ class StandInWindow
   async loadURL(url: string): Promise<void> {
     await this.#contents.resize({ width: this.#bounds.width, height: this.#bounds.height });
     await this.#contents.load(url);
-    if (!this.#destroyed) this.emit('ready-to-show');
+    this.#undrawn = true;
+    this.#draw();
+  }
+
+  #draw(): void {
+    if (!this.#undrawn || this.#destroyed || !(this.#visible || DRAWS_HIDDEN)) return;
+    this.#undrawn = false;
+    this.emit('ready-to-show');
   }
 
   getTitle(): string {
@@ -140,6 +152,7 @@ class StandInWindow
   show(): void {
     this.#visible = true;
     this.emit('show');
+    this.#draw();
   }
 
   hide(): void {
