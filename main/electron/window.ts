@@ -75,7 +75,8 @@ function openWindow(options: MainWindowOptions): BrowserWindow {
     icon: iconFile,
     backgroundColor: nativeTheme.shouldUseDarkColors ? GROUND.dark : GROUND.light,
     show: false,
-    fullscreen: fullScreen,
+    // An explicit `false` takes the full-screen button of macOS away.
+    ...(fullScreen && { fullscreen: true }),
     webPreferences: { ...PAGE_PREFERENCES, preload: preloadFile },
   });
   const show = () => {

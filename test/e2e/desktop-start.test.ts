@@ -288,6 +288,11 @@ describe('the stand-in for Electron', () => {
        new BrowserWindow({ webPreferences: { sandbox: false } });`,
       'carries out sandbox: true only, not false',
     ],
+    [
+      `import { app, BrowserWindow } from 'electron'; app.enableSandbox(); await app.whenReady();
+       new BrowserWindow({ fullscreen: false });`,
+      'takes full screen from no window',
+    ],
     [`import { session } from 'electron'; session.defaultSession;`, 'cannot be used before the app is ready'],
     [
       `import { app, protocol } from 'electron'; await app.whenReady();

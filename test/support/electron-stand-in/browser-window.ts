@@ -103,6 +103,8 @@ class StandInWindow
     super('BrowserWindow', EVENTS);
     requireReady('BrowserWindow');
     refuseUnknown('BrowserWindow', options, OPTIONS);
+    if (options.fullscreen === false)
+      fault('takes full screen from no window, which `fullscreen: false` does on macOS.');
     const { webPreferences = {}, width = 800, height = 600, icon } = options;
     refuseUnknown('webPreferences', webPreferences, [...Object.keys(PREFERENCES), 'preload', 'session']);
     if (!ownApp.standIn.sandboxed) fault('carries out sandboxed pages only: app.enableSandbox() was not called.');
