@@ -73,7 +73,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     log,
     async drain() {
       ending.abort();
-      window.hide();
+      window.takeAway();
       tray?.remove();
       ports.closeAll();
       await (await starting)?.stop();

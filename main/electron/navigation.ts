@@ -12,7 +12,7 @@ export interface NavigationOptions {
 
 /**
  * Keeps every page where it is: the window's own page goes nowhere else, opens no window and embeds nothing. A link that
- * leads elsewhere goes to the system's browser, if it may. Installed before the first page is made.
+ * leads elsewhere goes to the system's browser, if it may. No page keeps its window open. Installed before the first page is made.
  */
 export function restrictNavigation(options: NavigationOptions): void {
   app.on('web-contents-created', (_event, contents) => restrict(contents, options));
@@ -31,6 +31,8 @@ function restrict(contents: WebContents, { log, openExternal, previews }: Naviga
     if (!mayLead(event.url)) event.preventDefault();
   });
   contents.on('will-attach-webview', (event) => event.preventDefault());
+  // Electron shows no question; a page with `beforeunload` would keep its window, and the app, without a word.
+  contents.on('will-prevent-unload', (event) => event.preventDefault());
   contents.setWindowOpenHandler(({ url }) => {
     if (!previews.has(contents)) openExternal(url);
     return { action: 'deny' };

@@ -15,21 +15,18 @@ export interface QuitOptions {
  * @returns whether it is on its way out
  */
 export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () => boolean } {
-  let state: 'running' | 'draining' | 'drained' = 'running';
+  let quitting = false;
 
   app.on('before-quit', (event) => {
-    if (state === 'drained') return;
     event.preventDefault();
-    if (state === 'draining') return;
-    state = 'draining';
+    if (quitting) return;
+    quitting = true;
     drain()
       .catch((error: unknown) => log.error('Not everything could be closed', { error }))
-      .finally(() => {
-        state = 'drained';
-        app.quit();
-      });
+      // `app.quit` would ask every page first, and one that hangs would keep an app without servers.
+      .finally(() => app.exit(0));
   });
   for (const signal of STOP_SIGNALS) process.on(signal, () => app.quit());
   powerMonitor.on('shutdown', () => app.quit());
-  return { isQuitting: () => state !== 'running' };
+  return { isQuitting: () => quitting };
 }

@@ -41,15 +41,17 @@ export interface MainWindowOptions {
 export interface MainWindow {
   /** Brings it to the front, made anew if it has to be. */
   show(): void;
-  hide(): void;
+  /** Hides it for good: what follows is the app's end, which closes no window in order. */
+  takeAway(): void;
 }
 
 export function createMainWindow(options: MainWindowOptions): MainWindow {
   let window: BrowserWindow | null = null;
+  let rememberNow: () => void = () => undefined;
   return {
     show() {
       if (window === null) {
-        window = openWindow(options);
+        ({ window, rememberNow } = openWindow(options));
         window.once('closed', () => {
           window = null;
         });
@@ -59,11 +61,14 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       window.show();
       window.focus();
     },
-    hide: () => window?.hide(),
+    takeAway() {
+      rememberNow();
+      window?.hide();
+    },
   };
 }
 
-function openWindow(options: MainWindowOptions): BrowserWindow {
+function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememberNow: () => void } {
   const { log, memory, preloadFile, iconFile, isQuitting } = options;
   const { bounds, maximized, fullScreen } = memory.get();
   const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map(({ workArea }) => workArea);
@@ -85,7 +90,7 @@ function openWindow(options: MainWindowOptions): BrowserWindow {
     window.show();
   };
   const reveal = revealInTime(window, show, realTime);
-  rememberPlace(window, memory);
+  const rememberNow = rememberPlace(window, memory);
   offerReload(window, { log, isQuitting });
   window.on('close', (event) => {
     if (isQuitting()) return;
@@ -98,12 +103,14 @@ function openWindow(options: MainWindowOptions): BrowserWindow {
       if (!isQuitting()) log.error('The page could not be loaded', { error });
     })
     .finally(reveal);
-  return window;
+  return { window, rememberNow };
 }
 
-function rememberPlace(window: BrowserWindow, memory: DesktopMemory): void {
+/** Remembers where the window is, soon after it was moved. @returns does so at once */
+function rememberPlace(window: BrowserWindow, memory: DesktopMemory): () => void {
   let timer: { cancel(): void } | null = null;
   const remember = () => {
+    timer?.cancel();
     if (window.isDestroyed() || window.isMinimized()) return;
     memory.set({
       bounds: window.getNormalBounds(),
@@ -117,10 +124,8 @@ function rememberPlace(window: BrowserWindow, memory: DesktopMemory): void {
   };
   window.on('resize', rememberSoon);
   window.on('move', rememberSoon);
-  window.on('close', () => {
-    timer?.cancel();
-    remember();
-  });
+  window.on('close', remember);
+  return remember;
 }
 
 /** Hides the window, and says once that this ends nothing. */

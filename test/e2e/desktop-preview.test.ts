@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it, vi } from 'vitest';
 import { type Desktop, type DesktopHost, HOSTS, startDesktop, titleOf, WAYLAND_SESSION } from '../support/desktop.ts';
 import { FREE_PORTS } from '../support/program.ts';
@@ -16,6 +17,12 @@ async function openPreview(host: DesktopHost, env: Record<string, string> = {}) 
   const page = await desktop.pageAt(`https://${HOSTNAME}/`);
   await page.getByText('"Animal Store API"').waitFor();
   return { desktop, page };
+}
+
+/** Somebody clicks in a page that then wants to be asked before it is left. */
+async function askToStay(page: Page): Promise<void> {
+  await page.evaluate(`addEventListener('beforeunload', (event) => event.preventDefault())`);
+  await page.locator('body').click();
 }
 
 const titles = (desktop: Desktop): Promise<string[]> =>
@@ -54,6 +61,30 @@ for (const host of HOSTS) {
       await preview.click();
       await reach.getByText('No preview was opened.').waitFor();
       await reach.getByText('open already').waitFor();
+    });
+
+    it('is left whatever the `beforeunload` of its page says: by an address, by its button, and by Quit', async () => {
+      const { desktop, page } = await openPreview(host);
+      await askToStay(page);
+      await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
+      await askToStay(page);
+      await desktop.evaluate(({ BrowserWindow }) => {
+        const isPreview = (window: Electron.BrowserWindow) => window.webContents.getURL().startsWith('https:');
+        BrowserWindow.getAllWindows().find(isPreview)?.close();
+      });
+      await vi.waitFor(async () => expect(await titles(desktop)).toEqual(['Vivarium']), { timeout: 10_000 });
+      await desktop.call('reach.preview', { hostname: HOSTNAME });
+      const again = await desktop.pageAt(URL);
+      await again.getByText('"Animal Store API"').waitFor();
+      await askToStay(again);
+      expect((await desktop.quit()).code).toBe(0);
+    });
+
+    it('keeps nobody from quitting when its page hangs', async () => {
+      const { desktop, page } = await openPreview(host);
+      await askToStay(page);
+      await page.evaluate(`void setTimeout(() => { for (;;); })`);
+      expect((await desktop.quit()).code).toBe(0);
     });
 
     it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {

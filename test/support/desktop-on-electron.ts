@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { _electron, type ElectronApplication, type Page } from 'playwright-core';
 import { vi } from 'vitest';
-import { isGone, watchCrashes } from './desktop-pages.ts';
+import { isGone, leaveDialogs, watchCrashes } from './desktop-pages.ts';
 import type { DesktopHost, RunningApp } from './desktop.ts';
 import type { Ended } from './program.ts';
 
@@ -42,7 +42,10 @@ function start(args: readonly string[], env: Record<string, string>): RunningApp
     args: [ROOT, ...args],
     env: Object.fromEntries(given),
   });
-  void starting.then((app) => watchCrashes(app.context()));
+  void starting.then((app) => {
+    watchCrashes(app.context());
+    leaveDialogs(app.context());
+  });
   const ended = starting.then(
     (app) =>
       new Promise<Ended>((resolve) => {

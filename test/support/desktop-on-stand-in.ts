@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { vi } from 'vitest';
-import { isGone, watchCrashes } from './desktop-pages.ts';
+import { isGone, leaveDialogs, watchCrashes } from './desktop-pages.ts';
 import { DESKTOP_PROGRAM, type DesktopHost, type RunningApp, type ShownDialog } from './desktop.ts';
 import { toChromium, privilegedSchemes } from './electron-stand-in/addresses.ts';
 import type { StandInCommand, StandInEvent } from './electron-stand-in/driver.ts';
@@ -150,7 +150,10 @@ function start(args: readonly string[], env: Record<string, string>, program = D
 
 async function connect(endpoint: string): Promise<Browser> {
   const browser = await chromium.connectOverCDP(endpoint);
-  for (const context of browser.contexts()) watchCrashes(context);
+  for (const context of browser.contexts()) {
+    watchCrashes(context);
+    leaveDialogs(context);
+  }
   return browser;
 }
 

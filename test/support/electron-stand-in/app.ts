@@ -24,8 +24,10 @@ const MESSAGE_FILE = 'SingletonMessage';
 
 /** What the windows do when the app quits. */
 export interface Closable {
-  /** Asks the window to close; false when it does not. */
-  askToClose(): boolean;
+  /** Asks the window to close; false when the program or its page keeps it. */
+  askToClose(): Promise<boolean>;
+  /** Closes it without asking. */
+  destroy(): void;
 }
 
 /** The app's life: ready once the program's modules have run, and gone when it quits and nothing prevents it. */
@@ -63,10 +65,12 @@ class StandInApp
     about: null as Parameters<App['setAboutPanelOptions']>[0] | null,
     windows: new Set<Closable>(),
     beforeExit: [] as (() => Promise<void>)[],
+    isLeaving: () => this.#ending || this.#quitting,
   };
   readonly #paths = new Map<string, string>();
   #ready = false;
   #ending = false;
+  #quitting = false;
   readonly #whenReady: Promise<void>;
 
   constructor() {
@@ -173,26 +177,28 @@ class StandInApp
   }
 
   quit(): void {
-    // Never in the turn that asks, as in Electron.
-    setImmediate(() => this.#quit());
-  }
-
-  #quit(): void {
-    if (this.#ending) return;
+    if (this.standIn.isLeaving()) return;
     const event = createEvent('before-quit', {});
     this.emit('before-quit', event);
     if (event.defaultPrevented) return;
-    for (const window of [...this.standIn.windows]) if (!window.askToClose()) return;
+    this.#quitting = true;
+    void this.#quitWithoutWindows();
+  }
+
+  /** A window that stays takes the quitting back. */
+  async #quitWithoutWindows(): Promise<void> {
+    const closed = await Promise.all([...this.standIn.windows].map((window) => window.askToClose()));
     const last = createEvent('will-quit', {});
-    this.emit('will-quit', last);
-    if (last.defaultPrevented) return;
-    this.emit('quit', createEvent('quit', {}), 0);
-    this.exit(0);
+    if (!closed.includes(false)) this.emit('will-quit', last);
+    this.#quitting = false;
+    if (!closed.includes(false) && !last.defaultPrevented) this.exit(0);
   }
 
   exit(exitCode = 0): void {
     if (this.#ending) return;
     this.#ending = true;
+    for (const window of [...this.standIn.windows]) window.destroy();
+    this.emit('quit', createEvent('quit', {}), exitCode);
     void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(() => process.exit(exitCode));
   }
 

@@ -230,14 +230,14 @@ class StandInWindow
   }
 
   close(): void {
-    this.askToClose();
+    void this.askToClose();
   }
 
-  askToClose(): boolean {
+  async askToClose(): Promise<boolean> {
     if (this.#destroyed) return true;
     const event = createEvent('close', {});
     this.emit('close', event);
-    if (event.defaultPrevented) return false;
+    if (event.defaultPrevented || !(await this.#contents.mayUnload())) return false;
     this.destroy();
     return true;
   }
@@ -250,7 +250,7 @@ class StandInWindow
     ownApp.standIn.windows.delete(this);
     void this.#contents.destroy();
     this.emit('closed');
-    if (windows.size > 0) return;
+    if (windows.size > 0 || ownApp.standIn.isLeaving()) return;
     // As documented: without a listener, the app quits with its last window.
     if (!ownApp.emit('window-all-closed')) ownApp.quit();
   }

@@ -1,5 +1,5 @@
 import type { Session, WebContents, WebFrameMain } from 'electron';
-import type { Page, Route } from 'playwright-core';
+import type { Dialog, Page, Route } from 'playwright-core';
 import { fromChromium, originOf, toChromium } from './addresses.ts';
 import { ownApp } from './app.ts';
 import { openPage, prepareBrowser } from './browser.ts';
@@ -17,6 +17,7 @@ const EVENTS = [
   'will-navigate',
   'will-redirect',
   'will-attach-webview',
+  'will-prevent-unload',
 ] as const;
 
 type OpenHandler = Parameters<WebContents['setWindowOpenHandler']>[0];
@@ -40,6 +41,7 @@ export class StandInContents
   readonly #preload: string | null;
   #page: Page | null = null;
   #closePorts: () => void = () => undefined;
+  #stay: () => void = () => undefined;
   #openHandler: OpenHandler | null = null;
   /** Addresses that the program itself loads: no event is emitted for them. */
   #loading = new Set<string>();
@@ -87,6 +89,26 @@ export class StandInContents
     await (await this.#open()).setViewportSize(size);
   }
 
+  /** Runs the page's `beforeunload`, if somebody has used the page; false when it keeps the page. */
+  async mayUnload(): Promise<boolean> {
+    if (this.#page === null) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#page.once('close', () => resolve(true));
+    this.#stay = () => resolve(false);
+    await this.#page.close({ runBeforeUnload: true });
+    return promise;
+  }
+
+  /** As in Electron, no question is shown: the page stays unless the program prevents that. */
+  #answerUnload(question: Dialog): void {
+    if (question.type() !== 'beforeunload') return void question.dismiss();
+    const event = createEvent('will-prevent-unload', {});
+    this.emit('will-prevent-unload', event);
+    if (event.defaultPrevented) return void question.accept();
+    void question.dismiss();
+    this.#stay();
+  }
+
   /** Ends the page with its window. */
   async destroy(): Promise<void> {
     if (this.#destroyed) return;
@@ -111,6 +133,7 @@ export class StandInContents
       const details = strictly('the details of a crash', { reason: 'crashed', exitCode: 139 });
       this.emit('render-process-gone', createEvent('render-process-gone', {}), details);
     });
+    page.on('dialog', (question) => this.#answerUnload(question));
     page.on('download', (download) => {
       const url = fromChromium(download.url());
       const prevented = !mayDownload(url, this.facade, this.ofSession);
