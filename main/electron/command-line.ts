@@ -1,7 +1,5 @@
 import { app } from 'electron';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { settleInScratch } from './identity.ts';
 
 /** Calls back when the process is asked to end, which then does not end by itself; returns how to stop listening. */
 export type OnStopSignal = (callback: (signal: string) => void) => () => void;
@@ -11,13 +9,11 @@ export type OnStopSignal = (callback: (signal: string) => void) => () => void;
  * process ends with its exit code. What is printed has left before it does.
  */
 export async function runCommandLine(run: (onStopSignal: OnStopSignal) => Promise<number>): Promise<void> {
-  // Chromium makes files of its own even when nothing is shown; they shall not be among those of the desktop app.
-  const scratch = mkdtempSync(join(tmpdir(), 'vivarium-command-'));
-  app.setPath('userData', scratch);
+  const removeScratch = settleInScratch();
   app.dock?.hide();
   const code = await run(onStopSignal);
   await Promise.all([process.stdout, process.stderr].map(flushed));
-  rmSync(scratch, { recursive: true, force: true });
+  removeScratch();
   app.exit(code);
 }
 

@@ -1,5 +1,6 @@
 import { app, dialog, type BrowserWindow } from 'electron';
 import type { Log } from '../base/log.ts';
+import { settleInScratch } from './identity.ts';
 import { PAGE_URL } from './page-url.ts';
 
 /**
@@ -36,8 +37,16 @@ export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }):
 export async function failBeforeStart(error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${message}\n`);
+  let removeScratch = (): void => undefined;
+  try {
+    if (!app.isReady()) removeScratch = settleInScratch();
+  } catch {
+    // The box would leave files in the data folder, and the message has been printed.
+    return app.exit(1);
+  }
   await app.whenReady();
   dialog.showErrorBox('Vivarium could not start', message);
+  removeScratch();
   app.exit(1);
 }
 

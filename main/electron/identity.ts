@@ -1,5 +1,6 @@
 import { app } from 'electron';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/data-folder.ts';
 import { VERSION } from '../base/version.ts';
@@ -27,6 +28,23 @@ export function settleIn(dataDir: string): DesktopPlaces {
   app.setAppLogsPath(logsDir);
   if (process.platform === 'win32') app.setAppUserModelId(APP_ID);
   return { logsDir, memoryFile: join(own, 'window.json') };
+}
+
+/**
+ * Sends Electron's own files to a temporary folder. It makes some even when nothing is shown, by default in
+ * `appData/Vivarium`, which is the usual data folder on Windows and macOS. Before the app is ready.
+ * @returns removes the folder
+ */
+export function settleInScratch(): () => void {
+  const scratch = mkdtempSync(join(tmpdir(), 'vivarium-scratch-'));
+  app.setPath('userData', scratch);
+  return () => {
+    try {
+      rmSync(scratch, { recursive: true, force: true });
+    } catch {
+      // Windows removes no file that is open. Nothing of Vivarium's is among them.
+    }
+  };
 }
 
 /** What "About Vivarium" shows. */

@@ -73,6 +73,16 @@ describe('a start that cannot be', () => {
     ]);
   });
 
+  it('leaves Electron’s own folder alone, which is the usual data folder on Windows and macOS', async () => {
+    const appData = temporaryFolder();
+    const env = { ELECTRON_STAND_IN_APP_DATA: appData };
+    const failed = start({ args: ['--data-folder', 'x'], env });
+    expect((await failed.ended).code).toBe(1);
+    expect(readdirSync(appData)).toEqual([]);
+    const desktop = start({ dataDir: join(appData, 'Vivarium'), env });
+    await desktop.page();
+  });
+
   it('touches no folder that is somebody else’s', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'thesis.txt'), '');
@@ -268,7 +278,10 @@ describe('the stand-in for Electron', () => {
     const register = join(import.meta.dirname, '..', 'support', 'electron-stand-in', 'register.ts');
     const program = join(temporaryFolder(), 'program.mjs');
     writeFileSync(program, code);
-    const child = spawn(process.execPath, ['--import', register, program], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, ['--import', register, program], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ELECTRON_STAND_IN_APP_DATA: temporaryFolder() },
+    });
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     return new Promise((resolve) => child.once('close', (ended) => resolve({ code: ended, stderr })));

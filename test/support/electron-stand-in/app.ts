@@ -2,6 +2,7 @@ import type { App } from 'electron';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import packageFile from '../../../package.json' with { type: 'json' };
 import { fault, tell } from './driver.ts';
 import { createEvent, StrictEmitter, strictly } from './strict.ts';
 
@@ -21,6 +22,9 @@ const EVENTS = [
 
 const LOCK_FILE = 'SingletonLock';
 const MESSAGE_FILE = 'SingletonMessage';
+/** What Chromium leaves in the folder of `userData`, which it makes if need be. */
+const STATE_FILE = 'Local State';
+const APP_DATA = process.env['ELECTRON_STAND_IN_APP_DATA'];
 
 /** What the windows do when the app quits. */
 export interface Closable {
@@ -55,7 +59,7 @@ class StandInApp
       | 'requestSingleInstanceLock'
     >
 {
-  name = 'Electron';
+  name = packageFile.productName;
   readonly isPackaged = false;
   /** macOS has one. */
   readonly dock = undefined;
@@ -80,6 +84,9 @@ class StandInApp
     // Once every module of the program has run its first turn.
     setTimeout(() => {
       this.#ready = true;
+      const folder = this.getPath('userData');
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, STATE_FILE), '{}');
       this.emit('ready', createEvent('ready', {}));
       resolve(undefined);
     }, 0);
@@ -109,7 +116,9 @@ class StandInApp
     switch (name) {
       case 'userData':
       case 'sessionData':
-        return this.#paths.get(name) ?? this.#paths.get('userData') ?? join(tmpdir(), 'electron-stand-in');
+        return this.#paths.get(name) ?? this.#paths.get('userData') ?? join(this.getPath('appData'), this.name);
+      case 'appData':
+        return APP_DATA ?? fault('has no folder for the data of apps: ELECTRON_STAND_IN_APP_DATA is not set.');
       case 'temp':
         return tmpdir();
       case 'home':
