@@ -25,6 +25,8 @@ const PROGRAM_FLAGS = ['--max-semi-space-size=16'];
 const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const PACKAGER = join(root, 'node_modules', 'electron-builder', 'cli.js');
+/** What asks electron-builder for macOS; short options of several systems may be one word. */
+const MAC_OPTION = /^(--mac(os)?(=.*)?|-[lw]*[mo][lmow]*)$/;
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
 /** How soon a launcher whose npm was stopped notices it. */
@@ -61,6 +63,11 @@ function main() {
       build(node);
       return handOver(node, [join(root, 'test', 'bench', 'main.ts'), ...rest], root);
     case 'package':
+      if (process.platform !== 'darwin' && rest.some((word) => MAC_OPTION.test(word))) {
+        fail(
+          'The app for macOS can only be packaged on macOS, because Apple silicon starts no program without a signature, which only Apple’s codesign gives.',
+        );
+      }
       build(node);
       return handOver(node, [PACKAGER, '--publish', 'never', ...rest], root);
     case 'build':

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Where Electron keeps its fuses: after these bytes, a version, how many there are, and one character for each. */
 const FUSE_SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
+
+/** What has them on macOS, in the contents of the app's bundle. */
+export const FRAMEWORK = join('Frameworks', 'Electron Framework.framework', 'Electron Framework');
 
 /** In the order of Electron's fuses, version 1; `1` is on. */
 const FUSES = [
@@ -37,14 +40,45 @@ export function makeStandInDistribution(folder: string): void {
     'exit',
     '',
   ].join('\n');
-  const fuses = Buffer.concat([
+  writeFileSync(join(folder, 'electron'), Buffer.concat([Buffer.from(script), shippedFuses()]));
+  chmodSync(join(folder, 'electron'), 0o755);
+}
+
+/** A folder that looks like an unpacked Electron for macOS: a bundle whose framework has the fuses, and nothing that runs. */
+export function makeStandInBundle(folder: string): void {
+  for (const name of ['LICENSE', 'LICENSES.chromium.html']) write(join(folder, name), name);
+  const contents = join(folder, 'Electron.app', 'Contents');
+  makeBundle(contents, 'Electron');
+  for (const suffix of ['', ' (GPU)', ' (Plugin)', ' (Renderer)']) {
+    const name = `Electron Helper${suffix}`;
+    makeBundle(join(contents, 'Frameworks', `${name}.app`, 'Contents'), name);
+  }
+  write(join(contents, FRAMEWORK), shippedFuses());
+  write(join(contents, 'Resources', 'electron.icns'), '');
+}
+
+function makeBundle(contents: string, name: string): void {
+  write(join(contents, 'MacOS', name), name);
+  write(
+    join(contents, 'Info.plist'),
+    `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict><key>CFBundleExecutable</key><string>${name}</string></dict></plist>`,
+  );
+}
+
+function write(file: string, content: string | Buffer): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+/** As Electron ships them. */
+const shippedFuses = (): Buffer =>
+  Buffer.concat([
     Buffer.from(FUSE_SENTINEL, 'latin1'),
     Buffer.from([1, FUSES.length]),
     Buffer.from('101100011', 'latin1'),
   ]);
-  writeFileSync(join(folder, 'electron'), Buffer.concat([Buffer.from(script), fuses]));
-  chmodSync(join(folder, 'electron'), 0o755);
-}
 
 /** Which fuses of a program are on. */
 export function readFuses(program: string): string[] {
@@ -57,13 +91,14 @@ export function readFuses(program: string): string[] {
 export async function packageApp(options: {
   distribution: string;
   output: string;
+  /** What is made, beginning with the system. */
   targets: readonly string[];
   env?: Record<string, string>;
 }): Promise<void> {
   const { distribution, output, targets, env } = options;
   const packager = join(ROOT, 'node_modules', 'electron-builder', 'cli.js');
   const settings = [`-c.electronDist=${distribution}`, `-c.directories.output=${output}`, '--publish', 'never'];
-  await promisify(execFile)(process.execPath, [packager, '--linux', ...targets, ...settings], {
+  await promisify(execFile)(process.execPath, [packager, ...targets, ...settings], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     maxBuffer: 64 * 1024 * 1024,

@@ -56,6 +56,15 @@ describe.runIf(process.platform === 'linux')('npm start without a display', () =
   });
 });
 
+describe.runIf(process.platform !== 'darwin')('npm run package', () => {
+  it.each(['--mac', '--mac=zip', '--macos', '-m', '-lmw', '-o'])('refuses %s and says why', async (option) => {
+    const { ended } = run('launch.mjs', ['package', option, 'dir'], process.env);
+    const { code, stdout, stderr } = await ended;
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^The app for macOS can only be packaged on macOS, because [^\n]+\n$/);
+  });
+});
+
 describe('fetching Electron’s runtime', () => {
   /** A mirror on this machine, where nobody is. */
   async function deadMirror(): Promise<string> {

@@ -17,8 +17,17 @@ import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STAND_IN } from '../../support/desktop.ts';
 import { temporaryFolder, track } from '../../support/engine.ts';
-import { makeStandInDistribution, packageApp, readFuses } from '../../support/packaged-app.ts';
+import {
+  FRAMEWORK,
+  makeStandInBundle,
+  makeStandInDistribution,
+  packageApp,
+  readFuses,
+} from '../../support/packaged-app.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
+
+/** Neither plain Node, nor debugged from outside, nor other code. */
+const FUSES_ON = ['cookieEncryption', 'embeddedAsarIntegrity', 'onlyLoadAppFromAsar', 'wasmTrapHandlers'];
 
 /** The package without Electron, as installed. */
 const INSTALLED_BYTES_MAX = 25 * 1000 * 1000;
@@ -51,7 +60,7 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     await packageApp({
       distribution: join(folder, 'electron'),
       output: join(folder, 'dist'),
-      targets: ['dir', 'deb', '--x64', '--arm64'],
+      targets: ['--linux', 'dir', 'deb', '--x64', '--arm64'],
       env: { USE_SYSTEM_FPM: 'true', PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH ?? ''}` },
     });
     app = join(folder, 'dist', process.arch === 'arm64' ? 'linux-arm64-unpacked' : 'linux-unpacked');
@@ -100,12 +109,7 @@ describe.runIf(process.platform === 'linux')('the package', () => {
   });
 
   it('cannot be made plain Node, be debugged from outside, or be given other code', () => {
-    expect(readFuses(join(app, 'vivarium-desktop'))).toEqual([
-      'cookieEncryption',
-      'embeddedAsarIntegrity',
-      'onlyLoadAppFromAsar',
-      'wasmTrapHandlers',
-    ]);
+    expect(readFuses(join(app, 'vivarium-desktop'))).toEqual(FUSES_ON);
   });
 
   it('for Debian puts the command on the path, and a desktop entry under the app’s own id', () => {
@@ -160,5 +164,58 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     expect(await command('no', 'such', 'thing')).toMatchObject({ code: 1, stdout: '' });
     expect(await command('--data-dir', temporaryFolder(), 'call', 'status.get')).toMatchObject({ code: 2, stdout: '' });
     expect(existsSync(join(resources, 'bin', 'vivarium.cmd'))).toBe(true);
+  });
+});
+
+// As on macOS without a certificate; `codesign` is a script here, and the bundle has nothing that runs.
+describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
+  let folder: string;
+  let dist: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'vivarium-bundle-'));
+    dist = join(folder, 'dist');
+    makeStandInBundle(join(folder, 'electron'));
+    mkdirSync(join(folder, 'bin'));
+    const codesign = join(folder, 'bin', 'codesign');
+    // It tells what it was asked to sign, and keeps what it would have signed.
+    writeFileSync(
+      codesign,
+      `#!/bin/sh\nfor bundle; do :; done\nprintf '%s\\n' "$@" > "$bundle.signing"\ncp "$bundle/Contents/${FRAMEWORK}" "$bundle.signed"\n`,
+    );
+    chmodSync(codesign, 0o755);
+    await packageApp({
+      distribution: join(folder, 'electron'),
+      output: dist,
+      targets: ['--mac', 'dir', '--x64', '--arm64'],
+      env: {
+        CSC_IDENTITY_AUTO_DISCOVERY: 'false',
+        PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH ?? ''}`,
+      },
+    });
+  }, PACKAGING_MS_MAX);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each([
+    ['mac', 'darwin-x64.node'],
+    ['mac-arm64', 'darwin-arm64.node'],
+  ])('%s is signed ad hoc after its fuses were set, because Apple silicon runs nothing else', (name, binary) => {
+    const bundle = join(dist, name, 'Vivarium.app');
+    const contents = join(bundle, 'Contents');
+    expect(readFuses(join(contents, FRAMEWORK))).toEqual(FUSES_ON);
+    expect(readFuses(`${bundle}.signed`)).toEqual(FUSES_ON);
+    const signing = readFileSync(`${bundle}.signing`, 'utf8').split('\n');
+    expect(signing).toEqual(expect.arrayContaining(['--sign', '-', '--force', '--deep', bundle]));
+    const unpacked = readdirSync(join(contents, 'Resources', 'app.asar.unpacked'), {
+      recursive: true,
+      encoding: 'utf8',
+    });
+    expect(unpacked.filter((file) => file.endsWith('.node'))).toEqual([
+      join('node_modules', 'better-sqlite3', 'prebuilds', binary),
+    ]);
+    const information = readFileSync(join(contents, 'Info.plist'), 'utf8');
+    expect(information).toMatch(/<key>ElectronAsarIntegrity<\/key>\s*<dict>\s*<key>Resources\/app\.asar<\/key>/);
+    expect(information).toContain('<string>localhost.vivarium.app</string>');
   });
 });
