@@ -12,7 +12,8 @@ export interface NavigationOptions {
 
 /**
  * Keeps every page where it is: the window's own page goes nowhere else, opens no window and embeds nothing. A link that
- * leads elsewhere goes to the system's browser, if it may. No page keeps its window open. Installed before the first page is made.
+ * leads elsewhere goes to the system's browser, if it may. No page keeps its window open. Installed before the first page
+ * is made.
  */
 export function restrictNavigation(options: NavigationOptions): void {
   app.on('web-contents-created', (_event, contents) => restrict(contents, options));

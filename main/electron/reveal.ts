@@ -10,8 +10,8 @@ export interface HiddenWindow extends Pick<BrowserWindow, 'isDestroyed'> {
 }
 
 /**
- * Shows a window that was made hidden, once: when its page has been drawn (`ready-to-show`), when the caller knows that it
- * has been loaded, or after two seconds. The first alone is not enough: a Wayland session draws no hidden window, so that
+ * Shows a window that was made hidden, once: when its page has been drawn (`ready-to-show`), when the caller knows that
+ * it has been loaded, or after two seconds. The first alone is not enough: a Wayland session draws no hidden window, and
  * Electron never emits the event there (electron/electron#48859).
  * @param show shows the window; never called for one that has been closed meanwhile
  * @returns what to call when loading the page has ended, well or not
