@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { writeFileAtomically } from '../base/files.ts';
 import type { Log } from '../base/log.ts';
+import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 const FOLDER_MODE = 0o700;
@@ -105,9 +106,6 @@ function warnOfMode(log: Log, path: string, found: number, now: number): void {
     now: text(now),
   });
 }
-
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error ? String(error.code) : undefined;
 
 function fileError(what: string, cause: unknown, fix: string): VivariumError {
   const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));

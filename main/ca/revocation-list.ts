@@ -1,10 +1,11 @@
+import { DAY_MS } from '../base/duration.ts';
 import { signed } from './certificate.ts';
 import { integer, sequence, tagged, time } from './der.ts';
 import { listExtensions } from './extensions.ts';
 import { BACKDATE_MS, type Root } from './root.ts';
 
 /** How long clients may keep a list; a new one is made for everybody who asks. */
-const LIST_LIFETIME_MS = 7 * 86_400_000;
+const LIST_LIFETIME_MS = 7 * DAY_MS;
 
 /**
  * The list of revoked certificates that leaves point to (RFC 5280 §5), in DER. Nothing is ever on it: what is removed is

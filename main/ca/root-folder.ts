@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
+import { DAY_MS } from '../base/duration.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
 import { createFile, openFolder, readOwnFile } from './owned-files.ts';
@@ -15,7 +16,7 @@ export const ROOT_KEY_FILE = 'root-key.pem';
 export const CERTIFICATE_MODE = 0o644;
 
 /** A root that ends sooner than this is worth a warning: leaves begin to be shorter than their 90 days. */
-const ROOT_ENDING_MS = 90 * 86_400_000;
+const ROOT_ENDING_MS = 90 * DAY_MS;
 
 /** Two PEM texts of a P-256 root take 2 kB; whatever is much larger is another file. */
 export const ROOT_FILE_BYTES_MAX = 65_536;

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 
 /** What a check is about. */
@@ -44,9 +45,7 @@ export function bytesText(bytes: number): string {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`;
 }
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** A length of time as people say it, rounded down: `3 days`, `1 hour`, `less than a minute`. */
 export function agoText(ms: number): string {

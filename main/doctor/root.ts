@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/duration.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ export interface RootEvidence {
 }
 
 /** Below this, leaves begin to be shorter than their 90 days. */
-const ENDING_MS = 90 * 86_400_000;
+const ENDING_MS = 90 * DAY_MS;
 
 const NEW_ROOT =
   'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';

@@ -2,12 +2,11 @@ import { addressText, allAddresses, directAddresses } from './address-set.ts';
 import type { VerificationCheck } from './check-order.ts';
 import { instructionsFor, recordText } from './instructions.ts';
 import type { AddressPair, Observation } from './observe.ts';
-import { type ProviderRecord, unansweredAlias } from './provider.ts';
+import { type ProviderRecord, unansweredAlias, type VerificationFacts } from './provider.ts';
 import { apexOf } from './public-suffix.ts';
 import { dnsName } from '../model/dns-name.ts';
 import { isAbsent, type Resolution } from './resolution.ts';
 import { chainCheck, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
-import type { VerificationFacts } from './verification-facts.ts';
 
 /**
  * An apex is right when it has addresses, all of them the platform target's. An ALIAS is not to be seen in the DNS: only

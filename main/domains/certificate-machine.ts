@@ -1,14 +1,15 @@
 import type { EpochMs } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
 import type { CertificateState, CheckCode } from '../contract/domains.ts';
 
 /** As ACME clients retry a validation that may mend itself. */
-export const ATTEMPT_INTERVAL_MS = 5 * 60_000;
+export const ATTEMPT_INTERVAL_MS = 5 * MINUTE_MS;
 
 /** A first certificate that could not be had for so long is given up, until someone asks again. */
-export const ATTEMPTS_GIVEN_UP_AFTER_MS = 30 * 60_000;
+export const ATTEMPTS_GIVEN_UP_AFTER_MS = 30 * MINUTE_MS;
 
 /** A renewal that has failed for those 30 minutes is tried once a day: there are 30 of them. */
-export const RENEWAL_RETRY_MS = 86_400_000;
+export const RENEWAL_RETRY_MS = DAY_MS;
 
 /** Where the certificate of a hostname stands. */
 export interface CertificateStanding {
@@ -141,7 +142,7 @@ function refusePending(standing: CertificateStanding, event: Refused): Certifica
 
 const timedOut = ({ message }: Refused) => ({
   code: 'timed_out' as const,
-  message: `No certificate could be issued within ${ATTEMPTS_GIVEN_UP_AFTER_MS / 60_000} minutes. The last attempt: ${message}`,
+  message: `No certificate could be issued within ${ATTEMPTS_GIVEN_UP_AFTER_MS / MINUTE_MS} minutes. The last attempt: ${message}`,
 });
 
 function fromIssued(standing: CertificateStanding, event: Living): CertificateStep {

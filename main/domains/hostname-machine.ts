@@ -1,6 +1,10 @@
+import { DAY_MS } from '../base/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { DomainState } from '../contract/domains.ts';
 import type { VerificationVerdict } from './check-order.ts';
+
+/** How often an attached domain is looked at again. */
+export const RECHECK_INTERVAL_MS = DAY_MS;
 
 /** Where a hostname stands, apart from its certificate. */
 export interface HostnameStanding {
@@ -90,4 +94,16 @@ function restore(standing: HostnameStanding): HostnameStep {
     state,
     effects: isServed(state) ? ['begin_serving', 'return_certificate', 'check'] : ['return_certificate', 'check'],
   };
+}
+
+/**
+ * Why nothing is served at a hostname although it is attached, and what to do, for the answer to a request there; null
+ * when it is served.
+ */
+export function whyUnserved(domain: HostnameStanding & { hostname: string }, projectName: string): string | null {
+  if (isServed(domain)) return null;
+  const attached = `${domain.hostname} is attached to the project "${projectName}"`;
+  return domain.state === 'suspended'
+    ? `${attached} and suspended: the project’s plan has no custom domains. Change it to Pro, Business or Enterprise.`
+    : `${attached}, and its DNS was not yet seen to lead here. Verify the domain: its checks say what is missing.`;
 }

@@ -8,4 +8,4 @@ export type { ProviderFacts, ProviderRecord } from './provider.ts';
 export { judgeRedirects } from './redirects.ts';
 export { createServedLeaves } from './served-leaves.ts';
 export { buildSnapshot, type PublishedSnapshot, type SnapshotSource } from './snapshot.ts';
-export { whyUnserved } from './unserved.ts';
+export { whyUnserved } from './hostname-machine.ts';

@@ -8,12 +8,12 @@ import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { createDomainSet, type DomainRows, type DomainTransition } from './domain-set.ts';
 import type { AttachedDomain } from './domain.ts';
 import type { Leaf } from '../model/leaf.ts';
-import { ATTACHED, isServed } from './hostname-machine.ts';
+import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { judgeHostname } from './hostname-rules.ts';
 import { createSchedule, isCheckDue } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
 import { createTurns } from './turns.ts';
-import { createVerifier, RECHECK_INTERVAL_MS, type VerifierOptions } from './verify.ts';
+import { createVerifier, type VerifierOptions } from './verify.ts';
 
 /** Domains of one Vivarium, of all projects; memory and the route table are made for this many. */
 export const DOMAINS_MAX = 20_000;

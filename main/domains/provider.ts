@@ -15,6 +15,17 @@ export interface ProviderFacts extends ZoneFacts {
   visibleAtMs: EpochMs | null;
 }
 
+/** What verification knows beside what it saw in the DNS. */
+export interface VerificationFacts {
+  kind: DomainKind;
+  /** The platform's name that custom domains point at. */
+  cnameTarget: string;
+  /** Whether the domain has been verified at any time since it was attached. */
+  verifiedBefore: boolean;
+  /** Null where the hostname is in no zone of ours, or another resolver than our own was asked. */
+  provider: ProviderFacts | null;
+}
+
 export interface ProviderRecord {
   type: string;
   /** The address of an A or AAAA, the target of a CNAME, ALIAS or ANAME. */

@@ -2,7 +2,7 @@ import type { Clock, EpochMs, Timer } from '../base/clock.ts';
 import { certificateDueMs, certificateTimes } from './certificate-machine.ts';
 import type { DomainSet } from './domain-set.ts';
 import type { AttachedDomain } from './domain.ts';
-import { RECHECK_INTERVAL_MS } from './verify.ts';
+import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 export interface Schedule {
   /** Finds the next moments anew; to be called after every change. */

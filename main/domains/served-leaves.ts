@@ -1,5 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import type { ClockState } from '../base/clock.ts';
+import { DAY_MS } from '../base/duration.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { AttachedDomain } from './domain.ts';
@@ -8,7 +9,7 @@ import { isServed } from './hostname-machine.ts';
 import type { CertificateIssuer } from './issue.ts';
 
 /** How long before its end on the wire a leaf is replaced, should the app's clock have stood still meanwhile. */
-const WIRE_LEFT_MS = 86_400_000;
+const WIRE_LEFT_MS = DAY_MS;
 
 export interface ServedLeaves {
   /** The context to serve a custom domain with, by SNI; null when it has no certificate in force. */

@@ -5,7 +5,7 @@ import type { Observation } from './observe.ts';
 import { apexOf } from './public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
 import { chainCheck, chainText, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
-import type { VerificationFacts } from './verification-facts.ts';
+import type { VerificationFacts } from './provider.ts';
 
 /** A subdomain is right when its CNAMEs lead to the platform's target and no address stands beside them. */
 export function subdomainChecks(observation: Observation, facts: VerificationFacts): VerificationCheck[] {

@@ -1,10 +1,10 @@
 import type { EpochMs } from '../base/clock.ts';
+import { DAY_MS } from '../base/duration.ts';
 import type { Plan } from '../contract/projects.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type CertificateStanding } from './certificate-machine.ts';
 import type { AttachedDomain } from './domain.ts';
-import { nextHostname } from './hostname-machine.ts';
-import { RECHECK_INTERVAL_MS } from './verify.ts';
+import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 /** A domain after its project has got a plan; the same value when that changes nothing. */
 export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): AttachedDomain {
@@ -19,7 +19,7 @@ export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): A
 }
 
 /** A new leaf is this far from its renewal, with a day to spare; one that is further away is from the future. */
-const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + 86_400_000;
+const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + DAY_MS;
 
 /**
  * A domain after the clock went back: what was to be done at a moment that is far off now is done as soon as it would

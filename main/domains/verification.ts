@@ -3,9 +3,8 @@ import { apexChecks } from './apex-checks.ts';
 import { inOrder, type VerificationCheck } from './check-order.ts';
 import { dnsName } from '../model/dns-name.ts';
 import type { Observation } from './observe.ts';
-import { isStoredRight } from './provider.ts';
+import { isStoredRight, type VerificationFacts } from './provider.ts';
 import { subdomainChecks } from './subdomain-checks.ts';
-import type { VerificationFacts } from './verification-facts.ts';
 
 /**
  * Judges what was seen in the DNS: pure, and in the order of `VERIFICATION_CODES`. What was looked at and found right is

@@ -7,14 +7,11 @@ import { hasFoundNothing, verdictOf } from './check-order.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { DomainSet } from './domain-set.ts';
 import type { AttachedDomain } from './domain.ts';
-import { nextHostname } from './hostname-machine.ts';
+import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { attemptToIssue, gateCheck, suffixCheck, type CertificateIssuer } from './issue.ts';
 import { observe } from './observe.ts';
 import type { ProviderFacts } from './provider.ts';
 import { evaluate } from './verification.ts';
-
-/** How often an attached domain is looked at again. */
-export const RECHECK_INTERVAL_MS = 86_400_000;
 
 /** As many characters as make a name that nobody has, and short enough to fit beside most. */
 const RANDOM_LABEL_LENGTH = 20;

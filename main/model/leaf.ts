@@ -1,7 +1,6 @@
 import type { ClockState, EpochMs } from '../base/clock.ts';
+import { DAY_MS } from '../base/duration.ts';
 import type { Certificate } from '../contract/certificates.ts';
-
-const DAY_MS = 86_400_000;
 
 /** As public authorities issue them, so that renewal is rehearsed; far below Apple's 825 days and the 398 of others. */
 export const LEAF_LIFETIME_MS = 90 * DAY_MS;

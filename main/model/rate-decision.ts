@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
 import { PLAN_LIMITS } from '../contract/plan-limits.ts';
 import type { Plan, PlanLimits } from '../contract/projects.ts';
 
@@ -38,9 +39,6 @@ export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): Pl
   if (project.limits === null) throw new Error('A project with the plan Enterprise has no limits stored.');
   return project.limits;
 }
-
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
 
 /** A fixed rate window of one caller. It begins with the first counted request; null until then. */
 export interface RateWindow {

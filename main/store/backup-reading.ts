@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BACKUP_FOLDER, createBackups } from './backups.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 import { APPLICATION_ID, APPLICATION_ID_OFFSET, HEADER_BYTES, MAGIC } from './inspect.ts';
 import { latestVersion, MIGRATIONS } from './migrations.ts';
 

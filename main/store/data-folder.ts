@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { RUNTIME_FILE } from '../base/config.ts';
 import { LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
+import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 export interface FolderLock {
@@ -41,10 +42,10 @@ function lock(directory: string): Database.Database {
     return database;
   } catch (error) {
     database?.close();
-    if (codeOf(error).startsWith('SQLITE_BUSY')) throw inUse(directory);
+    if (codeOf(error)?.startsWith('SQLITE_BUSY') === true) throw inUse(directory);
     throw new VivariumError(
       'unavailable',
-      `The lock file ${path} can't be used (${codeOf(error)}); check its permissions, or choose another folder with --data-dir.`,
+      `The lock file ${path} can't be used (${codeOf(error) ?? String(error)}); check its permissions, or choose another folder with --data-dir.`,
       { cause: error },
     );
   }
@@ -65,7 +66,7 @@ export function isFolderLocked(directory: string): boolean | null {
       database.close();
     }
   } catch (error) {
-    return codeOf(error).startsWith('SQLITE_BUSY') ? true : null;
+    return codeOf(error)?.startsWith('SQLITE_BUSY') === true ? true : null;
   }
 }
 
@@ -85,6 +86,3 @@ function inUse(directory: string): VivariumError {
     `Vivarium is already running on the data folder ${directory}${who}; stop it, or start with another --data-dir.`,
   );
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error);

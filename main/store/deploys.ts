@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 
 /** Deploys kept of each project; older ones go when a new one comes. */
 export const DEPLOYS_KEPT = 100;

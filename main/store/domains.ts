@@ -3,7 +3,7 @@ import type { CertificateState, Check, CheckCode, Domain, DomainState } from '..
 import { VivariumError } from '../contract/errors.ts';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 
 export interface DomainRow {
   /** Never given twice, unlike a hostname, which can be attached again. */

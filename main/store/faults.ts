@@ -1,3 +1,4 @@
+import { codeOf } from '../base/error-code.ts';
 import { dirname } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import type { Backups } from './backups.ts';
@@ -100,11 +101,6 @@ export function explain(error: unknown, place: Place): unknown {
 export function damageOf(error: unknown): string | null {
   const code = codeOf(error);
   return code !== null && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? `SQLite says "${messageOf(error)}" (${code})` : null;
-}
-
-/** The code of an SQLite or system error (`SQLITE_FULL`, `ENOSPC`), or null when it has none. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,8 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync, type St
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import { codeOf, damaged, foreign, newerSchema, unwritable, type Place } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
+import { damaged, foreign, newerSchema, unwritable, type Place } from './faults.ts';
 import { readVersion } from './migrations.ts';
 import { walksOf } from './trees.ts';
 

@@ -3,7 +3,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { ActiveKey } from '../model/route.ts';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 
 export interface KeyRow extends ActiveKey {
   name: string;

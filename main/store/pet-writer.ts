@@ -2,7 +2,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle } from './datasets.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 import { foldName, takenMessage, type NewPetRow, type PetRow } from './pet-row.ts';
 import { createPetSequence } from './pet-sequence.ts';
 

@@ -2,7 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
 import type { Connection } from './connection.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 import { noSuchProject, type Datasets } from './datasets.ts';
 
 export interface ProjectRow {

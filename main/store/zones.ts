@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Connection } from './connection.ts';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../base/error-code.ts';
 import type { Serials } from './serials.ts';
 
 export interface ZoneRow {
