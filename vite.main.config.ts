@@ -15,6 +15,8 @@ export default defineConfig({
     sourcemap: true,
     license: { fileName: 'licences.txt' },
     rolldownOptions: {
+      // How long plug-ins take is nothing that a first start has to say.
+      checks: { bundlerTimings: false },
       input: { vivarium: 'main/vivarium.ts', desktop: 'main/desktop.ts' },
       external: [...builtinModules, /^node:/, 'better-sqlite3', 'electron'],
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },

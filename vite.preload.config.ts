@@ -9,6 +9,7 @@ export default defineConfig({
     emptyOutDir: true,
     minify: false,
     rolldownOptions: {
+      checks: { bundlerTimings: false },
       input: { preload: 'preload/preload.ts' },
       external: ['electron'],
       output: { format: 'cjs', entryFileNames: '[name].cjs' },

@@ -75,6 +75,7 @@ export default defineConfig({
     // first. What is alike compresses together: a file for each page would be 6 % more, and a request each.
     cssCodeSplit: false,
     rolldownOptions: {
+      checks: { bundlerTimings: false },
       output: {
         codeSplitting: {
           groups: [
