@@ -2,10 +2,11 @@
  * Whether `npm start` opens the desktop app, and what it takes to: Electron's runtime, which its npm package fetches when
  * it is first used. Plain Node and old syntax, as `launch.mjs`.
  */
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { alone } from './alone.mjs';
+import { runNode } from './child.mjs';
 
 /** Not an option of the program: `npm start -- --headless`. */
 const HEADLESS_OPTION = '--headless';
@@ -51,15 +52,17 @@ export function findElectron(root) {
 }
 
 /** Fetches Electron's runtime; gives up soon where there is no network. Its program, or null. */
-export function fetchElectron(root, node) {
+export async function fetchElectron(root, node) {
   const folder = join(root, 'node_modules', 'electron');
   // Proxies of the environment are asked as npm does.
-  const env = { ...process.env, NODE_USE_ENV_PROXY: '1' };
-  const options = { cwd: root, stdio: ['ignore', 2, 2], env };
-  if (spawnSync(node, [FETCHER, folder], options).status !== 0) return null;
-  // What has been fetched is in the cache, from which Electron's own script unpacks it.
-  if (spawnSync(node, [join(folder, 'install.js')], options).status !== 0) return null;
-  return findElectron(root);
+  const options = { cwd: root, env: { ...process.env, NODE_USE_ENV_PROXY: '1' } };
+  return alone(root, async () => {
+    if (findElectron(root) !== null) return findElectron(root);
+    if ((await runNode(node, [FETCHER, folder], options).code) !== 0) return null;
+    // What has been fetched is in the cache, from which Electron's own script unpacks it.
+    if ((await runNode(node, [join(folder, 'install.js')], options).code) !== 0) return null;
+    return findElectron(root);
+  });
 }
 
 /** How soon a program that cannot run on this machine at all ends. */

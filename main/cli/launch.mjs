@@ -10,7 +10,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { alone } from './alone.mjs';
+import { interruptible, runNode, whenOrphaned } from './child.mjs';
 import { couldNotRun, fetchElectron, findElectron, planStart } from './desktop-start.mjs';
+import { install } from './install.mjs';
+import { cleanNpmEnvironment } from './npm-ci.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const isWindows = process.platform === 'win32';
@@ -22,15 +26,13 @@ const NODE_MAJOR_MIN = 20;
  */
 const PROGRAM_FLAGS = ['--max-semi-space-size=16'];
 
-const INSTALL_STAMP = join(root, 'node_modules', '.vivarium-install');
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const PACKAGER = join(root, 'node_modules', 'electron-builder', 'cli.js');
 /** What asks electron-builder for macOS; short options of several systems may be one word. */
 const MAC_OPTION = /^(--mac(os)?(=.*)?|-[lw]*[mo][lmow]*)$/;
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
-/** How soon a launcher whose npm was stopped notices it. */
-const PARENT_CHECK_MS = 500;
+const NO_NODE = 'Node 24 could not be fetched; connect, or start with Node 24';
 
 const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench', 'package'];
 
@@ -39,7 +41,7 @@ const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
 const BUILD_CONFIGS = ['vite.main.config.ts', 'vite.preload.config.ts', 'vite.renderer.config.ts'];
 const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', ...BUILD_CONFIGS];
 
-function main() {
+async function main() {
   const [command = 'start', ...rest] = process.argv.slice(2);
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     fail(
@@ -47,33 +49,44 @@ function main() {
     );
   }
   if (!COMMANDS.includes(command)) fail(`launch.mjs knows ${COMMANDS.join(', ')}, not "${command}".`);
-  install();
-  const node = findNode24();
+  if (command === 'package' && process.platform !== 'darwin' && rest.some((word) => MAC_OPTION.test(word))) {
+    fail(
+      'The app for macOS can only be packaged on macOS, because Apple silicon starts no program without a signature, which only Apple’s codesign gives.',
+    );
+  }
+  const node = await interruptible(() => prepare(command));
   switch (command) {
     case 'start':
-      build(node);
       return start(node, rest);
     case 'vivarium':
-      build(node);
       return handOver(node, [...PROGRAM_FLAGS, PROGRAM, ...rest], callersFolder());
     case 'test':
-      build(node);
       return handOver(node, [join(root, 'test', 'support', 'run-tests.ts'), ...rest], root);
     case 'bench':
-      build(node);
       return handOver(node, [join(root, 'test', 'bench', 'main.ts'), ...rest], root);
     case 'package':
-      if (process.platform !== 'darwin' && rest.some((word) => MAC_OPTION.test(word))) {
-        fail(
-          'The app for macOS can only be packaged on macOS, because Apple silicon starts no program without a signature, which only Apple’s codesign gives.',
-        );
-      }
-      build(node);
       return handOver(node, [PACKAGER, '--publish', 'never', ...rest], root);
-    case 'build':
-      rmSync(BUILD_STAMP, { force: true });
-      return build(node);
   }
+}
+
+/** Installs and builds what is missing. Signals that come meanwhile stop it, and what it runs. */
+async function prepare(command) {
+  const failure = await install({ root, say, prove });
+  if (failure !== null) fail(failure);
+  const node = await findNode24();
+  if (node === null) fail(`${NO_NODE}.`);
+  if (command === 'build') rmSync(BUILD_STAMP, { force: true });
+  await build(node);
+  return node;
+}
+
+/** What of the install does not run on this machine, or null. */
+async function prove() {
+  const node = await findNode24();
+  if (node === null) return NO_NODE;
+  const open = "new (require('better-sqlite3'))(':memory:').close()";
+  const { status, stderr } = spawnSync(node, ['--eval', open], { cwd: root, encoding: 'utf8' });
+  return status === 0 ? null : `better-sqlite3 does not load (${/^\w*Error: .*$/m.exec(stderr)?.[0] ?? stderr})`;
 }
 
 /** Opens the desktop app; where that cannot be, says why and serves the same headless. */
@@ -86,59 +99,23 @@ async function start(node, words) {
     return handOver(node, [...PROGRAM_FLAGS, PROGRAM, 'serve', ...open, ...plan.args], callersFolder());
   };
   if (!plan.window) return headless(plan.reason);
-  const electron = findElectron(root) || fetchElectron(root, node);
+  const electron = findElectron(root) ?? (await interruptible(() => fetchElectron(root, node)));
   if (electron === null) return headless('Electron’s runtime cannot be had here');
   const end = await handOver(electron, [root, '--', ...plan.args], callersFolder());
   if (couldNotRun(end)) return headless('Electron cannot run here, as it says above');
 }
 
-/** Installs exactly what the lock file names, unless that is there already. */
-function install() {
-  const wanted = hashFile(join(root, 'package-lock.json'));
-  if (readStamp(INSTALL_STAMP) === wanted) return;
-  const hidden = join(root, 'node_modules', '.package-lock.json');
-  // Somebody ran `npm install` or `npm ci` by hand after the lock file last changed: that is as good.
-  if (existsSync(hidden) && statSync(hidden).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) {
-    writeFileSync(INSTALL_STAMP, wanted);
-    return;
-  }
-  say('Installing dependencies (once, about a minute)…');
-  const npm = process.env.npm_execpath;
-  const options = { cwd: root, stdio: ['ignore', 2, 2], env: cleanNpmEnvironment() };
-  const done =
-    npm !== undefined && /\.[cm]?js$/.test(npm)
-      ? spawnSync(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'], options)
-      : spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { ...options, shell: isWindows });
-  if (done.status !== 0) fail('npm ci failed; its messages are above. This first step needs the network.');
-  writeFileSync(INSTALL_STAMP, wanted);
-}
-
-/** npm tells its scripts their parent's options through the environment; a nested npm must not take them for its own. */
-function cleanNpmEnvironment() {
-  // `NODE_ENV=production` would leave out the build tools.
-  const parents = /^(npm_(lifecycle|package|config_(global|prefix|omit|include|production|only)).*|NODE_ENV)$/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !parents.test(name)));
-}
-
 /** The pinned Node, the release line that Electron embeds; fetched again if its install script was not allowed to run. */
-function findNode24() {
+async function findNode24() {
   const pinned = join(root, 'node_modules', 'node', 'bin', isWindows ? 'node.exe' : 'node');
-  if (!isNode24(pinned)) {
-    const script = join(root, 'node_modules', 'node', 'installArchSpecificPackage.js');
-    if (existsSync(script)) {
-      say('Fetching Node 24…');
-      spawnSync(process.execPath, [script], {
-        cwd: dirname(script),
-        stdio: ['ignore', 2, 2],
-        env: cleanNpmEnvironment(),
-      });
-    }
-  }
   if (isNode24(pinned)) return pinned;
-  if (isNode24(process.execPath)) return process.execPath;
-  return fail(
-    'Node 24 could not be installed into node_modules. Allow its install script (`npm rebuild node`), or run this with Node 24.',
-  );
+  const script = join(root, 'node_modules', 'node', 'installArchSpecificPackage.js');
+  if (existsSync(script)) {
+    say('Fetching Node 24…');
+    const env = { ...cleanNpmEnvironment(process.env), npm_config_loglevel: 'error' };
+    await runNode(process.execPath, [script], { cwd: dirname(script), env }).code;
+  }
+  return [pinned, process.execPath].find(isNode24) ?? null;
 }
 
 function isNode24(path) {
@@ -146,21 +123,31 @@ function isNode24(path) {
   return /^v24\./.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '');
 }
 
-/** Builds into `out/` when a source is newer than what is there. */
-function build(node) {
-  const wanted = hashSources();
-  if (readStamp(BUILD_STAMP) === wanted) return;
-  say('Building…');
-  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  for (const config of BUILD_CONFIGS) {
-    const done = spawnSync(node, [vite, 'build', '--logLevel', 'warn', '--config', config], {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-    });
-    if (done.status !== 0) fail(`The build failed (${config}); the messages are above.`);
-  }
-  mkdirSync(dirname(BUILD_STAMP), { recursive: true });
-  writeFileSync(BUILD_STAMP, wanted);
+/** Builds into `out/` when a source is newer than what is there; another start that does so is waited for. */
+async function build(node) {
+  const isDone = () => readStamp(BUILD_STAMP) === hashSources();
+  if (isDone()) return;
+  await alone(root, async () => {
+    if (isDone()) return;
+    say('Building…');
+    const wanted = hashSources();
+    try {
+      mkdirSync(dirname(BUILD_STAMP), { recursive: true });
+      rmSync(BUILD_STAMP, { force: true });
+    } catch ({ message }) {
+      fail(
+        `Nothing can be built into ${dirname(BUILD_STAMP)} (${message}). Start a copy in a folder that can be written.`,
+      );
+    }
+    const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+    for (const config of BUILD_CONFIGS) {
+      const args = [vite, 'build', '--logLevel', 'warn', '--config', config];
+      if ((await runNode(node, args, { cwd: root }).code) !== 0) {
+        fail(`The build failed (${config}); the messages are above.`);
+      }
+    }
+    writeFileSync(BUILD_STAMP, wanted);
+  });
 }
 
 /** Names, sizes and times of all sources: cheap, and different after every edit or checkout. */
@@ -179,8 +166,6 @@ function hashSources() {
   }
   return hash.digest('hex');
 }
-
-const hashFile = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 const readStamp = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null);
 
@@ -207,15 +192,11 @@ function handOver(program, args, cwd) {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, stop);
   // Whoever stops npm itself stops its shell, which tells nobody: this process then belongs to another parent.
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid !== parent) stop('SIGTERM');
-  }, PARENT_CHECK_MS);
-  watch.unref();
+  const forget = whenOrphaned(() => stop('SIGTERM'));
   return new Promise((resolve) => {
     child.on('error', (error) => fail(`${program} could not be started: ${error.message}`));
     child.on('exit', (code, signal) => {
-      clearInterval(watch);
+      forget();
       for (const name of signals) process.off(name, stop);
       process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
       resolve({ code, signal, stopped, elapsedMs: performance.now() - startedAt });

@@ -1,0 +1,104 @@
+/**
+ * One at a time among several starts, without a library and with nothing that has to be cleaned up: each start listens on
+ * a socket of its own, which the system closes however the process ends, and names it in a file of its own. No file is
+ * ever taken over, so that there is no moment in which two could do so.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const WAITING = 'Another start is installing or building here; this one goes on when that is done…\n';
+
+/** Two that began in the same moment both withdraw, and begin again after different times. */
+const AGAIN_MS_MAX = 250;
+/** What macOS allows, which is less than what Linux does. */
+const SOCKET_PATH_MAX = 103;
+/** How soon a process that cannot be asked now is asked again. */
+const ASK_AGAIN_MS = 1_000;
+/** A wait that is shorter is not worth a line. */
+const QUIET_MS = 500;
+
+/** Does `work` while no other start does any with the clone in `root`; waits for it first, and says so. */
+export async function alone(root, work) {
+  const folder = join(root, 'out', '.starting');
+  const notice = setTimeout(() => process.stderr.write(WAITING), QUIET_MS);
+  try {
+    for (;;) {
+      const claim = await stakeClaim(folder).catch(() => null);
+      // Nothing can be written here, by others neither; `work` says what it lacks.
+      const others = claim === null ? [] : await findOthers(folder, claim.name);
+      if (others.length === 0) {
+        clearTimeout(notice);
+        return await work().finally(() => claim?.withdraw());
+      }
+      claim.withdraw();
+      await Promise.all(others.map((other) => other.ended));
+      await delay(Math.random() * AGAIN_MS_MAX);
+    }
+  } finally {
+    clearTimeout(notice);
+  }
+}
+
+async function stakeClaim(folder) {
+  mkdirSync(folder, { recursive: true });
+  const name = randomUUID();
+  const address = addressFor(name.slice(0, 13));
+  const waiting = new Set();
+  const server = createServer((socket) => {
+    waiting.add(socket);
+    socket.on('error', () => socket.destroy()).on('close', () => waiting.delete(socket));
+  });
+  await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ path: address, readableAll: true, writableAll: true }, resolve);
+  });
+  const file = join(folder, name);
+  const withdraw = () => {
+    process.off('exit', withdraw);
+    rmSync(file, { force: true });
+    server.close();
+    for (const socket of waiting) socket.destroy();
+    if (process.platform !== 'win32') rmSync(address, { force: true });
+  };
+  process.once('exit', withdraw);
+  // Others find the whole of it, or nothing.
+  writeFileSync(`${file}.new`, address);
+  renameSync(`${file}.new`, file);
+  return { name, withdraw };
+}
+
+function addressFor(id) {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\vivarium-${id}`;
+  const path = join(tmpdir(), `vivarium-${id}`);
+  return path.length <= SOCKET_PATH_MAX ? path : `/tmp/vivarium-${id}`;
+}
+
+/** The processes that are at it, each with the moment of its end; files of those that have ended are removed. */
+async function findOthers(folder, own) {
+  const names = readdirSync(folder).filter((name) => name !== own && !name.endsWith('.new'));
+  const found = await Promise.all(names.map((name) => meet(join(folder, name))));
+  return found.filter((other) => other !== null);
+}
+
+function meet(file) {
+  let address;
+  try {
+    address = readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+  return new Promise((resolve) => {
+    const socket = connect(address);
+    const ended = new Promise((gone) => socket.once('close', gone));
+    socket.once('connect', () => resolve({ ended })).resume();
+    socket.on('error', ({ code }) => {
+      if (code !== 'ECONNREFUSED' && code !== 'ENOENT') return resolve({ ended: delay(ASK_AGAIN_MS) });
+      for (const left of [file, address]) rmSync(left, { force: true });
+      resolve(null);
+    });
+  });
+}

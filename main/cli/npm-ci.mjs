@@ -1,0 +1,124 @@
+/**
+ * `npm ci` as a child that shows how far it is, doubts the network aloud within seconds, and whose warnings are left out.
+ * Plain Node (≥ 20), as `launch.mjs`.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { runNode } from './child.mjs';
+
+/**
+ * `tickMs`: between two signs of life. `doubtMs`: how long npm waits for a first answer before the network is doubted
+ * aloud; npm is ended then if it could not even ask. `noAnswerMs`: npm is ended; it would go on for a quarter of an hour.
+ */
+const PATIENCE = { tickMs: 4_000, doubtMs: 8_000, noAnswerMs: 120_000 };
+
+const OPTIONS = ['--no-audit', '--no-fund', '--no-progress', '--no-update-notifier', '--color=false'];
+/** Again after 1 s and 3 s; npm's own are 10 s and 60 s. */
+const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-factor=3'];
+/** The log has when npm begins to ask, and every answer; only errors of it are shown. */
+const LOG = ['--loglevel=silly'];
+
+/**
+ * Runs `npm ci` in `root`. How far it is, is how many of the `packages` (folders) are there.
+ *
+ * @returns {Promise<string | null>} why it failed and what to do, or null
+ */
+export async function runNpmCi(root, packages, isThere, patience = PATIENCE) {
+  const npm = findNpm(process.env, process.execPath);
+  if (npm === null) return 'npm was not found. Run "npm ci" in this folder, and start again.';
+  const log = readNpmLog();
+  const progress = showProgress(`Installing ${packages.length} packages, once:`);
+  const doubt = (why) => progress.note(`No network? The npm registry ${why}. npm goes on trying; Ctrl-C stops it.`);
+  const run = runNode(process.execPath, [npm, 'ci', ...OPTIONS, ...RETRIES, ...LOG], {
+    cwd: root,
+    env: cleanNpmEnvironment(process.env),
+    onLine: (line) => {
+      log.read(line);
+      if (log.answers === 0 && log.refusal !== null) doubt(`cannot be reached (${log.refusal})`);
+    },
+  });
+  let offline = null;
+  const tick = setInterval(() => {
+    const count = packages.filter((path) => isThere(root, path)).length;
+    progress.show(count / packages.length);
+    const isWaiting = log.askedAt !== null && log.answers === 0 && count === 0;
+    const waitedMs = isWaiting ? performance.now() - log.askedAt : 0;
+    if (waitedMs >= patience.doubtMs) doubt('has not answered yet');
+    if (waitedMs < (log.refusal === null ? patience.noAnswerMs : patience.doubtMs)) return;
+    offline = log.refusal ?? 'it did not answer';
+    run.end();
+  }, patience.tickMs);
+  const code = await run.code.finally(() => clearInterval(tick));
+  progress.end(code === 0);
+  if (code === 0) return null;
+  offline ??= networkError(log.errors);
+  if (offline !== null) {
+    return `No network: the npm registry could not be reached (${offline}). Connect, or tell npm your proxy, and start again.`;
+  }
+  return [...log.errors, 'npm ci failed; its messages are above. The next start installs from the beginning.'].join(
+    '\n',
+  );
+}
+
+const NETWORK_CODES =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
+
+const networkError = (lines) => NETWORK_CODES.exec(lines.join('\n'))?.[1] ?? null;
+
+/** What npm's log has: when the registry was first asked, how often it answered, why it cannot be reached, errors. */
+export function readNpmLog() {
+  const log = { askedAt: null, answers: 0, refusal: null, errors: [] };
+  const read = (line) => {
+    if (/^npm silly reify/.test(line)) log.askedAt ??= performance.now();
+    else if (/^npm (?:ERR!|error)/.test(line)) log.errors.push(line);
+    else if (/^npm http .* attempt \d+ failed with/.test(line)) log.refusal ??= networkError([line]);
+    else if (/^npm http/.test(line)) log.answers++;
+  };
+  return Object.assign(log, { read });
+}
+
+/** One line that grows: tenths, and points where nothing changed. */
+function showProgress(title) {
+  let shown = 0;
+  let isNoted = false;
+  const write = (text) => process.stderr.write(text);
+  write(`${title} `);
+  return {
+    show(share) {
+      const percent = Math.floor(share * 99);
+      write(percent === shown ? '. ' : `${percent} % `);
+      shown = percent;
+    },
+    note(text) {
+      if (!isNoted) write(`\n${text}\n`);
+      isNoted = true;
+    },
+    end: (isDone) => write(isDone ? '100 %\n' : '\n'),
+  };
+}
+
+/** npm's program, which Node runs without a shell: the one that runs this, or that beside Node or on the path. */
+export function findNpm(env, node) {
+  const program = join('node_modules', 'npm', 'bin', 'npm-cli.js');
+  const running = /[\\/]npm-cli\.[cm]?js$/.test(env.npm_execpath ?? '') ? [env.npm_execpath] : [];
+  const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => folder !== '');
+  const found = [
+    ...running,
+    join(dirname(node), program),
+    join(dirname(node), '..', 'lib', program),
+    ...folders.flatMap((folder) => [join(folder, 'npm'), join(folder, program)]),
+  ];
+  for (const path of found) {
+    if (!existsSync(path)) continue;
+    const real = realpathSync(path);
+    if (/npm-cli\.[cm]?js$/.test(real)) return real;
+  }
+  return null;
+}
+
+/** npm tells its scripts their parent's options through the environment; a nested npm must not take them for its own. */
+export function cleanNpmEnvironment(env) {
+  // `NODE_ENV=production` would leave out the build tools.
+  const parents = /^(npm_(lifecycle|package|config_(global|prefix|omit|include|production|only)).*|NODE_ENV)$/i;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !parents.test(name)));
+}
