@@ -24,7 +24,7 @@ const QUIET_MS = 500;
 /** Does `work` while no other start does any with the clone in `root`; waits for it first, and says so. */
 export async function alone(root, work) {
   const folder = join(root, 'out', '.starting');
-  const notice = setTimeout(() => process.stderr.write(WAITING), QUIET_MS);
+  let notice;
   try {
     for (;;) {
       const claim = await stakeClaim(folder).catch(() => null);
@@ -34,6 +34,7 @@ export async function alone(root, work) {
         clearTimeout(notice);
         return await work().finally(() => claim?.withdraw());
       }
+      notice ??= setTimeout(() => process.stderr.write(WAITING), QUIET_MS);
       claim.withdraw();
       await Promise.all(others.map((other) => other.ended));
       await delay(Math.random() * AGAIN_MS_MAX);

@@ -20,17 +20,18 @@ import { runNpmCi } from './npm-ci.mjs';
 export async function install({ root, say, prove = async () => null, patience }) {
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
   const wanted = createHash('sha256').update(lock).digest('hex');
-  // npm leaves out what is optional and not for this platform.
-  const packages = new Map(readPackages(lock).filter(([, entry]) => !entry.optional));
   const stamp = join(root, 'node_modules', '.vivarium-install');
-  const isDone = () => readText(stamp) === wanted && findMissing(root, packages) === null;
+  const isDone = () => readText(stamp) === wanted && findMissing(root) === null;
   if (isDone()) return null;
   return alone(root, async () => {
     if (isDone()) return null;
+    // npm leaves out what is optional and not for this platform.
+    const packages = readPackages(lock).filter(([, entry]) => !entry.optional);
+    const paths = packages.map(([path]) => path);
     const problem = findProblem(root, packages) ?? (await prove());
     if (problem !== null) {
       if (existsSync(join(root, 'node_modules'))) say(`node_modules is not as the lock file has it: ${problem}.`);
-      const failure = (await clear(root)) ?? (await runNpmCi(root, [...packages.keys()], isThere, patience));
+      const failure = (await clear(root)) ?? (await runNpmCi(root, paths, isThere, patience));
       if (failure !== null) return failure;
       const left = findProblem(root, packages) ?? (await prove());
       if (left !== null)
@@ -50,13 +51,12 @@ function readPackages(lock) {
   return Object.entries(JSON.parse(lock).packages ?? {}).filter(([path]) => path.startsWith('node_modules/'));
 }
 
-/** The first package that is not there, or null. npm writes its own list of what it has installed at its end. */
-function findMissing(root, packages) {
+/** The first package that npm has installed and that is not there, or null. npm writes the list of them at its end. */
+function findMissing(root) {
   const list = readText(join(root, 'node_modules', '.package-lock.json'));
   if (list === null) return 'npm has not finished there';
-  const installed = readPackages(list).map(([path]) => path);
-  const missing = [...packages.keys(), ...installed].find((path) => !isThere(root, path));
-  return missing === undefined ? null : `${missing} is missing`;
+  const missing = readPackages(list).find(([path]) => !isThere(root, path));
+  return missing === undefined ? null : `${missing[0]} is missing`;
 }
 
 function readText(path) {
@@ -71,9 +71,10 @@ const isThere = (root, path) => existsSync(join(root, path, 'package.json'));
 
 /** The first package that is not there, or in another version than the locked one, or null. */
 function findProblem(root, packages) {
-  const missing = findMissing(root, packages);
+  const missing = findMissing(root);
   if (missing !== null) return missing;
   for (const [path, { version }] of packages) {
+    if (!isThere(root, path)) return `${path} is missing`;
     const found = readVersion(join(root, path, 'package.json'));
     if (version !== undefined && found !== version) return `${path} is ${found}, not ${version}`;
   }
