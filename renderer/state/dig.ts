@@ -1,3 +1,4 @@
+import { posixWord } from '../../main/base/shell.ts';
 import type { Client } from '../connection/transport.ts';
 
 export type DnsAnswer = Awaited<ReturnType<Client['dns']['query']>>;
@@ -20,8 +21,8 @@ export function readQuestion(text: string | undefined): DnsQuestion | undefined 
 /** The command that asks the same of the same server. */
 export function digCommand({ question, server }: DnsAnswer): string {
   const { address, port, transport } = server;
-  const words = ['dig', `@${address}`, '-p', String(port), ...(transport === 'tcp' ? ['+tcp'] : [])];
-  return [...words, quote(question.name), question.type].join(' ');
+  const words = ['dig', posixWord(`@${address}`), '-p', String(port), ...(transport === 'tcp' ? ['+tcp'] : [])];
+  return [...words, posixWord(question.name), posixWord(question.type)].join(' ');
 }
 
 const SECTIONS = [
@@ -90,7 +91,3 @@ export function kindOf({ rcode, answer, authority, flags }: DnsAnswer): AnswerKi
 }
 
 const absolute = (name: string): string => (name === '.' ? name : `${name}.`);
-
-/** One word of a POSIX shell. */
-const quote = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,7 @@
+import { posixWord } from '../../main/base/shell.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
-import { quote, rootFile } from './first-request.ts';
+import { rootFile } from './first-request.ts';
 import { limitsHold } from './project-target.ts';
 
 /** An address of a domain at this machine's listeners; the ports that URLs leave out are left out. */
@@ -24,14 +25,14 @@ export interface DomainRequestOptions {
 export function domainRequest({ hostname, secure, status: { ports, dataDir }, project }: DomainRequestOptions): string {
   const port = secure ? ports.https : ports.http;
   const lines = [
-    `curl --resolve ${hostname}:${port}:127.0.0.1`,
-    ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
+    `curl --resolve ${posixWord(`${hostname}:${port}:127.0.0.1`)}`,
+    ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
     ...(limitsHold(project) ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),
-    quote(`${domainUrl(hostname, secure, ports)}${project.target.kind === 'api' ? '/v1/pets?limit=5' : '/'}`),
+    posixWord(`${domainUrl(hostname, secure, ports)}${project.target.kind === 'api' ? '/v1/pets?limit=5' : '/'}`),
   ];
   return lines.join(' \\\n  ');
 }
 
 /** The question that verification begins with, to Vivarium's own DNS server; undefined while that has no port. */
 export const digCommand = (hostname: string, type: string, { dns }: StatusReport['ports']): string | undefined =>
-  dns === undefined ? undefined : `dig @127.0.0.1 -p ${dns} ${hostname} ${type}`;
+  dns === undefined ? undefined : `dig @127.0.0.1 -p ${dns} ${posixWord(hostname)} ${posixWord(type)}`;

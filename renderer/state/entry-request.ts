@@ -1,7 +1,8 @@
+import { posixWord } from '../../main/base/shell.ts';
 import type { HeaderField } from '../../main/contract/api.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
-import { isFoundByItself, quote, rootFile } from './first-request.ts';
+import { isFoundByItself, isWindowsPath, rootFile } from './first-request.ts';
 import { asCurl, asFetch, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
 
 /** What every client says by itself, and what belongs to the connection. */
@@ -70,6 +71,9 @@ export function entryRequest(
     ...(requestBody?.cut === true ? ['Of its body the first 64 KiB were recorded.'] : []),
     ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
   ];
+  const shellNotes = isWindowsPath(dataDir)
+    ? ['Paste it into Git Bash or WSL: cmd and PowerShell read quotation marks otherwise.']
+    : [];
   const fetchNotes = [
     ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
     ...(hasDotSegments(url) ? ['fetch takes . and .. in the path as a way; curl sends them.'] : []),
@@ -83,10 +87,10 @@ export function entryRequest(
   return {
     curl: asCurl(copied, [
       ...(isFound ? [] : [`--connect-to ::127.0.0.1:${listenerPort}`]),
-      ...(scheme === 'https' ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
+      ...(scheme === 'https' ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
     ]),
     fetch: asFetch(copied),
-    notes: { curl: notes, fetch: [...notes, ...fetchNotes] },
+    notes: { curl: [...notes, ...shellNotes], fetch: [...notes, ...fetchNotes] },
   };
 }
 

@@ -1,3 +1,4 @@
+import { posixWord } from '../../main/base/shell.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import { limitsHold } from './project-target.ts';
@@ -21,11 +22,13 @@ export function firstRequest(options: FirstRequestOptions): string {
   const url = firstUrl(options);
   const { hostname, port } = new URL(url);
   const lines = [
-    ...(isFoundByItself(hostname) ? [] : [`--resolve ${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`]),
-    ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
+    ...(isFoundByItself(hostname)
+      ? []
+      : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
+    ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
     // Who may ask an upstream for what is its own business; a key says only whose limits count.
     ...(limitsHold(project) ? [`-H "Authorization: Bearer ${secret}"`] : []),
-    quote(url),
+    posixWord(url),
   ];
   return `curl ${lines.join(' \\\n  ')}`;
 }
@@ -57,13 +60,11 @@ export const isFoundByItself = (hostname: string): boolean =>
 /** The root certificate's file, with the separator that the data folder's path has. */
 export const rootFile = (dataDir: string): string => pathIn(dataDir, 'ca', 'root.pem');
 
+/** Whether the engine, whose data folder that is, runs on Windows. */
+export const isWindowsPath = (dataDir: string): boolean => /^[A-Za-z]:\\|^\\\\/.test(dataDir);
+
 /** A path in the data folder, as its system writes paths. */
 export function pathIn(dataDir: string, ...names: readonly string[]): string {
-  const separator = /^[A-Za-z]:\\|^\\\\/.test(dataDir) ? '\\' : '/';
+  const separator = isWindowsPath(dataDir) ? '\\' : '/';
   return [dataDir.replace(/[\\/]+$/, ''), ...names].join(separator);
-}
-
-/** One word of a POSIX shell. */
-export function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

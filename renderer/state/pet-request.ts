@@ -1,5 +1,6 @@
+import { posixWord } from '../../main/base/shell.ts';
 import type { Project } from '../../main/contract/projects.ts';
-import { quote, rootFile } from './first-request.ts';
+import { rootFile } from './first-request.ts';
 import type { PetFilter, PetsTab } from './pet-filter.ts';
 
 /** The most that the API gives at once. */
@@ -23,8 +24,8 @@ export function petRequest({ project, filter, tab, secure, dataDir }: PetRequest
   });
   return [
     'curl -H "Authorization: Bearer $VIVARIUM_KEY"',
-    ...(secure ? [`--cacert ${quote(rootFile(dataDir))}`] : []),
-    quote(tab === 'orders' ? `${base}/store/orders` : `${base}/pets?${query.toString()}`),
+    ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
+    posixWord(tab === 'orders' ? `${base}/store/orders` : `${base}/pets?${query.toString()}`),
   ].join(' \\\n  ');
 }
 

@@ -23,11 +23,16 @@ const TOOLS: readonly Tool[] = [
   onPath('delv', 'bind9-dnsutils'),
   onPath('kdig', 'knot-dnsutils'),
   onPath('certutil', 'libnss3-tools'),
+  onPath('script', 'bsdutils'),
+  onPath('bash', 'bash'),
+  onPath('dash', 'dash'),
+  onPath('zsh', 'zsh'),
+  onPath('fish', 'fish'),
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
 ];
 
 /** The program's path, or null when the machine does not have it. */
-function findTool(name: string): string | null {
+export function findTool(name: string): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, process.platform === 'win32' ? `${name}.exe` : name);
     if (isExecutable(path)) return path;

@@ -58,7 +58,7 @@ describe('an answer as dig shows it', () => {
     [{}, 'dig @127.0.0.1 -p 5380 www.acme.test A'],
     [{ server: { address: '::1', port: 53, transport: 'tcp' } }, 'dig @::1 -p 53 +tcp www.acme.test A'],
     [{ question: { name: '*.acme.test', type: 'TXT' } }, "dig @127.0.0.1 -p 5380 '*.acme.test' TXT"],
-    [{ question: { name: "it's.test", type: 'A' } }, String.raw`dig @127.0.0.1 -p 5380 'it'\''s.test' A`],
+    [{ question: { name: "it's.test", type: 'A' } }, `dig @127.0.0.1 -p 5380 'it'"'"'s.test' A`],
   ] as const)('comes with the command that asks the same: %j', (changes, command) => {
     expect(digCommand({ ...ANSWER, ...changes })).toBe(command);
   });

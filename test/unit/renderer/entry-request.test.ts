@@ -39,13 +39,18 @@ describe('a recorded request as code', () => {
       cut: false,
     } as const;
     const request = entryRequest(makeDetail(1, { method: 'POST', requestBody: body, requestBytes: 49 }), STATUS);
-    expect(request?.curl).toContain(String.raw`--data-raw '{"name":"O’Neil'\''s","categoryId":9007199254740993}'`);
+    expect(request?.curl).toContain(`--data-raw '{"name":"O'"’"'Neil'"'"'s","categoryId":9007199254740993}'`);
     expect(entryRequest(makeDetail(1, { requestBody: { ...body, cut: true } }), STATUS)?.notes.curl).toContain(
       'Of its body the first 64 KiB were recorded.',
     );
     expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes.curl).toContain(
       'Its body was not recorded.',
     );
+  });
+
+  it('says which shell it is for, where the system’s own is another', () => {
+    const onWindows = { ...STATUS, dataDir: 'C:\\Users\\ada\\vivarium' };
+    expect(entryRequest(makeDetail(1), onWindows)?.notes.curl.at(-1)).toContain('Git Bash or WSL');
   });
 
   it('brings bytes along that are no text', () => {

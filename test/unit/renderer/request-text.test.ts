@@ -96,6 +96,15 @@ describe('a request as fetch', () => {
     expect(asFetch({ ...get, body: '{}' })).not.toContain('body');
   });
 
+  it('has nothing in it that a prompt would act on', () => {
+    const body = "it's\u007f\u007f\u009b2J\u202e\u2028\ufeff\u0003\n";
+    const code = asFetch({ ...post, authorized: false, body });
+    expect(code).not.toMatch(/[^\n\P{C}]|[\p{Zl}\p{Zp}]/u);
+    expect(
+      new Function('fetch', code.replace('const response = await ', 'return '))((...args: unknown[]) => args),
+    ).toEqual([URL_OF_PETS, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }]);
+  });
+
   it('calls fetch with exactly what was meant', () => {
     const code = `${asFetch(post).replace('const response = await ', 'return ')}`;
     const called = new Function('fetch', 'process', code)((...args: unknown[]) => args, {
