@@ -1,3 +1,5 @@
+import { posixWord } from './base/shell.ts';
+
 /** What the console shows when Vivarium serves: addresses, the demo key, and requests that work when pasted. */
 export interface Welcome {
   version: string;
@@ -80,11 +82,11 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
       '',
     ];
   }
-  const header = `-H ${shellQuote(`Authorization: Bearer ${secret ?? '$VIVARIUM_KEY'}`, secret === null)}`;
+  const header = `-H ${secret === null ? '"Authorization: Bearer $VIVARIUM_KEY"' : posixWord(`Authorization: Bearer ${secret}`)}`;
   const requests = [
-    `curl ${header} ${shellQuote(`${project.baseUrl}/pets?limit=3`)}`,
-    `curl ${header} --cacert ${shellQuote(welcome.caFile)} ${shellQuote(`${project.secureBaseUrl}/pets?limit=3`)}`,
-    `curl ${header} -H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 1}' ${shellQuote(`${project.baseUrl}/pets`)}`,
+    `curl ${header} ${posixWord(`${project.baseUrl}/pets?limit=3`)}`,
+    `curl ${header} --cacert ${posixWord(welcome.caFile)} ${posixWord(`${project.secureBaseUrl}/pets?limit=3`)}`,
+    `curl ${header} -H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 1}' ${posixWord(`${project.baseUrl}/pets`)}`,
   ];
   return [
     row(
@@ -116,10 +118,4 @@ function domainLines({ domains, ownCommand }: Welcome, row: (label: string, valu
       `${attached} attached, ${secure} served over HTTPS; see them with  ${ownCommand('vivarium domains list')}`,
     ),
   ];
-}
-
-/** One word for a POSIX shell. With `expand`, `$NAME` inside stays a variable. */
-function shellQuote(text: string, expand = false): string {
-  if (expand) return `"${text.replace(/["\\`]/g, '\\$&')}"`;
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,3 +1,5 @@
+import { shellWord } from '../base/shell.ts';
+
 /** A command as data: it can be run, shown, and tested on a system that does not have it. */
 export interface Command {
   /** A name to be found in PATH, or a path. */
@@ -24,17 +26,11 @@ export type RunCommand = (command: Command) => Promise<CommandResult>;
 /** Commands as one line to paste into the system's shell: bash or zsh; PowerShell on Windows. */
 export function pasteable(commands: readonly Pick<Command, 'command' | 'args'>[], platform: NodeJS.Platform): string {
   const windows = platform === 'win32';
-  const quote = windows ? quoteForPowerShell : quoteForShell;
   const lines = commands.map(({ command, args }) => {
-    const words = [command, ...args].map(quote).join(' ');
+    const words = [command, ...args].map((word) => shellWord(word, platform)).join(' ');
     // PowerShell takes a quoted first word for a text, not a command.
-    return windows && words.startsWith("'") ? `& ${words}` : words;
+    return windows && /^["'(]/.test(words) ? `& ${words}` : words;
   });
   // PowerShell 5 has no &&.
   return lines.join(windows ? '; ' : ' && ');
 }
-
-const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
-const quoteForShell = (word: string): string => (PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
-const quoteForPowerShell = (word: string): string =>
-  /^[A-Za-z0-9_:./\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;

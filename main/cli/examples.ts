@@ -1,3 +1,4 @@
+import { posixWord } from '../base/shell.ts';
 import { positionalOf, type Field } from './fields.ts';
 import { sampleInput } from './samples.ts';
 import { kebab, type CliProcedure } from './procedures.ts';
@@ -9,7 +10,7 @@ export function examplesOf(procedure: CliProcedure, fields: readonly Field[]): s
   // To change nothing is allowed, and shows nothing.
   const required = name === 'update' ? all : sampleInput(namespace, input, 'required');
   const command = `vivarium ${namespace} ${kebab(name)}`;
-  const json = Object.keys(required).length === 0 ? '' : ` ${quote(JSON.stringify(required))}`;
+  const json = Object.keys(required).length === 0 ? '' : ` ${posixWord(JSON.stringify(required))}`;
   const lines = [
     [command, ...wordsOf(required, fields)].join(' '),
     [command, ...wordsOf(all, fields)].join(' '),
@@ -24,14 +25,14 @@ function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): stri
     .filter((field) => field.path.length === 1 && field.path[0] in input)
     .flatMap((field) => {
       const value = input[field.path[0]];
-      if (field === positional) return [quote(textOf(value))];
+      if (field === positional) return [posixWord(textOf(value))];
       if (isPlainObject(value)) return partsOf(value, field, fields);
       return [flagWords(field.flag, value)];
     });
 }
 
 const flagWords = (flag: string, value: unknown): string =>
-  typeof value === 'boolean' ? `--${value ? '' : 'no-'}${flag}` : `--${flag} ${quote(textOf(value))}`;
+  typeof value === 'boolean' ? `--${value ? '' : 'no-'}${flag}` : `--${flag} ${posixWord(textOf(value))}`;
 
 /** An object by the flags of its parts, which read better than JSON. */
 function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly Field[]): string[] {
@@ -47,7 +48,3 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** For a POSIX shell. */
-export const quote = (text: string): string =>
-  /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

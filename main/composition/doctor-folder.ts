@@ -110,7 +110,10 @@ export function folderProbes(parts: FolderParts): Probe[] {
       title: 'Root',
       look() {
         const { root, key } = readRoot(rootFolder, platform);
-        return [judgeRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs() }), judgeRootKey(key)];
+        return [
+          judgeRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs(), platform }),
+          judgeRootKey(key),
+        ];
       },
     },
     {
@@ -187,7 +190,9 @@ export function createFolderDoctor({ dataDir, runtime, silence, ports }: AbsentE
       area: 'engine',
       name: 'process',
       title: 'Process',
-      look: () => [judgeAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence })],
+      look: () => [
+        judgeAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence, platform }),
+      ],
     },
     ...ports.map(portProbe),
     ...folderProbes({

@@ -199,7 +199,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
 
   async function lookAtStores() {
     const stores = await certificates.trustStores.list();
-    return stores.length === 0 ? [judgeNoStores()] : stores.map(judgeStore);
+    return stores.length === 0 ? [judgeNoStores()] : stores.map((store) => judgeStore(store, process.platform));
   }
 
   const { dataDir, ephemeral } = config;

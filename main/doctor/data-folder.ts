@@ -1,8 +1,9 @@
 import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY } from '../base/files.ts';
+import { posixWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { bytesText, finding, shellWord } from './finding.ts';
+import { bytesText, finding } from './finding.ts';
 
 /** Below this, the next import may not fit; below the second, the next pet. */
 const FREE_BYTES_ENOUGH = 1_000_000_000;
@@ -59,7 +60,7 @@ export function judgeFolder({ path, exists, noFolder, denied, open }: FolderEvid
       denied.map(({ path: file, reason }) => `${file} can’t be read and written (${reason}).`),
       {
         fix: 'Make it yours again (here for macOS and Linux), or start with another --data-dir.',
-        commands: [`sudo chown -R "$(id -un)" ${shellWord(path)}`, `chmod -R u+rwX ${shellWord(path)}`],
+        commands: [`sudo chown -R "$(id -un)" ${posixWord(path)}`, `chmod -R u+rwX ${posixWord(path)}`],
       },
     );
   }
@@ -73,7 +74,7 @@ export function judgeFolder({ path, exists, noFolder, denied, open }: FolderEvid
       ),
       {
         fix: 'Close it to others. Whoever may have read it knows what is in it: revoke keys, and let Vivarium make a new token by removing control-token.',
-        commands: open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(file)}`),
+        commands: open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(file)}`),
       },
     );
   }

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { posixWord, powerShellString } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, placeText } from './finding.ts';
 
@@ -88,11 +89,13 @@ const isLoopback = (address: string): boolean => address === '::1' || /^(?:::fff
 function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
   if (platform === 'win32') {
     return {
-      fix: 'Add it to the hosts file, from a terminal that was opened as administrator.',
-      commands: [`echo 127.0.0.1 ${hostname} >> %SystemRoot%\\System32\\drivers\\etc\\hosts`],
+      fix: 'Add it to the hosts file, in a PowerShell that was opened as administrator.',
+      commands: [
+        `Add-Content "$env:windir\\System32\\drivers\\etc\\hosts" ${powerShellString(`127.0.0.1 ${hostname}`)}`,
+      ],
     };
   }
-  const toHosts = `echo '127.0.0.1 ${hostname}' | sudo tee -a /etc/hosts`;
+  const toHosts = `echo ${posixWord(`127.0.0.1 ${hostname}`)} | sudo tee -a /etc/hosts`;
   if (platform === 'linux') {
     return {
       fix: 'Install nss-myhostname, which is for all of *.localhost (here for Debian and Ubuntu); or add the one name to /etc/hosts.',

@@ -1,5 +1,6 @@
+import { shellWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, shellWord } from './finding.ts';
+import { finding } from './finding.ts';
 
 const SUBJECT = { area: 'engine', name: 'process', title: 'Process' } as const;
 
@@ -37,10 +38,18 @@ export interface AbsenceEvidence {
   locked: boolean | null;
   /** How the call to the control port failed, if there was something to call. */
   silence: string | null;
+  platform: NodeJS.Platform;
 }
 
 /** Why there is nobody to ask. That nothing runs is no fault. */
-export function judgeAbsence({ dataDir, runtimeFile, runtime, locked, silence }: AbsenceEvidence): DoctorCheck {
+export function judgeAbsence({
+  dataDir,
+  runtimeFile,
+  runtime,
+  locked,
+  silence,
+  platform,
+}: AbsenceEvidence): DoctorCheck {
   const start = { fix: 'Start it, if it is to run.', commands: ['vivarium serve'] };
   const lock = locked === true ? ['The folder’s lock is held, so a Vivarium has it.'] : [];
   if (runtime.state === 'unreadable') {
@@ -71,7 +80,7 @@ export function judgeAbsence({ dataDir, runtimeFile, runtime, locked, silence }:
     [`Process ${pid} runs, and ${url} gives no report: ${silence ?? 'it was not asked'}.`, ...lock],
     {
       fix: 'It hangs, or is an older version. End it, and start it again; nothing that it has answered is lost.',
-      commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir)}`],
+      commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir, platform)}`],
     },
   );
 }

@@ -62,10 +62,6 @@ export function agoText(ms: number): string {
 
 export const isoText = (atMs: number): string => new Date(atMs).toISOString();
 
-/** A path as a word of a POSIX shell. */
-export const shellWord = (path: string): string =>
-  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
-
 /** `127.0.0.1:8080`, `[::1]:8080`. */
 export const placeText = (address: string, port: number): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;

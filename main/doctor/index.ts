@@ -6,7 +6,7 @@ export { judgeDnsServer, judgeLocalhost, judgeResolver, type Reply, resolveBySys
 export { judgeDomain, judgePlatform } from './domains.ts';
 export { judgeAbsence, judgeRunning, judgeWarnings, type AbsenceEvidence } from './engine.ts';
 export { createDoctor, type Doctor, type Probe } from './examination.ts';
-export { finding, shellWord } from './finding.ts';
+export { finding } from './finding.ts';
 export { shakeHands } from './handshake.ts';
 export { askListener, judgeListener } from './listeners.ts';
 export { judgeFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';

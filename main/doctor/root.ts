@@ -3,9 +3,10 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY } from '../base/files.ts';
+import { posixWord, shellWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { modeText, tooOpen } from './data-folder.ts';
-import { agoText, finding, isoText, shellWord } from './finding.ts';
+import { agoText, finding, isoText } from './finding.ts';
 
 /** The root's files, as `main/ca/README.md` has them. */
 const CERTIFICATE_FILE = 'root.pem';
@@ -25,6 +26,7 @@ export interface RootEvidence {
   /** Of the root that the engine signs with; null without an engine. */
   usedFingerprint: string | null;
   realNowMs: number;
+  platform: NodeJS.Platform;
 }
 
 /** Below this, leaves begin to be shorter than their 90 days. */
@@ -33,14 +35,14 @@ const ENDING_MS = 90 * DAY_MS;
 const NEW_ROOT =
   'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';
 
-export function judgeRoot({ file, certificate, usedFingerprint, realNowMs }: RootEvidence): DoctorCheck {
+export function judgeRoot({ file, certificate, usedFingerprint, realNowMs, platform }: RootEvidence): DoctorCheck {
   const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
   if (certificate.state === 'absent') {
     if (usedFingerprint === null)
       return finding(subject, 'skipped', [`There is no ${file}; the first start makes it.`]);
     return finding(subject, 'failed', [`${file} is gone, while Vivarium signs with it.`], {
       fix: 'Save the root again from Certificates, before Vivarium stops: the next start would make another certificate.',
-      commands: [`vivarium ca export --output ${shellWord(file)}`],
+      commands: [`vivarium ca export --output ${shellWord(file, platform)}`],
     });
   }
   if (certificate.state === 'unreadable') {
@@ -106,7 +108,7 @@ export function judgeRootKey({ folder, file, storage, open, fits, needed }: Root
       ),
       {
         fix: `Close it to others. If others use this machine, make a new root, too. ${NEW_ROOT}`,
-        commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${shellWord(path)}`),
+        commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(path)}`),
       },
     );
   }

@@ -1,24 +1,28 @@
+import { shellWord } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, shellWord, type Remedy, type Subject } from './finding.ts';
+import { finding, type Remedy, type Subject } from './finding.ts';
 
 /** Whether a trust store of this machine has the root. */
-export function judgeStore(store: StoreTrust): DoctorCheck {
+export function judgeStore(store: StoreTrust, platform: NodeJS.Platform): DoctorCheck {
   const subject: Subject = { area: 'trust', name: store.store, title: store.title };
   switch (store.state) {
     case 'trusted':
       return store.superseded === undefined && store.otherRoots === undefined
         ? finding(subject, 'ok', [store.message])
-        : finding(subject, 'warning', [store.message], remedyOf(store));
+        : finding(subject, 'warning', [store.message], remedyOf(store, platform));
     case 'unavailable':
-      return finding(subject, 'skipped', [store.message], remedyOf(store));
+      return finding(subject, 'skipped', [store.message], remedyOf(store, platform));
     case 'untrusted':
     case 'other_root':
-      return finding(subject, 'warning', [store.message], remedyOf(store));
+      return finding(subject, 'warning', [store.message], remedyOf(store, platform));
   }
 }
 
-function remedyOf({ store, state, needs, command, otherRoots, superseded }: StoreTrust): Remedy {
+function remedyOf(
+  { store, state, needs, command, otherRoots, superseded }: StoreTrust,
+  platform: NodeJS.Platform,
+): Remedy {
   if (command !== undefined) {
     return {
       fix: `Paste the command${needs === undefined ? '' : `; it needs ${needs}`}.`,
@@ -30,13 +34,14 @@ function remedyOf({ store, state, needs, command, otherRoots, superseded }: Stor
     return {
       fix: 'Take the root of the other Vivarium out, if it is no longer used.',
       commands: otherRoots.map(
-        ({ fingerprint }) => `vivarium ca untrust ${shellWord(store)} --fingerprint ${shellWord(fingerprint)}`,
+        ({ fingerprint }) =>
+          `vivarium ca untrust ${shellWord(store, platform)} --fingerprint ${shellWord(fingerprint, platform)}`,
       ),
     };
   }
   return {
     fix: 'Trust the root there, if its programs are to open your hostnames without a warning.',
-    commands: [`vivarium ca trust ${shellWord(store)}`],
+    commands: [`vivarium ca trust ${shellWord(store, platform)}`],
   };
 }
 

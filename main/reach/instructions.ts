@@ -1,6 +1,6 @@
 import type { InstructionStep, SystemInstructions } from '../contract/reach.ts';
 import { isWithin } from '../base/hostname.ts';
-import { posixWord, powerShellString } from './shell-words.ts';
+import { posixWord, powerShellString } from '../base/shell.ts';
 
 /** What instructions are made of. */
 export interface InstructionFacts {

@@ -1,6 +1,6 @@
+import { posixWord } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import type { ReachedAddress } from './reached-address.ts';
-import { posixWord } from './shell-words.ts';
 
 /** What a snippet is made of. */
 export interface SnippetFacts {
@@ -76,10 +76,10 @@ function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl 
     id: 'curl',
     title: 'curl',
     language: 'sh',
-    text: `${lines(`curl --resolve ${address.hostname}:${port}:127.0.0.1`, ...rest, posixWord(direct))}
+    text: `${lines(`curl --resolve ${posixWord(`${address.hostname}:${port}:127.0.0.1`)}`, ...rest, posixWord(direct))}
 
 # The same through the proxy, at the usual port
-${lines(`curl --noproxy '' --proxy ${proxyUrl}`, ...rest, posixWord(proxied))}
+${lines(`curl --noproxy '' --proxy ${posixWord(proxyUrl)}`, ...rest, posixWord(proxied))}
 `,
   };
 }
@@ -235,6 +235,6 @@ const dig = ({ address, ports }: Asked): Snippet => ({
   id: 'dig',
   title: 'dig',
   language: 'sh',
-  text: `dig @127.0.0.1 -p ${ports.dns} ${address.hostname}\n`,
+  text: `dig @127.0.0.1 -p ${ports.dns} ${posixWord(address.hostname)}\n`,
   note: 'Asks Vivarium’s own DNS server, as verification does; what the system’s resolver knows is another matter.',
 });

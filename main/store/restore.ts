@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { shellWord } from '../base/shell.ts';
 import { BACKUP_FOLDER, type BackupFile } from './backups.ts';
 
 /**
@@ -39,7 +40,7 @@ function asideFolder(file: string): string {
 }
 
 const isWindows = process.platform === 'win32';
-const quote = (path: string): string => (isWindows ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`);
+const quote = (path: string): string => shellWord(path, process.platform);
 
 function moveAsideCommands(file: string): string[] {
   const aside = asideFolder(file);

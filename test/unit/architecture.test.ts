@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   app: [...BELOW, ...MACHINES, 'services', 'composition'],
   examine: ['composition', 'contract'],
   cli: ['examine', 'contract', 'base'],
-  welcome: [],
+  welcome: ['base'],
   headless: ['app', 'welcome', 'contract', 'base'],
   electron: ['app', 'rpc', 'contract', 'base'],
   vivarium: ['cli', 'headless'],

@@ -153,7 +153,7 @@ describe('macOS', () => {
 describe('Windows', () => {
   const tool = 'C:\\Windows\\System32\\certutil.exe';
   const LIST = `${tool} -user -store Root`;
-  const TRUST = `${tool} -user -addstore Root '${file}'`;
+  const TRUST = `${tool} -user -addstore Root "${file}"`;
   const remove = (root: { certificate: { raw: Buffer } }) =>
     `${tool} -user -delstore Root ${sha1Of(root.certificate.raw)}`;
   /** As a German Windows prints it. */
@@ -237,9 +237,9 @@ describe('Windows', () => {
 
 describe('a command to paste', () => {
   test.each<[NodeJS.Platform, string[], string]>([
-    ['linux', ['certutil', "it's"], `certutil 'it'\\''s'`],
+    ['linux', ['certutil', "it's"], `certutil 'it'"'"'s'`],
     ['darwin', ['security', '$(rm)', ''], `security '$(rm)' ''`],
-    ['win32', ['C:\\My Tools\\certutil.exe', "it's", 'a,b'], `& 'C:\\My Tools\\certutil.exe' 'it''s' 'a,b'`],
+    ['win32', ['C:\\My Tools\\certutil.exe', "it's", 'a,b'], `& "C:\\My Tools\\certutil.exe" "it's" "a,b"`],
   ])('is quoted for %s', (platform, [command = '', ...args], text) => {
     expect(pasteable([{ command, args }], platform)).toBe(text);
   });

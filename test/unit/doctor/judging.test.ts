@@ -164,7 +164,7 @@ describe('*.localhost', () => {
       /apt install libnss-myhostname\necho '127\.0\.0\.1 d\.test' \| sudo tee -a \/etc\/hosts/,
     ],
     [missing, 'darwin', 'warning', /tee -a \/etc\/hosts/],
-    [missing, 'win32', 'warning', /drivers\\etc\\hosts/],
+    [missing, 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
     [{ addresses: ['127.0.0.1', '203.0.113.9'] }, 'linux', 'failed', /which is not this machine/],
   ] as const)('that resolves to %j on %s', (result, platform, status, words) => {
     expectJudged(judgeLocalhost({ hostname: 'd.test', result, platform }), status, words);
@@ -301,7 +301,7 @@ describe('a trust store', () => {
     [{ ...store, state: 'other_root' }, 'warning', /ca trust/],
   ] as const)('%j', (status, expected, words) => {
     const { otherRoots, ...rest } = { otherRoots: undefined, ...status };
-    const check = judgeStore({ ...rest, ...(otherRoots !== undefined && { otherRoots: [...otherRoots] }) });
+    const check = judgeStore({ ...rest, ...(otherRoots !== undefined && { otherRoots: [...otherRoots] }) }, 'linux');
     expectJudged(check, expected, words);
   });
 
@@ -413,7 +413,13 @@ describe('the root', () => {
     notAfterMs: NOW_MS + 3650 * DAY_MS,
     isAuthority: true,
   } as const;
-  const evidence: RootEvidence = { file: '/ca/root.pem', certificate: read, usedFingerprint: 'AB', realNowMs: NOW_MS };
+  const evidence: RootEvidence = {
+    file: '/ca/root.pem',
+    certificate: read,
+    usedFingerprint: 'AB',
+    realNowMs: NOW_MS,
+    platform: 'linux',
+  };
   it.each([
     ['as it should be', {}, 'ok', /valid from 2026-11-19.*SHA-256 AB/s],
     ['without an engine', { usedFingerprint: null }, 'ok', /valid/],
@@ -424,6 +430,12 @@ describe('the root', () => {
     ['no authority', { certificate: { ...read, isAuthority: false } }, 'failed', /no authority/],
     ['damaged', { certificate: { state: 'unreadable', reason: 'bad base64' } }, 'failed', /bad base64/],
     ['gone', { certificate: { state: 'absent' } }, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
+    [
+      'gone, on Windows',
+      { file: 'C:\\a b\\root.pem', certificate: { state: 'absent' }, platform: 'win32' },
+      'failed',
+      /vivarium ca export --output "C:\\a b\\root\.pem"$/,
+    ],
     ['not made yet', { certificate: { state: 'absent' }, usedFingerprint: null }, 'skipped', /first start makes it/],
   ] as const)('is %s', (_what, changes, status, words) => {
     expectJudged(judgeRoot({ ...evidence, ...changes }), status, words);
@@ -478,6 +490,7 @@ describe('the engine', () => {
     runtime: { state: 'absent' },
     locked: false,
     silence: null,
+    platform: 'linux',
   };
   const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
   it.each([

@@ -60,7 +60,7 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
 
   it('keep a path with quotes and backslashes what it is', () => {
     const odd = texts({ caFile: `C:\\Users\\O'Brien "x"\\root.pem` });
-    expect(odd.curl).toContain(`--cacert 'C:\\Users\\O'\\''Brien "x"\\root.pem'`);
+    expect(odd.curl).toContain(`--cacert 'C:\\Users\\O'"'"'Brien "x"\\root.pem'`);
     for (const id of ['node', 'requests', 'urllib', 'java']) {
       expect(odd[id], id).toContain(`"C:\\\\Users\\\\O'Brien \\"x\\"\\\\root.pem"`);
     }
