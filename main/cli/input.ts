@@ -99,11 +99,12 @@ function place(input: Record<string, unknown>, [first, second]: Field['path'], v
 }
 
 function inputError(found: readonly SchemaIssue[], input: unknown, fields: readonly Field[]): VivariumError {
-  const issues = toInputIssues(found, input).map(({ path, message }): InputIssue => ({
+  const wrong = toInputIssues(found, input);
+  const issues = wrong.issues.map(({ path, message }): InputIssue => ({
     path: flagAt(path, fields),
     message,
   }));
-  return new VivariumError('invalid_request', summarizeIssues(issues), { issues });
+  return new VivariumError('invalid_request', summarizeIssues({ issues, total: wrong.total }), { issues });
 }
 
 /** `limits.perMinute` is `--limits.per-minute`, and `cors[0]` belongs to `--cors`. */

@@ -49,16 +49,30 @@ export interface InputIssue {
   forcible?: true;
 }
 
-/** An error of the catalogue. `message` says what to change, in a sentence a person can act on. */
+/** What an error repeats of an input is bounded, however large the input is: an answer must not be larger than the request. */
+export const ISSUES_MAX = 100;
+const PATH_CHARACTERS_MAX = 200;
+export const ISSUE_CHARACTERS_MAX = 1_000;
+const MESSAGE_CHARACTERS_MAX = 10_000;
+
+/** A text of at most `charactersMax` UTF-16 units, and … in place of the others. */
+export const boundedText = (text: string, charactersMax: number): string =>
+  text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
+
+/** An error of the catalogue, with the first 100 issues. `message` says what to change, in a sentence a person can act on. */
 export class VivariumError extends Error {
   override readonly name = 'VivariumError';
   readonly code: ErrorCode;
   readonly issues: readonly InputIssue[];
 
   constructor(code: ErrorCode, message: string, options: { issues?: readonly InputIssue[]; cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
+    super(boundedText(message, MESSAGE_CHARACTERS_MAX), { cause: options.cause });
     this.code = code;
-    this.issues = options.issues ?? [];
+    this.issues = (options.issues ?? []).slice(0, ISSUES_MAX).map((issue) => ({
+      ...issue,
+      path: boundedText(issue.path, PATH_CHARACTERS_MAX),
+      message: boundedText(issue.message, ISSUE_CHARACTERS_MAX),
+    }));
   }
 
   get status(): number {

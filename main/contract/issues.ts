@@ -1,4 +1,4 @@
-import type { InputIssue } from './errors.ts';
+import { boundedText, ISSUE_CHARACTERS_MAX, ISSUES_MAX, type InputIssue } from './errors.ts';
 
 /** What of a zod 4 issue is read here; the rest differs by `code`. */
 export interface SchemaIssue {
@@ -18,36 +18,41 @@ export interface SchemaIssue {
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
-/** An error names this many places in its message; all of them are in its issues. */
+/** An error names this many places in its message; its issues name more. */
 const ISSUES_IN_MESSAGE_MAX = 3;
-
-/** An array of bad rows would otherwise be answered at many times its own length. */
-const ISSUES_MAX = 100;
 
 /** Zod's own sentences begin like this; any other is the contract's, written for people. */
 const ZOD_MESSAGE = /^(Invalid|Too (small|big)|Unrecognized)\b/;
 
-/** Every wrong place of `input`, with what is allowed there. `known` are the property names that the input may have. */
+/**
+ * The first wrong places of `input`, each with what is allowed there, and how many there are. `known` are the property names
+ * that the input may have.
+ */
 export function toInputIssues(
   issues: readonly SchemaIssue[],
   input: unknown,
   known: readonly string[] = [],
-): InputIssue[] {
-  return issues
-    .filter(saysSomething)
-    .slice(0, ISSUES_MAX)
-    .flatMap((issue) => {
-      const path = issue.path ?? [];
-      if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys ?? [], path, known);
-      return [{ path: formatPath(path), message: describe(issue, valueAt(input, path)) }];
-    });
+): { issues: InputIssue[]; total: number } {
+  const telling = issues.filter(saysSomething);
+  const first = telling.slice(0, ISSUES_MAX).flatMap((issue) => {
+    const path = issue.path ?? [];
+    if (issue.code === 'unrecognized_keys') return unknownKeys((issue.keys ?? []).slice(0, ISSUES_MAX), path, known);
+    return [{ path: formatPath(path), message: describe(issue, valueAt(input, path)) }];
+  });
+  const total = telling.reduce(
+    (sum, { code, keys }) => sum + (code === 'unrecognized_keys' ? (keys?.length ?? 0) : 1),
+    0,
+  );
+  return { issues: first.slice(0, ISSUES_MAX), total };
 }
 
 /** The sentence that goes with the issues: the first places, and what is allowed there. */
-export function summarizeIssues(issues: readonly InputIssue[]): string {
-  const named = issues.slice(0, ISSUES_IN_MESSAGE_MAX).map(({ path, message }) => `${path || 'the input'} ${message}`);
-  const rest = issues.length - named.length;
-  const text = named.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+export function summarizeIssues({ issues, total }: { issues: readonly InputIssue[]; total: number }): string {
+  const named = issues
+    .slice(0, ISSUES_IN_MESSAGE_MAX)
+    .map(({ path, message }) => boundedText(`${path || 'the input'} ${message}`, ISSUE_CHARACTERS_MAX));
+  const rest = total - named.length;
+  const text = named.join('; ') + (rest > 0 ? `; and ${rest.toLocaleString('en')} more` : '');
   return `${text}.`;
 }
 

@@ -1,6 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { toFailure } from './failure.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { INTERNAL_ERROR_MESSAGE, toFailure } from './failure.ts';
 
 /** On every answer of the control port, whatever it is. No header of CORS is ever sent. */
 export const COMMON_HEADERS = {
@@ -32,9 +33,20 @@ export function sendJson(
 
 /** Answers with what `error` is to a caller: `{code, message, …}` and its status. */
 export function sendFailure(response: ServerResponse, error: unknown, headers: Record<string, string> = {}): void {
-  const { status, body } = toFailure(error);
+  const { status, text } = failureText(error);
   const challenge: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
-  sendJson(response, status, JSON.stringify(body), { ...challenge, ...headers });
+  sendJson(response, status, text, { ...challenge, ...headers });
+}
+
+/** Status and JSON of an answer. Never throws: where the error itself can't be written, an `internal_error` stands for it. */
+function failureText(error: unknown): { status: number; text: string } {
+  try {
+    const { status, body } = toFailure(error);
+    return { status, text: JSON.stringify(body) };
+  } catch (cause) {
+    const { status, body } = toFailure(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause }));
+    return { status, text: JSON.stringify(body) };
+  }
 }
 
 /** The same on a bare connection, where there is no response object: before an upgrade, and for malformed requests. */
@@ -44,9 +56,9 @@ export function refuseConnection(socket: Duplex, error: unknown, statusInstead?:
     socket.destroy();
     return;
   }
-  const failure = toFailure(error);
+  const failure = failureText(error);
   const status = statusInstead ?? failure.status;
-  const text = JSON.stringify(failure.body);
+  const { text } = failure;
   const headers = Object.entries({
     ...COMMON_HEADERS,
     'Content-Type': JSON_TYPE,

@@ -77,8 +77,8 @@ async function inputError(procedure: AnyProcedure, cause: ValidationError): Prom
   const empty = cause.data === undefined ? await schema?.['~standard'].validate({}) : undefined;
   const found = (empty?.issues ?? cause.issues) as readonly SchemaIssue[];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const issues = toInputIssues(found, cause.data, known);
-  return new VivariumError('invalid_request', summarizeIssues(issues), { issues });
+  const wrong = toInputIssues(found, cause.data, known);
+  return new VivariumError('invalid_request', summarizeIssues(wrong), { issues: wrong.issues });
 }
 
 function causeOf(error: unknown): { cause?: unknown; issues?: unknown } {

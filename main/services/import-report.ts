@@ -1,3 +1,4 @@
+import { boundedText, ISSUE_CHARACTERS_MAX } from '../contract/errors.ts';
 import type { ImportReport } from '../contract/pets.ts';
 
 /** Refused rows that a report lists. */
@@ -17,7 +18,9 @@ export function createReport(): ReportWriter {
   return {
     add(row, message) {
       if (message === null) created++;
-      else if (rejectedTotal++ < REJECTED_LISTED_MAX) rejected.push({ row, message });
+      else if (rejectedTotal++ < REJECTED_LISTED_MAX) {
+        rejected.push({ row, message: boundedText(message, ISSUE_CHARACTERS_MAX) });
+      }
     },
     report: () => ({ created, rejected, rejectedTotal }),
   };

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { nextTurn } from '../base/next-turn.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { boundedText, ISSUE_CHARACTERS_MAX, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { recordType } from '../contract/zones.ts';
 import type { ResourceRecord, ZoneFileFault, ZoneIndex } from '../dns/index.ts';
@@ -15,6 +15,11 @@ import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.
 
 /** Lines of each kind that an import lists; the others are counted. */
 const LINES_LISTED_MAX = 100;
+
+const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
+  ...line,
+  message: boundedText(line.message, ISSUE_CHARACTERS_MAX),
+});
 
 /** Entries of a zone file that are taken before others have their turn: some milliseconds. */
 const ENTRIES_PER_TURN = 100;
@@ -116,8 +121,8 @@ export function createZoneServices(options: {
         report.rejectedTotal += part.faults.length;
         report.forcible += part.faults.filter(({ forcible }) => forcible === true).length;
         report.warningsTotal += part.warnings.length;
-        rejected.push(...part.faults.slice(0, LINES_LISTED_MAX - rejected.length));
-        warnings.push(...part.warnings.slice(0, LINES_LISTED_MAX - warnings.length));
+        rejected.push(...part.faults.slice(0, LINES_LISTED_MAX - rejected.length).map(boundedLine));
+        warnings.push(...part.warnings.slice(0, LINES_LISTED_MAX - warnings.length).map(boundedLine));
         await nextTurn();
       }
       return { ...report, rejected, warnings };

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
+import { ORPCError } from '@orpc/server';
 import { describe, expect, it } from 'vitest';
 import { BODY_BYTES_MAX } from '../../../main/rpc/body.ts';
 import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
@@ -101,6 +102,46 @@ describe('a body that cannot be read', () => {
     socket.destroy();
     expect((await post('projects.list')).status).toBe(200);
     expect(fake.calls).toHaveLength(2);
+  });
+});
+
+describe('a body of many properties that are none', () => {
+  // With 4,000,000, an answer that names them all is longer than a string can be.
+  it('is answered with the first hundred and the count of the others', async () => {
+    const { post, fake } = await startControl();
+    fake.teach('projects', 'list', () => []);
+    const names = Array.from({ length: 200_000 }, (_, index) => `"k${index}":0`);
+    const response = await post('settings.update', `{${names.join(',')}}`);
+    const answer = await response.text();
+    expect(response.status).toBe(400);
+    expect(answer.length).toBeLessThan(100_000);
+    const { message, issues } = JSON.parse(answer) as { message: string; issues: unknown[] };
+    expect(message).toMatch(/; and 199,997 more\.$/);
+    expect(issues).toHaveLength(100);
+    expect((await post('projects.list')).status).toBe(200);
+  });
+
+  it('is answered in short, however long their names are', async () => {
+    const { post } = await startControl();
+    const answer = await (await post('settings.update', { ['x'.repeat(10_000_000)]: 0 })).text();
+    expect(answer.length).toBeLessThan(10_000);
+    expect(JSON.parse(answer)).toMatchObject({ issues: [{ path: `${'x'.repeat(200)}…` }] });
+  });
+});
+
+describe('an error that cannot be written', () => {
+  it('is answered as one of Vivarium’s own', async () => {
+    const { post, fake } = await startControl();
+    fake.teach('projects', 'list', () => {
+      throw new ORPCError('not_found', { data: { issues: [1n] } });
+    });
+    const response = await post('projects.list');
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      { code: 'internal_error', message: expect.stringContaining('its log has the reason') },
+    ]);
+    fake.teach('projects', 'list', () => []);
+    expect((await post('projects.list')).status).toBe(200);
   });
 });
 

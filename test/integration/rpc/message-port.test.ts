@@ -40,6 +40,14 @@ describe('the desktop window, over a message port', () => {
     });
   });
 
+  it('gets the first hundred of what is wrong, and the count of the others', async () => {
+    const { client } = connectWindow();
+    const input = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 0]));
+    const { error } = await safe(client.settings.update(input));
+    expect(error).toMatchObject({ code: 'invalid_request', message: expect.stringMatching(/and 9,997 more\.$/) });
+    expect((error as { data?: { issues: unknown[] } }).data?.issues).toHaveLength(100);
+  });
+
   it('watches a stream until it stops', async () => {
     const { fake, client } = connectWindow();
     const stream = countingStream();

@@ -5,7 +5,7 @@ import { formatPath, summarizeIssues, toInputIssues, type SchemaIssue } from '..
 
 function issuesOf(procedure: { '~orpc': { inputSchema?: unknown } }, input: unknown, known: string[] = []) {
   const result = (procedure['~orpc'].inputSchema as z.ZodType).safeParse(input);
-  return toInputIssues((result.error?.issues ?? []) as readonly SchemaIssue[], input, known);
+  return toInputIssues((result.error?.issues ?? []) as readonly SchemaIssue[], input, known).issues;
 }
 
 const { projects, pets, settings, clock, limits } = contract;
@@ -96,10 +96,19 @@ describe('what a wrong input is answered with', () => {
     expect(issuesOf(settings.update, { cors: [...cors, ...cors], banAfter: 0 }).length).toBeLessThanOrEqual(100);
   });
 
+  it('counts the others, of unknown properties too', () => {
+    const input = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`k${index}`, 0]));
+    const result = (settings.update['~orpc'].inputSchema as z.ZodType).safeParse({ ...input, banAfter: 0 });
+    const { issues, total } = toInputIssues((result.error?.issues ?? []) as readonly SchemaIssue[], input);
+    expect([issues.length, total]).toEqual([100, 251]);
+  });
+
   it('names three places in its sentence, and counts the rest', () => {
     const issues = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, message: 'must be 1' }));
-    expect(summarizeIssues(issues)).toBe('a must be 1; b must be 1; c must be 1; and 2 more.');
-    expect(summarizeIssues([{ path: '', message: 'must be an object' }])).toBe('the input must be an object.');
+    expect(summarizeIssues({ issues, total: 1_234 })).toBe('a must be 1; b must be 1; c must be 1; and 1,231 more.');
+    expect(summarizeIssues({ issues: [{ path: '', message: 'must be an object' }], total: 1 })).toBe(
+      'the input must be an object.',
+    );
   });
 
   it.each([
