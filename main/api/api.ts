@@ -1,23 +1,17 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
 import type { Log } from '../base/log.ts';
-import { noContent } from './answer.ts';
+import { noContent, success, type Answer } from './answer.ts';
+import { readBody } from './body.ts';
 import { isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
-import {
-  attachExchange,
-  type ApiRequest,
-  type ApiRequestContext,
-  type ApiResponse,
-  type Exchange,
-} from './exchange.ts';
-import { refused, stopping, thrown } from './failures.ts';
 import { createDocuments } from './documents.ts';
-import { createHandlers } from './handlers.ts';
-import { BASE_PATH, DOCUMENT_PATH, OPERATIONS, type OperationId } from './operations.ts';
-import { createPaths } from './paths.ts';
+import type { ApiRequest, ApiRequestContext, ApiResponse, Exchange } from './exchange.ts';
+import { failureOf, gone, refused, stopping, thrown, unauthorized } from './failures.ts';
+import type { Endpoint, Sent } from './operation.ts';
+import { BASE_PATH, OPERATIONS } from './operations.ts';
+import { createPages } from './pages.ts';
 import { createResponder } from './responder.ts';
-import { createRouting, type Endpoint } from './routing.ts';
+import { createRoutes } from './routes.ts';
 import type { OrderSource, PetSource } from './sources.ts';
 
 /** The Animal Store API, mounted in the process of whoever listens. */
@@ -31,7 +25,7 @@ export interface Api {
   /** The OpenAPI document as it is served at a base address: its text. */
   document(baseUrl: string): string;
   /** From now on everything is answered 503. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface ApiOptions {
@@ -43,79 +37,75 @@ export interface ApiOptions {
   cors: () => CorsSetting;
 }
 
-export async function createApi({ clock, log, pets, orders, cors }: ApiOptions): Promise<Api> {
-  const handlers = createHandlers({ pets, orders });
-  const endpoints: Endpoint[] = Object.values(OPERATIONS).map((operation) => ({
-    operation,
-    handler: handlers[operation.operationId satisfies OperationId],
-  }));
-  const paths = createPaths([...Object.values(OPERATIONS), { method: 'GET', path: DOCUMENT_PATH }]);
-  const documentAt = createDocuments(Object.values(OPERATIONS));
+export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
+  const operations: readonly Endpoint[] = Object.values(OPERATIONS);
+  const sources = { pets, orders, pages: createPages(pets) };
+  const routes = createRoutes(operations);
+  const documentAt = createDocuments(operations);
   const responder = createResponder(clock, log, cors);
-  const probes = new AsyncLocalStorage<ApiRequestContext>();
   let closed = false;
-
-  const app = await createRouting({
-    clock,
-    log,
-    responder,
-    paths,
-    endpoints,
-    documentAt,
-    ownExchange(request, reply) {
-      const context = probes.getStore();
-      if (context === undefined) throw new Error('A request reached the router without its exchange.');
-      return { request: request.raw, response: reply.raw, context, retirement: null };
-    },
-  });
 
   function answer(exchange: Exchange): void {
     const { request, context } = exchange;
+    const { method = '', url = '' } = request;
     if (isPreflight(request)) {
-      const methods = paths.methodsFor(request.url ?? '');
-      responder.send(exchange, noContent(preflightHeaders(cors(), request, methods)));
-    } else if (context.decision.refusal !== null) {
-      responder.send(exchange, refused(context.decision.refusal));
-    } else if (closed) {
-      responder.send(exchange, stopping());
-    } else {
-      attachExchange(exchange);
-      app.routing(request as Parameters<typeof app.routing>[0], exchange.response as Parameters<typeof app.routing>[1]);
+      return responder.send(exchange, noContent(preflightHeaders(cors(), request, routes.methodsAt(url))));
     }
+    if (context.decision.refusal !== null) return responder.send(exchange, refused(context.decision.refusal));
+    if (closed) return responder.send(exchange, stopping());
+    const found = routes.find(method, url, context.baseUrl);
+    if (found.kind === 'none') return responder.send(exchange, found.answer);
+    if (found.kind === 'document') return responder.send(exchange, success(200, documentAt(context.baseUrl)));
+    perform(found.operation, found.sent, exchange);
+  }
+
+  function perform(operation: Endpoint, sent: Omit<Sent, 'body'>, exchange: Exchange): void {
+    const { request, context } = exchange;
+    const send = (ready: Answer): void => responder.send(exchange, ready, operation.retirement);
+    const fail = (error: unknown): void => send(failureOf(thrown(error, request, log)));
+    const call = (body: string): void => {
+      try {
+        const ready = operation.call(sources, context, { ...sent, body });
+        if (ready instanceof Promise) ready.then(send, fail);
+        else send(ready);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const { retirement } = operation;
+    if (!context.authorized) send(unauthorized(request));
+    else if (retirement !== undefined && clock.now() >= retirement.sunsetAtMs) send(gone(retirement));
+    else if (operation.body === undefined) call('');
+    else readBody(request).then(call, fail);
   }
 
   return {
     handle(request, response, context) {
-      const exchange: Exchange = { request, response, context, retirement: null };
+      const exchange: Exchange = { request, response, context };
       try {
         answer(exchange);
       } catch (error) {
-        responder.send(exchange, thrown(error, exchange, log));
+        responder.send(exchange, failureOf(thrown(error, request, log)));
       }
     },
     isPreflight,
     async probe(dataset) {
       if (closed) throw new Error('The API is closed.');
-      const context: ApiRequestContext = {
-        dataset,
-        authorized: true,
-        decision: PROBE_DECISION,
-        baseUrl: PROBE_BASE_URL,
-      };
-      // Fastify begins an injected request when its promise is awaited, so that must happen inside.
-      const reply = await probes.run(context, async () => await app.inject({ url: `${BASE_PATH}/pets?limit=1` }));
-      if (reply.statusCode !== 200) {
-        throw new Error(`The API answered ${reply.statusCode}: ${reply.json<{ message: string }>().message}`);
+      const context = { dataset, authorized: true, decision: PROBE_DECISION, baseUrl: PROBE_BASE_URL };
+      try {
+        await OPERATIONS.listPets.call(sources, context, { query: 'limit=1', params: {}, body: '' });
+      } catch (error) {
+        const { status, message } = thrown(error, { method: 'GET', url: `${BASE_PATH}/pets?limit=1` }, log);
+        throw new Error(`The API answered ${status}: ${message}`, { cause: error });
       }
     },
     document: (baseUrl) => documentAt(baseUrl).text,
-    async close() {
+    close() {
       closed = true;
-      await app.close();
     },
   };
 }
 
-/** A probe is nobody's request: it is not counted, and nobody sees its headers. */
+/** A probe is not a client's request: it is not counted, and its answer has no headers. */
 const PROBE_DECISION = { refusal: null, rate: { limit: 0, remaining: 0, resetSeconds: 0 } } as const;
 const PROBE_BASE_URL = `http://localhost${BASE_PATH}`;

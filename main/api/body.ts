@@ -10,36 +10,32 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 const FIRST_BYTES = 4 * 1024;
 const BYTE_ORDER_MARK = '\uFEFF';
 
-type BodyCallback = (error: Error | null, text?: string) => void;
-
 /**
- * Reads a request's body as text. `callback` is called once, with the text (empty when there is no body) or with a
- * VivariumError: 415 for what is not plain JSON in UTF-8 by its headers, 413 beyond BODY_BYTES_MAX by Content-Length or
- * by count, 400 for bytes that are not UTF-8. When the client goes away half-way, it is never called.
+ * A request's body as text, empty when there is none. When the client goes away half-way, the promise never settles.
+ * @throws VivariumError 415 for what is not plain JSON in UTF-8 by its headers, 413 beyond BODY_BYTES_MAX by
+ *   Content-Length or by count, 400 for bytes that are not UTF-8.
  */
-export function readBody(request: ApiRequest, callback: BodyCallback): void {
+export async function readBody(request: ApiRequest): Promise<string> {
   const declared = hasBody(request) || request.headers['content-type'] !== undefined;
   const unsupported = declared ? unsupportedBody(request.headers) : null;
-  if (unsupported !== null) return callback(unsupported);
-  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return callback(tooLarge());
-  collect(request, (bytes) => {
-    if (bytes === null) return callback(tooLarge());
-    if (!isUtf8(bytes)) return callback(invalid('The body is not valid UTF-8; send JSON in UTF-8.'));
-    const text = bytes.toString('utf8');
-    if (text.startsWith(BYTE_ORDER_MARK)) {
-      return callback(
-        invalid('The body begins with a byte order mark, which JSON must not have (RFC 8259 §8.1); leave it out.'),
-      );
-    }
-    return callback(null, text);
-  });
+  if (unsupported !== null) throw unsupported;
+  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  const bytes = await collect(request);
+  if (bytes === null) throw tooLarge();
+  if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8; send JSON in UTF-8.');
+  const text = bytes.toString('utf8');
+  if (text.startsWith(BYTE_ORDER_MARK)) {
+    throw invalid('The body begins with a byte order mark, which JSON must not have (RFC 8259 §8.1); leave it out.');
+  }
+  return text;
 }
 
 /**
  * The bytes of the body, or null as soon as there are too many. They are copied into one growing buffer: kept as they
  * come, a body sent in chunks of one byte would take a hundred times its size.
  */
-function collect(request: ApiRequest, done: (bytes: Buffer | null) => void): void {
+function collect(request: ApiRequest): Promise<Buffer | null> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
 
@@ -50,7 +46,7 @@ function collect(request: ApiRequest, done: (bytes: Buffer | null) => void): voi
     const total = length + chunk.length;
     if (total > BODY_BYTES_MAX) {
       stop();
-      done(null);
+      resolve(null);
       return;
     }
     if (total > buffer.length) {
@@ -63,12 +59,13 @@ function collect(request: ApiRequest, done: (bytes: Buffer | null) => void): voi
   };
   const onEnd = (): void => {
     stop();
-    done(buffer.subarray(0, length));
+    resolve(buffer.subarray(0, length));
   };
 
   // A reset arrives as an error and as a close; the close lets go of everything.
   request.on('error', () => undefined);
   request.on('data', onData).once('end', onEnd).once('close', stop);
+  return promise;
 }
 
 function tooLarge(): VivariumError {

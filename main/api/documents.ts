@@ -1,6 +1,6 @@
 import { bodyOf, type Body } from './answer.ts';
 import { openApiText } from './openapi.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './operation.ts';
 
 /** A project has two base addresses, and each of its hostnames has them over HTTP and HTTPS. */
 const DOCUMENTS_MAX = 64;

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Dataset } from '../base/dataset.ts';
 import type { Decision } from '../model/rate-decision.ts';
-import type { Retirement } from './retirement.ts';
 
 /** A request of HTTP/1.1, or of HTTP/2 through node's compatibility layer. */
 export type ApiRequest = IncomingMessage | Http2ServerRequest;
@@ -24,23 +23,6 @@ export interface Exchange {
   readonly request: ApiRequest;
   readonly response: ApiResponse;
   readonly context: ApiRequestContext;
-  /** Set once the request is routed to an operation that is on its way out: every answer of that operation says so. */
-  retirement: Retirement | null;
-}
-
-const EXCHANGE = Symbol('exchange');
-
-interface Carrier {
-  [EXCHANGE]?: Exchange;
-}
-
-/** Ties the exchange to node's request, which is what Fastify hands back. */
-export function attachExchange(exchange: Exchange): void {
-  (exchange.request as Carrier)[EXCHANGE] = exchange;
-}
-
-export function attachedExchange(request: ApiRequest): Exchange | undefined {
-  return (request as Carrier)[EXCHANGE];
 }
 
 /** HTTP/2 has no Connection header and no reset of a whole connection for one request (RFC 9113 §8.2.2). */

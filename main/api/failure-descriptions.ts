@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import type { HeaderName } from './headers.ts';
-import type { FailureStatus } from './operations.ts';
+import type { FailureStatus } from './operation.ts';
 
 interface FailureDescription {
   description: string;

@@ -1,7 +1,7 @@
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { failure, type Answer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
+import type { ApiRequest } from './exchange.ts';
 import { UnsupportedBodyError } from './media-type.ts';
 import { httpDate, type Retirement } from './retirement.ts';
 import type { Refusal } from '../model/rate-decision.ts';
@@ -18,8 +18,7 @@ export function refused({ code, message, retryAfterSeconds }: Refusal): Answer {
  * 401 with its challenge. `error="invalid_token"` only where a bearer token came: a client that sent none is told what
  * the scheme is, not that it did something wrong (RFC 6750 §3.1).
  */
-export function unauthorized({ request }: Exchange): Answer {
-  const { authorization } = request.headers;
+export function unauthorized({ headers: { authorization } }: Pick<ApiRequest, 'headers'>): Answer {
   if (authorization !== undefined && BEARER_TOKEN.test(authorization)) {
     return failure(
       'unauthorized',
@@ -42,28 +41,21 @@ export function stopping(): Answer {
   return failure('unavailable', 'Vivarium is stopping; try again once it runs.');
 }
 
-/**
- * The answer to whatever was thrown. Errors of the catalogue keep code and message; anything else is ours, goes to the
- * log in full, and the client learns nothing of its inside.
- */
-export function thrown(error: unknown, { request }: Exchange, log: Log): Answer {
-  const fields = { error, method: request.method, path: request.url };
-  if (error instanceof VivariumError) {
-    if (error.status >= 500) log.warn('The API could not answer a request', fields);
-    return failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : undefined);
-  }
-  if (isInvalidMediaType(error)) {
-    return failure(
-      'unsupported_media_type',
-      'The Content-Type is malformed; send JSON with "Content-Type: application/json".',
-      ['Accept', 'application/json'],
-    );
-  }
-  log.error('The API failed to answer a request', fields);
-  return failure('internal_error', 'Vivarium failed to answer this request; its log says why.');
+/** The answer to an error of the catalogue. */
+export function failureOf(error: VivariumError): Answer {
+  return failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : undefined);
 }
 
-/** Fastify's own refusal of a Content-Type that it cannot read; it comes before our body parser is asked. */
-function isInvalidMediaType(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+/**
+ * What was thrown, as an error to answer with. Errors of the catalogue stay as they are. Any other goes to the log in
+ * full, and the client learns none of it.
+ */
+export function thrown(error: unknown, { method, url }: Pick<ApiRequest, 'method' | 'url'>, log: Log): VivariumError {
+  const fields = { error, method, path: url };
+  if (error instanceof VivariumError) {
+    if (error.status >= 500) log.warn('The API could not answer a request', fields);
+    return error;
+  }
+  log.error('The API failed to answer a request', fields);
+  return new VivariumError('internal_error', 'Vivarium failed to answer this request; its log says why.');
 }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { VivariumError } from '../contract/errors.ts';
 
+/** `type/subtype` (RFC 9110 §8.3.1). */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 const PARAMETER = /;[ \t]*([^\s;="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 
 /** A body that we don't read, and the header that says what we would (RFC 9110 §15.5.16). */
@@ -19,6 +21,14 @@ export class UnsupportedBodyError extends VivariumError {
  * `application/*+json` are refused: they are JSON with a meaning of their own (merge patches, JSON:API, …).
  */
 export function unsupportedBody(headers: IncomingHttpHeaders): UnsupportedBodyError | null {
+  const contentType = headers['content-type'];
+  const essence = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (essence !== undefined && !MEDIA_TYPE.test(essence)) {
+    return new UnsupportedBodyError(
+      'The Content-Type is malformed; send JSON with "Content-Type: application/json".',
+      'Accept',
+    );
+  }
   const coding = headers['content-encoding']?.trim().toLowerCase();
   if (coding !== undefined && coding !== '' && coding !== 'identity') {
     return new UnsupportedBodyError(
@@ -26,14 +36,12 @@ export function unsupportedBody(headers: IncomingHttpHeaders): UnsupportedBodyEr
       'Accept-Encoding',
     );
   }
-  const contentType = headers['content-type'];
   if (contentType === undefined) {
     return new UnsupportedBodyError(
       'The body has no Content-Type; send it with "Content-Type: application/json".',
       'Accept',
     );
   }
-  const essence = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   if (essence !== 'application/json') {
     return new UnsupportedBodyError(
       `The body has the Content-Type "${clip(contentType)}"; send JSON with "Content-Type: application/json".`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { INT64_MAX, INT64_MIN } from '../contract/values.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './operation.ts';
 import { errorBody, newPet, order, orders, pet, pets, petStatus } from './schemas.ts';
 
 /** A JSON Schema of dialect 2020-12. Integers beyond 2^53 in it are bigints. */

@@ -1,7 +1,7 @@
 import { FAILURES } from './failure-descriptions.ts';
 import { HEADERS, RATE_HEADERS, type HeaderName } from './headers.ts';
 import { documentSchemas, type DocumentSchemas, type JsonSchema } from './openapi-schemas.ts';
-import type { FailureStatus, Operation } from './operations.ts';
+import type { FailureStatus, Operation } from './operation.ts';
 import { errorBody } from './schemas.ts';
 
 /** The version of the description, by the specification. */
@@ -44,7 +44,7 @@ export function openApiText(operations: readonly Operation[], baseUrl: string): 
 /** JSON with bigints as digits. */
 function exactStringify(value: unknown): string {
   // In the language since ES2026 and in Node 24, not yet in TypeScript's library.
-  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? rawJSON(String(member)) : member,
   );

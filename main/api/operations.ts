@@ -1,7 +1,10 @@
-import type { z } from 'zod';
-import type { HeaderName } from './headers.ts';
-import { GET_PET_RETIREMENT, type Retirement } from './retirement.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { bodyOf, success } from './answer.ts';
+import { endpoint, type Endpoint } from './operation.ts';
+import { GET_PET_RETIREMENT } from './retirement.ts';
 import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
+import { serializerOf } from './serializer.ts';
+import type { Order } from './sources.ts';
 
 /** The path of every base address. */
 export const BASE_PATH = '/v1';
@@ -9,38 +12,14 @@ export const BASE_PATH = '/v1';
 /** Where the description of the API is, relative to the base address. */
 export const DOCUMENT_PATH = '/openapi.json';
 
-/** The statuses other than success that an operation documents; each has the Error body. */
-export type FailureStatus = 400 | 401 | 404 | 410 | 413 | 415 | 429 | 500 | 503;
-
-/** One operation of the API: routed, validated, serialised and described from this one value. */
-export interface Operation {
-  operationId: string;
-  method: 'GET' | 'POST';
-  /** An OpenAPI path template relative to the base address: `/pets/{petId}`. */
-  path: `/${string}`;
-  tags: readonly string[];
-  summary: string;
-  description: string;
-  query?: z.ZodObject;
-  params?: z.ZodObject;
-  body?: { schema: z.ZodObject; example: unknown };
-  success: {
-    status: 200 | 201;
-    description: string;
-    schema: z.ZodType;
-    example: unknown;
-    headers: readonly HeaderName[];
-  };
-  failures: readonly FailureStatus[];
-  retirement?: Retirement;
-  /** Emitted as the extension `x-stability`. */
-  stability?: 'experimental' | 'beta';
-}
+const serializePet = serializerOf(pet);
+const serializeOrders = serializerOf(orders);
 
 const examplePet = { id: 1, name: 'Biscuit', categoryId: 1, status: 'available' };
 
+/** Every operation, once: routing, validation, the OpenAPI document and what it does come from its row. */
 export const OPERATIONS = {
-  listPets: {
+  listPets: endpoint({
     operationId: 'listPets',
     method: 'GET',
     path: '/pets',
@@ -56,8 +35,12 @@ export const OPERATIONS = {
       headers: ['Link'],
     },
     failures: [400, 401, 429, 500, 503],
-  },
-  createPet: {
+    handle({ pages }, { dataset, baseUrl }, { query }) {
+      const { body, next } = pages.read(dataset, query);
+      return success(200, body, next === null ? undefined : ['Link', `<${baseUrl}/pets${next}>; rel="next"`]);
+    },
+  }),
+  createPet: endpoint({
     operationId: 'createPet',
     method: 'POST',
     path: '/pets',
@@ -73,8 +56,12 @@ export const OPERATIONS = {
       headers: [],
     },
     failures: [400, 401, 413, 415, 429, 500, 503],
-  },
-  getPet: {
+    // Without a Location header, on purpose: the only address of one pet is that of an operation on its way out.
+    async handle({ pets: source }, { dataset }, { body: { name, categoryId, status } }) {
+      return success(201, bodyOf(serializePet(await source.add(dataset, { name, categoryId, status }))));
+    },
+  }),
+  getPet: endpoint({
     operationId: 'getPet',
     method: 'GET',
     path: '/pets/{petId}',
@@ -86,8 +73,15 @@ export const OPERATIONS = {
     success: { status: 200, description: 'The requested animal.', schema: pet, example: examplePet, headers: [] },
     failures: [400, 401, 404, 410, 429, 500, 503],
     retirement: GET_PET_RETIREMENT,
-  },
-  listOrders: {
+    handle({ pets: source }, { dataset }, { params: { petId } }) {
+      const found = source.get(dataset, petId);
+      if (found === null) {
+        throw new VivariumError('not_found', `There is no pet with the id ${petId}; GET /pets lists those there are.`);
+      }
+      return success(200, bodyOf(serializePet(found)));
+    },
+  }),
+  listOrders: endpoint({
     operationId: 'listOrders',
     method: 'GET',
     path: '/store/orders',
@@ -103,13 +97,17 @@ export const OPERATIONS = {
       headers: [],
     },
     failures: [401, 429, 500, 503],
-  },
-} as const satisfies Record<string, Operation>;
+    handle: ({ orders: source }, { dataset }) =>
+      success(200, bodyOf(serializeOrders(source.list(dataset).map(orderOnTheWire)))),
+  }),
+} satisfies Record<string, Endpoint>;
 
-export type OperationId = keyof typeof OPERATIONS;
+function orderOnTheWire({ createdAtMs, ...rest }: Order): Record<string, unknown> {
+  return { ...rest, createdAt: new Date(createdAtMs).toISOString() };
+}
 
 /** The operations that are removed one day, as people know them. */
-export const SUNSETS: readonly { operation: string; atMs: number }[] = Object.values<Operation>(OPERATIONS).flatMap(
+export const SUNSETS: readonly { operation: string; atMs: number }[] = Object.values(OPERATIONS).flatMap(
   ({ method, path, retirement }) =>
     retirement === undefined ? [] : [{ operation: `${method} ${path}`, atMs: retirement.sunsetAtMs }],
 );

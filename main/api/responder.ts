@@ -5,16 +5,17 @@ import type { Answer } from './answer.ts';
 import { corsHeaders, type CorsSetting } from './cors.ts';
 import { cutOff, drain, hasUnreadBody } from './drain.ts';
 import { isHttp2, type Exchange } from './exchange.ts';
-import { retirementHeaders } from './retirement.ts';
+import { retirementHeaders, type Retirement } from './retirement.ts';
 
 const PAYLOAD_TOO_LARGE = 413;
 
 export interface Responder {
   /**
    * Writes the answer with the headers that every answer has, once; later calls and gone clients change nothing. Never
-   * throws: what cannot be written ends the response without an answer, and the log says why.
+   * throws: what cannot be written ends the response without an answer, and the log says why. `retirement` is that of
+   * the operation: every answer of a deprecated one says so.
    */
-  send(exchange: Exchange, answer: Answer): void;
+  send(exchange: Exchange, answer: Answer, retirement?: Retirement): void;
 }
 
 /**
@@ -22,7 +23,7 @@ export interface Responder {
  * What is left of an unwanted request body is drained within bounds.
  */
 export function createResponder(clock: Clock, log: Log, cors: () => CorsSetting): Responder {
-  function headersOf({ request, context, retirement }: Exchange, answer: Answer): string[] {
+  function headersOf({ request, context }: Exchange, answer: Answer, retirement: Retirement | undefined): string[] {
     const { rate } = context.decision;
     const headers = [
       'X-RateLimit-Limit',
@@ -38,7 +39,7 @@ export function createResponder(clock: Clock, log: Log, cors: () => CorsSetting)
     if (answer.body !== null) {
       headers.push('Content-Type', 'application/json', 'Content-Length', answer.body.length);
     }
-    if (retirement !== null) headers.push(...retirementHeaders(retirement, context.baseUrl));
+    if (retirement !== undefined) headers.push(...retirementHeaders(retirement, context.baseUrl));
     for (const value of corsHeaders(cors(), request)) headers.push(value);
     for (const value of answer.headers) headers.push(value);
     return headers;
@@ -63,12 +64,12 @@ export function createResponder(clock: Clock, log: Log, cors: () => CorsSetting)
     });
   }
 
-  function write(exchange: Exchange, answer: Answer): void {
+  function write(exchange: Exchange, answer: Answer, retirement: Retirement | undefined): void {
     const { request } = exchange;
     // Node's HTTP/2 compatibility response takes the same arguments; only the declared types differ.
     const response = exchange.response as ServerResponse;
     if (response.headersSent || response.destroyed) return;
-    const headers = headersOf(exchange, answer);
+    const headers = headersOf(exchange, answer, retirement);
     const unread = hasUnreadBody(request);
     // After a body that was too large, nobody knows where the next request begins soon enough (RFC 9110 §15.5.14).
     if (answer.status === PAYLOAD_TOO_LARGE && !isHttp2(request)) headers.push('Connection', 'close');
@@ -78,9 +79,9 @@ export function createResponder(clock: Clock, log: Log, cors: () => CorsSetting)
   }
 
   return {
-    send(exchange, answer) {
+    send(exchange, answer, retirement) {
       try {
-        write(exchange, answer);
+        write(exchange, answer, retirement);
       } catch (error) {
         log.error('An answer could not be written', { error, status: answer.status, path: exchange.request.url });
         exchange.response.destroy();

@@ -20,7 +20,6 @@ export const newPet = z.object({
   categoryId: int64.describe('Identifier of the category the animal belongs to.'),
   status: petStatus.default('available').describe('Availability status.'),
 });
-export type NewPet = z.output<typeof newPet>;
 
 /** `status` is optional, as in the specification; Vivarium always sends it. */
 export const pet = z.object({
@@ -74,4 +73,3 @@ export type ListQuery = z.output<typeof listQuery>;
 export const petParams = z.object({
   petId: int64InAddress.describe('Identifier of the animal to retrieve.'),
 });
-export type PetParams = z.output<typeof petParams>;

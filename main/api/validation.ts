@@ -4,20 +4,14 @@ import { isInt64Text } from '../contract/values.ts';
 import { readJsonObject } from './json-object.ts';
 import { readQueryText } from './query-text.ts';
 
-/** What Fastify's validators return. */
-export type Validation = { value: unknown } | { error: VivariumError };
-
-/** Validates one part of a request as Fastify hands it over. */
-export type Validator = (data: unknown) => Validation;
-
-/** The body arrives as JSON text; null stands for none. */
-export function bodyValidator(schema: z.ZodObject): Validator {
+/** Reads the JSON text of a body. */
+export function bodyReader<Schema extends z.ZodObject>(schema: Schema): (text: string) => z.output<Schema> {
   const names = Object.keys(schema.shape);
-  return guarded((data) => {
-    const { values, repeated } = readJsonObject(typeof data === 'string' ? data : '', names);
+  return (text) => {
+    const { values, repeated } = readJsonObject(text, names);
     const issues = repeated.map((path) => ({ path, message: 'was given more than once; send it once' }));
     return validate('body', schema, values, issues);
-  });
+  };
 }
 
 /** How many valid queries are remembered with what they mean; clients ask with few different ones. */
@@ -26,46 +20,28 @@ const QUERIES_REMEMBERED_MAX = 256;
 /** Longer queries are read every time, so that the memory stays small. */
 const QUERY_LENGTH_REMEMBERED_MAX = 256;
 
-/** The query arrives as `{ text }`. */
-export function queryValidator(schema: z.ZodObject): Validator {
+/** Reads a query, without its question mark. */
+export function queryReader<Schema extends z.ZodObject>(schema: Schema): (text: string) => z.output<Schema> {
   const names = Object.keys(schema.shape);
-  const remembered = new Map<string, Validation>();
-  const read = guarded((data) => {
-    const { values, issues } = readQueryText((data as QueryCarrier).text, names);
-    return validate('query', schema, typedFromText(schema, values), issues);
-  });
-  return (data) => {
-    const { text } = data as QueryCarrier;
+  const remembered = new Map<string, z.output<Schema>>();
+  return (text) => {
     const known = remembered.get(text);
     if (known !== undefined) return known;
-    const validation = read(data);
-    if ('value' in validation && text.length <= QUERY_LENGTH_REMEMBERED_MAX) {
+    const { values, issues } = readQueryText(text, names);
+    const query = validate('query', schema, typedFromText(schema, values), issues);
+    if (text.length <= QUERY_LENGTH_REMEMBERED_MAX) {
       if (remembered.size >= QUERIES_REMEMBERED_MAX) remembered.clear();
-      remembered.set(text, validation);
+      remembered.set(text, query);
     }
-    return validation;
+    return query;
   };
 }
 
-/** A query that nothing has been read of yet. */
-export interface QueryCarrier {
-  text: string;
-}
-
-/** Path parameters arrive as a record of texts. */
-export function paramsValidator(schema: z.ZodObject): Validator {
-  return guarded((data) => validate('path', schema, typedFromText(schema, data as Record<string, string>), []));
-}
-
-function guarded(read: (data: unknown) => unknown): Validator {
-  return (data) => {
-    try {
-      return { value: read(data) };
-    } catch (error) {
-      if (error instanceof VivariumError) return { error };
-      throw error;
-    }
-  };
+/** Reads the parameters of a path, decoded. */
+export function paramsReader<Schema extends z.ZodObject>(
+  schema: Schema,
+): (values: Readonly<Record<string, string>>) => z.output<Schema> {
+  return (values) => validate('path', schema, typedFromText(schema, values), []);
 }
 
 /**
@@ -87,12 +63,13 @@ function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undef
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrapped(schema.unwrap()) : schema;
 }
 
-function validate(
+/** @throws VivariumError `invalid_request`, with an issue for each field. */
+function validate<Schema extends z.ZodObject>(
   part: 'body' | 'query' | 'path',
-  schema: z.ZodObject,
+  schema: Schema,
   values: Record<string, unknown>,
   found: readonly InputIssue[],
-): unknown {
+): z.output<Schema> {
   const result = schema.safeParse(values);
   if (result.success && found.length === 0) return result.data;
   const issues = new Map(found.map((issue) => [issue.path, issue]));

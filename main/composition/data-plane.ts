@@ -29,7 +29,7 @@ export async function startDataPlane(
   });
   onStop(() => limiter.stop());
 
-  const api = await createApi({
+  const api = createApi({
     clock,
     log,
     pets: store.pets,

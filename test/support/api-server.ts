@@ -43,7 +43,7 @@ export async function startApiServer(): Promise<ApiServer> {
   const log = createLog(clock, (line) => lines.push(line), 'debug');
   let cors: '*' | readonly string[] = '*';
   let decision: Decision = { refusal: null, rate: RATE };
-  const api = await createApi({ clock, log, pets: store.pets, orders: store.orders, cors: () => cors });
+  const api = createApi({ clock, log, pets: store.pets, orders: store.orders, cors: () => cors });
 
   const contextOf = (authorization: string | undefined): ApiRequestContext => ({
     dataset: DATASET,
@@ -85,8 +85,8 @@ export async function startApiServer(): Promise<ApiServer> {
       await Promise.all([
         new Promise((resolve) => server.close(resolve)),
         new Promise((resolve) => http2Server.close(resolve)),
-        api.close(),
       ]);
+      api.close();
     },
   };
 }

@@ -154,7 +154,7 @@ describe('the API in its process', () => {
   });
 
   test('answers 503 once it is closed, and fails probes', async () => {
-    await server.api.close();
+    server.api.close();
     const reply = await call(server.port, { path: '/v1/pets' });
     expect(reply).toMatchObject({ status: 503, headers: { 'x-ratelimit-limit': '60' } });
     expect(JSON.parse(reply.text)).toMatchObject({ code: 'unavailable' });

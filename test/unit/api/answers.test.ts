@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { GET_PET_RETIREMENT, httpDate, retirementHeaders } from '../../../main/api/retirement.ts';
 import { gone, refused, unauthorized } from '../../../main/api/failures.ts';
-import { createPaths } from '../../../main/api/paths.ts';
+import { createRoutes } from '../../../main/api/routes.ts';
 import { OPERATIONS } from '../../../main/api/operations.ts';
-import type { Exchange } from '../../../main/api/exchange.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
-
-function exchange(method: string, url: string, authorization?: string): Exchange {
-  return {
-    request: { method, url, headers: { authorization } },
-    context: { baseUrl: BASE_URL },
-  } as unknown as Exchange;
-}
 
 test('the retirement of getPet is announced in the forms of RFC 9745, RFC 8594 and RFC 8288', () => {
   expect(retirementHeaders(GET_PET_RETIREMENT, BASE_URL)).toEqual([
@@ -51,14 +43,18 @@ describe('401 says invalid_token', () => {
     ['Bearer viv_0123', true],
     ['bearer   viv_0123', true],
   ])('for the Authorization %j: %j', (authorization, invalidToken) => {
-    const [, challenge] = unauthorized(exchange('GET', '/v1/pets', authorization)).headers;
+    const [, challenge] = unauthorized({ headers: { authorization } }).headers;
     expect(challenge).toBe(`Bearer realm="Animal Store API"${invalidToken ? ', error="invalid_token"' : ''}`);
   });
 });
 
 describe('what is not an operation', () => {
-  const paths = createPaths([...Object.values(OPERATIONS), { method: 'GET', path: '/openapi.json' }]);
-  const unrouted = (method: string, url: string) => paths.unrouted(exchange(method, url));
+  const routes = createRoutes(Object.values(OPERATIONS));
+  const unrouted = (method: string, url: string) => {
+    const found = routes.find(method, url, BASE_URL);
+    if (found.kind !== 'none') throw new Error(`${method} ${url} leads somewhere`);
+    return found.answer;
+  };
 
   test.each<[string, string, number, string]>([
     ['GET', '/', 404, 'base address'],

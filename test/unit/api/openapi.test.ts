@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openApiText } from '../../../main/api/openapi.ts';
-import { OPERATIONS, type Operation } from '../../../main/api/operations.ts';
+import type { Operation } from '../../../main/api/operation.ts';
+import { OPERATIONS } from '../../../main/api/operations.ts';
 import { parseExactJson } from '../../../main/base/exact-json.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { listQuery, petParams } from '../../../main/api/schemas.ts';
-import { paramsValidator, queryValidator } from '../../../main/api/validation.ts';
+import { paramsReader, queryReader } from '../../../main/api/validation.ts';
+import { outcomeOf } from '../../support/api-outcome.ts';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-const validate = queryValidator(listQuery);
-const validateParams = paramsValidator(petParams);
+const read = queryReader(listQuery);
+const validate = outcomeOf(read);
+const validateParams = outcomeOf(paramsReader(petParams));
 
 describe('the query of listPets', () => {
   test.each<[string, unknown]>([
@@ -27,7 +29,7 @@ describe('the query of listPets', () => {
     ['Limit=0&LIMIT=x', { limit: 20 }],
     ['__proto__=1&constructor=2&toString=3', { limit: 20 }],
   ])('%j is read', (text, value) => {
-    expect(validate({ text })).toEqual({ value });
+    expect(validate(text)).toEqual({ value });
   });
 
   const LIMIT = '"limit" must be a whole number from 1 to 100';
@@ -63,19 +65,19 @@ describe('the query of listPets', () => {
     ['other=%zz', 'malformed percent-encoding'],
     ['other=%ff', 'malformed percent-encoding'],
   ])('%j is refused', (text, words) => {
-    expect(validate({ text })).toMatchObject({
+    expect(validate(text)).toMatchObject({
       error: { code: 'invalid_request', message: expect.stringContaining(words) as string },
     });
   });
 
   test('everything that is wrong is named at once', () => {
-    expect(validate({ text: 'limit=0&status=x&after=y' })).toMatchObject({
+    expect(validate('limit=0&status=x&after=y')).toMatchObject({
       error: { issues: [{ path: 'limit' }, { path: 'status' }, { path: 'after' }] },
     });
   });
 
   test('a query that was read once is remembered as the same value', () => {
-    expect(validate({ text: 'limit=33' })).toBe(validate({ text: 'limit=33' }));
+    expect(read('limit=33')).toBe(read('limit=33'));
   });
 });
 

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import type { Answer } from './answer.ts';
+import type { ApiRequestContext } from './exchange.ts';
+import type { HeaderName } from './headers.ts';
+import type { Pages } from './pages.ts';
+import type { Retirement } from './retirement.ts';
+import type { OrderSource, PetSource } from './sources.ts';
+import { bodyReader, paramsReader, queryReader } from './validation.ts';
+
+/** The statuses other than success that an operation documents; each has the Error body. */
+export type FailureStatus = 400 | 401 | 404 | 410 | 413 | 415 | 429 | 500 | 503;
+
+/** What the OpenAPI document says of an operation. */
+export interface Operation {
+  operationId: string;
+  method: 'GET' | 'POST';
+  /** An OpenAPI path template relative to the base address: `/pets/{petId}`. */
+  path: `/${string}`;
+  tags: readonly string[];
+  summary: string;
+  description: string;
+  query?: z.ZodObject;
+  params?: z.ZodObject;
+  body?: { schema: z.ZodObject; example: unknown };
+  success: {
+    status: 200 | 201;
+    description: string;
+    schema: z.ZodType;
+    example: unknown;
+    headers: readonly HeaderName[];
+  };
+  failures: readonly FailureStatus[];
+  retirement?: Retirement;
+  /** Emitted as the extension `x-stability`. */
+  stability?: 'experimental' | 'beta';
+}
+
+/** What handlers work with. */
+export interface Sources {
+  pets: PetSource;
+  orders: OrderSource;
+  pages: Pages;
+}
+
+/** The parts of a request as they were sent; of a request without a body, `body` is empty. */
+export interface Sent {
+  query: string;
+  params: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** An operation that can be called. */
+export interface Endpoint extends Operation {
+  /**
+   * Reads the parts that the operation has a schema for, and answers.
+   * @throws VivariumError (or rejects with one), to be answered with its code and status.
+   */
+  call(sources: Sources, context: ApiRequestContext, sent: Sent): Answer | Promise<Answer>;
+}
+
+/** The parts that an operation has schemas for, validated. */
+interface Input<Query extends z.ZodObject, Params extends z.ZodObject, Body extends z.ZodObject> {
+  query: z.output<Query>;
+  params: z.output<Params>;
+  body: z.output<Body>;
+}
+
+/** Makes an endpoint of a row of the table: what its handler gets has passed, and has the types of, the row's own schemas. */
+export function endpoint<
+  Query extends z.ZodObject = never,
+  Params extends z.ZodObject = never,
+  Body extends z.ZodObject = never,
+>(
+  row: Operation & {
+    query?: Query;
+    params?: Params;
+    body?: { schema: Body };
+    handle(sources: Sources, context: ApiRequestContext, input: Input<Query, Params, Body>): Answer | Promise<Answer>;
+  },
+): Endpoint {
+  const { handle, ...operation } = row;
+  const query = operation.query === undefined ? nothing : queryReader(operation.query);
+  const params = operation.params === undefined ? nothing : paramsReader(operation.params);
+  const body = operation.body === undefined ? nothing : bodyReader(operation.body.schema);
+  return {
+    ...operation,
+    call(sources, context, sent) {
+      const input = { query: query(sent.query), params: params(sent.params), body: body(sent.body) };
+      // A part without a schema is `never` to the handler, which therefore cannot look at it.
+      return handle(sources, context, input as Input<Query, Params, Body>);
+    },
+  };
+}
+
+const nothing = (): undefined => undefined;

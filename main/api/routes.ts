@@ -1,0 +1,141 @@
+import { failure, noContent, type Answer } from './answer.ts';
+import type { Endpoint, Sent } from './operation.ts';
+import { BASE_PATH, DOCUMENT_PATH } from './operations.ts';
+
+/** What a request leads to: an operation, the OpenAPI document, or an answer because there is neither. */
+export type Found =
+  | { kind: 'operation'; operation: Endpoint; sent: Omit<Sent, 'body'> }
+  | { kind: 'document' }
+  | { kind: 'none'; answer: Answer };
+
+export interface Routes {
+  /**
+   * By method and request target in origin form: 400 for a malformed path, 404 for an unknown one, 405 for a method
+   * that the path does not have, 204 for a plain OPTIONS. HEAD is wherever GET is.
+   */
+  find(method: string, target: string, baseUrl: string): Found;
+  /** The Allow value of a target's path, or of all paths together where there is nothing. */
+  methodsAt(target: string): string;
+}
+
+/** One path of the API, and what its methods lead to; null is the OpenAPI document. */
+interface Place {
+  segments: readonly string[];
+  methods: Map<string, Endpoint | null>;
+  allow: string;
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = {};
+const DOCUMENT: Found = { kind: 'document' };
+
+/** Paths in messages are cut at this length. */
+const PATH_SHOWN_LENGTH_MAX = 120;
+
+export function createRoutes(operations: readonly Endpoint[]): Routes {
+  const places = new Map<string, Place>();
+  const add = (method: string, path: string, leadsTo: Endpoint | null): void => {
+    const full = BASE_PATH + path;
+    const place = places.get(full) ?? { segments: full.split('/'), methods: new Map(), allow: '' };
+    for (const each of method === 'GET' ? ['GET', 'HEAD'] : [method]) place.methods.set(each, leadsTo);
+    place.allow = allowValue(place.methods.keys());
+    places.set(full, place);
+  };
+  for (const operation of operations) add(operation.method, operation.path, operation);
+  add('GET', DOCUMENT_PATH, null);
+  const all = [...places.values()];
+  const allMethods = allowValue(all.flatMap(({ methods }) => [...methods.keys()]));
+
+  const placeOf = (segments: readonly string[]): Place | undefined =>
+    all.find((place) => matches(place.segments, segments));
+
+  /** A known path that the request may have meant: without doubled or trailing slashes, or in lower case. */
+  const near = (path: string): string | null => {
+    const tidy = path
+      .replace(/\/{2,}/g, '/')
+      .replace(/(?<=.)\/$/, '')
+      .toLowerCase();
+    const known = (candidate: string): boolean => placeOf(decoded(candidate) ?? []) !== undefined;
+    if (known(tidy)) return tidy;
+    return known(BASE_PATH + tidy) ? BASE_PATH + tidy : null;
+  };
+
+  function notFound(path: string, baseUrl: string): Answer {
+    const origin = baseUrl.slice(0, baseUrl.length - BASE_PATH.length);
+    const suggestion = near(path);
+    const inside = path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
+    const hint =
+      suggestion !== null
+        ? `did you mean ${origin}${shown(suggestion)}?`
+        : inside
+          ? `${baseUrl}${DOCUMENT_PATH} describes what there is.`
+          : `the base address of the API is ${baseUrl}`;
+    return failure('not_found', `There is nothing at ${shown(path)}; ${hint}`);
+  }
+
+  return {
+    find(method, target, baseUrl) {
+      const [path, query] = splitTarget(target);
+      const segments = decoded(path);
+      if (segments === null) return { kind: 'none', answer: MALFORMED_PATH };
+      const place = places.get(path) ?? placeOf(segments);
+      if (place === undefined) return { kind: 'none', answer: notFound(path, baseUrl) };
+      const operation = place.methods.get(method);
+      if (operation === null) return DOCUMENT;
+      if (operation !== undefined) {
+        return { kind: 'operation', operation, sent: { query, params: paramsOf(place.segments, segments) } };
+      }
+      const allow = ['Allow', place.allow];
+      if (method === 'OPTIONS') return { kind: 'none', answer: noContent(allow) };
+      const message = `${shown(path)} has no method ${method}; it has ${place.allow}.`;
+      return { kind: 'none', answer: failure('method_not_allowed', message, allow) };
+    },
+    methodsAt: (target) => placeOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
+  };
+}
+
+const MALFORMED_PATH = failure(
+  'invalid_request',
+  'The path has a malformed percent-encoding; write % itself as %25, and other characters as UTF-8.',
+);
+
+function allowValue(methods: Iterable<string>): string {
+  return [...new Set([...methods, 'OPTIONS'])].join(', ');
+}
+
+/** The path and the query of a request target. */
+function splitTarget(target: string): [path: string, query: string] {
+  const end = target.search(/[?#]/);
+  return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)];
+}
+
+/**
+ * The segments of a path: `%70ets` is `pets` (RFC 3986 §6.2.2.2), and an encoded slash stays inside its segment. Null
+ * where a percent-encoding is malformed or is not UTF-8.
+ */
+function decoded(path: string): readonly string[] | null {
+  const segments = path.split('/');
+  if (!path.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+const isParameter = (segment: string): boolean => segment.startsWith('{');
+
+function matches(template: readonly string[], segments: readonly string[]): boolean {
+  if (template.length !== segments.length) return false;
+  return template.every((part, index) => (isParameter(part) ? segments[index] !== '' : part === segments[index]));
+}
+
+function paramsOf(template: readonly string[], segments: readonly string[]): Readonly<Record<string, string>> {
+  if (!template.some(isParameter)) return NO_PARAMS;
+  return Object.fromEntries(
+    template.flatMap((part, index) => (isParameter(part) ? [[part.slice(1, -1), segments[index] ?? '']] : [])),
+  );
+}
+
+function shown(path: string): string {
+  return path.length <= PATH_SHOWN_LENGTH_MAX ? path : `${path.slice(0, PATH_SHOWN_LENGTH_MAX)}…`;
+}
