@@ -1,25 +1,29 @@
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
+import type { Answer } from '../base/http/answer.ts';
+import type { HttpExchange, HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
-import { noContent, success, type Answer } from './answer.ts';
+import { problemAnswer, type Problem } from '../model/problem.ts';
 import { readBody } from './body.ts';
 import { isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
 import { createDocuments } from './documents.ts';
-import type { ApiRequest, ApiRequestContext, ApiResponse, Exchange } from './exchange.ts';
-import { failureOf, gone, refused, stopping, thrown, unauthorized } from './failures.ts';
-import type { Endpoint, Sent } from './operation.ts';
-import { BASE_PATH, OPERATIONS } from './operations.ts';
+import { failureOf, gone, stopping, thrown, unauthorized } from './failures.ts';
+import type { ApiContext, Endpoint, Sent } from './operation.ts';
+import { BASE_PATH, baseUrlAt, OPERATIONS } from './operations.ts';
 import { createPages } from './pages.ts';
 import { createResponder } from './responder.ts';
 import { createRoutes } from './routes.ts';
 import type { OrderSource, PetSource } from './sources.ts';
+import { noContent, success } from './success.ts';
 
-/** The Animal Store API, mounted in the process of whoever listens. */
+/** The Animal Store API, mounted in the process that listens. */
 export interface Api {
   /** Answers one request of HTTP/1.1 or HTTP/2. Never throws, always ends the response of a client that is still there. */
-  handle(request: ApiRequest, response: ApiResponse, context: ApiRequestContext): void;
-  /** A CORS preflight: `handle` answers it without an API key and whatever the decision, so it must not be counted. */
-  isPreflight(request: ApiRequest): boolean;
+  handle(exchange: HttpExchange, context: ApiContext): void;
+  /** Answers with a problem that was found before the API was asked, in the API's own form. */
+  refuse(exchange: HttpExchange, context: ApiContext, problem: Problem): void;
+  /** Whether it is a CORS preflight: `handle` answers that without an API key, and it must not be counted. */
+  isPreflight(request: HttpRequest): boolean;
   /** Asks the API in-process for one pet of the dataset; rejects with an Error that says why it does not answer. */
   probe(dataset: Dataset): Promise<void>;
   /** The OpenAPI document as it is served at a base address: its text. */
@@ -45,24 +49,24 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
   const responder = createResponder(clock, log, cors);
   let closed = false;
 
-  function answer(exchange: Exchange): void {
-    const { request, context } = exchange;
+  function answer(exchange: HttpExchange, context: ApiContext): void {
+    const { request } = exchange;
     const { method = '', url = '' } = request;
-    if (isPreflight(request)) {
-      return responder.send(exchange, noContent(preflightHeaders(cors(), request, routes.methodsAt(url))));
-    }
-    if (context.decision.refusal !== null) return responder.send(exchange, refused(context.decision.refusal));
-    if (closed) return responder.send(exchange, stopping());
-    const found = routes.find(method, url, context.baseUrl);
-    if (found.kind === 'none') return responder.send(exchange, found.answer);
-    if (found.kind === 'document') return responder.send(exchange, success(200, documentAt(context.baseUrl)));
-    perform(found.operation, found.sent, exchange);
+    const send = (ready: Answer): void => responder.send(exchange, context, ready);
+    if (context.preflight) return send(noContent(preflightHeaders(cors(), request, routes.methodsAt(url))));
+    if (closed) return send(problemAnswer(stopping()));
+    const found = routes.find(method, url, context.origin);
+    if (found.kind === 'none') return send(found.answer);
+    if (found.kind === 'document') return send(success(200, documentAt(baseUrlAt(context.origin))));
+    perform(found.operation, found.sent, exchange, context);
   }
 
-  function perform(operation: Endpoint, sent: Omit<Sent, 'body'>, exchange: Exchange): void {
-    const { request, context } = exchange;
-    const send = (ready: Answer): void => responder.send(exchange, ready, operation.retirement);
-    const fail = (error: unknown): void => send(failureOf(thrown(error, request, log)));
+  function perform(operation: Endpoint, sent: Omit<Sent, 'body'>, exchange: HttpExchange, context: ApiContext): void {
+    const { request } = exchange;
+    const { retirement } = operation;
+    const send = (ready: Answer): void => responder.send(exchange, context, ready, retirement);
+    const refuse = (found: Problem): void => send(problemAnswer(found));
+    const fail = (error: unknown): void => refuse(failureOf(thrown(error, request, log)));
     const call = (body: string): void => {
       try {
         const ready = operation.call(sources, context, { ...sent, body });
@@ -72,28 +76,30 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
         fail(error);
       }
     };
-    const { retirement } = operation;
-    if (!context.authorized) send(unauthorized(request));
-    else if (retirement !== undefined && clock.now() >= retirement.sunsetAtMs) send(gone(retirement));
+    if (context.keyId === null) refuse(unauthorized(request));
+    else if (retirement !== undefined && clock.now() >= retirement.sunsetAtMs) refuse(gone(retirement));
     else if (operation.body === undefined) call('');
     else readBody(request).then(call, fail);
   }
 
   return {
-    handle(request, response, context) {
-      const exchange: Exchange = { request, response, context };
+    handle(exchange, context) {
       try {
-        answer(exchange);
+        answer(exchange, context);
       } catch (error) {
-        responder.send(exchange, failureOf(thrown(error, request, log)));
+        responder.send(exchange, context, problemAnswer(failureOf(thrown(error, exchange.request, log))));
       }
     },
+    refuse: (exchange, context, problem) => responder.send(exchange, context, problemAnswer(problem)),
     isPreflight,
     async probe(dataset) {
       if (closed) throw new Error('The API is closed.');
-      const context = { dataset, authorized: true, decision: PROBE_DECISION, baseUrl: PROBE_BASE_URL };
       try {
-        await OPERATIONS.listPets.call(sources, context, { query: 'limit=1', params: {}, body: '' });
+        await OPERATIONS.listPets.call(
+          sources,
+          { ...PROBE, route: dataset },
+          { query: 'limit=1', params: {}, body: '' },
+        );
       } catch (error) {
         const { status, message } = thrown(error, { method: 'GET', url: `${BASE_PATH}/pets?limit=1` }, log);
         throw new Error(`The API answered ${status}: ${message}`, { cause: error });
@@ -107,5 +113,9 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
 }
 
 /** A probe is not a client's request: it is not counted, and its answer has no headers. */
-const PROBE_DECISION = { refusal: null, rate: { limit: 0, remaining: 0, resetSeconds: 0 } } as const;
-const PROBE_BASE_URL = `http://localhost${BASE_PATH}`;
+const PROBE = {
+  keyId: null,
+  rate: { limit: 0, remaining: 0, resetSeconds: 0 },
+  preflight: false,
+  origin: 'http://localhost',
+};

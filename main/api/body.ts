@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { VivariumError } from '../contract/errors.ts';
-import type { ApiRequest } from './exchange.ts';
-import { hasBody } from './drain.ts';
+import { hasBody, type HttpRequest } from '../base/http/message.ts';
 import { unsupportedBody } from './media-type.ts';
 
 /** The largest body that is read: 1 MiB, hundreds of times what a pet with the longest name needs. */
@@ -15,7 +14,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * @throws VivariumError 415 for what is not plain JSON in UTF-8 by its headers, 413 beyond BODY_BYTES_MAX by
  *   Content-Length or by count, 400 for bytes that are not UTF-8.
  */
-export async function readBody(request: ApiRequest): Promise<string> {
+export async function readBody(request: HttpRequest): Promise<string> {
   const declared = hasBody(request) || request.headers['content-type'] !== undefined;
   const unsupported = declared ? unsupportedBody(request.headers) : null;
   if (unsupported !== null) throw unsupported;
@@ -34,7 +33,7 @@ export async function readBody(request: ApiRequest): Promise<string> {
  * The bytes of the body, or null as soon as there are too many. They are copied into one growing buffer: kept as they
  * come, a body sent in chunks of one byte would take a hundred times its size.
  */
-function collect(request: ApiRequest): Promise<Buffer | null> {
+function collect(request: HttpRequest): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;

@@ -1,5 +1,5 @@
 import { EXPOSED_HEADERS } from './headers.ts';
-import type { ApiRequest } from './exchange.ts';
+import type { HttpRequest } from '../base/http/message.ts';
 
 /** Which pages may read the API's answers: all, or those of these origins; an empty list is none. */
 export type CorsSetting = '*' | readonly string[];
@@ -22,7 +22,7 @@ const ANY_ORIGIN: readonly string[] = [
 ];
 
 /** A CORS preflight (Fetch standard, §3.3): OPTIONS with an Origin and the method that is asked for. */
-export function isPreflight(request: ApiRequest): boolean {
+export function isPreflight(request: HttpRequest): boolean {
   return (
     request.method === 'OPTIONS' &&
     request.headers.origin !== undefined &&
@@ -35,7 +35,7 @@ function isAllowed(setting: CorsSetting, origin: string | undefined): origin is 
 }
 
 /** The CORS headers of an ordinary answer, flat. `Vary` also where the origin is not allowed: the answer depends on it. */
-export function corsHeaders(setting: CorsSetting, request: ApiRequest): readonly string[] {
+export function corsHeaders(setting: CorsSetting, request: HttpRequest): readonly string[] {
   if (setting === '*') return ANY_ORIGIN;
   if (setting.length === 0) return NONE;
   const { origin } = request.headers;
@@ -47,7 +47,7 @@ export function corsHeaders(setting: CorsSetting, request: ApiRequest): readonly
  * What a preflight is told besides: the methods of the path and the headers that may be sent. The names asked for are
  * repeated, since `*` would not cover Authorization.
  */
-export function preflightHeaders(setting: CorsSetting, request: ApiRequest, methods: string): readonly string[] {
+export function preflightHeaders(setting: CorsSetting, request: HttpRequest, methods: string): readonly string[] {
   if (setting !== '*' && !isAllowed(setting, request.headers.origin)) return NONE;
   const requested = request.headers['access-control-request-headers'];
   const echo =

@@ -1,4 +1,4 @@
-import { bodyOf, type Body } from './answer.ts';
+import { bodyOf, type Body } from '../base/http/answer.ts';
 import { openApiText } from './openapi.ts';
 import type { Operation } from './operation.ts';
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import type { Answer } from './answer.ts';
-import type { ApiRequestContext } from './exchange.ts';
+import type { Answer } from '../base/http/answer.ts';
+import type { Dataset } from '../base/dataset.ts';
+import type { TargetContext } from '../model/target-context.ts';
 import type { HeaderName } from './headers.ts';
 import type { Pages } from './pages.ts';
 import type { Retirement } from './retirement.ts';
@@ -35,6 +36,11 @@ export interface Operation {
   stability?: 'experimental' | 'beta';
 }
 
+/** What the API takes of what the stages found out; a route names its dataset. */
+export interface ApiContext extends Pick<TargetContext, 'keyId' | 'rate' | 'preflight' | 'origin'> {
+  route: Dataset;
+}
+
 /** What handlers work with. */
 export interface Sources {
   pets: PetSource;
@@ -55,7 +61,7 @@ export interface Endpoint extends Operation {
    * Reads the parts that the operation has a schema for, and answers.
    * @throws VivariumError (or rejects with one), to be answered with its code and status.
    */
-  call(sources: Sources, context: ApiRequestContext, sent: Sent): Answer | Promise<Answer>;
+  call(sources: Sources, context: ApiContext, sent: Sent): Answer | Promise<Answer>;
 }
 
 /** The parts that an operation has schemas for, validated. */
@@ -75,7 +81,7 @@ export function endpoint<
     query?: Query;
     params?: Params;
     body?: { schema: Body };
-    handle(sources: Sources, context: ApiRequestContext, input: Input<Query, Params, Body>): Answer | Promise<Answer>;
+    handle(sources: Sources, context: ApiContext, input: Input<Query, Params, Body>): Answer | Promise<Answer>;
   },
 ): Endpoint {
   const { handle, ...operation } = row;

@@ -1,13 +1,17 @@
+import { bodyOf } from '../base/http/answer.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { bodyOf, success } from './answer.ts';
 import { endpoint, type Endpoint } from './operation.ts';
 import { GET_PET_RETIREMENT } from './retirement.ts';
 import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
 import type { Order } from './sources.ts';
+import { success } from './success.ts';
 
 /** The path of every base address. */
 export const BASE_PATH = '/v1';
+
+/** Where the API is at an origin, without a slash at the end: `http://demo.vivarium.localhost:8080/v1`. */
+export const baseUrlAt = (origin: string): string => origin + BASE_PATH;
 
 /** Where the description of the API is, relative to the base address. */
 export const DOCUMENT_PATH = '/openapi.json';
@@ -35,9 +39,9 @@ export const OPERATIONS = {
       headers: ['Link'],
     },
     failures: [400, 401, 429, 500, 503],
-    handle({ pages }, { dataset, baseUrl }, { query }) {
-      const { body, next } = pages.read(dataset, query);
-      return success(200, body, next === null ? undefined : ['Link', `<${baseUrl}/pets${next}>; rel="next"`]);
+    handle({ pages }, { route, origin }, { query }) {
+      const { body, next } = pages.read(route, query);
+      return success(200, body, next === null ? undefined : ['Link', `<${baseUrlAt(origin)}/pets${next}>; rel="next"`]);
     },
   }),
   createPet: endpoint({
@@ -57,8 +61,8 @@ export const OPERATIONS = {
     },
     failures: [400, 401, 413, 415, 429, 500, 503],
     // Without a Location header, on purpose: the only address of one pet is that of an operation on its way out.
-    async handle({ pets: source }, { dataset }, { body: { name, categoryId, status } }) {
-      return success(201, bodyOf(serializePet(await source.add(dataset, { name, categoryId, status }))));
+    async handle({ pets: source }, { route }, { body: { name, categoryId, status } }) {
+      return success(201, bodyOf(serializePet(await source.add(route, { name, categoryId, status }))));
     },
   }),
   getPet: endpoint({
@@ -73,8 +77,8 @@ export const OPERATIONS = {
     success: { status: 200, description: 'The requested animal.', schema: pet, example: examplePet, headers: [] },
     failures: [400, 401, 404, 410, 429, 500, 503],
     retirement: GET_PET_RETIREMENT,
-    handle({ pets: source }, { dataset }, { params: { petId } }) {
-      const found = source.get(dataset, petId);
+    handle({ pets: source }, { route }, { params: { petId } }) {
+      const found = source.get(route, petId);
       if (found === null) {
         throw new VivariumError('not_found', `There is no pet with the id ${petId}; GET /pets lists those there are.`);
       }
@@ -97,8 +101,8 @@ export const OPERATIONS = {
       headers: [],
     },
     failures: [401, 429, 500, 503],
-    handle: ({ orders: source }, { dataset }) =>
-      success(200, bodyOf(serializeOrders(source.list(dataset).map(orderOnTheWire)))),
+    handle: ({ orders: source }, { route }) =>
+      success(200, bodyOf(serializeOrders(source.list(route).map(orderOnTheWire)))),
   }),
 } satisfies Record<string, Endpoint>;
 

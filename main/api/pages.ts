@@ -1,5 +1,5 @@
 import type { Dataset } from '../base/dataset.ts';
-import { bodyOf, type Body } from './answer.ts';
+import { bodyOf, type Body } from '../base/http/answer.ts';
 import { pets as petsSchema, type ListQuery } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
 import type { PetSource } from './sources.ts';

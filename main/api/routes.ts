@@ -1,6 +1,9 @@
-import { failure, noContent, type Answer } from './answer.ts';
+import type { Answer } from '../base/http/answer.ts';
+import { problemAnswer } from '../model/problem.ts';
+import { failure } from './failures.ts';
+import { noContent } from './success.ts';
 import type { Endpoint, Sent } from './operation.ts';
-import { BASE_PATH, DOCUMENT_PATH } from './operations.ts';
+import { BASE_PATH, baseUrlAt, DOCUMENT_PATH } from './operations.ts';
 
 /** What a request leads to: an operation, the OpenAPI document, or an answer because there is neither. */
 export type Found =
@@ -13,7 +16,7 @@ export interface Routes {
    * By method and request target in origin form: 400 for a malformed path, 404 for an unknown one, 405 for a method
    * that the path does not have, 204 for a plain OPTIONS. HEAD is wherever GET is.
    */
-  find(method: string, target: string, baseUrl: string): Found;
+  find(method: string, target: string, origin: string): Found;
   /** The Allow value of a target's path, or of all paths together where there is nothing. */
   methodsAt(target: string): string;
 }
@@ -59,8 +62,8 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
     return known(BASE_PATH + tidy) ? BASE_PATH + tidy : null;
   };
 
-  function notFound(path: string, baseUrl: string): Answer {
-    const origin = baseUrl.slice(0, baseUrl.length - BASE_PATH.length);
+  function notFound(path: string, origin: string): Answer {
+    const baseUrl = baseUrlAt(origin);
     const suggestion = near(path);
     const inside = path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
     const hint =
@@ -69,33 +72,35 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
         : inside
           ? `${baseUrl}${DOCUMENT_PATH} describes what there is.`
           : `the base address of the API is ${baseUrl}`;
-    return failure('not_found', `There is nothing at ${shown(path)}; ${hint}`);
+    return problemAnswer(failure('not_found', `There is nothing at ${shown(path)}; ${hint}`));
   }
 
   return {
-    find(method, target, baseUrl) {
+    find(method, target, origin) {
       const [path, query] = splitTarget(target);
       const segments = decoded(path);
       if (segments === null) return { kind: 'none', answer: MALFORMED_PATH };
       const place = places.get(path) ?? placeOf(segments);
-      if (place === undefined) return { kind: 'none', answer: notFound(path, baseUrl) };
+      if (place === undefined) return { kind: 'none', answer: notFound(path, origin) };
       const operation = place.methods.get(method);
       if (operation === null) return DOCUMENT;
       if (operation !== undefined) {
         return { kind: 'operation', operation, sent: { query, params: paramsOf(place.segments, segments) } };
       }
-      const allow = ['Allow', place.allow];
-      if (method === 'OPTIONS') return { kind: 'none', answer: noContent(allow) };
+      if (method === 'OPTIONS') return { kind: 'none', answer: noContent(['Allow', place.allow]) };
       const message = `${shown(path)} has no method ${method}; it has ${place.allow}.`;
-      return { kind: 'none', answer: failure('method_not_allowed', message, allow) };
+      const refused = failure('method_not_allowed', message, ['Allow', place.allow]);
+      return { kind: 'none', answer: problemAnswer(refused) };
     },
     methodsAt: (target) => placeOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
   };
 }
 
-const MALFORMED_PATH = failure(
-  'invalid_request',
-  'The path has a malformed percent-encoding; write % itself as %25, and other characters as UTF-8.',
+const MALFORMED_PATH = problemAnswer(
+  failure(
+    'invalid_request',
+    'The path has a malformed percent-encoding; write % itself as %25, and other characters as UTF-8.',
+  ),
 );
 
 function allowValue(methods: Iterable<string>): string {

@@ -60,20 +60,7 @@ export async function startDataPlane(
       if (decision !== null) events.emit('limits.changed', { projectId });
       events.emit('status.changed');
     },
-    targets: {
-      api: {
-        isPreflight: (request) => api.isPreflight(request),
-        handle(request, response, { route, keyId, decision, origin }) {
-          const { projectId, environment } = route;
-          api.handle(request, response, {
-            dataset: { projectId, environment },
-            authorized: keyId !== null,
-            decision,
-            baseUrl: `${origin}/v1`,
-          });
-        },
-      },
-    },
+    targets: { api },
     recording() {
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';

@@ -1,16 +1,13 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { prefersHtml } from './accept.ts';
-import type { ErrorPages } from './error-pages.ts';
-import type { Exchange } from './exchange.ts';
-import type { Problem } from './problem.ts';
+import { bodyOf, type Answer } from '../base/http/answer.ts';
+import type { HttpRequest } from '../base/http/message.ts';
 import type { Scheme } from '../base/hostname.ts';
-import type { ProxyResponse } from './target.ts';
-
-/** What the proxy itself answers with, instead of a target. */
-export type Answer =
-  | { kind: 'problem'; problem: Problem }
-  | { kind: 'redirect'; status: number; location: string }
-  | { kind: 'options'; allow: string };
+import { problemAnswer, type Problem } from '../model/problem.ts';
+import type { Redirect } from '../model/route.ts';
+import { prefersHtml } from './accept.ts';
+import type { Listener } from './connection.ts';
+import type { ErrorPages } from './error-pages.ts';
+import { ALLOWED_METHODS } from './problem.ts';
+import type { RouteTable } from './route-table.ts';
 
 /** Hostnames that an error lists: enough to find one's own, few enough to read. */
 const SERVED_IN_PAGE_MAX = 100;
@@ -24,98 +21,65 @@ export function originOf(scheme: Scheme, hostname: string, port: number): string
   return port === DEFAULT_PORT[scheme] ? `${scheme}://${hostname}` : `${scheme}://${hostname}:${port}`;
 }
 
-/** Writes `answer` as the response of `exchange`; a request body that still arrives is read away within bounds. */
-export function writeAnswer(exchange: Exchange, answer: Answer, pages: ErrorPages, drainBytesMax: number): void {
-  const { response, stream } = exchange;
-  const { status, headers, body } = render(exchange, answer, pages);
-  if (stream === null && answer.kind === 'problem' && answer.problem.close) {
-    headers['Connection'] = 'close';
-  }
-  exchange.answered = true;
-  headers['Content-Length'] = Buffer.byteLength(body);
-  asHttp1(response).writeHead(status, headers);
-  endAfterBody(exchange, body, drainBytesMax);
-}
+/** To `OPTIONS *` (RFC 9110 §9.3.7). */
+export const OPTIONS_ANSWER: Answer = {
+  status: 200,
+  headers: ['Allow', ALLOWED_METHODS, 'Content-Length', '0'],
+  body: bodyOf(''),
+  close: false,
+};
 
-/** The compatibility layer of HTTP/2 has the same methods; only their overloads do not unite. */
-const asHttp1 = (response: ProxyResponse): ServerResponse => response as ServerResponse;
-
-/**
- * Closing a socket with unread bytes resets it, and a reset can overtake the response. So the response is sent, and
- * ended only when the rest of the request has been read. HTTP/2 has flow control and needs none of this; a client that
- * waits for 100 (Continue) sends no rest.
- */
-function endAfterBody(
-  { request, response, stream, awaitsContinue }: Exchange,
-  body: string,
-  drainBytesMax: number,
-): void {
-  if (stream !== null || request.complete || awaitsContinue) {
-    response.end(body);
-    return;
-  }
-  let drained = 0;
-  asHttp1(response).write(body);
-  request.on('data', (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > drainBytesMax) request.socket.destroy();
-  });
-  request.on('end', () => response.end());
-}
-
-interface Rendered {
-  status: number;
-  headers: OutgoingHttpHeaders;
-  body: string;
-}
-
-function render(exchange: Exchange, answer: Answer, pages: ErrorPages): Rendered {
-  switch (answer.kind) {
-    case 'options':
-      return { status: 200, headers: { Allow: answer.allow }, body: '' };
-    case 'redirect':
-      return {
-        status: answer.status,
-        headers: { Location: answer.location, 'Content-Type': 'text/plain; charset=utf-8' },
-        body: `This hostname is redirected to ${answer.location}\n`,
-      };
-    case 'problem':
-      return prefersHtml(exchange.request.headers.accept)
-        ? renderPage(exchange, answer.problem, pages)
-        : renderJson(exchange, answer.problem);
-  }
+export function redirectAnswer(status: Redirect['status'], location: string): Answer {
+  const body = bodyOf(`This hostname is redirected to ${location}\n`);
+  const headers = ['Location', location, 'Content-Type', 'text/plain; charset=utf-8', 'Content-Length', body.length];
+  return { status, headers, body, close: false };
 }
 
 /** What depends on `Accept`, and on what is served at this moment, is not for caches. */
-const COMMON_HEADERS = { Vary: 'Accept', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+const COMMON_HEADERS = ['Vary', 'Accept', 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 
-function renderJson(exchange: Exchange, { code, status, message, headers, listServed }: Problem): Rendered {
-  const text = listServed ? `${message} ${describeServed(exchange)}` : message;
-  return {
-    status,
-    headers: { ...COMMON_HEADERS, 'Content-Type': 'application/json; charset=utf-8', ...headers },
-    body: JSON.stringify({ code, message: text, status }),
-  };
+/** What is served, as a client of `listener` reaches it. */
+export interface Served {
+  table: Pick<RouteTable, 'served'>;
+  listener: Pick<Listener, 'scheme' | 'port'>;
 }
 
-function renderPage(exchange: Exchange, problem: Problem, pages: ErrorPages): Rendered {
-  const { status, heading, message, headers } = problem;
-  return {
-    status,
-    headers: {
-      ...COMMON_HEADERS,
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': pages.contentSecurityPolicy,
-      'Referrer-Policy': 'no-referrer',
-      ...headers,
-    },
-    body: pages.render({ status, heading, message, served: problem.listServed ? listServed(exchange) : null }),
-  };
+/** A problem in the proxy's own form: the Error body, or a page where `Accept` prefers text/html. */
+export function renderProblem(
+  problem: Problem,
+  { headers: { accept } }: Pick<HttpRequest, 'headers'>,
+  served: Served,
+  pages: ErrorPages,
+): Answer {
+  if (!prefersHtml(accept)) {
+    const { message, listServed } = problem;
+    const answer = problemAnswer(
+      listServed ? { ...problem, message: `${message} ${describeServed(served)}` } : problem,
+    );
+    return withFields(answer, ['Content-Type', 'application/json; charset=utf-8']);
+  }
+  const { status, heading, message, headers, close } = problem;
+  const body = bodyOf(
+    pages.render({ status, heading, message, served: problem.listServed ? listServed(served) : null }),
+  );
+  return withFields({ status, body, headers, close }, [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Content-Security-Policy',
+    pages.contentSecurityPolicy,
+    'Referrer-Policy',
+    'no-referrer',
+  ]);
 }
 
-function listServed({ table, connection }: Exchange): { links: { url: string; text: string }[]; more: number } {
+function withFields(answer: Answer, fields: readonly string[]): Answer {
+  const length = answer.body === null ? [] : ['Content-Length', answer.body.length];
+  return { ...answer, headers: [...COMMON_HEADERS, ...fields, ...answer.headers, ...length] };
+}
+
+function listServed({ table, listener }: Served): { links: { url: string; text: string }[]; more: number } {
   const { hostnames, total } = table.served(SERVED_IN_PAGE_MAX);
-  const { scheme, port } = connection.listener;
+  const { scheme, port } = listener;
   return {
     links: hostnames.map((hostname) => ({ url: `${originOf(scheme, hostname, port)}/`, text: hostname })),
     more: total - hostnames.length,
@@ -123,10 +87,10 @@ function listServed({ table, connection }: Exchange): { links: { url: string; te
 }
 
 /** What is served, in a sentence. */
-export function describeServed({ table, connection }: Pick<Exchange, 'table' | 'connection'>): string {
+export function describeServed({ table, listener }: Served): string {
   const { hostnames, total } = table.served(SERVED_IN_MESSAGE_MAX);
   if (total === 0) return 'Nothing is served here yet: create a project first.';
-  const { scheme, port } = connection.listener;
+  const { scheme, port } = listener;
   const more = total > hostnames.length ? ` and ${total - hostnames.length} more` : '';
   return `Served here: ${hostnames.map((hostname) => originOf(scheme, hostname, port)).join(', ')}${more}.`;
 }

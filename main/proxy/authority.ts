@@ -1,7 +1,7 @@
 import { parseAuthority, type Authority } from '../base/hostname.ts';
 import type { HeaderSurvey } from './header-section.ts';
+import type { Problem } from '../model/problem.ts';
 import * as problem from './problem.ts';
-import type { Problem } from './problem.ts';
 import { readRequestTarget } from './request-target.ts';
 import type { Scheme } from '../base/hostname.ts';
 

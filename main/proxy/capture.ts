@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { ServerResponse } from 'node:http';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
-import type { Exchange } from './exchange.ts';
-import { hasBody } from './message-body.ts';
-import type { ProxyRequest, ProxyResponse } from './target.ts';
+import { asHttp1, hasBody, type HttpExchange, type HttpRequest, type HttpResponse } from '../base/http/message.ts';
 
 /** What passes by of a message: its first bytes, and how many there were. */
 export interface CapturedBody extends RecordedBody {
@@ -42,8 +40,7 @@ interface Watched {
 }
 
 /** Begins to note what passes. Before anybody reads or writes. */
-export function watch(exchange: Exchange, bodies: boolean, monotonic: () => number): Capture {
-  const { request, response } = exchange;
+export function watch({ request, response }: HttpExchange, bodies: boolean, monotonic: () => number): Capture {
   const isBodied = hasBody(request);
   const capture: Capture = {
     bodies,
@@ -54,7 +51,7 @@ export function watch(exchange: Exchange, bodies: boolean, monotonic: () => numb
     monotonic,
   };
   if (isBodied) {
-    const watched = request as ProxyRequest & Watched;
+    const watched = request as HttpRequest & Watched;
     watched[CAPTURE] = capture;
     watched.push = push;
   }
@@ -69,15 +66,15 @@ export function watch(exchange: Exchange, bodies: boolean, monotonic: () => numb
   return capture;
 }
 
-function push(this: ProxyRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
+function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];
   if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.bodies);
   // The prototype's own: what an instance property covers.
-  return (Object.getPrototypeOf(this) as ProxyRequest).push.call(this, chunk, encoding);
+  return (Object.getPrototypeOf(this) as HttpRequest).push.call(this, chunk, encoding);
 }
 
 /** The head of a response over HTTP/1.x; null before it is made. Of fields handed to `writeHead`, Node keeps nothing else. */
-function headOf(response: ProxyResponse): string | null {
+function headOf(response: HttpResponse): string | null {
   const { _header: text } = response as ServerResponse & { _header?: string | null };
   return typeof text === 'string' ? text : null;
 }
@@ -157,7 +154,7 @@ function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8',
  * The head of a response as it was sent: a first line and the header fields, each line ended by CRLF. It is read when
  * somebody looks at it, which is seldom.
  */
-export function sentHead(response: ProxyResponse): string {
+export function sentHead(response: HttpResponse): string {
   const text = headOf(response);
   if (text !== null) return text;
   const lines = Object.entries(response.getHeaders()).flatMap(([name, value]) =>
@@ -165,6 +162,3 @@ export function sentHead(response: ProxyResponse): string {
   );
   return `\r\n${lines.join('')}`;
 }
-
-/* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */
-const asHttp1 = (response: ProxyResponse): ServerResponse => response as ServerResponse;

@@ -2,8 +2,8 @@ import { parseAuthority } from '../base/hostname.ts';
 import { DEFAULT_PORT } from './answer.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
+import type { Problem } from '../model/problem.ts';
 import * as problem from './problem.ts';
-import type { Problem } from './problem.ts';
 import type { Scheme } from '../base/hostname.ts';
 
 /** What one CONNECT says, and where it came. */

@@ -1,8 +1,13 @@
 import type { ServerHttp2Session } from 'node:http2';
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
+import { isHttp2, type HttpExchange } from '../base/http/message.ts';
+import type { StageName } from '../contract/stages.ts';
+import type { Decision } from '../model/rate-decision.ts';
+import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
-import type { Exchange } from './exchange.ts';
+import type { Seen } from './standstill.ts';
+import type { Capture } from './capture.ts';
 import type { Scheme } from '../base/hostname.ts';
 
 /** One port, on every loopback address. */
@@ -55,6 +60,43 @@ export interface Connection {
   controlFrames: number;
 }
 
+/** One request and its response, on the connection that they came on. */
+export interface Exchange extends HttpExchange {
+  readonly connection: Connection;
+  readonly record: RunningRecord;
+}
+
+/** What is noted of an exchange while it goes on: for its end, the sweep, and the traffic log. */
+export interface RunningRecord {
+  /** The stage it is in, or that answered it. */
+  stage: StageName;
+  /** What the stages found out; null before. */
+  hostname: string | null;
+  /** The authority as the client wrote it. */
+  authority: string | null;
+  route: Route | null;
+  keyId: string | null;
+  decision: Decision | null;
+  /** Monotonic, as the other times. */
+  readonly startedMs: number;
+  /** When it began or, on its way to an upstream, when its body last moved or was held up. */
+  activeMs: number;
+  /** What the last sweep saw of a response that is complete on our side and not taken yet; null before. */
+  seen: Seen | null;
+  /** When it was handed to its target. */
+  handedMs: number | null;
+  /** Whether the client still waits for 100 (Continue) before it sends its body. */
+  awaitsContinue: boolean;
+  /** Whether it asks for WebSocket. */
+  readonly upgrade: boolean;
+  /** Whether the upgrade has succeeded, and the connection is a tunnel to the upstream now. */
+  tunnelled: boolean;
+  /** Whether the proxy itself has answered, and only reads the rest of the request away. */
+  byProxy: boolean;
+  /** Null while nothing is recorded. */
+  readonly capture: Capture | null;
+}
+
 /** Sends what is due, then closes our side; the client has a moment to close its own. */
 export function endHttp1(connection: Connection, farewell: string, nowMs: number): void {
   connection.phase = 'closing';
@@ -89,7 +131,7 @@ export function closeIdle(connection: Connection, farewell: string, nowMs: numbe
 }
 
 /** Ends one exchange at once and, where the protocol cannot do that, its connection. */
-export function cutExchange(exchange: Exchange): void {
-  if (exchange.stream === null) destroyConnection(exchange.connection);
-  else exchange.stream.close(constants.NGHTTP2_CANCEL);
+export function cutExchange({ request, connection }: Exchange): void {
+  if (isHttp2(request)) request.stream.close(constants.NGHTTP2_CANCEL);
+  else destroyConnection(connection);
 }

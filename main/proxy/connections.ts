@@ -1,9 +1,16 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
+import { isHttp2 } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { clientAddress } from '../model/address.ts';
-import { closeIdle, cutExchange, destroyConnection, type Connection, type Listener } from './connection.ts';
-import type { Exchange } from './exchange.ts';
+import {
+  closeIdle,
+  cutExchange,
+  destroyConnection,
+  type Connection,
+  type Exchange,
+  type Listener,
+} from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
 import { sameTarget } from '../model/route.ts';
@@ -152,12 +159,13 @@ export function createConnections(options: {
           destroyConnection(connection);
           continue;
         }
-        for (const exchange of connection.exchanges) if (lost(exchange.authority?.host ?? null)) cutExchange(exchange);
+        for (const exchange of connection.exchanges) if (lost(exchange.record.hostname)) cutExchange(exchange);
       }
     },
     dropTunnels(table) {
       for (const connection of open) {
-        for (const { tunnelled, route } of connection.exchanges) {
+        for (const { record } of connection.exchanges) {
+          const { tunnelled, route } = record;
           if (!tunnelled || route === null) continue;
           const next = table.route(route.hostname);
           if (next === undefined || !sameTarget(next.target, route.target)) destroyConnection(connection);
@@ -172,10 +180,10 @@ export function createConnections(options: {
         for (const connection of open) {
           if (connection.exchanges.length === 0) closeIdle(connection, farewell, nowMs);
           // A tunnel has no end of its own that could be waited for.
-          else if (connection.exchanges.some(({ tunnelled }) => tunnelled)) destroyConnection(connection);
+          else if (connection.exchanges.some(({ record }) => record.tunnelled)) destroyConnection(connection);
           else connection.session?.close();
-          for (const { stream, response } of connection.exchanges) {
-            if (stream === null && !response.headersSent) response.setHeader('Connection', 'close');
+          for (const { request, response } of connection.exchanges) {
+            if (!isHttp2(request) && !response.headersSent) response.setHeader('Connection', 'close');
           }
         }
       });

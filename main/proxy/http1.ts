@@ -103,7 +103,7 @@ function answerFault(
   } else if (waiting.every(({ request }) => request.complete)) {
     // Answers go out in the order of the requests; this is the answer to what came after them.
     connection.farewell = farewell;
-  } else if (waiting.length === 1 && first.answered) {
+  } else if (waiting.length === 1 && first.record.byProxy) {
     endHttp1(connection, '', clock.monotonic());
   } else if (waiting.length === 1 && !first.response.headersSent) {
     endHttp1(connection, farewell, clock.monotonic());

@@ -8,4 +8,4 @@ export { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 export { createRequestRates } from './request-rates.ts';
 export { dialUpstream } from './upstream/dial.ts';
 export { probeUpstream } from './upstream/probe.ts';
-export type { ProxyRequest, ProxyResponse, Target, TargetContext } from './target.ts';
+export type { Target } from './target.ts';

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../contract/errors.ts';
 import { ERROR_CATALOGUE } from '../contract/errors.ts';
+import { errorText, type Problem } from '../model/problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
 /** What Node's HTTP/1.x parser says of bytes that are no request. */
@@ -100,16 +101,12 @@ export function looksLikeTls(firstBytes: Uint8Array | undefined): boolean {
 }
 
 /** The whole of an HTTP/1.1 error response after which the connection is closed. */
-export function rawResponse(
-  { code, status, message }: ParserFault,
-  headers: Readonly<Record<string, string>> = {},
-): string {
-  const body = JSON.stringify({ code, message, status });
-  const lines = Object.entries({
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    ...headers,
-    Connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`;
+export function rawResponse(fault: ParserFault & Partial<Pick<Problem, 'headers'>>): string {
+  const { status, headers = [] } = fault;
+  const body = errorText(fault);
+  const length = String(Buffer.byteLength(body));
+  const fields = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...headers];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n`;
+  for (let index = 0; index < fields.length; index += 2) head += `${fields[index]}: ${fields[index + 1]}\r\n`;
+  return `${head}Connection: close\r\n\r\n${body}`;
 }

@@ -1,27 +1,28 @@
-import type { Clock } from '../base/clock.ts';
-import { parseAuthority } from '../base/hostname.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Decision, RateState } from '../model/rate-decision.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Answer } from '../base/http/answer.ts';
+import { hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
+import { parseAuthority } from '../base/hostname.ts';
 import type { PlanLimits } from '../contract/projects.ts';
-import { DEFAULT_PORT, originOf, type Answer } from './answer.ts';
-import { readAuthority } from './authority.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
+import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
+import type { Decision, RateState } from '../model/rate-decision.ts';
+import type { Redirect, Route, UpstreamDestination } from '../model/route.ts';
+import { DEFAULT_PORT, OPTIONS_ANSWER, originOf, redirectAnswer, renderProblem } from './answer.ts';
+import { readAuthority, type SentAuthority } from './authority.ts';
 import { isOwnPort } from './connect-request.ts';
-import { cutExchange } from './connection.ts';
+import { cutExchange, type Connection, type Exchange } from './connection.ts';
 import type { Connections } from './connections.ts';
-import type { StageName } from '../contract/stages.ts';
-import type { Exchange } from './exchange.ts';
+import type { ErrorPages } from './error-pages.ts';
+import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey } from './identify.ts';
-import { hasBody } from './message-body.ts';
-import type { Passes } from './passes.ts';
 import { rawResponse } from './parser-fault.ts';
+import type { Passes } from './passes.ts';
 import * as problem from './problem.ts';
-import type { Problem } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import type { Route, UpstreamDestination } from '../model/route.ts';
+import type { RouteTable } from './route-table.ts';
 import type { Target, UpstreamContext, UpstreamTarget } from './target.ts';
-import { rateFields } from './upstream/rate-fields.ts';
 
 export interface PipelineServices {
   limiter: RequestLimiter;
@@ -31,6 +32,9 @@ export interface PipelineServices {
   /** For callers without a valid API key. */
   freeLimits: PlanLimits;
   limits: ProxyLimits;
+  pages: ErrorPages;
+  /** The route table of the moment. */
+  table: () => RouteTable;
   /** Why a hostname without a route is not served although it is attached, as a sentence; null for any other. */
   whyUnserved: (hostname: string) => string | null;
   connections: Pick<Connections, 'countUpstream'>;
@@ -43,196 +47,231 @@ export interface PipelineServices {
   onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
 }
 
-/** One step of a request. It answers, or returns null and leaves what it found out in the exchange. */
-interface Stage {
-  name: StageName;
-  run(exchange: Exchange): Answer | null;
+/** What an upgrade to WebSocket goes on with. */
+export interface Upgrade {
+  socket: Socket;
+  head: Buffer;
 }
 
-/** Sends an exchange through the stages; the answer of the first that has one, null when the target answers. */
-export type Pipeline = (exchange: Exchange) => Answer | null;
+/**
+ * Sends an exchange through the stages. Each returns what it found out, which the next ones are given; the record only
+ * notes it. Returns the answer of the first stage that has one; null when the target answers.
+ */
+export type Pipeline = (exchange: Exchange, upgrade: Upgrade | null) => Answer | null;
 
 export function createPipeline(services: PipelineServices): Pipeline {
-  const { limits, limiter, passes, freeLimits } = services;
+  const { limits, limiter, passes, freeLimits, pages, targets } = services;
 
-  const stages: readonly Stage[] = [
-    { name: 'listener', run: (exchange) => checkListener(exchange, limits) }, //                 400, 405, 503
-    { name: 'authority', run: (exchange) => checkAuthority(exchange, limits) }, //               400, 414, 421, 431
-    { name: 'route', run: (exchange) => findRoute(exchange, services) }, //                     404, 508
-    { name: 'redirect', run: redirect }, //                                                      301, 302, 307, 308
-    { name: 'identify', run: (exchange) => identify(exchange, passes) }, //                      (401 by the target)
-    { name: 'limit', run: (exchange) => decide(exchange, limiter, freeLimits, services.targets) }, // (429 by the target)
-    { name: 'target', run: (exchange) => handOver(exchange, services) },
-  ];
+  return (exchange, upgrade) => {
+    const { request, connection, record } = exchange;
+    // That of the moment: a publish half-way does not mix two.
+    const table = services.table();
+    const headers = surveyHeaders(request.rawHeaders);
+    const refuse = (found: Problem): Answer =>
+      renderProblem(found, request, { table, listener: connection.listener }, pages);
 
-  return (exchange) => {
-    for (const stage of stages) {
-      exchange.stage = stage.name;
-      const answer = stage.run(exchange);
-      if (answer !== null) return answer;
+    // 400, 405, 503
+    const unfit = checkListener(exchange, headers, limits);
+    if (unfit !== null) return refuse(unfit);
+
+    // 400, 414, 421, 431
+    record.stage = 'authority';
+    const asked = readAuthority(authorityFacts(exchange, headers, limits));
+    if (!asked.ok) return refuse(asked.problem);
+    const { authority, text } = asked.authority;
+    record.hostname = authority.host;
+    record.authority = text;
+    connection.lastAuthority = asked.authority;
+    request.url = asked.path;
+    const misplaced = checkPlace(asked, connection, table);
+    if (misplaced !== null) return refuse(misplaced);
+    if (asked.path === '*') return OPTIONS_ANSWER;
+
+    // 403, 404, 508
+    record.stage = 'route';
+    const lead = findLead(asked, request, connection, table, services);
+    record.route = lead.route;
+    if (!lead.ok) return refuse(lead.problem);
+
+    // 301, 302, 307, 308
+    record.stage = 'redirect';
+    if (lead.redirect !== null) return redirectTo(lead.redirect, asked, exchange);
+    const { route } = lead;
+    const { target } = route;
+
+    // A 401 is the target's.
+    record.stage = 'identify';
+    const keyId = findKey(connection, headers, route, table, passes);
+    record.keyId = keyId;
+
+    record.stage = 'limit';
+    const arrive = (decision: Decision | null): void => {
+      record.stage = 'target';
+      record.decision = decision;
+      services.onArrival?.(route, decision);
+      if (record.capture !== null) record.handedMs = services.clock.monotonic();
+    };
+    if (target.kind === 'upstream' && !target.limited) {
+      arrive(null);
+      return passOn({ exchange, upgrade, authority: text, destination: target, rate: null, refuse }, services);
     }
+    // A preflight carries no key by its nature and is not counted (WHATWG Fetch, CORS-preflight fetch).
+    const preflight = targets[target.kind].isPreflight(request);
+    const caller = callerOf(keyId, route, connection);
+    const planLimits = keyId === null ? freeLimits : route.limits;
+    const decision = preflight
+      ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
+      : limiter.take(caller, planLimits);
+    arrive(decision);
+
+    const { rate, refusal } = decision;
+    const { scheme } = connection.listener;
+    const context = { route, keyId, rate, preflight, scheme, authority, origin: `${scheme}://${text}` };
+    // 429, in the form of the target: an upstream knows nothing of plans, so that the proxy refuses in its place.
+    if (refusal !== null) {
+      const found = refusedByLimit(refusal);
+      if (target.kind === 'upstream') return refuse(withRate(found, rate));
+      targets.api.refuse(exchange, context, found);
+      return null;
+    }
+
+    if (target.kind === 'upstream') {
+      return passOn({ exchange, upgrade, authority: text, destination: target, rate, refuse }, services);
+    }
+    if (record.awaitsContinue) exchange.response.writeContinue();
+    const pending = targets.api.handle(exchange, context);
+    if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
     return null;
   };
 }
 
-const refuse = (found: Problem): Answer => ({ kind: 'problem', problem: found });
+/** An authority that has been read, and how it was asked for. */
+interface Asked {
+  authority: SentAuthority;
+  absolute: boolean;
+  path: string;
+}
 
 /** URLs that a message repeats are cut here; a longer one helps nobody. */
 const SHOWN_URL_LENGTH_MAX = 300;
 
 /** Is this a request that this port and connection can carry at all? */
-function checkListener({ connection, request, headers }: Exchange, limits: ProxyLimits): Answer | null {
+function checkListener({ connection, request }: Exchange, headers: HeaderSurvey, limits: ProxyLimits): Problem | null {
   if (connection.misdialled) {
     const known =
       headers.host !== null && parseAuthority(headers.host) !== null && request.url?.startsWith('/') === true;
     const url = known ? `https://${headers.host}${request.url}` : 'https://';
-    return refuse(problem.plainHttpOnTls(url.slice(0, SHOWN_URL_LENGTH_MAX)));
+    return problem.plainHttpOnTls(url.slice(0, SHOWN_URL_LENGTH_MAX));
   }
   // Of HTTP/2 only: the HTTP/1.x server never lets one in.
-  if (request.method === 'CONNECT') return refuse(problem.connectRefused());
-  return connection.exchanges.length > limits.pipelinedMax
-    ? refuse(problem.tooManyPipelined(limits.pipelinedMax))
-    : null;
+  if (request.method === 'CONNECT') return problem.connectRefused();
+  return connection.exchanges.length > limits.pipelinedMax ? problem.tooManyPipelined(limits.pipelinedMax) : null;
 }
 
-/** Whom is it for? One answer, or none; and the TLS connection must have been made for the same hostname. */
-function checkAuthority(exchange: Exchange, limits: ProxyLimits): Answer | null {
-  const { request, connection, stream, table } = exchange;
-  const verdict = readAuthority({
+/** Whom is it for? One answer, or none. */
+function authorityFacts({ request, connection }: Exchange, headers: HeaderSurvey, limits: ProxyLimits) {
+  const http2 = isHttp2(request);
+  return {
     method: request.method ?? '',
     target: request.url ?? '',
     httpVersion: request.httpVersion,
-    http2: stream !== null,
-    pseudoAuthority: stream === null ? null : pseudoHeader(exchange, ':authority'),
-    pseudoScheme: stream === null ? null : pseudoHeader(exchange, ':scheme'),
+    http2,
+    pseudoAuthority: http2 ? pseudoHeader(request, ':authority') : null,
+    pseudoScheme: http2 ? pseudoHeader(request, ':scheme') : null,
     scheme: connection.listener.scheme,
-    headers: exchange.headers,
+    headers,
     limits,
     known: connection.lastAuthority,
-  });
-  if (!verdict.ok) return refuse(verdict.problem);
-  const { text, authority } = verdict.authority;
-  const { host } = authority;
-  exchange.authority = authority;
-  exchange.authorityText = text;
-  exchange.absolute = verdict.absolute;
-  connection.lastAuthority = verdict.authority;
-  request.url = verdict.path;
-  if (connection.serverName !== null && connection.serverName !== host && table.knows(host)) {
-    return refuse(problem.misdirected(connection.serverName, host));
-  }
-  if (verdict.path === '*' && verdict.absolute && !table.knows(host)) return refuse(problem.notReached(text, host));
-  return verdict.path === '*' ? { kind: 'options', allow: problem.ALLOWED_METHODS } : null;
+  };
 }
 
-function pseudoHeader({ request }: Exchange, name: ':authority' | ':scheme'): string | null {
-  const value = request.headers[name];
+function pseudoHeader({ headers }: HttpRequest, name: ':authority' | ':scheme'): string | null {
+  const value = headers[name];
   return typeof value === 'string' ? value : null;
 }
 
-/** Which project is that? Redirected hostnames have no route of their own. A URL is asked of a proxy, and has a port that counts. */
-function findRoute(exchange: Exchange, { whyUnserved, targets }: PipelineServices): Answer | null {
-  const { host, port } = authorityOf(exchange);
-  const { absolute, authorityText, connection } = exchange;
-  exchange.route = exchange.table.route(host) ?? null;
-  if (exchange.route === null && exchange.table.redirect(host) === undefined) {
-    if (targets.upstream.wasHere(exchange.request)) return refuse(problem.leadsHere(authorityText));
-    return refuse(
-      absolute ? problem.notReached(authorityText, host) : problem.notServed(authorityText, host, whyUnserved(host)),
-    );
+/** The TLS connection must have been made for the same hostname. */
+function checkPlace(asked: Asked, { serverName }: Connection, table: RouteTable): Problem | null {
+  const { host } = asked.authority.authority;
+  if (serverName !== null && serverName !== host && table.knows(host)) return problem.misdirected(serverName, host);
+  const nowhere = asked.path === '*' && asked.absolute && !table.knows(host);
+  return nowhere ? problem.notReached(asked.authority.text, host) : null;
+}
+
+/** Where a hostname leads. One that is redirected need not have a route. */
+type Lead =
+  | { ok: true; redirect: Redirect; route: Route | null }
+  | { ok: true; redirect: null; route: Route }
+  | { ok: false; problem: Problem; route: Route | null };
+
+/** Which project is that? A URL is asked of a proxy, and has a port that counts. */
+function findLead(
+  { authority: { authority, text }, absolute }: Asked,
+  request: HttpRequest,
+  { listener }: Connection,
+  table: RouteTable,
+  { whyUnserved, targets }: PipelineServices,
+): Lead {
+  const { host, port } = authority;
+  const route = table.route(host) ?? null;
+  const redirect = table.redirect(host) ?? null;
+  const fail = (found: Problem): Lead => ({ ok: false, problem: found, route });
+  const lead = redirect !== null ? { redirect, route } : route !== null ? { redirect, route } : null;
+  if (lead === null) {
+    if (targets.upstream.wasHere(request)) return fail(problem.leadsHere(text));
+    return fail(absolute ? problem.notReached(text, host) : problem.notServed(text, host, whyUnserved(host)));
   }
-  const { listener } = connection;
-  return absolute && !isOwnPort(port, listener.scheme, listener.port)
-    ? refuse(problem.urlPortNotReached(host, port, [DEFAULT_PORT[listener.scheme], listener.port]))
-    : null;
+  if (absolute && !isOwnPort(port, listener.scheme, listener.port)) {
+    return fail(problem.urlPortNotReached(host, port, [DEFAULT_PORT[listener.scheme], listener.port]));
+  }
+  return { ok: true, ...lead };
 }
 
 /** Is it sent on to another hostname? */
-function redirect(exchange: Exchange): Answer | null {
-  const found = exchange.table.redirect(authorityOf(exchange).host);
-  if (found === undefined) return null;
-  const { scheme, port: listenerPort } = exchange.connection.listener;
-  const port = exchange.absolute ? (authorityOf(exchange).port ?? DEFAULT_PORT[scheme]) : listenerPort;
-  const location = `${originOf(scheme, found.to, port)}${exchange.request.url ?? '/'}`;
-  return { kind: 'redirect', status: found.status, location };
+function redirectTo({ to, status }: Redirect, asked: Asked, { request, connection }: Exchange): Answer {
+  const { scheme, port: listenerPort } = connection.listener;
+  const port = asked.absolute ? (asked.authority.authority.port ?? DEFAULT_PORT[scheme]) : listenerPort;
+  return redirectAnswer(status, `${originOf(scheme, to, port)}${request.url ?? '/'}`);
 }
 
-/** Who is asking: an API key of this project, or an address? */
-function identify(exchange: Exchange, passes: Pick<Passes, 'redeem'>): Answer | null {
-  const { connection, table } = exchange;
-  const route = routeOf(exchange);
-  const secretHash = secretHashOf(exchange);
-  exchange.keyId = secretHash === null ? null : identifyKey(secretHash, route, table, passes);
-  exchange.caller =
-    exchange.keyId === null
-      ? { kind: 'address', address: connection.address, projectId: route.projectId }
-      : { kind: 'key', keyId: exchange.keyId, projectId: route.projectId };
-  return null;
-}
-
-/** Hashing is the dearest step of all stages, and one client sends the same field again and again. */
-function secretHashOf({ connection, headers }: Exchange): string | null {
-  const { authorization, authorizationFields } = headers;
+/** Who is asking? The id of an API key of this project; null for an address. */
+function findKey(
+  connection: Connection,
+  { authorization, authorizationFields }: HeaderSurvey,
+  route: Route,
+  table: RouteTable,
+  passes: Pick<Passes, 'redeem'>,
+): string | null {
   // With more than one it is unclear which the client meant, and none counts.
   if (authorization === null || authorizationFields !== 1) return null;
+  // Hashing is the dearest step of all stages, and one client sends the same field again and again.
   if (connection.lastToken?.authorization !== authorization) {
     connection.lastToken = { authorization, secretHash: hashToken(authorization) };
   }
-  return connection.lastToken.secretHash;
+  const { secretHash } = connection.lastToken;
+  return secretHash === null ? null : identifyKey(secretHash, route, table, passes);
 }
 
-/** May they? A preflight carries no key by its nature and is not counted (WHATWG Fetch, CORS-preflight fetch). */
-function decide(
-  exchange: Exchange,
-  limiter: RequestLimiter,
-  freeLimits: PlanLimits,
-  targets: PipelineServices['targets'],
-): Answer | null {
-  const route = routeOf(exchange);
-  const caller = callerOf(exchange);
-  const planLimits = caller.kind === 'key' ? route.limits : freeLimits;
-  if (route.target.kind === 'upstream' && !route.target.limited) return null;
-  exchange.decision = targets[route.target.kind].isPreflight(exchange.request)
-    ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
-    : limiter.take(caller, planLimits);
-  return null;
+const callerOf = (keyId: string | null, { projectId }: Route, { address }: Connection): Caller =>
+  keyId === null ? { kind: 'address', address, projectId } : { kind: 'key', keyId, projectId };
+
+/** An exchange on its way to an upstream. */
+interface Passing {
+  exchange: Exchange;
+  upgrade: Upgrade | null;
+  /** As the client wrote it. */
+  authority: string;
+  destination: UpstreamDestination;
+  /** Null where the project's limits do not hold for its upstream. */
+  rate: RateState | null;
+  refuse: (found: Problem) => Answer;
 }
 
-/** Hands the exchange to where the route leads. */
-function handOver(exchange: Exchange, services: PipelineServices): Answer | null {
-  const route = routeOf(exchange);
-  const { target } = route;
-  services.onArrival?.(route, exchange.decision);
-  if (exchange.capture !== null) exchange.handedMs = services.clock.monotonic();
-  return target.kind === 'api' ? handToApi(exchange, services) : passOn(exchange, target, services);
-}
-
-/** The built-in API renders refusals in its own form. */
-function handToApi(exchange: Exchange, services: PipelineServices): null {
-  const { request, response, connection, keyId, decision } = exchange;
-  if (decision === null) throw new Error('The limit stage has not run.');
-  // A client that is going to be refused keeps its body (RFC 9110 §10.1.1).
-  if (exchange.awaitsContinue && decision.refusal === null) response.writeContinue();
-  const { scheme } = connection.listener;
-  const pending = services.targets.api.handle(request, response, {
-    route: routeOf(exchange),
-    keyId,
-    decision,
-    scheme,
-    authority: authorityOf(exchange),
-    origin: `${scheme}://${exchange.authorityText}`,
-  });
-  if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
-  return null;
-}
-
-/** An upstream knows nothing of plans: the proxy refuses in its place. */
-function passOn(exchange: Exchange, destination: UpstreamDestination, services: PipelineServices): Answer | null {
-  const { request, response, decision, upgrade, connection } = exchange;
-  if (decision !== null && decision.refusal !== null) {
-    return refuse(withRate(problem.refusedByLimit(decision.refusal), decision.rate));
-  }
-  const rate = decision?.rate ?? null;
+function passOn(
+  { exchange, upgrade, authority, destination, rate, refuse }: Passing,
+  services: PipelineServices,
+): null {
+  const { request, response, connection, record } = exchange;
   const describe = (found: Problem): Problem => (rate === null ? found : withRate(found, rate));
   const context: UpstreamContext = {
     response,
@@ -241,67 +280,49 @@ function passOn(exchange: Exchange, destination: UpstreamDestination, services: 
       address: connection.address,
       scheme: connection.listener.scheme,
       port: connection.listener.port,
-      authority: exchange.authorityText,
+      authority,
     },
     rate,
-    goOn: exchange.awaitsContinue ? () => goOn(exchange) : null,
+    goOn: record.awaitsContinue ? () => goOn(exchange) : null,
     answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),
     cut: () => cutExchange(exchange),
   };
   if (upgrade === null) {
     if (hasBody(request)) followBody(exchange, services.clock);
     services.targets.upstream.handle(request, context);
-  } else {
-    const { socket, head } = upgrade;
-    services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
-      ...context,
-      answer: (found) => answerRaw(socket, describe(found)),
-      opened: (upstream) => {
-        exchange.tunnelled = true;
-        services.connections.countUpstream(upstream);
-      },
-    });
+    return null;
   }
+  const { socket, head } = upgrade;
+  services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
+    ...context,
+    answer: (found) => answerRaw(socket, describe(found)),
+    opened: (upstream) => {
+      record.tunnelled = true;
+      services.connections.countUpstream(upstream);
+    },
+  });
   return null;
 }
 
-function goOn(exchange: Exchange): void {
-  const { response } = exchange;
-  exchange.awaitsContinue = false;
+function goOn({ response, record }: Exchange): void {
+  record.awaitsContinue = false;
   if (!response.headersSent && !response.destroyed) response.writeContinue();
 }
 
 /** The long upload is no slow client as long as it moves. */
-function followBody(exchange: Exchange, clock: PipelineServices['clock']): void {
-  exchange.request.on('data', () => {
-    exchange.activeMs = clock.monotonic();
+function followBody({ request, record }: Exchange, clock: PipelineServices['clock']): void {
+  request.on('data', () => {
+    record.activeMs = clock.monotonic();
   });
 }
 
 /** Node has let go of the socket of an upgrade, so its answer is written by hand. */
-function answerRaw(socket: Socket, { code, status, message, headers }: Problem): void {
-  if (socket.writable) socket.write(rawResponse({ code, status, message }, headers));
+function answerRaw(socket: Socket, found: Problem): void {
+  if (socket.writable) socket.write(rawResponse(found));
   socket.destroySoon();
 }
 
 const withRate = (found: Problem, rate: RateState): Problem => ({
   ...found,
-  headers: { ...found.headers, ...rateFields(rate) },
+  headers: [...found.headers, ...rateFields(rate)],
 });
-
-/* What earlier stages have found out. The order of the stages makes sure of it; the compiler cannot know. */
-
-function authorityOf({ authority }: Exchange): NonNullable<Exchange['authority']> {
-  if (authority === null) throw new Error('The authority stage has not run.');
-  return authority;
-}
-
-function routeOf({ route }: Exchange): NonNullable<Exchange['route']> {
-  if (route === null) throw new Error('The route stage has not run.');
-  return route;
-}
-
-function callerOf({ caller }: Exchange): Caller {
-  if (caller === null) throw new Error('The identify stage has not run.');
-  return caller;
-}

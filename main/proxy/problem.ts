@@ -1,40 +1,11 @@
 import { isIP } from 'node:net';
-import type { Refusal } from '../model/rate-decision.ts';
-import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
-import type { RequestTargetFault } from './request-target.ts';
 import type { Scheme } from '../base/hostname.ts';
-
-/** What the proxy itself refuses, in words for a person. Rendered as a page or as an Error body by `answer.ts`. */
-export interface Problem {
-  code: ErrorCode;
-  status: number;
-  /** What happened, in a few words. */
-  heading: string;
-  /** Why, and what to change. Plain text. */
-  message: string;
-  /** Whether the connection cannot be used any more: it is unclear where the next request begins. */
-  close: boolean;
-  /** Whether what is served here is listed with it. */
-  listServed: boolean;
-  headers: Readonly<Record<string, string>>;
-}
-
-function describe(code: ErrorCode, heading: string, message: string, more: Partial<Problem> = {}): Problem {
-  return {
-    code,
-    status: ERROR_CATALOGUE[code].status,
-    heading,
-    message,
-    close: false,
-    listServed: false,
-    headers: {},
-    ...more,
-  };
-}
+import { problemOf, type Problem } from '../model/problem.ts';
+import type { RequestTargetFault } from './request-target.ts';
 
 /** A request that cannot be trusted to mean one thing; the connection is closed after the answer. */
 const malformed = (heading: string, message: string): Problem =>
-  describe('invalid_request', heading, message, { close: true });
+  problemOf('invalid_request', heading, message, { close: true });
 
 export const ALLOWED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
@@ -88,21 +59,21 @@ export const unreadableTarget = (fault: RequestTargetFault): Problem =>
   malformed('Unreadable request target', TARGET_FAULTS[fault]);
 
 export const wrongScheme = (asked: string, spoken: Scheme): Problem =>
-  describe(
+  problemOf(
     'misdirected_request',
     'Another scheme was asked for',
     `The request is for an ${asked} URL, and this connection is ${spoken}. Ask over ${asked}.`,
   );
 
 export const misdirected = (serverName: string, asked: string): Problem =>
-  describe(
+  problemOf(
     'misdirected_request',
     'A connection for another hostname',
     `This TLS connection was made for ${serverName}, and the request is for ${asked}. Open a connection with ${asked} as its server name.`,
   );
 
 export const targetTooLong = (max: number): Problem =>
-  describe(
+  problemOf(
     'uri_too_long',
     'The URL is too long',
     `The request target has more than ${max} characters. Shorten it, or send the data in a body.`,
@@ -110,7 +81,7 @@ export const targetTooLong = (max: number): Problem =>
   );
 
 export const tooManyFields = (max: number): Problem =>
-  describe(
+  problemOf(
     'header_fields_too_large',
     'Too many header fields',
     `The request has more than ${max} header fields. Send fewer.`,
@@ -122,7 +93,7 @@ const isMachineName = (host: string): boolean => host === 'localhost' || host.st
 
 /** `reason`: why a hostname that is attached is not served. */
 export const notServed = (asked: string, host: string, reason: string | null): Problem =>
-  describe(
+  problemOf(
     'not_found',
     `Nothing is served at ${asked}`,
     isMachineName(host)
@@ -132,19 +103,19 @@ export const notServed = (asked: string, host: string, reason: string | null): P
   );
 
 export const connectRefused = (): Problem =>
-  describe(
+  problemOf(
     'method_not_allowed',
     'Not a tunnel',
     'CONNECT is served on the HTTP port only, and not inside a tunnel. Send the request to the hostname itself.',
     {
       close: true,
-      headers: { Allow: ALLOWED_METHODS },
+      headers: ['Allow', ALLOWED_METHODS],
     },
   );
 
 /** A request to a proxy, for what this one does not lead to. */
-const outOfReach = (heading: string, message: string, more: Partial<Problem> = {}): Problem =>
-  describe('forbidden', heading, message, more);
+const outOfReach = (heading: string, message: string, more: Partial<Pick<Problem, 'listServed'>> = {}): Problem =>
+  problemOf('forbidden', heading, message, more);
 
 export const notReached = (asked: string, host: string): Problem =>
   outOfReach(
@@ -192,10 +163,10 @@ export const tooEarlyConnect = (): Problem =>
   );
 
 export const stoppingNow = (): Problem =>
-  describe('unavailable', 'Vivarium is stopping', 'Vivarium is stopping and opens no more tunnels.', { close: true });
+  problemOf('unavailable', 'Vivarium is stopping', 'Vivarium is stopping and opens no more tunnels.', { close: true });
 
 export const tooManyPipelined = (max: number): Problem =>
-  describe(
+  problemOf(
     'unavailable',
     'Too many requests at once',
     `More than ${max} requests of this connection wait for an answer. Read the answers first.`,
@@ -205,19 +176,19 @@ export const tooManyPipelined = (max: number): Problem =>
   );
 
 export const failed = (): Problem =>
-  describe(
+  problemOf(
     'internal_error',
     'Vivarium failed',
     'Vivarium failed while it answered this request; its log has the reason.',
   );
 
-export const badGateway = (message: string): Problem => describe('bad_gateway', 'The upstream failed', message);
+export const badGateway = (message: string): Problem => problemOf('bad_gateway', 'The upstream failed', message);
 
 export const gatewayTimeout = (message: string): Problem =>
-  describe('gateway_timeout', 'The upstream did not answer', message);
+  problemOf('gateway_timeout', 'The upstream did not answer', message);
 
 export const loopDetected = (hops: number, url: string): Problem =>
-  describe(
+  problemOf(
     'loop_detected',
     'The request goes in circles',
     `It has passed through this Vivarium ${hops} times: the target ${url} leads back to a hostname that is served here. Point it at your own server.`,
@@ -225,13 +196,8 @@ export const loopDetected = (hops: number, url: string): Problem =>
 
 /** What a project's target that is this Vivarium's own address comes to. */
 export const leadsHere = (asked: string): Problem =>
-  describe(
+  problemOf(
     'loop_detected',
     'The target leads here',
     `The target that this request was passed on to, ${asked}, is this Vivarium itself, and no hostname that is served here. Point it at your own server.`,
   );
-
-export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): Problem =>
-  describe(code, code === 'api_key_banned' ? 'The API key is banned' : 'Too many requests', message, {
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  });

@@ -5,21 +5,20 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { bindPort, type BoundPort } from '../base/bind-port.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import { parseAuthority } from '../base/hostname.ts';
+import { hasBody, isHttp2 } from '../base/http/message.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Log } from '../base/log.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import type { RequestLimiter } from '../model/caller.ts';
-import { cutExchange, type Connection, type Listener } from './connection.ts';
+import { cutExchange, type Connection, type Exchange, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { ExchangeSummary } from '../model/exchange-record.ts';
-import type { Exchange } from './exchange.ts';
 import { createExchanges, type Recording } from './exchanges.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, rawResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax } from './open-files.ts';
-import { hasBody } from './message-body.ts';
 import { NO_PASSES, type Passes } from './passes.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { buildRouteTable, type RouteTable } from './route-table.ts';
@@ -129,8 +128,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     connections,
     log,
     limits,
-    onRequest: (request, response, awaitsContinue) =>
-      exchanges.serve(request, response, request.stream, awaitsContinue),
+    onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
   });
 
   const createPlainServer = (): HttpServer =>
@@ -140,7 +138,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       clock,
       log,
       limits,
-      onRequest: (request, response, awaitsContinue) => exchanges.serve(request, response, null, awaitsContinue),
+      onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
       mayUpgrade: (request) =>
         connections.of(request.socket)?.exchanges.length === 0 && leadsToWebSocket(request, table),
       onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
@@ -205,7 +203,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   function giveUp(exchange: Exchange): void {
     // A stream is reset: its target may still answer, and two answers on one stream would be an error of ours.
-    if (exchange.stream !== null) cutExchange(exchange);
+    if (isHttp2(exchange.request)) cutExchange(exchange);
     else timeOutRequest(exchange.connection, { clock, log, limits });
   }
 

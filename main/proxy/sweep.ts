@@ -1,7 +1,6 @@
 import type { Log } from '../base/log.ts';
-import { closeIdle, cutExchange, destroyConnection, type Connection } from './connection.ts';
-import type { Exchange } from './exchange.ts';
-import { hasBody } from './message-body.ts';
+import { hasBody, isHttp2 } from '../base/http/message.ts';
+import { closeIdle, cutExchange, destroyConnection, type Connection, type Exchange } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import { standstillMs } from './standstill.ts';
 
@@ -35,7 +34,7 @@ export function sweepConnection(
     if (silentMs >= limits.keepAliveTimeoutMs) closeIdle(connection, farewell, nowMs);
   } else {
     for (const exchange of [...connection.exchanges]) {
-      if (isHeldUp(exchange)) exchange.activeMs = nowMs;
+      if (isHeldUp(exchange)) exchange.record.activeMs = nowMs;
       if (isStalled(exchange, nowMs, limits)) cutExchange(exchange);
       else if (isLate(exchange, nowMs, limits)) services.onLate(exchange);
     }
@@ -44,28 +43,30 @@ export function sweepConnection(
 
 /** Over HTTP/1.x, answers go out in the order of the requests, and bodies may have to wait for the answers before them. */
 const isQueued = (exchange: Exchange): boolean =>
-  exchange.stream === null && exchange.connection.exchanges[0] !== exchange;
+  !isHttp2(exchange.request) && exchange.connection.exchanges[0] !== exchange;
 
 /**
  * A response that is complete on our side, and that the client does not take. The end of an upstream's may take as long as
  * its body: clients and systems make room for a megabyte and more at once, which a slow reader needs minutes for.
  */
 function isStalled(exchange: Exchange, nowMs: number, limits: ProxyLimits): boolean {
-  const { response, connection, stream } = exchange;
+  const { request, response, connection, record } = exchange;
   if (!response.writableEnded || isQueued(exchange)) return false;
   // Over TLS and HTTP/2, one large piece is seen to move by what is sent of it on the connection.
-  const taken = connection.raw.bytesWritten - (stream ?? connection.http1 ?? connection.raw).writableLength;
+  const waiting = isHttp2(request) ? request.stream : (connection.http1 ?? connection.raw);
+  const taken = connection.raw.bytesWritten - waiting.writableLength;
   const allowedMs = isAnsweredByUpstream(exchange) ? limits.upstreamIdleMs : limits.responseStallMs;
-  return standstillMs(exchange, taken, nowMs) >= allowedMs;
+  return standstillMs(record, taken, nowMs) >= allowedMs;
 }
 
 /**
  * A request that does not come as a whole. On its way to an upstream, only one that stands still: long uploads are what
  * people send there.
  */
-function isLate({ request, response, upgrade, activeMs }: Exchange, nowMs: number, limits: ProxyLimits): boolean {
+function isLate({ request, response, record }: Exchange, nowMs: number, limits: ProxyLimits): boolean {
+  const { upgrade, activeMs } = record;
   // Of HTTP/2, Node calls a request complete once it has been read to its end, and what has no body is never read.
-  if (request.complete || !hasBody(request) || response.writableEnded || upgrade !== null) return false;
+  if (request.complete || !hasBody(request) || response.writableEnded || upgrade) return false;
   return nowMs - activeMs >= limits.requestTimeoutMs;
 }
 
@@ -74,10 +75,11 @@ function isLate({ request, response, upgrade, activeMs }: Exchange, nowMs: numbe
  * holds it back, or answers meanwhile. A standstill of the upstream's is the upstreams' own sweep to find.
  */
 function isHeldUp(exchange: Exchange): boolean {
-  const { request, response, route, answered } = exchange;
+  const { request, response } = exchange;
   if (isQueued(exchange)) return true;
-  if (route?.target.kind !== 'upstream' || answered) return false;
+  if (!isAnsweredByUpstream(exchange)) return false;
   return request.isPaused() || response.headersSent;
 }
 
-const isAnsweredByUpstream = ({ route, answered }: Exchange): boolean => route?.target.kind === 'upstream' && !answered;
+const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
+  record.route?.target.kind === 'upstream' && !record.byProxy;

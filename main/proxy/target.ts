@@ -1,41 +1,25 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Decision, RateState } from '../model/rate-decision.ts';
-import type { Authority, Scheme } from '../base/hostname.ts';
-import type { Problem } from './problem.ts';
-import type { Route, UpstreamDestination } from '../model/route.ts';
+import type { HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';
+import type { Problem } from '../model/problem.ts';
+import type { RateState } from '../model/rate-decision.ts';
+import type { UpstreamDestination } from '../model/route.ts';
+import type { TargetContext } from '../model/target-context.ts';
 import type { ForwardedFrom } from './upstream/forwarding.ts';
-
-/** A request over HTTP/1.x, or over HTTP/2 through Node's compatibility layer, which has the same members. */
-export type ProxyRequest = IncomingMessage | Http2ServerRequest;
-export type ProxyResponse = ServerResponse | Http2ServerResponse;
-
-/** What the stages found out about a request that reaches its target. */
-export interface TargetContext {
-  route: Route;
-  /** The API key of this project that came with the request; null when there was none, or not a valid one. */
-  keyId: string | null;
-  /** The target renders the refusal, if there is one, and the rate headers. A preflight is never refused. */
-  decision: Decision;
-  scheme: Scheme;
-  /** Host and port as the client wrote them. */
-  authority: Authority;
-  /** `scheme://host[:port]` as the client wrote it, for absolute links: `https://demo.vivarium.localhost:8443`. */
-  origin: string;
-}
 
 /** Where a route leads, mounted in-process. `request.url` is in origin form by now (RFC 9112 §3.2.1). */
 export interface Target {
   /** Whether `request` is a CORS preflight that this target answers without a key; it is not counted. */
-  isPreflight(request: ProxyRequest): boolean;
-  /** Answers `request`. Whatever it throws (or rejects with) is logged and answered with 500. */
-  handle(request: ProxyRequest, response: ProxyResponse, context: TargetContext): void | Promise<void>;
+  isPreflight(request: HttpRequest): boolean;
+  /** Answers the request. An error that it throws (or rejects with) is logged and answered with 500. */
+  handle(exchange: HttpExchange, context: TargetContext): void | Promise<void>;
+  /** Answers with a problem of the proxy's (429) in the target's own form. */
+  refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
 }
 
 /** What the stages found out about a request that is passed on, and how its end is told. */
 export interface UpstreamContext {
-  response: ProxyResponse;
+  response: HttpResponse;
   destination: UpstreamDestination;
   /** The connection that the request came on. */
   from: ForwardedFrom;
@@ -57,9 +41,9 @@ export interface UpgradeContext extends UpstreamContext {
 /** Where routes to upstreams lead. A refused request never comes here. */
 export interface UpstreamTarget {
   /** Whether `request` is a CORS preflight; it is passed on and not counted. */
-  isPreflight(request: ProxyRequest): boolean;
+  isPreflight(request: HttpRequest): boolean;
   /** Whether this Vivarium has passed `request` on before it came here. */
-  wasHere(request: ProxyRequest): boolean;
-  handle(request: ProxyRequest, context: UpstreamContext): void;
+  wasHere(request: HttpRequest): boolean;
+  handle(request: HttpRequest, context: UpstreamContext): void;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void;
 }

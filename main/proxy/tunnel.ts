@@ -8,7 +8,8 @@ import { destroyConnection, endHttp1, type Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { surveyHeaders } from './header-section.ts';
 import { rawResponse } from './parser-fault.ts';
-import { stoppingNow, tooEarlyConnect, type Problem } from './problem.ts';
+import type { Problem } from '../model/problem.ts';
+import { stoppingNow, tooEarlyConnect } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -73,8 +74,9 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
   }
 
   function refusal({ code, status, message, headers, listServed }: Problem): string {
-    const text = listServed ? `${message} ${describeServed({ table, connection: connection as Connection })}` : message;
-    return rawResponse({ code, status, message: text }, headers);
+    const { listener } = connection as Connection;
+    const text = listServed ? `${message} ${describeServed({ table, listener })}` : message;
+    return rawResponse({ code, status, message: text, headers });
   }
 }
 

@@ -8,15 +8,17 @@ import {
 import { connect, createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { createApi, type Api, type ApiRequestContext } from '../../main/api/index.ts';
+import { createApi, type Api } from '../../main/api/index.ts';
+import type { HttpExchange } from '../../main/base/http/message.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import { createLog } from '../../main/base/log.ts';
+import { refusedByLimit } from '../../main/model/problem.ts';
 import type { Decision } from '../../main/model/rate-decision.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createMemoryStore, type MemoryStore } from './api-memory.ts';
 
 export const DATASET = { projectId: 'prj_demo', environment: 'production' } as const;
-export const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
+const ORIGIN = 'http://demo.vivarium.localhost:8080';
 export const API_KEY = 'viv_0123456789abcdefghijABCDEFGHIJ01';
 export const AUTHORIZATION = { authorization: `Bearer ${API_KEY}` };
 export const RATE = { limit: 60, remaining: 41, resetSeconds: 1_795_165_260 };
@@ -45,18 +47,16 @@ export async function startApiServer(): Promise<ApiServer> {
   let decision: Decision = { refusal: null, rate: RATE };
   const api = createApi({ clock, log, pets: store.pets, orders: store.orders, cors: () => cors });
 
-  const contextOf = (authorization: string | undefined): ApiRequestContext => ({
-    dataset: DATASET,
-    authorized: authorization === AUTHORIZATION.authorization,
-    decision,
-    baseUrl: BASE_URL,
-  });
-  const server = createServer((request, response) =>
-    api.handle(request, response, contextOf(request.headers.authorization)),
-  );
-  const http2Server = createHttp2Server((request, response) =>
-    api.handle(request, response, contextOf(request.headers.authorization)),
-  );
+  const serve = (exchange: HttpExchange): void => {
+    const { request } = exchange;
+    const preflight = api.isPreflight(request);
+    const keyId = request.headers.authorization === AUTHORIZATION.authorization ? 'key_demo' : null;
+    const context = { route: DATASET, keyId, rate: decision.rate, preflight, origin: ORIGIN };
+    if (decision.refusal === null || preflight) api.handle(exchange, context);
+    else api.refuse(exchange, context, refusedByLimit(decision.refusal));
+  };
+  const server = createServer((request, response) => serve({ request, response }));
+  const http2Server = createHttp2Server((request, response) => serve({ request, response }));
   const sessions = new Set<{ destroy(): void }>();
   http2Server.on('session', (session) => sessions.add(session));
   await Promise.all([

@@ -11,7 +11,9 @@ import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
 import { createProxy, type Proxy } from '../../main/proxy/proxy.ts';
 import type { Route, Snapshot } from '../../main/model/route.ts';
-import type { ProxyRequest, ProxyResponse, Target, TargetContext } from '../../main/proxy/target.ts';
+import type { HttpRequest } from '../../main/base/http/message.ts';
+import type { TargetContext } from '../../main/model/target-context.ts';
+import type { Target } from '../../main/proxy/target.ts';
 import type { TestCertificates } from './proxy-certificates.ts';
 
 export const PAGES_DIRECTORY = join(import.meta.dirname, '../../resources/pages');
@@ -86,7 +88,7 @@ export function createRecordingLimiter(): RecordingLimiter {
   return limiter;
 }
 
-export type Handler = (request: ProxyRequest, response: ServerResponse, context: TargetContext) => void | Promise<void>;
+export type Handler = (request: HttpRequest, response: ServerResponse, context: TargetContext) => void | Promise<void>;
 
 /** Answers with what it was given, after it has read the body. */
 export const echo: Handler = (request, response, context) => {
@@ -113,10 +115,9 @@ export const targetOf = (handle: Handler): Target => ({
   isPreflight: (request) =>
     request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
   // Over HTTP/2 the compatibility layer has the same methods.
-  handle: (request, response: ProxyResponse, context) =>
-    context.decision.refusal === null
-      ? handle(request, response as ServerResponse, context)
-      : void (response as ServerResponse).writeHead(429).end(context.decision.refusal.message),
+  handle: ({ request, response }, context) => handle(request, response as ServerResponse, context),
+  refuse: ({ response }, _context, { status, message }) =>
+    void (response as ServerResponse).writeHead(status).end(message),
 });
 
 export interface RunningProxy {

@@ -1,8 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ProxyLimits } from '../proxy-limits.ts';
+import type { HttpRequest } from '../../base/http/message.ts';
 import { type Seen, standstillMs } from '../standstill.ts';
-import type { ProxyRequest, UpstreamContext } from '../target.ts';
+import type { UpstreamContext } from '../target.ts';
 import type { Lane } from './lane.ts';
 
 /** How far a request has come: asked for and not answered, being answered, answered as a whole, or a tunnel. */
@@ -20,7 +21,7 @@ export interface Carrier {
 
 /** One request on its way to its upstream. */
 export interface Passage {
-  readonly request: ProxyRequest;
+  readonly request: HttpRequest;
   readonly context: UpstreamContext;
   readonly lane: Lane;
   /** Whether the request has no body. */

@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
+import { asHttp1, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
+import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
-import type { ProxyRequest, ProxyResponse } from '../target.ts';
 import { notePassed } from './passed-bytes.ts';
 import { endToEndFields } from './hop-by-hop.ts';
 import { type Carrier, type Passage, PASSAGE } from './passage.ts';
-import { isRateField, rateFields } from './rate-fields.ts';
+import { isRateField } from './rate-fields.ts';
 import { addTrailers } from './trailers.ts';
 
 /**
  * Writes the status and header section of `incoming` as those of `response`.
  * @throws Error when Node, or the client's protocol, cannot carry them; then nothing has been sent.
  */
-export function relayHead(response: ProxyResponse, incoming: IncomingMessage, rate: RateState | null): void {
+export function relayHead(response: HttpResponse, incoming: IncomingMessage, rate: RateState | null): void {
   const coding = incoming.headers['transfer-encoding'];
   // What else it is coded in has been left in the body, and the client would never hear of it (RFC 9112 §6.1).
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
@@ -25,7 +26,7 @@ export function relayHead(response: ProxyResponse, incoming: IncomingMessage, ra
   if (status === 204) fields = withoutFields(fields, (name) => name === 'content-length');
   if (rate !== null) {
     fields = withoutFields(fields, isRateField);
-    fields.push(...Object.entries(rateFields(rate)).flat());
+    fields.push(...rateFields(rate));
   }
   if (isHttp2(response)) {
     response.writeHead(status, toHttp2(fields));
@@ -100,7 +101,7 @@ function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {
   asHttp1(response).once('drain', onDrain);
 }
 
-function onDrain(this: ProxyResponse & Carrier): void {
+function onDrain(this: HttpResponse & Carrier): void {
   this[PASSAGE]?.incoming?.resume();
 }
 
@@ -122,7 +123,7 @@ function onClose(this: IncomingMessage & Carrier): void {
  * Reads away what still comes of a request that has been answered, at most `bytesMax`, so that its client gets to read
  * the answer and can go on. An HTTP/2 client is told to keep the rest (RFC 9113 §8.1).
  */
-export function readAway(request: ProxyRequest, bytesMax: number, cut: () => void): void {
+export function readAway(request: HttpRequest, bytesMax: number, cut: () => void): void {
   if ('stream' in request) {
     request.stream.close(constants.NGHTTP2_NO_ERROR);
     return;
@@ -139,7 +140,7 @@ export function readAway(request: ProxyRequest, bytesMax: number, cut: () => voi
 export type Interim = Pick<IncomingMessage, 'rawHeaders' | 'headers'> & { statusCode: number };
 
 /** 102 and 103 are passed on (RFC 9110 §15.2); 100 is between us and the upstream, 101 is an upgrade. */
-export function relayInterim({ statusCode, rawHeaders, headers }: Interim, response: ProxyResponse): void {
+export function relayInterim({ statusCode, rawHeaders, headers }: Interim, response: HttpResponse): void {
   if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
   if (statusCode === 103) {
     const fields = toHttp2(endToEndFields(rawHeaders, headers.connection));
@@ -173,7 +174,4 @@ function toHttp2(fields: readonly string[]): Record<string, string | string[]> {
   return headers;
 }
 
-const isHttp2 = (response: ProxyResponse): response is Http2ServerResponse => 'stream' in response;
-
-/* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */
-const asHttp1 = (response: ProxyResponse): ServerResponse => response as ServerResponse;
+const isHttp2 = (response: HttpResponse): response is Http2ServerResponse => 'stream' in response;

@@ -1,9 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import { endToEndFields } from './hop-by-hop.ts';
 import type { Passage } from './passage.ts';
-import { isRateField, rateFields } from './rate-fields.ts';
+import { isRateField } from './rate-fields.ts';
 
 /** What a client may send ahead of the answer to its upgrade. */
 const EARLY_BYTES_MAX = 64 * 1024;
@@ -62,7 +63,8 @@ function tidyFields(incoming: IncomingMessage): void {
 function tellRate({ headers }: IncomingMessage, { context: { rate } }: Passage): void {
   if (rate === null) return;
   for (const name of Object.keys(headers).filter(isRateField)) Reflect.deleteProperty(headers, name);
-  Object.assign(headers, rateFields(rate));
+  const fields = rateFields(rate);
+  for (let index = 0; index < fields.length; index += 2) headers[fields[index] as string] = fields[index + 1];
 }
 
 /**

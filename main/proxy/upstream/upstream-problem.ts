@@ -1,5 +1,5 @@
 import { maxHeaderSize } from 'node:http';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../../model/problem.ts';
 import * as problem from '../problem.ts';
 
 /** What became of an attempt to reach an upstream, as far as the client is told. */

@@ -2,11 +2,11 @@ import { type ClientRequest, type IncomingMessage, type ServerResponse, STATUS_C
 import type { Socket } from 'node:net';
 import { createProxyServer } from 'http-proxy';
 import type { Log } from '../../base/log.ts';
-import { hasBody } from '../message-body.ts';
+import { hasBody, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
-import type { ProxyRequest, ProxyResponse, UpstreamContext, UpstreamTarget } from '../target.ts';
+import type { UpstreamContext, UpstreamTarget } from '../target.ts';
 import { createAgents } from './agents.ts';
 import { countHops, forwardedHeaders, HOPS_MAX } from './forwarding.ts';
 import { createLane, type Lane } from './lane.ts';
@@ -124,7 +124,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   proxy.on('error', (error) => log.debug('An upstream failed', { error }));
   proxy.on('econnreset', () => undefined);
 
-  function begin(request: ProxyRequest, context: UpstreamContext, opened: Passage['opened'] = null): Passage | null {
+  function begin(request: HttpRequest, context: UpstreamContext, opened: Passage['opened'] = null): Passage | null {
     const { destination, from } = context;
     const hops = countHops(request.headers.via, pseudonym);
     if (hops >= HOPS_MAX) {
@@ -155,7 +155,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     });
     frame(headers, request, passage.bodiless);
     replaceHeaders(request, headers);
-    (request as ProxyRequest & Carrier)[PASSAGE] = passage;
+    (request as HttpRequest & Carrier)[PASSAGE] = passage;
     live.add(passage);
     return passage;
   }
@@ -187,7 +187,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   }
 
   /** A client that leaves takes its request along. (The library forgets those of HTTP/2: a stream that was reset counts as finished there.) */
-  function onResponseClosed(this: ProxyResponse & Carrier): void {
+  function onResponseClosed(this: HttpResponse & Carrier): void {
     const passage = this[PASSAGE] as Passage;
     live.delete(passage);
     if (passage.phase !== 'answered') passage.outgoing?.destroy();
@@ -215,7 +215,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     handle(request, context) {
       const passage = begin(request, context);
       if (passage === null) return;
-      const response: ProxyResponse & Carrier = context.response;
+      const response: HttpResponse & Carrier = context.response;
       response[PASSAGE] = passage;
       response.on('close', onResponseClosed);
       if (!passage.bodiless) asIncoming(request).on('data', (chunk: Buffer) => notePassed(chunk.length));
@@ -265,7 +265,7 @@ function keepBodiesWhole(proxy: object): void {
 }
 
 /** How the upstream knows where the body ends: the client's own length, chunks where it gave none, nothing without one. */
-function frame(headers: Record<string, string | string[]>, request: ProxyRequest, bodiless: boolean): void {
+function frame(headers: Record<string, string | string[]>, request: HttpRequest, bodiless: boolean): void {
   const length = request.headers['content-length'];
   if (bodiless) {
     // Whoever may send a body and sends none says so.
@@ -278,7 +278,7 @@ function frame(headers: Record<string, string | string[]>, request: ProxyRequest
 }
 
 /** The library reads what it sends from `request.headers`. Of HTTP/2 that is a getter without a setter. */
-function replaceHeaders(request: ProxyRequest, headers: Record<string, string | string[]>): void {
+function replaceHeaders(request: HttpRequest, headers: Record<string, string | string[]>): void {
   if ('stream' in request) Object.defineProperty(request, 'headers', { value: headers, writable: true });
   else request.headers = headers;
 }
@@ -296,4 +296,4 @@ function mayRepeat({ request, bodiless, repeated, outgoing, timedOut }: Passage,
 }
 
 /* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */
-const asIncoming = (request: ProxyRequest): IncomingMessage => request as IncomingMessage;
+const asIncoming = (request: HttpRequest): IncomingMessage => request as IncomingMessage;

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { GET_PET_RETIREMENT, httpDate, retirementHeaders } from '../../../main/api/retirement.ts';
-import { gone, refused, unauthorized } from '../../../main/api/failures.ts';
+import { gone, unauthorized } from '../../../main/api/failures.ts';
+import { problemAnswer, refusedByLimit } from '../../../main/model/problem.ts';
 import { createRoutes } from '../../../main/api/routes.ts';
 import { OPERATIONS } from '../../../main/api/operations.ts';
 
-const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
+const ORIGIN = 'http://demo.vivarium.localhost:8080';
+const BASE_URL = `${ORIGIN}/v1`;
 
 test('the retirement of getPet is announced in the forms of RFC 9745, RFC 8594 and RFC 8288', () => {
   expect(retirementHeaders(GET_PET_RETIREMENT, BASE_URL)).toEqual([
@@ -19,7 +21,7 @@ test('the retirement of getPet is announced in the forms of RFC 9745, RFC 8594 a
 });
 
 test('410 names the replacement', () => {
-  expect(JSON.parse(gone(GET_PET_RETIREMENT).body?.text ?? '')).toEqual({
+  expect(JSON.parse(problemAnswer(gone(GET_PET_RETIREMENT)).body?.text ?? '')).toEqual({
     code: 'gone',
     message: 'This operation was removed on Thu, 05 Dec 2030 00:00:00 GMT; use GET /pets with a status filter.',
     status: 410,
@@ -27,7 +29,7 @@ test('410 names the replacement', () => {
 });
 
 test('429 carries Retry-After and the message of the decision', () => {
-  const answer = refused({ code: 'api_key_banned', message: 'Wait.', retryAfterSeconds: 600 });
+  const answer = problemAnswer(refusedByLimit({ code: 'api_key_banned', message: 'Wait.', retryAfterSeconds: 600 }));
   expect(answer).toMatchObject({ status: 429, headers: ['Retry-After', '600'] });
   expect(JSON.parse(answer.body?.text ?? '')).toEqual({ code: 'api_key_banned', message: 'Wait.', status: 429 });
 });
@@ -51,7 +53,7 @@ describe('401 says invalid_token', () => {
 describe('what is not an operation', () => {
   const routes = createRoutes(Object.values(OPERATIONS));
   const unrouted = (method: string, url: string) => {
-    const found = routes.find(method, url, BASE_URL);
+    const found = routes.find(method, url, ORIGIN);
     if (found.kind !== 'none') throw new Error(`${method} ${url} leads somewhere`);
     return found.answer;
   };

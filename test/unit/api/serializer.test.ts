@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorBody, order, pet, pets } from '../../../main/api/schemas.ts';
 import { serializerOf } from '../../../main/api/serializer.ts';
-import { bodyOf } from '../../../main/api/answer.ts';
+import { bodyOf } from '../../../main/base/http/answer.ts';
 
 describe('the serializer of a schema', () => {
   test.each<[string, z.ZodType, unknown, string]>([
