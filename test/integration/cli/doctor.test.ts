@@ -145,7 +145,7 @@ describe('vivarium doctor, where none runs', () => {
     const { code, report } = await examine(engine.dataDir, ...FREE);
     const found = find(report, 'data.database');
     expect([code, found?.status]).toEqual([1, 'failed']);
-    expect(found?.commands).toContain(`cp '${backup}' '${file}'`);
+    expect(found?.commands).toContain(`cp ${backup} ${file}`);
   });
 
   it('tells of a runtime file that a crash has left behind', async () => {
