@@ -35,14 +35,14 @@ describe('the API reference', () => {
     expect(await block(page, 'example of 200')).toContain('"name": "Biscuit"');
     await page.getByText('On every response').click();
     await page.getByText('The limit that applies to the caller').waitFor();
-    await expectSound(opened, 'api-reference');
+    await expectSound(opened);
 
     await operations(page).getByRole('link', { name: 'Schemas' }).click();
     const newPet = page.getByRole('region', { name: 'NewPet' });
     expect(await newPet.getByRole('listitem').filter({ hasText: 'categoryId' }).innerText()).toContain(
       'integer (int64)',
     );
-    await expectSound(opened, 'api-schemas');
+    await expectSound(opened);
   });
 
   it('leads to each operation by link, arrow keys and palette, with the focus kept in the list', async () => {
@@ -73,7 +73,7 @@ describe('the API reference', () => {
     expect(await page.getByText(/It works until/).innerText()).toMatch(
       /5 Dec 2030, in \d+ (years|months) on the app’s clock/,
     );
-    await expectSound(opened, 'api-deprecated');
+    await expectSound(opened);
     await engine.call('clock.set', { to: '2030-12-05T00:00:00Z' });
     await page.getByText(/It was removed on/).waitFor();
     await field(page, 'petId').fill('1');
@@ -99,7 +99,7 @@ describe('a request that is sent', () => {
     expect(await block(page, 'response as on the wire')).toMatch(
       /^HTTP\/1\.1 201 Created\n[^]*X-RateLimit-Remaining: 59/,
     );
-    await expectSound(opened, 'api-sent');
+    await expectSound(opened);
 
     const { id: projectId } = await engine.demo();
     const { items } = (await engine.call('pets.list', { projectId, search: 'Rex' })) as { items: PetRecord[] };
@@ -215,7 +215,7 @@ describe('the API of an upstream', () => {
     await send(page);
     await response(page).getByText('200 OK').waitFor();
     expect(await block(page, 'body of the response')).toContain('"n": 9007199254740993');
-    await expectSound(opened, 'api-upstream');
+    await expectSound(opened);
   });
 
   it('without a document is explained, and can be sent to', async () => {
@@ -231,7 +231,7 @@ describe('the API of an upstream', () => {
     await page.getByText('No OpenAPI document is served').waitFor();
     await send(page);
     await response(page).getByText('404 Not Found').waitFor();
-    await expectSound(opened, 'api-none');
+    await expectSound(opened);
   });
 });
 

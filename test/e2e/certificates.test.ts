@@ -70,7 +70,7 @@ describe('the root', () => {
     }
     await root.getByText(engine.app.runtime.caFile, { exact: true }).waitFor();
     await page.getByRole('heading', { level: 3, name: 'Chromium and Chrome' }).waitFor();
-    await expectSound(opened, 'certificates');
+    await expectSound(opened);
 
     expect(await download(page, 'Download PEM')).toEqual({ name: 'vivarium-root.pem', octets: Buffer.from(pem) });
     const der = await download(page, 'Download DER');
@@ -94,7 +94,7 @@ describe('the root', () => {
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
     expect(await dialog.getByLabel('Suffix').inputValue()).toBe('com');
-    await expectSound(opened, 'certificates-extend');
+    await expectSound(opened);
     await dialog.getByLabel('Suffix').fill('acme.com');
     await page.keyboard.press('Enter');
     await toast(page, /The root may sign for acme\.com now/).waitFor();
@@ -119,7 +119,7 @@ describe('the root’s private key', () => {
       sealer.locked = true;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByRole('alert').getByText('the keyring is locked').waitFor();
-      await expectSound(opened, 'certificates-key-refused');
+      await expectSound(opened);
       sealer.locked = false;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByText('Headless cannot start on this folder').waitFor();
@@ -174,7 +174,7 @@ describe('trust', () => {
     const { page } = opened;
     const trust = page.getByRole('region', { name: 'Trust' });
     await trust.getByText('another root', { exact: true }).waitFor();
-    await expectSound(opened, 'certificates-other-root');
+    await expectSound(opened);
     await trust.getByRole('button', { name: /^Untrust it: Vivarium root \(anna@laptop/ }).click();
     await toast(page, 'the other root is out').waitFor();
     await trust.getByText('another root', { exact: true }).waitFor({ state: 'detached' });
@@ -195,7 +195,7 @@ describe('a leaf', () => {
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
     await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').waitFor();
-    await expectSound(opened, 'certificate');
+    await expectSound(opened);
     expect(await download(page, 'Download PEM')).toEqual({
       name: 'www.happypaws.test.pem',
       octets: Buffer.from(pem),
@@ -219,7 +219,7 @@ describe('a leaf', () => {
     await engine.call('records.put', caa);
     await page.getByRole('button', { name: 'Renew' }).click();
     await page.getByRole('alert').getByText('authorises other-ca.example only').waitFor();
-    await expectSound(opened, 'certificate-refused');
+    await expectSound(opened);
     await page.getByRole('link', { name: 'Mend it at the domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
@@ -231,7 +231,7 @@ describe('a leaf', () => {
     const { page, open } = opened;
     await page.getByText('There is no certificate').waitFor();
     await page.getByText('authorises other-ca.example only').waitFor();
-    await expectSound(opened, 'certificate-missing');
+    await expectSound(opened);
     const href = await page.getByRole('link', { name: 'Go to the domain' }).getAttribute('href');
     expect(href).toBe('/projects/happy-paws/domains/happypaws.example');
     await open('/certificates/gone.test');
@@ -257,5 +257,5 @@ it('explains itself where there are no domains', async () => {
   const opened = await openPage({ empty: true, path: '/certificates' });
   await opened.page.getByText('No custom domains yet').waitFor();
   await opened.page.getByText('SHA-256 fingerprint').waitFor();
-  await expectSound(opened, 'certificates-empty');
+  await expectSound(opened);
 });

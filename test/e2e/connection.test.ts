@@ -1,29 +1,42 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { usePages } from '../support/page-browser.ts';
+import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page-build.ts';
+import { useEnginePages } from '../support/page-on-engine.ts';
+import { startProgram } from '../support/program.ts';
 
-const openPage = usePages();
+const openPage = useEnginePages();
 
 const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 
 /** What a browser says by itself when a connection fails; a page cannot keep it from that. */
 const isAboutNetwork = (text: string): boolean => /^(?:WebSocket connection to|Failed to load resource)/.test(text);
 
+/** The link that signs in. */
+const linkTo = ({ control }: Engine['app']['runtime']): string => `${control.url}/#token=${control.token}`;
+
+/** Starts on the data and the control port of an engine that has stopped. */
+async function startAgain({ dataDir, app }: Engine): Promise<Engine> {
+  return startEngine(
+    { dataDir, controlPort: Number(new URL(app.runtime.control.url).port) },
+    { assetsDir: await buildPage() },
+  );
+}
+
 describe('a lost connection', () => {
   it('shows, keeps the page readable, and heals by itself', async () => {
     const { page, engine, errors } = await openPage();
-    await seen(page, 'live');
+    await seen(page, 'Biscuit');
+    const { id: projectId } = await engine.demo();
     await engine.stop();
     await seen(page, 'The connection to Vivarium is lost.');
-    await seen(page, 'http://demo.vivarium.localhost:8080/v1');
+    await seen(page, `http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1`);
     await seen(page, 'Biscuit');
-    const dataset = engine.world.pets['prj_demo'];
-    if (dataset !== undefined) dataset.production = [{ id: '1', name: 'Newborn', categoryId: '1', status: 'sold' }];
-    await engine.restart();
+    const again = await startAgain(engine);
+    await again.call('pets.update', { projectId, id: 1, name: 'Newborn' });
     await seen(page, 'Newborn');
     await seen(page, 'live');
     expect(await page.getByText('The connection to Vivarium is lost.').count()).toBe(0);
@@ -31,26 +44,29 @@ describe('a lost connection', () => {
   });
 
   it('shows that the engine does not answer, though the connection stands', async () => {
-    const { page, engine, errors } = await openPage();
+    const { page, errors } = await openPage({ empty: true });
+    const { runtime, child } = await startProgram(['--empty']);
+    await page.goto(linkTo(runtime));
     await seen(page, 'live');
-    const speak = engine.hush();
+    child.kill('SIGSTOP');
+    track(() => void child.kill('SIGCONT'));
     await seen(page, 'Vivarium does not answer at the moment.');
-    speak();
+    child.kill('SIGCONT');
     await seen(page, 'live');
     expect(errors).toEqual([]);
   });
 
   it('asks for the new link when the engine has been started with another token', async () => {
     const { page, engine } = await openPage();
-    await seen(page, 'live');
     // It is there before the engine goes; whether it stays is what is asked.
     await seen(page, 'Biscuit');
     await engine.stop();
-    await engine.restart('another-token');
+    await rm(join(engine.dataDir, 'control-token'));
+    const again = await startAgain(engine);
     await seen(page, 'wants its new link');
     await seen(page, 'Biscuit');
     await page.getByRole('button', { name: 'Sign in again' }).click();
-    await page.getByLabel('Link').fill(`${engine.url}/#token=another-token`);
+    await page.getByLabel('Link').fill(linkTo(again.app.runtime));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await seen(page, 'live');
   });
@@ -58,7 +74,7 @@ describe('a lost connection', () => {
 
 describe('signing in', () => {
   it('explains itself without a token, and says at the field what is wrong', async () => {
-    const { page, engine, errors } = await openPage({ path: '/' });
+    const { page, engine, errors } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     const field = page.getByLabel('Link');
     await field.fill('http://example.org/#token=abc');
@@ -66,25 +82,25 @@ describe('signing in', () => {
     await page.getByRole('alert').getByText('The link leads to example.org').waitFor();
     expect(await field.inputValue()).toBe('http://example.org/#token=abc');
     expect(await field.getAttribute('aria-invalid')).toBe('true');
-    await field.fill(engine.link);
+    await field.fill(linkTo(engine.app.runtime));
     await field.press('Enter');
     await seen(page, 'live');
-    expect(page.url()).toBe(`${engine.url}/`);
+    expect(page.url()).toBe(`${engine.app.runtime.control.url}/`);
     expect(errors).toEqual([]);
   });
 
   it('says that a link is not taken', async () => {
-    const { page } = await openPage({ path: '/#token=wrong' });
+    const { page } = await openPage({ empty: true, signedIn: false, path: '/#token=wrong' });
     await page.getByText('Vivarium does not take that link.').waitFor();
     expect(page.url()).not.toContain('wrong');
   });
 
   it('takes a link that is opened in the same tab', async () => {
-    const { page, engine } = await openPage({ path: '/' });
+    const { page, engine } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    await page.goto(engine.link);
+    await page.goto(linkTo(engine.app.runtime));
     await seen(page, 'live');
-    expect(page.url()).toBe(`${engine.url}/`);
+    expect(page.url()).toBe(`${engine.app.runtime.control.url}/`);
   });
 });
 

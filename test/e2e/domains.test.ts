@@ -47,7 +47,7 @@ describe('the life of a domain', () => {
       const record = region(page, 'Record');
       await record.getByRole('button', { name: 'Copy value' }).click();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
-      await expectSound(opened, 'domain-attach');
+      await expectSound(opened);
 
       // Without its record it fails, and says what to do.
       await button(page, 'Verify').click();
@@ -92,7 +92,7 @@ describe('the life of a domain', () => {
         'the root not asked',
       ]);
       await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
-      await expectSound(opened, 'domain-caa');
+      await expectSound(opened);
 
       // The change that the walk names mends it.
       await button(page, 'Do it in my local zone').click();
@@ -128,7 +128,7 @@ describe('the life of a domain', () => {
     await outlook(page)
       .getByText(/^Visible in/)
       .waitFor();
-    await expectSound(opened, 'domain-propagating');
+    await expectSound(opened);
     await button(page, 'Advance the clock').click();
     await rowSays(page, 'shop.happypaws.test', 'certificate issued');
     await record.getByText(/^The record is in the zone/).waitFor();
@@ -155,7 +155,7 @@ describe('the life of a domain', () => {
     await button(page, 'Extend the root').click();
     const dialog = page.getByRole('dialog', { name: 'Let the root sign for acme.com?' });
     await dialog.getByText('This cannot be undone').waitFor();
-    await expectSound(opened, 'domain-root');
+    await expectSound(opened);
     await dialog.getByRole('button', { name: 'Extend the root' }).click();
     await rowSays(page, 'www.acme.com', 'certificate issued');
     expect(opened.errors).toEqual([]);
@@ -166,14 +166,14 @@ describe('the life of a domain', () => {
     const { page } = opened;
     await rowSays(page, 'www.happypaws.test', 'certificate issued');
     await rowSays(page, 'happypaws.example', 'certificate refused');
-    await expectSound(opened, 'domains');
+    await expectSound(opened);
     await row(page, 'shop.happypaws.test').click();
     const checks = region(page, 'Checks');
     await checks.getByText('Expected').waitFor();
     await checks.getByText('happypaws.old-host.example', { exact: true }).waitFor();
     await checks.getByRole('button', { name: 'Copy record' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('shop CNAME cname.vivarium.localhost');
-    await expectSound(opened, 'domain-wrong');
+    await expectSound(opened);
   });
 });
 
@@ -206,7 +206,7 @@ describe('attaching a domain', () => {
     const opened = await openPage({ path: '/projects/demo/domains' });
     const { page, engine } = opened;
     await page.getByText('No domains yet').waitFor();
-    await expectSound(opened, 'domains-none');
+    await expectSound(opened);
     await button(page, 'Attach a domain').last().click();
     await page.getByLabel('Hostname').fill('www.acme.test');
     await page.keyboard.press('Enter');
@@ -220,7 +220,7 @@ describe('attaching a domain', () => {
     await rowSays(page, 'www.acme.test', 'suspended');
     await button(page, 'Close').click();
     await page.getByText('1 domain is suspended.').waitFor();
-    await expectSound(opened, 'domains-suspended');
+    await expectSound(opened);
     await button(page, 'Change the plan to Pro').click();
     await rowSays(page, 'www.acme.test', 'pending');
     expect(opened.errors).toEqual([]);
@@ -252,7 +252,7 @@ describe('redirects and configuration', () => {
       .getByRole('alert')
       .getByText(/makes a loop/)
       .waitFor();
-    await expectSound(opened, 'domain-redirects');
+    await expectSound(opened);
     await to.fill('happypaws.example');
     await page.getByLabel('Status').selectOption('308');
     await button(page, 'Save').click();
@@ -272,7 +272,7 @@ describe('redirects and configuration', () => {
     const { page, engine } = opened;
     const text = page.getByRole('textbox', { name: 'Configuration' });
     expect(JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
-    await expectSound(opened, 'domain-configuration');
+    await expectSound(opened);
     await text.fill('{ "primary": ');
     await button(page, 'Apply').click();
     await page.getByText(/This is not JSON/).waitFor();
@@ -326,7 +326,7 @@ describe('the list of domains', () => {
       await page.getByLabel('State').selectOption({ label: 'Misconfigured (1)' });
       await page.getByText('No domain matches').waitFor();
       await button(page, 'Show all').click();
-      await expectSound(opened, 'domains-thousand');
+      await expectSound(opened);
     },
     STORY_MS_MAX,
   );
@@ -386,6 +386,6 @@ describe('the list of domains', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
     await page.keyboard.press('Escape');
     await focused(page, hostname);
-    await expectSound(opened, 'domains-narrow');
+    await expectSound(opened);
   });
 });

@@ -10,7 +10,7 @@ describe('getting around', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Command' }).waitFor();
     await page.keyboard.type('shortcuts');
-    await expectSound(opened, 'palette');
+    await expectSound(opened);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
@@ -22,7 +22,7 @@ describe('getting around', () => {
     const { page } = opened;
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
-    await expectSound(opened, 'shortcuts');
+    await expectSound(opened);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Command' }).fill('?');

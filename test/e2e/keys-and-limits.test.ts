@@ -29,7 +29,7 @@ describe('the plan', () => {
     const opened = await openPage({ path: HAPPY_PAWS });
     const { page, engine } = opened;
     await plans(page).getByText('3 domains will be suspended').waitFor();
-    await expectSound(opened, 'plan');
+    await expectSound(opened);
     await plans(page).getByRole('button', { name: 'Change to Free' }).click();
     await page.getByText('Happy Paws is on Free now. 3 domains are suspended.').waitFor();
     expect((await project(engine, 'happy-paws')).plan).toBe('free');
@@ -52,7 +52,7 @@ describe('the plan', () => {
     await expect.poll(() => perDay.getAttribute('aria-invalid')).toBe('true');
     expect(await perDay.evaluate((field) => field.getAttribute('aria-describedby'))).not.toBeNull();
     expect(await perMinute.inputValue()).toBe('5000');
-    await expectSound(opened, 'enterprise-refused');
+    await expectSound(opened);
     await perDay.fill('90000');
     await page.keyboard.press('Enter');
     await page.getByText('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.').waitFor();
@@ -80,7 +80,7 @@ describe('an API key', () => {
     await panel.getByRole('button', { name: 'Copy the secret of <b>Storefront</b>' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
     expect(await panel.getByRole('group', { name: 'request with the secret' }).innerText()).toContain(secret);
-    await expectSound(opened, 'secret');
+    await expectSound(opened);
 
     await ask(engine, 3, secret);
     await expect
@@ -103,7 +103,7 @@ describe('an API key', () => {
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke Demo key?' });
     await dialog.getByText('This cannot be undone').waitFor();
-    await expectSound(opened, 'revoke');
+    await expectSound(opened);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     expect((await engine.api()).status).toBe(200);
@@ -116,7 +116,7 @@ describe('an API key', () => {
     expect((await engine.api({ key: secret })).status).toBe(401);
     await keys(page).getByText('1 revoked key').click();
     await page.getByRole('list', { name: 'Revoked API keys' }).getByText('Demo key').waitFor();
-    await expectSound(opened, 'revoked');
+    await expectSound(opened);
   });
 
   it('that was never used says so, and when it was used', async () => {
@@ -145,7 +145,7 @@ describe('callers', () => {
     await page.getByText('ends in').waitFor();
     await ask(engine, 5, null);
     await meter(page, '127.0.0.1: minute').waitFor();
-    await expectSound(opened, 'banned');
+    await expectSound(opened);
     await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
     await page.getByText('The ban of Demo key is lifted.').waitFor();
     await page.getByText('ends in').waitFor({ state: 'detached' });

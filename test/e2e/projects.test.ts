@@ -22,7 +22,7 @@ describe('the project switcher', () => {
     const list = page.getByRole('dialog', { name: 'Projects' });
     await list.getByText('and 72 more; type to find one').waitFor();
     expect(await list.getByRole('option').count()).toBe(50);
-    await expectSound(opened, 'project-switcher');
+    await expectSound(opened);
     await page.keyboard.type('happy');
     await list.getByRole('option', { name: 'Happy Paws' }).waitFor();
     expect(await list.getByRole('option').count()).toBe(1);
@@ -61,7 +61,7 @@ describe('a new project', () => {
     await page.getByRole('button', { name: 'New project' }).click();
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name', { exact: true }).fill('<b>Pet</b> Shop');
-    await expectSound(opened, 'new-project');
+    await expectSound(opened);
     await page.keyboard.press('Enter');
     await heading(page, '<b>Pet</b> Shop');
     expect(new URL(page.url()).pathname).toBe('/projects/b-pet-b-shop');
@@ -104,7 +104,7 @@ describe('General', () => {
     await page.getByLabel('Name', { exact: true }).fill('Zoo');
     await page.getByLabel('Slug').fill('zoo');
     await seen(page, 'The old hostnames stop being served at once.');
-    await expectSound(opened, 'general');
+    await expectSound(opened);
     await page.getByRole('button', { name: 'Save' }).first().click();
     await seen(page, 'Saved Zoo.');
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/zoo/general');
@@ -141,7 +141,7 @@ describe('General', () => {
     const dialog = page.getByRole('dialog', { name: 'Remove Happy Paws' });
     await dialog.getByText('www.happypaws.test').waitFor();
     await dialog.getByText('30 pets').waitFor();
-    await expectSound(opened, 'remove-project');
+    await expectSound(opened);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Remove the project' }).click();
     await dialog.getByRole('button', { name: 'Remove Happy Paws' }).click();

@@ -89,7 +89,7 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
 
     await reach.getByText('Windows: PAC file').click();
     await reach.getByRole('heading', { name: /NRPT/ }).waitFor();
-    await expectSound(opened, 'reach-domain');
+    await expectSound(opened);
   });
 
   it('is at hand for platform hostnames, by keyboard, and says what to install where there is no browser', async () => {
@@ -106,6 +106,6 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     await page.getByRole('combobox', { name: 'Command' }).fill('open demo-staging in browser');
     await page.keyboard.press('Enter');
     await reach.getByText('No browser was opened.').waitFor();
-    await expectSound(opened, 'reach-general');
+    await expectSound(opened);
   });
 });

@@ -16,7 +16,7 @@ describe('a group of settings', () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').waitFor();
-    await expectSound(opened, 'settings');
+    await expectSound(opened);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
     await field(page, 'Refusals that ban a key').focus();
     await page.keyboard.press('Control+a');
@@ -52,7 +52,7 @@ describe('a group of settings', () => {
     await field(page, 'Origins').fill('http://localhost:5173\n<b>somewhere</b>');
     await group(page, 'CORS').getByRole('button', { name: 'Save' }).click();
     await group(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
-    await expectSound(opened, 'settings-refused');
+    await expectSound(opened);
     expect(await inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
 
     await group(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
@@ -121,7 +121,7 @@ describe('about this Vivarium', () => {
     await group(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
     const dialog = page.getByRole('dialog', { name: 'Licences' });
     await dialog.getByText('## svelte - ').waitFor();
-    await expectSound(opened, 'licences');
+    await expectSound(opened);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });

@@ -57,13 +57,13 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByText('No requests yet').waitFor();
-    await expectSound(opened, 'traffic-empty');
+    await expectSound(opened);
     await few(engine);
     await row(page, /POST\s*201/).waitFor();
     await row(page, /401\s*\/v1\/pets\?status=sold/).waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     expect(await rows(page).first().innerText()).toContain('/v1/nope');
-    await expectSound(opened, 'traffic');
+    await expectSound(opened);
   });
 
   it('shows an entry beside the list: stages, timings, the limit then, headers, bodies digit by digit', async () => {
@@ -77,7 +77,7 @@ describe('the Traffic page', () => {
     );
     expect(await block(page, 'request body').innerText()).toContain('9007199254740993');
     expect(await block(page, 'response body').innerText()).toContain('9007199254740993');
-    await expectSound(opened, 'traffic-entry');
+    await expectSound(opened);
     await page.getByRole('group', { name: 'Show of the request' }).getByText('Headers').click();
     await pane(page)
       .getByText(/^Bearer viv_.*…$/)
@@ -206,7 +206,7 @@ describe('the Traffic page', () => {
     await row(page, /POST\s*201/).click();
     await pane(page).getByRole('button', { name: 'As code' }).click();
     expect(await block(page, 'as curl').innerText()).toContain('-H "Authorization: Bearer $VIVARIUM_KEY"');
-    await expectSound(opened, 'traffic-code');
+    await expectSound(opened);
     await page.getByRole('group', { name: 'For', exact: true }).getByText('fetch').click();
     const code = await block(page, 'as fetch').innerText();
     expect(code).toContain('process.env.VIVARIUM_KEY');
@@ -230,7 +230,7 @@ describe('the Traffic page', () => {
     await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Forget all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
-    await expectSound(opened, 'traffic-forget');
+    await expectSound(opened);
     await dialog.getByRole('button', { name: 'Forget all traffic' }).click();
     await toast(page, 'Forgot 3 entries.').waitFor();
     await page.getByText('No requests yet').waitFor();
@@ -241,7 +241,7 @@ describe('the Traffic page', () => {
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Recording', exact: true }).click();
     await page.getByText('Not recorded: what goes through a WebSocket').waitFor();
-    await expectSound(opened, 'traffic-recording');
+    await expectSound(opened);
     await page.getByRole('switch', { name: 'Record requests' }).click();
     await page.keyboard.press('Escape');
     await list(page).getByText('Recording is off').first().waitFor();
@@ -258,7 +258,7 @@ describe('the Traffic page', () => {
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor({ timeout: 15_000 });
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     expect(await page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
-    await expectSound(opened, 'traffic-charts');
+    await expectSound(opened);
     // A theme that is chosen does not change a ground that is forced.
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
     const theme = page.getByRole('group', { name: 'Theme' });
@@ -271,7 +271,7 @@ describe('the Traffic page', () => {
     await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
     await page.getByRole('group', { name: 'How' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
-    await expectSound(opened, 'traffic-table');
+    await expectSound(opened);
     await page.getByRole('group', { name: 'Range' }).getByText('30 min').click();
     await page.getByRole('heading', { name: 'The last 30 minutes' }).waitFor();
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ show: 'charts', minutes: '30' });

@@ -18,7 +18,7 @@ describe('a project that leads to a server of one’s own', () => {
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await expect.poll(() => dialog.getByLabel('Upstream').getAttribute('aria-invalid')).toBe('true');
     expect(await dialog.getByLabel('Upstream').inputValue()).toBe('localhost:3000');
-    await expectSound(opened, 'new-upstream-project');
+    await expectSound(opened);
     await dialog.getByLabel('Upstream').fill(upstream.url);
     await dialog.getByLabel('Host that it sees').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
@@ -28,7 +28,7 @@ describe('a project that leads to a server of one’s own', () => {
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
     expect(await page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);
-    await expectSound(opened, 'overview-upstream');
+    await expectSound(opened);
     const answer = await engine.api({ host: 'app.vivarium.localhost', path: '/' });
     expect(answer.text).toBe(`asked for app.vivarium.localhost:${port}`);
   });
@@ -44,7 +44,7 @@ describe('a project that leads to a server of one’s own', () => {
     expect(await page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText(`Nothing listens at the upstream ${dead}. Start your server there`).first().waitFor();
-    await expectSound(opened, 'general-upstream');
+    await expectSound(opened);
     await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url.replace('http:', 'https:'));
     await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();
     await page.getByRole('button', { name: 'Save and deploy' }).click();

@@ -1,51 +1,61 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
 import { launchChromium } from './chromium.ts';
-import { type Engine, startEngine } from './engine.ts';
+import { type Engine, startEngine, track } from './engine.ts';
+import { findViolations } from './page-audit.ts';
 import { buildPage } from './page-build.ts';
 
-/** A page of the interface in a real browser before a real engine. */
+/** A signed-in page of the interface in a real browser before a real engine. */
 export interface EnginePage {
   page: Page;
   engine: Engine;
   /** Errors and warnings of the console and the page, and what the content security policy refused. */
   errors: string[];
-  /** Goes to a path of the interface as a link in a mail would: with a whole new load. */
+  /** Loads a path of the interface, as a link in a mail would. */
   open(path: string): Promise<void>;
-  /**
-   * What axe finds wrong with the page as it stands, in both themes; with `name`, a screenshot of each is left in
-   * `test/e2e/screenshots`.
-   */
-  audit(name?: string): Promise<string[]>;
 }
 
-export interface EnginePageOptions extends BrowserContextOptions {
+export interface EnginePageOptions {
   /** One that runs already; one of the demo's is started when left out. */
   engine?: Engine;
   /** Starts without the demo. */
   empty?: boolean;
-  /** Where to go once signed in. */
+  /** Where to go, after the origin. */
   path?: string;
+  /** False leaves out the token, so that the page asks for it. */
+  signedIn?: boolean;
+  viewport?: { width: number; height: number };
+  colorScheme?: 'light' | 'dark';
+  timezoneId?: string;
   /** Runs before the page is opened. */
   prepare?: (engine: Engine) => Promise<void>;
 }
 
-const WINDOW = { width: 1440, height: 900 };
-const SCREENSHOTS = join(import.meta.dirname, '..', 'e2e', 'screenshots');
+/** A tab, and what it has complained about since its test began. */
+interface Tab {
+  context: BrowserContext;
+  page: Page;
+  errors: string[];
+}
 
-/** Says in the console what the content security policy refused, also where the browser keeps it to itself. */
-export const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
+const WINDOW = { width: 1440, height: 900 };
+
+/** Reports in the console what the content security policy refused, also where the browser keeps it to itself. */
+const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
 
-/** For a file of tests: starts Chromium once; what it returns opens a signed-in page for one test. */
+/**
+ * For a file of tests: starts Chromium and opens one tab. The returned function starts a fresh engine for one test and loads
+ * the path from it in that tab. Each engine has a port and with it an origin of its own, so that no storage is shared.
+ */
 export function useEnginePages(): (options?: EnginePageOptions) => Promise<EnginePage> {
   let folder: string;
-  let browser: Browser;
   let home: string;
+  let browser: Browser;
+  let shared: Tab | null = null;
 
   beforeAll(async () => {
     folder = await buildPage();
@@ -58,53 +68,69 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     await rm(home, { recursive: true, force: true });
   });
 
-  return async ({ engine: running, empty = false, path, prepare, ...options } = {}) => {
-    const engine = running ?? (await startEngine({ empty }, { assetsDir: folder }));
-    await prepare?.(engine);
-    const context = await browser.newContext({ viewport: WINDOW, timezoneId: 'UTC', ...options });
-    onTestFinished(() => context.close());
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await context.addInitScript(TELL_VIOLATIONS);
-    const page = await context.newPage();
-    const errors: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
+  /** The file's tab; another one for another time zone, which a tab keeps. */
+  async function takeTab(timezoneId: string | undefined): Promise<Tab> {
+    if (timezoneId !== undefined) {
+      const tab = await openTab(browser, timezoneId);
+      onTestFinished(() => tab.context.close());
+      return tab;
+    }
+    const tab = (shared ??= await openTab(browser, 'UTC'));
+    // The next test must not suffer from what this one left.
+    onTestFailed(async () => {
+      shared = null;
+      await tab.context.close();
     });
-    page.on('pageerror', (error) => errors.push(String(error)));
+    return tab;
+  }
+
+  return async (options = {}) => {
+    const { empty = false, path = '/', signedIn = true, viewport = WINDOW, colorScheme = 'light', prepare } = options;
+    const engine = options.engine ?? (await startEngine({ empty }, { assetsDir: folder }));
+    await prepare?.(engine);
+    const tab = await takeTab(options.timezoneId);
+    const { page, context } = tab;
+    const errors: string[] = [];
+    tab.errors = errors;
+    // Before the engine stops, which the page would try to reach again.
+    track(() => leave(tab));
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', forcedColors: 'none' });
     const { url, token } = engine.app.runtime.control;
-    await page.goto(`${url}/#token=${token}`);
-    await page.getByText('live', { exact: true }).waitFor();
-    const open = async (to: string) => void (await page.goto(url + to));
-    if (path !== undefined) await open(path);
-    return { page, engine, errors, open, audit: (name) => audit(page, name) };
+    await page.goto(`${url}${path}${signedIn ? `#token=${token}` : ''}`);
+    if (signedIn) await page.getByText('live', { exact: true }).waitFor();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    return { page, engine, errors, open: async (to) => void (await page.goto(url + to)) };
   };
 }
 
-async function audit(page: Page, name: string | undefined): Promise<string[]> {
-  const found: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    if (name !== undefined) {
-      await mkdir(SCREENSHOTS, { recursive: true });
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${colorScheme}.png`) });
-    }
-    found.push(...(await violations(page)).map((violation) => `${colorScheme}: ${violation}`));
-  }
-  return found;
-}
-
-/** What axe finds, each with the elements that it is about. */
-async function violations(page: Page): Promise<string[]> {
-  // Through the debugger: the page's own policy lets no foreign script in.
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    const { axe: tester } = globalThis as unknown as { axe: typeof axe };
-    return (await tester.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+async function openTab(browser: Browser, timezoneId: string): Promise<Tab> {
+  const context = await browser.newContext({ viewport: WINDOW, timezoneId });
+  await context.addInitScript(REPORT_VIOLATIONS);
+  const page = await context.newPage();
+  const tab: Tab = { context, page, errors: [] };
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') tab.errors.push(message.text());
   });
+  page.on('pageerror', (error) => tab.errors.push(String(error)));
+  return tab;
 }
 
-/** Asserts that nothing was logged and that axe is content, in both themes. */
-export async function expectSound({ errors, audit: run }: EnginePage, name?: string): Promise<void> {
-  expect(await run(name)).toEqual([]);
-  expect(errors).toEqual([]);
+/** Leaves the tab blank for the next test, and alone. */
+async function leave({ context, page }: Tab): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await Promise.all(context.pages().map((each) => (each === page ? page.goto('about:blank') : each.close())));
+  await context.clearPermissions();
+}
+
+/**
+ * Asserts that nothing was logged and that axe finds nothing: everything it tests in the light theme, and in the dark one
+ * what differs there, the contrast of colours.
+ */
+export async function expectSound({ page, errors }: EnginePage): Promise<void> {
+  const light = await findViolations(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await findViolations(page, ['color-contrast']);
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect([...light, ...dark.map((violation) => `dark: ${violation}`), ...errors]).toEqual([]);
 }

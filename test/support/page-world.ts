@@ -1,25 +1,9 @@
-import type { Deploy } from '../../main/contract/deploys.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
 import type { RequestRates, StatusReport } from '../../main/contract/status.ts';
-import type { Environment } from '../../main/contract/values.ts';
-
-/** All that a page can be told of: a small Vivarium made of values, which tests change as they like. */
-export interface World {
-  status: StatusReport;
-  projects: Project[];
-  keys: Record<string, ApiKey[]>;
-  usage: Record<string, CallerUsage[]>;
-  /** Of all projects. */
-  domains: Domain[];
-  deploys: Record<string, Deploy[]>;
-  /** Of every project. */
-  rates: RequestRates;
-  pets: Record<string, Record<Environment, PetRecord[]>>;
-}
 
 export const CREATED_AT = '2026-11-20T09:00:00.000Z';
 
@@ -113,25 +97,12 @@ export function makeDomain(hostname: string, projectId: string, rest: Partial<Do
   };
 }
 
-/** What a first start leaves: the demo project on Free with one key and 30 pets, and nobody has called. */
-export function demoWorld(): World {
-  const project = makeProject('Demo');
-  return {
-    status: {
-      version: '0.1.0',
-      platformZone: 'vivarium.localhost',
-      dataDir: '/home/ada/.local/share/vivarium',
-      ports: { http: 8080, https: 8443, dns: 5380, control: 4780 },
-      urls: { control: 'http://127.0.0.1:4780', http: 'http://127.0.0.1:8080', https: 'https://127.0.0.1:8443' },
-      counts: { projects: 1, keys: 1, domains: 0, pets: 60, requests: 0, refused: 0, connections: 0 },
-      warnings: [],
-    },
-    projects: [project],
-    keys: { [project.id]: [makeKey('key_demo', 'Demo key')] },
-    usage: { [project.id]: [] },
-    domains: [],
-    deploys: {},
-    rates: makeRates([]),
-    pets: { [project.id]: { production: makePets(30), staging: makePets(30) } },
-  };
-}
+export const makeStatus = (): StatusReport => ({
+  version: '0.1.0',
+  platformZone: 'vivarium.localhost',
+  dataDir: '/home/ada/.local/share/vivarium',
+  ports: { http: 8080, https: 8443, dns: 5380, control: 4780 },
+  urls: { control: 'http://127.0.0.1:4780', http: 'http://127.0.0.1:8080', https: 'https://127.0.0.1:8443' },
+  counts: { projects: 1, keys: 1, domains: 0, pets: 60, requests: 0, refused: 0, connections: 0 },
+  warnings: [],
+});

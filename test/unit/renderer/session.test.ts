@@ -7,14 +7,13 @@ import { ProjectSelection } from '../../../renderer/state/project-selection.svel
 import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
-import { demoWorld, makePets, makeProject } from '../../support/page-world.ts';
+import { makePets, makeProject, makeStatus } from '../../support/page-world.ts';
 
 function setUp(storage = createMemoryStorage()) {
   const time = createFakeClock();
   const transport = createFakeTransport();
-  const world = demoWorld();
   const newest = makeProject('Newest');
-  world.projects = [newest, ...world.projects];
+  const world = { status: makeStatus(), projects: [newest, makeProject('Demo')] };
   transport.teach('status.get', () => world.status);
   transport.teach('projects.list', () => world.projects);
   transport.teach('keys.list', () => []);
