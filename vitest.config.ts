@@ -10,6 +10,8 @@ export default defineConfig({
     // A page in a browser, audited in both themes, on a machine that has other things to do.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // As long as Playwright's own waits: what is polled for comes when the browser gets to it.
+    expect: { poll: { timeout: 30_000, interval: 50 } },
     // Two cores are common on build machines; more workers only make the real sockets wait for each other.
     maxWorkers: 2,
     projects: [

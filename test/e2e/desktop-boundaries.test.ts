@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HOSTS, startDesktop, titleOf, windowState, type Desktop } from '../support/desktop.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -170,7 +170,7 @@ for (const host of HOSTS) {
         },
       );
       const intruder = await desktop.pageAt('data:');
-      await vi.waitFor(async () => expect(await intruder.title()).toBe('refused'));
+      await expect.poll(() => intruder.title()).toBe('refused');
     });
 
     it('cannot be replaced by one from elsewhere, not even by the app itself', async () => {

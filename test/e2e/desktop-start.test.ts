@@ -3,10 +3,10 @@
  * other programs.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chooseFromMenu, hideWindow, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
 import type { StandInApp } from '../support/desktop-on-stand-in.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
@@ -98,11 +98,11 @@ describe('the tray', () => {
     const desktop = start();
     await desktop.page();
     const { http, https, dns } = desktop.runtime();
-    await vi.waitFor(async () =>
-      expect((await desktop.trayLabels())[0]).toBe(`Serving HTTP ${http.port}, HTTPS ${https.port}, DNS ${dns.port}`),
-    );
+    await expect
+      .poll(async () => (await desktop.trayLabels())[0])
+      .toBe(`Serving HTTP ${http.port}, HTTPS ${https.port}, DNS ${dns.port}`);
     await desktop.call('clock.freeze');
-    await vi.waitFor(async () => expect((await desktop.trayLabels())[1]).toMatch(/^! The app’s clock is frozen/));
+    await expect.poll(async () => (await desktop.trayLabels())[1]).toMatch(/^! The app’s clock is frozen/);
     await desktop.clickTray('Quit Vivarium');
     expect((await desktop.ended).code).toBe(0);
   });
@@ -110,7 +110,7 @@ describe('the tray', () => {
   it('brings the window back', async () => {
     const desktop = start();
     await desktop.page();
-    await vi.waitFor(async () => expect(await desktop.trayLabels()).toContain('Open Vivarium'));
+    await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');
     await hideWindow(desktop);
     await desktop.clickTray('Open Vivarium');
     expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
@@ -129,15 +129,15 @@ describe('what is handed to other programs', () => {
     await page.evaluate(
       `window.open('https://www.rfc-editor.org/rfc/rfc8659'); window.open('smb://example.org/share')`,
     );
-    await vi.waitFor(() =>
-      expect(desktop.opened).toEqual([
+    await expect
+      .poll(() => desktop.opened)
+      .toEqual([
         expect.stringMatching(new RegExp(`^${url}/sign-in/\\w{43}$`)),
         join(desktop.dataDir, 'logs'),
         desktop.dataDir,
         'https://www.rfc-editor.org/rfc/rfc8659',
-      ]),
-    );
-    await vi.waitFor(() => expect(logOf(desktop.dataDir)).toContain('smb://example.org/share'));
+      ]);
+    await expect.poll(() => logOf(desktop.dataDir)).toContain('smb://example.org/share');
   });
 });
 
@@ -153,12 +153,12 @@ describe('what the page saves', () => {
       );
       await download;
     }
-    await vi.waitFor(() =>
-      expect(desktop.downloads).toEqual([
+    await expect
+      .poll(() => desktop.downloads)
+      .toEqual([
         { url: expect.stringMatching(/^blob:app:\/\/vivarium\//) as string, prevented: false },
         { url: 'data:text/plain,foreign', prevented: true },
-      ]),
-    );
+      ]);
   });
 });
 
@@ -265,7 +265,7 @@ describe('the command line of the installed app', () => {
   it('serves headless until it is asked to stop', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const serving = run('serve', '--data-dir', dataDir, '--empty', ...FREE_PORTS);
-    await vi.waitFor(() => readFileSync(join(dataDir, 'runtime.json')), { timeout: 10_000 });
+    await expect.poll(() => existsSync(join(dataDir, 'runtime.json'))).toBe(true);
     serving.signal('SIGTERM');
     const { code, stdout } = await serving.ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Stopping')]);

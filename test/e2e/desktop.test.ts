@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   chooseFromMenu,
   hideWindow,
@@ -34,7 +34,7 @@ for (const host of HOSTS) {
     it('shows its window where a hidden one is never drawn', async () => {
       const desktop = startDesktop(host, { env: WAYLAND_SESSION });
       await desktop.page();
-      await vi.waitFor(async () => expect((await windowState(desktop)).visible).toBe(true), { timeout: 10_000 });
+      await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
     });
 
     it('keeps serving when its window is closed, and says so once', async () => {
@@ -49,12 +49,12 @@ for (const host of HOSTS) {
       const { message, press } = await dialog;
       expect(message).toBe('Vivarium goes on serving without its window');
       press('Keep serving');
-      await vi.waitFor(async () => expect((await windowState(desktop)).visible).toBe(false));
+      await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
       expect(await desktop.call('status.get')).toHaveProperty('version');
 
       await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.show());
       await closeWindow();
-      await vi.waitFor(async () => expect((await windowState(desktop)).visible).toBe(false));
+      await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
     });
 
     it('shows the window of the first start when it is started again', async () => {
@@ -62,7 +62,7 @@ for (const host of HOSTS) {
       await hideWindow(desktop);
       const again = startDesktop(host, { dataDir: desktop.dataDir });
       expect((await again.ended).code).toBe(0);
-      await vi.waitFor(async () => expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true }));
+      await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
     });
 
     it('runs once for each data folder', async () => {

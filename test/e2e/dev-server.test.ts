@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,8 @@ async function serve(url: string): Promise<Engine> {
   vi.stubEnv('VIVARIUM_BROWSER', findChromium());
   // Its sandbox needs user namespaces, which containers and root do not have.
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox --remote-debugging-port=0');
+  // Where the browser's profile is made, which says how the browser is reached.
+  vi.stubEnv('TMPDIR', temporaryFolder());
   const engine = await startEngine({ empty: true });
   const { id: projectId } = (await engine.call('projects.create', {
     name: 'App',
@@ -73,23 +75,20 @@ async function serve(url: string): Promise<Engine> {
 
 /** Opens the hostname with one click, and gives the page that the browser shows then. */
 async function openWithOneClick(engine: Engine): Promise<Page> {
-  const profiles = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('vivarium-browser-'));
-  const before = profiles();
   const opened = await engine.call('reach.open', { hostname: HOSTNAME, path: '/' });
   expect(opened).toMatchObject({ url: `https://${HOSTNAME}/`, trust: 'root' });
-  const profile = profiles().find((name) => !before.includes(name)) ?? '';
-  const portFile = await vi.waitFor(
+  const port = await vi.waitFor(
     () => {
-      const found = readdirSync(join(tmpdir(), profile), { recursive: true }).find((file) =>
+      const found = readdirSync(tmpdir(), { recursive: true }).find((file) =>
         String(file).endsWith('DevToolsActivePort'),
       );
-      const file = join(tmpdir(), profile, String(found));
-      expect(existsSync(file)).toBe(true);
-      return file;
+      if (found === undefined) throw new Error('The browser is not there yet.');
+      const [written = ''] = readFileSync(join(tmpdir(), String(found)), 'utf8').split('\n');
+      expect(written).not.toBe('');
+      return written;
     },
     { timeout: 60_000, interval: 100 },
   );
-  const [port] = readFileSync(portFile, 'utf8').split('\n');
   const browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`);
   track(() => browser.close());
   return vi.waitFor(
@@ -127,9 +126,10 @@ test(
     );
     expect(await page.evaluate('window.sameDocument')).toBe(true);
     await page.close();
-    await vi.waitFor(async () => {
+    const statuses = async () => {
       const { items } = (await engine.call('traffic.list')) as { items: { authority: string; status: number }[] };
-      expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, status: 101 }));
-    });
+      return items.filter(({ authority }) => authority === HOSTNAME).map(({ status }) => status);
+    };
+    await expect.poll(statuses).toContain(101);
   },
 );

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { createElectronHost } from './desktop-on-electron.ts';
 import { createStandInHost } from './desktop-on-stand-in.ts';
@@ -134,7 +134,7 @@ export const windowState = (app: RunningApp): Promise<{ count: number; visible: 
 
 /** Waits until the app's window can be seen, and hides it. */
 export async function hideWindow(app: RunningApp): Promise<void> {
-  await vi.waitFor(async () => expect((await windowState(app)).visible).toBe(true), { timeout: 10_000 });
+  await expect.poll(async () => (await windowState(app)).visible).toBe(true);
   await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
   expect((await windowState(app)).visible).toBe(false);
 }
