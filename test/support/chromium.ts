@@ -5,6 +5,9 @@ import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
 /** Names under which systems install Chromium or Chrome. */
 const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
+/** Chromium without the windows around its pages: a page costs half of the processor's time there. */
+const SHELL_COMMANDS = ['chromium-headless-shell', 'chrome-headless-shell'];
+
 const FIXED_PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
@@ -18,11 +21,8 @@ const FIXED_PLACES = [
  */
 export function findChromium(environment: NodeJS.ProcessEnv = process.env): string {
   const named = environment.VIVARIUM_CHROMIUM;
-  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const candidates =
-    named !== undefined && named !== ''
-      ? [named]
-      : [...COMMANDS.flatMap((command) => folders.map((folder) => join(folder, command))), ...FIXED_PLACES];
+    named !== undefined && named !== '' ? [named] : [...onPath(COMMANDS, environment), ...FIXED_PLACES];
   const found = candidates.find(isExecutable);
   if (found !== undefined) return found;
   throw new Error(
@@ -30,6 +30,20 @@ export function findChromium(environment: NodeJS.ProcessEnv = process.env): stri
       'Install one ("apt install chromium", "brew install --cask chromium", https://www.google.com/chrome), ' +
       'or set VIVARIUM_CHROMIUM to its program file.',
   );
+}
+
+/**
+ * For tests of pages alone: the headless shell of PATH, or the Chromium of `findChromium` where there is none. Trust stores,
+ * proxies and windows are tested in the whole Chromium.
+ */
+export function findHeadlessChromium(environment: NodeJS.ProcessEnv = process.env): string {
+  if (environment.VIVARIUM_CHROMIUM !== undefined) return findChromium(environment);
+  return onPath(SHELL_COMMANDS, environment).find(isExecutable) ?? findChromium(environment);
+}
+
+function onPath(commands: readonly string[], { PATH = '' }: NodeJS.ProcessEnv): string[] {
+  const folders = PATH.split(delimiter).filter((folder) => folder !== '');
+  return commands.flatMap((command) => folders.map((folder) => join(folder, command)));
 }
 
 function isExecutable(path: string): boolean {

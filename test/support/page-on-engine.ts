@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
-import { launchChromium } from './chromium.ts';
+import { findHeadlessChromium, launchChromium } from './chromium.ts';
 import { type Engine, startEngine, track } from './engine.ts';
 import { findViolations } from './page-audit.ts';
 import { buildPage } from './page-build.ts';
@@ -43,6 +43,14 @@ interface Tab {
 
 const WINDOW = { width: 1440, height: 900 };
 
+/** 900×600, 1440×900 and 900×600 at 200 %, and 4K. */
+const WINDOWS = [
+  { width: 900, height: 600 },
+  { width: 720, height: 450 },
+  { width: 450, height: 300 },
+  { width: 3_840, height: 2_160 },
+];
+
 /** Reports in the console what the content security policy refused, also where the browser keeps it to itself. */
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
@@ -60,7 +68,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
   beforeAll(async () => {
     folder = await buildPage();
     home = await mkdtemp(join(tmpdir(), 'vivarium-home-'));
-    browser = await launchChromium({ home });
+    browser = await launchChromium({ home, executablePath: findHeadlessChromium() });
   });
 
   afterAll(async () => {
@@ -133,4 +141,15 @@ export async function expectSound({ page, errors }: EnginePage): Promise<void> {
   const dark = await findViolations(page, ['color-contrast']);
   await page.emulateMedia({ colorScheme: 'light' });
   expect([...light, ...dark.map((violation) => `dark: ${violation}`), ...errors]).toEqual([]);
+}
+
+/** Asserts for windows of every size that the page at `path`, once `fill` has filled it, does not scroll sideways. */
+export async function expectToFit({ page, open }: EnginePage, path: string, fill: () => Promise<void>): Promise<void> {
+  for (const viewport of WINDOWS) {
+    await page.setViewportSize(viewport);
+    await open(path);
+    await fill();
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow, `${viewport.width}×${viewport.height}`).toBeLessThanOrEqual(0);
+  }
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { findChromium } from '../chromium.ts';
+import { findHeadlessChromium } from '../chromium.ts';
 import { ownApp } from './app.ts';
 import { tell } from './driver.ts';
 
@@ -20,7 +20,7 @@ async function launch(): Promise<BrowserContext> {
   const profile = join(ownApp.getPath('userData'), 'chromium');
   mkdirSync(profile, { recursive: true });
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: findChromium(),
+    executablePath: findHeadlessChromium(),
     // Its sandbox needs user namespaces, which containers and root do not have. In Electron, ports tell when they are closed.
     args: ['--no-sandbox', '--remote-debugging-port=0', '--enable-blink-features=MessagePortCloseEvent'],
     handleSIGINT: false,
