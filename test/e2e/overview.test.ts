@@ -162,10 +162,11 @@ describe('the overview', () => {
     await minute.waitFor();
     await page.getByRole('meter', { name: '127.0.0.1: day' }).waitFor();
     const askedForUsage = () => asked.filter((payload) => payload.includes('limits/usage')).length;
-    expect(askedForUsage()).toBe(1);
+    const before = askedForUsage();
+    expect(before).toBeGreaterThan(0);
     const text = await minute.getAttribute('aria-valuetext');
     await expect.poll(() => minute.getAttribute('aria-valuetext')).not.toBe(text);
-    expect(askedForUsage()).toBe(1);
+    expect(askedForUsage()).toBe(before);
     expect(errors).toEqual([]);
   });
 
