@@ -76,7 +76,8 @@ export function startDesktop(
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const { args = [...FREE_PORTS, '--empty'], env = {} } = options;
   if (!existsSync(DESKTOP_PROGRAM)) throw new Error('The app is not built; run npm run build.');
-  const app = host.start(['--', '--data-dir', dataDir, ...args], env);
+  // The test kills it, so that it cannot clear away what it and Chromium have made there.
+  const app = host.start(['--', '--data-dir', dataDir, ...args], { TMPDIR: temporaryFolder(), ...env });
   track(async () => {
     app.signal('SIGKILL');
     await app.ended;
