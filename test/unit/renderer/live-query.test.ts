@@ -72,6 +72,20 @@ describe('a live query', () => {
     expect(reads()).toBe(2);
   });
 
+  it('answers a change that comes during a read with one more read', async () => {
+    const first = Promise.withResolvers<number>();
+    const answers = [first.promise, Promise.resolve(2)];
+    const { time, query, reads, tell } = setUp({ read: () => answers.shift() ?? Promise.resolve(3) });
+    tell(PETS);
+    first.resolve(1);
+    await settle();
+    expect([reads(), query.value]).toEqual([1, 1]);
+    await time.pass(READ_GAP_MS_MIN);
+    expect([reads(), query.value]).toEqual([2, 2]);
+    await time.pass(READ_GAP_MS_MAX);
+    expect(reads()).toBe(2);
+  });
+
   it('reads a slow engine less often', async () => {
     const slow = Promise.withResolvers<number>();
     const { time, reads, tell } = setUp({ read: () => slow.promise });
