@@ -1,4 +1,4 @@
-import { createContext, onDestroy } from 'svelte';
+import { createContext, onDestroy, untrack } from 'svelte';
 import type { Command, Commands } from './commands/commands.svelte.ts';
 import type { Navigator } from './navigation/navigator.svelte.ts';
 import type { Announcer } from './state/announcer.svelte.ts';
@@ -25,4 +25,14 @@ export const [getClock, setClock] = createContext<AppClock>();
 /** Offers what a component can do to palette and keyboard for as long as it is shown. `list` may read reactive state. */
 export function offerCommands(list: () => readonly Command[]): void {
   onDestroy(getPage().commands.offer(list));
+}
+
+/**
+ * Makes the state of a component once, and closes it when the component goes. What `make` reads is read as it is then: a
+ * component whose state is about another thing is made anew for it (`{#key}`).
+ */
+export function useState<State>(make: () => State & ({ close?: () => void } | undefined)): State {
+  const state = untrack(make);
+  onDestroy(() => state?.close?.());
+  return state;
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../connection/connection.svelte.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError } from '../connection/transport.ts';
+import { ConnectionLostError, type Client } from '../connection/transport.ts';
 import type { RealTime } from '../time/real-time.ts';
 
 /**
@@ -18,9 +18,14 @@ export interface ChangeSource {
   subscribe(listener: (change: Change) => void): () => void;
 }
 
-export interface LiveQueryOptions<Value> {
+/** What view state knows of the engine through. */
+export interface Source {
+  client: Client;
   changes: ChangeSource;
   time: RealTime;
+}
+
+export interface LiveQueryOptions<Value> extends Omit<Source, 'client'> {
   /** Asks the engine. `signal` aborts when nobody wants the answer any more. */
   read: (signal: AbortSignal) => Promise<Value>;
   /** Whether `change` can have changed the answer. */

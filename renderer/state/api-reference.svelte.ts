@@ -4,8 +4,7 @@ import type { Project } from '../../main/contract/projects.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import type { Change } from '../connection/connection.svelte.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { readApiDocument, type ApiDocument, type ApiOperation } from './api-document.ts';
 import { Trial } from './api-trial.svelte.ts';
 
@@ -20,10 +19,7 @@ export interface Description {
 /** As whom requests are sent: as an API key of the project by its id, with a secret, or as nobody. */
 export type Credential = { kind: 'key'; keyId: string } | { kind: 'secret' } | { kind: 'none' };
 
-export interface ApiReferenceOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface ApiReferenceOptions extends Source {
   project: Pick<Project, 'id'>;
   environment: Environment;
 }

@@ -1,7 +1,6 @@
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 import { Task } from './task.svelte.ts';
 import { TrustStores } from './trust-stores.svelte.ts';
@@ -10,12 +9,6 @@ export type RootInfo = Awaited<ReturnType<Client['ca']['get']>>;
 
 /** Where the root's private key is kept. */
 export type KeyStorage = RootInfo['key']['storage'];
-
-export interface CertificatesPageOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
-}
 
 /** The root, where it is trusted, and the domains whose leaves it signs. */
 export class CertificatesPage {
@@ -26,7 +19,7 @@ export class CertificatesPage {
   readonly keyMove: Task<[to: KeyStorage]>;
   readonly #client: Client;
 
-  constructor(options: CertificatesPageOptions) {
+  constructor(options: Source) {
     const { client, changes, time } = options;
     this.#client = client;
     this.root = new LiveQuery({

@@ -1,14 +1,10 @@
 import type { DomainConfiguration } from '../../main/contract/domains.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError, type Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { ConnectionLostError } from '../connection/transport.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-export interface ConfigurationEditorOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface ConfigurationEditorOptions extends Source {
   toasts: Pick<Toasts, 'done'>;
   projectId: string;
 }

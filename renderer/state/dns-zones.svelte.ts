@@ -2,9 +2,8 @@ import { parseDuration } from '../../main/contract/duration.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { formatCounted, formatSpan } from '../time/format.ts';
-import type { RealTime } from '../time/real-time.ts';
 import { Form } from './form.svelte.ts';
 import { shownRows, type RecordRow } from './record-rows.ts';
 import type { Undoable } from './toasts.svelte.ts';
@@ -24,12 +23,6 @@ export interface ZoneCopy {
   text: string;
 }
 
-export interface DnsZonesOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
-}
-
 interface ZoneValues extends Record<string, unknown> {
   name: string;
   supportsAlias: boolean;
@@ -42,7 +35,7 @@ export class DnsZones {
   readonly settings: LiveQuery<Settings>;
   readonly #client: Client;
 
-  constructor({ client, changes, time }: DnsZonesOptions) {
+  constructor({ client, changes, time }: Source) {
     this.#client = client;
     this.zones = new LiveQuery({
       changes,

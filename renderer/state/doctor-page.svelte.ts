@@ -1,8 +1,7 @@
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../main/contract/doctor.ts';
 import type { Change } from '../connection/connection.svelte.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /** What areas are called, in the order of the report. */
 export const AREA_TITLES: Record<DoctorArea, string> = {
@@ -30,12 +29,6 @@ const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
   'settings.changed': ['dns', 'root'],
 };
 
-export interface DoctorPageOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
-}
-
 /** The doctor's report: made when the page opens, in parts after changes, and as a whole on request. */
 export class DoctorPage {
   readonly query: LiveQuery<DoctorReport>;
@@ -46,7 +39,7 @@ export class DoctorPage {
   #last: DoctorReport | undefined;
   readonly #client: Client;
 
-  constructor({ client, changes, time }: DoctorPageOptions) {
+  constructor({ client, changes, time }: Source) {
     this.#client = client;
     this.query = new LiveQuery({
       changes,

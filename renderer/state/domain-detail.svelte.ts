@@ -2,9 +2,7 @@ import { ORPCError } from '@orpc/client';
 import type { CaaVerdict } from '../../main/contract/caa.ts';
 import type { Certificate } from '../../main/contract/certificates.ts';
 import type { Settings } from '../../main/contract/settings.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { readLocalRecords, type LocalRecords } from './record-plan.ts';
 
 /** Whose issuance is rehearsed. Empty texts stand for what the settings say. */
@@ -23,10 +21,7 @@ export interface CaaAnswer {
   identity: Settings['caaIdentity'];
 }
 
-export interface DomainDetailOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface DomainDetailOptions extends Source {
   hostname: string;
 }
 

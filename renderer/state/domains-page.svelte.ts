@@ -1,10 +1,8 @@
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Project } from '../../main/contract/projects.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
-import type { RealTime } from '../time/real-time.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { ConfigurationEditor } from './configuration-editor.svelte.ts';
 import { DomainActions } from './domain-actions.svelte.ts';
@@ -23,10 +21,7 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number]['value'];
 
-export interface DomainsPageOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface DomainsPageOptions extends Source {
   navigator: Navigator;
   toasts: Toasts;
   announcer: Announcer;
@@ -141,7 +136,7 @@ export class DomainsPage {
   }
 
   /** Back to the list alone. */
-  close(): void {
+  leave(): void {
     this.#passing?.cancel();
     this.#options.navigator.show(undefined);
     this.#options.navigator.narrow({ attach: undefined });
@@ -176,7 +171,7 @@ export class DomainsPage {
     if (!this.redirects.rows.some(({ from }) => from === hostname)) this.redirects.add(hostname);
   }
 
-  dispose(): void {
+  close(): void {
     this.#passing?.cancel();
     this.domains.close();
     this.configuration.close();

@@ -1,8 +1,7 @@
 import { DEFAULT_SETTINGS } from '../../main/contract/default-settings.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { joinDuration, sameDuration, splitDuration } from '../time/typed-duration.ts';
 import { Form } from './form.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
@@ -164,10 +163,7 @@ export const presetOf = (values: { propagation: string; issuanceDelay: string })
       sameDuration(propagation, values.propagation) && sameDuration(issuanceDelay, values.issuanceDelay),
   )?.value;
 
-export interface EngineSettingsOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface EngineSettingsOptions extends Source {
   toasts: Toasts;
 }
 

@@ -1,13 +1,8 @@
 import { ORPCError } from '@orpc/client';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-export interface EntryDetailOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface EntryDetailOptions extends Source {
   id: string;
 }
 

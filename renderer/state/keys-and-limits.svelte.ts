@@ -4,20 +4,15 @@ import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Change } from '../connection/connection.svelte.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { formatCounted } from '../time/format.ts';
-import type { RealTime } from '../time/real-time.ts';
 import { Form } from './form.svelte.ts';
 import { describeLimits, PLAN_NAMES, readLimits, type TypedLimits } from './plans.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import type { FreshKey, UnreadSecrets } from './unread-secrets.svelte.ts';
 
-export interface KeysAndLimitsOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface KeysAndLimitsOptions extends Source {
   toasts: Toasts;
   secrets: UnreadSecrets;
   /** The project that the page is about, as it is now. */

@@ -1,14 +1,9 @@
 import { ORPCError } from '@orpc/client';
 import type { Certificate } from '../../main/contract/certificates.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 
-export interface LeafDetailOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface LeafDetailOptions extends Source {
   hostname: string;
 }
 

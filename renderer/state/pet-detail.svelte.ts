@@ -3,9 +3,7 @@ import type { OrderRecord } from '../../main/contract/orders.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Environment, PetStatus } from '../../main/contract/values.ts';
 import type { Change } from '../connection/connection.svelte.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 import type { PetActions } from './pet-actions.ts';
 import { readCount } from './typed-count.ts';
@@ -13,10 +11,7 @@ import { readCount } from './typed-count.ts';
 /** Orders that are shown beside their pet. */
 const ORDERS_SHOWN = 50;
 
-export interface PetDetailOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface PetDetailOptions extends Source {
   actions: PetActions;
   projectId: string;
   environment: Environment;

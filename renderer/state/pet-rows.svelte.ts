@@ -1,7 +1,5 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { PetFilter } from './pet-filter.ts';
 import { RowWindow } from './row-window.ts';
 
@@ -20,10 +18,7 @@ export interface Sight {
   last: number;
 }
 
-export interface PetRowsOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface PetRowsOptions extends Source {
   projectId: string;
   filter: PetFilter;
   /** The position of the pet that should stay where it is on the screen; undefined when the positions should. */

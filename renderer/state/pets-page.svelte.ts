@@ -1,8 +1,6 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
 import { describeFailure } from '../connection/failure.ts';
-import type { Client } from '../connection/transport.ts';
-import type { ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import type { Source } from '../live/live-query.svelte.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
 import { GridCursor } from './grid-cursor.svelte.ts';
 import { PetActions, type TypedPet } from './pet-actions.ts';
@@ -21,10 +19,7 @@ export interface GridOnScreen {
   goTo(row: number): void;
 }
 
-export interface PetsPageOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface PetsPageOptions extends Source {
   toasts: Toasts;
   projectId: string;
   filter: PetFilter;

@@ -6,9 +6,7 @@ import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import type { Change } from '../connection/connection.svelte.ts';
 import { describeFailure } from '../connection/failure.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { RequestHistory } from './request-history.svelte.ts';
 
 /** Enough to see that they are alive; all of them are the Pets page's matter. */
@@ -22,10 +20,7 @@ export interface FirstPets {
   total: number;
 }
 
-export interface ProjectOverviewOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface ProjectOverviewOptions extends Source {
   projectId: string;
 }
 

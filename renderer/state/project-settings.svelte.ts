@@ -1,16 +1,12 @@
 import type { Deploy } from '../../main/contract/deploys.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 import { readTarget, targetOf, type TargetValues } from './project-target.ts';
 import { Task } from './task.svelte.ts';
 
-export interface ProjectSettingsOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface ProjectSettingsOptions extends Source {
   project: Project;
 }
 

@@ -1,14 +1,9 @@
 import type { BrowserState, ReachSnippets, Snippet } from '../../main/contract/reach.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-export interface ReachOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface ReachOptions extends Source {
   toasts: Pick<Toasts, 'say'>;
   hostname: string;
 }

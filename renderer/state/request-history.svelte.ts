@@ -1,17 +1,12 @@
 import type { RequestRates } from '../../main/contract/status.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 const SECOND_MS = 1_000;
 
 /** How long after a second's end it is asked for, so that the engine is surely in the next one. */
 const MARGIN_MS = 40;
 
-export interface RequestHistoryOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface RequestHistoryOptions extends Source {
   projectId: string;
 }
 

@@ -2,7 +2,7 @@ import type { Project } from '../../main/contract/projects.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import { Connection } from '../connection/connection.svelte.ts';
 import type { Client, Transport } from '../connection/transport.ts';
-import { LiveQuery } from '../live/live-query.svelte.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { ProjectSelection } from './project-selection.svelte.ts';
@@ -62,6 +62,11 @@ export class Session {
 
   get client(): Client {
     return this.connection.client;
+  }
+
+  /** What state of a view is made from. */
+  get source(): Source {
+    return { client: this.client, changes: this.connection, time: this.time };
   }
 
   start(): void {

@@ -1,15 +1,10 @@
 import type { TrafficSummary } from '../../main/contract/traffic.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /** How long after a step's end it is asked for, so that the engine is surely in the next one. */
 const MARGIN_MS = 40;
 
-export interface TrafficChartsOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface TrafficChartsOptions extends Source {
   /** Undefined: of everything. */
   projectId: string | undefined;
   minutes: number;

@@ -3,11 +3,9 @@ import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
-import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
-import type { RealTime } from '../time/real-time.ts';
 import { formatCounted } from '../time/format.ts';
 import { hostnameOf, isHostnameOf } from './entry-look.ts';
 import { readArchive } from './traffic-archive.ts';
@@ -27,10 +25,7 @@ export type TrafficPart = 'entries' | 'charts';
 /** Minutes that the charts go back. */
 export type TrafficRange = '5' | '15' | '30';
 
-export interface TrafficPageOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface TrafficPageOptions extends Source {
   navigator: Navigator;
   toasts: Toasts;
   /** Reactive; always the same project. */

@@ -2,14 +2,7 @@ import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { StoreTrust } from '../../main/contract/certificates.ts';
 import { describeFailure } from '../connection/failure.ts';
 import { ConnectionLostError, type Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
-
-export interface TrustStoresOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
-}
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /** What became of the last attempt to change a store. */
 export type StoreReport =
@@ -23,7 +16,7 @@ export class TrustStores {
   readonly #busy = new SvelteSet<string>();
   readonly #reports = new SvelteMap<string, StoreReport>();
 
-  constructor({ client, changes, time }: TrustStoresOptions) {
+  constructor({ client, changes, time }: Source) {
     this.#client = client;
     this.query = new LiveQuery({
       changes,

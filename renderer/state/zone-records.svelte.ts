@@ -1,7 +1,6 @@
 import type { PropagatingRRset, RecordInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type ChangeSource } from '../live/live-query.svelte.ts';
-import type { RealTime } from '../time/real-time.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 import { recordTitle, rowsOf, type RecordRow, type RecordText } from './record-rows.ts';
 import type { Undoable } from './toasts.svelte.ts';
@@ -26,10 +25,7 @@ export interface ZoneContents {
   rows: readonly RecordRow[];
 }
 
-export interface ZoneRecordsOptions {
-  client: Client;
-  changes: ChangeSource;
-  time: RealTime;
+export interface ZoneRecordsOptions extends Source {
   zone: string;
 }
 

@@ -58,7 +58,7 @@ describe('the Domains page', () => {
     page.show('b.acme.test');
     expect([address(), page.chosen?.hostname]).toEqual([page.hrefOf('b.acme.test'), 'b.acme.test']);
     page.narrow({ search: '', filter: 'all' });
-    page.close();
+    page.leave();
     expect([address(), page.chosen]).toEqual(['/projects/shop/domains', undefined]);
   });
 
@@ -93,7 +93,7 @@ describe('the Domains page', () => {
     expect(page.awaited).toBe(false);
     page.show('b.acme.test');
     page.show('b.acme.test');
-    page.close();
+    page.leave();
     expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
   });
 
