@@ -32,3 +32,17 @@ export async function focusWhenDrawn(find: () => HTMLElement | null | undefined)
     await new Promise(requestAnimationFrame);
   }
 }
+
+/** Moves the focus by those keys among links that belong together. For `{@attach}` on what holds them. */
+export function moveByLinks(holder: HTMLElement): () => void {
+  function press(event: KeyboardEvent): void {
+    const links = [...holder.querySelectorAll<HTMLElement>('a[href]')];
+    const here = links.findIndex((link) => link === document.activeElement);
+    const to = here === -1 ? undefined : stepTo(event, here, links.length);
+    if (to === undefined) return;
+    event.preventDefault();
+    links[to]?.focus();
+  }
+  holder.addEventListener('keydown', press);
+  return () => holder.removeEventListener('keydown', press);
+}
