@@ -47,6 +47,7 @@ export class LiveQuery<Value> {
   #gap: { cancel(): void } | null = null;
   readonly #options: LiveQueryOptions<Value>;
   readonly #abort = new AbortController();
+  #followers: readonly (() => void)[] = [];
   readonly #unsubscribe: () => void;
 
   constructor(options: LiveQueryOptions<Value>) {
@@ -82,6 +83,23 @@ export class LiveQuery<Value> {
     if (!this.#reading && this.#gap === null) void this.#read();
   }
 
+  /** Tells the answer there is, and every one after it, until the returned function is called. */
+  follow(listener: (value: Value) => void): () => void {
+    const tell = (): void => {
+      if (this.#value !== undefined) listener(this.#value);
+    };
+    tell();
+    this.#followers = [...this.#followers, tell];
+    return () => {
+      this.#followers = this.#followers.filter((other) => other !== tell);
+    };
+  }
+
+  /** Works what a call has answered into the answer there is, so that it shows before the next read. */
+  amend(change: (value: Value) => Value): void {
+    if (this.#value !== undefined) this.#take(change(this.#value));
+  }
+
   close(): void {
     this.#unsubscribe();
     this.#gap?.cancel();
@@ -96,7 +114,7 @@ export class LiveQuery<Value> {
     try {
       const value = await this.#options.read(this.#abort.signal);
       if (this.#abort.signal.aborted) return;
-      this.#value = value;
+      this.#take(value);
       this.#failure = undefined;
     } catch (error) {
       if (this.#abort.signal.aborted) return;
@@ -110,5 +128,10 @@ export class LiveQuery<Value> {
       this.#gap = null;
       if (this.#wanted) void this.#read();
     });
+  }
+
+  #take(value: Value): void {
+    this.#value = value;
+    for (const tell of this.#followers) tell();
   }
 }

@@ -2,10 +2,11 @@ import { parseDuration } from '../../main/contract/duration.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery } from '../live/live-query.svelte.ts';
 import { formatCounted, formatSpan } from '../time/format.ts';
 import { Form } from './form.svelte.ts';
 import { shownRows, type RecordRow } from './record-rows.ts';
+import type { SettingsSource } from './settings-query.ts';
 import type { Undoable } from './toasts.svelte.ts';
 
 /** What the engine reads in one import, in characters (`ZONE_TEXT_MAX` of the contract). */
@@ -35,7 +36,7 @@ export class DnsZones {
   readonly settings: LiveQuery<Settings>;
   readonly #client: Client;
 
-  constructor({ client, changes, time }: Source) {
+  constructor({ client, changes, time, settings }: SettingsSource) {
     this.#client = client;
     this.zones = new LiveQuery({
       changes,
@@ -53,12 +54,7 @@ export class DnsZones {
       },
       concerns: ({ type }) => type === 'projects.changed',
     });
-    this.settings = new LiveQuery({
-      changes,
-      time,
-      read: (signal) => client.settings.get({}, { signal }),
-      concerns: ({ type }) => type === 'settings.changed',
-    });
+    this.settings = settings;
   }
 
   /** How long a change is on its way, in milliseconds; undefined until it is known. */
@@ -110,6 +106,6 @@ export class DnsZones {
   }
 
   close(): void {
-    for (const query of [this.zones, this.platform, this.settings]) query.close();
+    for (const query of [this.zones, this.platform]) query.close();
   }
 }

@@ -1,9 +1,10 @@
-import { ORPCError } from '@orpc/client';
 import type { CaaVerdict } from '../../main/contract/caa.ts';
 import type { Certificate } from '../../main/contract/certificates.ts';
 import type { Settings } from '../../main/contract/settings.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery } from '../live/live-query.svelte.ts';
+import { leafQuery } from './leaf-detail.svelte.ts';
 import { readLocalRecords, type LocalRecords } from './record-plan.ts';
+import type { SettingsSource } from './settings-query.ts';
 
 /** Whose issuance is rehearsed. Empty texts stand for what the settings say. */
 export interface Rehearsal {
@@ -21,7 +22,7 @@ export interface CaaAnswer {
   identity: Settings['caaIdentity'];
 }
 
-export interface DomainDetailOptions extends Source {
+export interface DomainDetailOptions extends SettingsSource {
   hostname: string;
 }
 
@@ -32,36 +33,34 @@ export class DomainDetail {
   readonly certificate: LiveQuery<Certificate | null>;
   readonly local: LiveQuery<LocalRecords>;
   #rehearsal = $state.raw<Rehearsal>(OWN);
+  readonly #unfollow: () => void;
 
-  constructor({ client, changes, time, hostname }: DomainDetailOptions) {
+  constructor({ client, changes, time, settings, hostname }: DomainDetailOptions) {
+    const known = async (signal: AbortSignal): Promise<Settings> =>
+      settings.value ?? (await client.settings.get({}, { signal }));
     this.caa = new LiveQuery({
       changes,
       time,
       read: async (signal) => {
-        const { caaIdentity: identity } = await client.settings.get({}, { signal });
+        const { caaIdentity: identity } = await known(signal);
         const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
         return { verdict, identity };
       },
-      concerns: ({ type }) => ['records.changed', 'zones.changed', 'settings.changed', 'clock.changed'].includes(type),
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed'].includes(type),
     });
-    this.certificate = new LiveQuery({
-      changes,
-      time,
-      read: async (signal) => {
-        try {
-          return await client.certificates.get({ hostname }, { signal });
-        } catch (error) {
-          if (error instanceof ORPCError && error.code === 'not_found') return null;
-          throw error;
-        }
-      },
-      concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
-    });
+    this.certificate = leafQuery({ client, changes, time }, hostname);
     this.local = new LiveQuery({
       changes,
       time,
-      read: (signal) => readLocalRecords(client, hostname, signal),
-      concerns: ({ type }) => ['records.changed', 'zones.changed', 'settings.changed', 'clock.changed'].includes(type),
+      read: async (signal) => readLocalRecords(client, hostname, await known(signal), signal),
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed'].includes(type),
+    });
+    let read = settings.value;
+    this.#unfollow = settings.follow((value) => {
+      if (value === read) return;
+      read = value;
+      this.caa.reread();
+      this.local.reread();
     });
   }
 
@@ -85,6 +84,7 @@ export class DomainDetail {
   }
 
   close(): void {
+    this.#unfollow();
     for (const query of [this.caa, this.certificate, this.local]) query.close();
   }
 }

@@ -1,10 +1,10 @@
 import { DEFAULT_SETTINGS } from '../../main/contract/default-settings.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { joinDuration, sameDuration, splitDuration } from '../time/typed-duration.ts';
 import { Form } from './form.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
+import type { SettingsSource } from './settings-query.ts';
 import { readCount } from './typed-count.ts';
 
 type SettingsPatch = Parameters<Client['settings']['update']>[0];
@@ -163,20 +163,20 @@ export const presetOf = (values: { propagation: string; issuanceDelay: string })
       sameDuration(propagation, values.propagation) && sameDuration(issuanceDelay, values.issuanceDelay),
   )?.value;
 
-export interface EngineSettingsOptions extends Source {
+export interface EngineSettingsOptions extends SettingsSource {
   toasts: Toasts;
 }
 
 /** All settings of the engine, group by group; each is saved by itself. */
 export class EngineSettings {
-  readonly query: LiveQuery<Settings>;
   readonly bans;
   readonly waiting;
   readonly resolver;
   readonly caaIdentity;
   readonly cors;
+  readonly #unfollow: () => void;
 
-  constructor({ client, changes, time, toasts }: EngineSettingsOptions) {
+  constructor({ client, settings, toasts }: EngineSettingsOptions) {
     const parts = { client, toasts };
     this.bans = new SettingsGroup(BANS, parts);
     this.waiting = new SettingsGroup(WAITING, parts);
@@ -184,15 +184,8 @@ export class EngineSettings {
     this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
     this.cors = new SettingsGroup(CORS, parts);
     const groups = [this.bans, this.waiting, this.resolver, this.caaIdentity, this.cors];
-    this.query = new LiveQuery({
-      changes,
-      time,
-      read: async (signal) => {
-        const settings = await client.settings.get({}, { signal });
-        for (const group of groups) group.adopt(settings);
-        return settings;
-      },
-      concerns: ({ type }) => type === 'settings.changed',
+    this.#unfollow = settings.follow((value) => {
+      for (const group of groups) group.adopt(value);
     });
   }
 
@@ -205,6 +198,6 @@ export class EngineSettings {
   }
 
   close(): void {
-    this.query.close();
+    this.#unfollow();
   }
 }

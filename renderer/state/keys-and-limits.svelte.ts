@@ -4,15 +4,16 @@ import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Change } from '../connection/connection.svelte.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery } from '../live/live-query.svelte.ts';
 import { formatCounted } from '../time/format.ts';
 import { Form } from './form.svelte.ts';
 import { describeLimits, PLAN_NAMES, readLimits, type TypedLimits } from './plans.ts';
+import type { SettingsSource } from './settings-query.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import type { FreshKey, UnreadSecrets } from './unread-secrets.svelte.ts';
 
-export interface KeysAndLimitsOptions extends Source {
+export interface KeysAndLimitsOptions extends SettingsSource {
   toasts: Toasts;
   secrets: UnreadSecrets;
   /** The project that the page is about, as it is now. */
@@ -39,6 +40,7 @@ export class KeysAndLimits {
 
   constructor(options: KeysAndLimitsOptions) {
     this.#options = options;
+    this.settings = options.settings;
     const { client, changes, time, toasts, secrets, project } = options;
     const projectId = project().id;
     const concerning =
@@ -63,12 +65,6 @@ export class KeysAndLimits {
       time,
       read: (signal) => client.domains.list({ projectId }, { signal }),
       concerns: concerning('domains.changed', 'projects.changed'),
-    });
-    this.settings = new LiveQuery({
-      changes,
-      time,
-      read: (signal) => client.settings.get({}, { signal }),
-      concerns: ({ type }) => type === 'settings.changed',
     });
 
     this.newKey = new Form({
@@ -115,7 +111,7 @@ export class KeysAndLimits {
   }
 
   close(): void {
-    for (const query of [this.usage, this.keys, this.domains, this.settings]) query.close();
+    for (const query of [this.usage, this.keys, this.domains]) query.close();
   }
 
   #agreedLimits(): EnterpriseValues {

@@ -7,6 +7,22 @@ export interface LeafDetailOptions extends Source {
   hostname: string;
 }
 
+/** The certificate of a domain; null while there is none. */
+export const leafQuery = ({ client, changes, time }: Source, hostname: string): LiveQuery<Certificate | null> =>
+  new LiveQuery({
+    changes,
+    time,
+    read: async (signal) => {
+      try {
+        return await client.certificates.get({ hostname }, { signal });
+      } catch (error) {
+        if (error instanceof ORPCError && error.code === 'not_found') return null;
+        throw error;
+      }
+    },
+    concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
+  });
+
 /** The certificate of one domain. Made when it comes into view, closed when it leaves. */
 export class LeafDetail {
   /** Null while there is none. */
@@ -15,19 +31,7 @@ export class LeafDetail {
   readonly renewal: Task<[], Certificate>;
 
   constructor({ client, changes, time, hostname }: LeafDetailOptions) {
-    this.leaf = new LiveQuery({
-      changes,
-      time,
-      read: async (signal) => {
-        try {
-          return await client.certificates.get({ hostname }, { signal });
-        } catch (error) {
-          if (error instanceof ORPCError && error.code === 'not_found') return null;
-          throw error;
-        }
-      },
-      concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
-    });
+    this.leaf = leafQuery({ client, changes, time }, hostname);
     this.renewal = new Task(() => client.certificates.renew({ hostname }));
   }
 

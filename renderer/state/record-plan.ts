@@ -1,4 +1,5 @@
 import type { Domain, Instruction } from '../../main/contract/domains.ts';
+import type { Settings } from '../../main/contract/settings.ts';
 import type { RecordInfo, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
 
@@ -24,11 +25,13 @@ export type RecordPlan =
   | { kind: 'put'; zone: string; createsZone: boolean; record: WantedRecord; replaced: readonly RecordInfo[] };
 
 /** Reads what Vivarium's DNS has for a hostname. */
-export async function readLocalRecords(client: Client, hostname: string, signal: AbortSignal): Promise<LocalRecords> {
-  const [zones, { resolver }] = await Promise.all([
-    client.zones.list({}, { signal }),
-    client.settings.get({}, { signal }),
-  ]);
+export async function readLocalRecords(
+  client: Client,
+  hostname: string,
+  { resolver }: Pick<Settings, 'resolver'>,
+  signal: AbortSignal,
+): Promise<LocalRecords> {
+  const zones = await client.zones.list({}, { signal });
   const zone = closestZone(hostname, zones);
   if (zone === null) return { zones, zone, records: [], resolver };
   const name = nameWithin(hostname, zone.name);

@@ -1,11 +1,13 @@
 import type { Project } from '../../main/contract/projects.ts';
+import type { Settings } from '../../main/contract/settings.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import { Connection } from '../connection/connection.svelte.ts';
 import type { Client, Transport } from '../connection/transport.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery } from '../live/live-query.svelte.ts';
 import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { ProjectSelection } from './project-selection.svelte.ts';
+import { settingsQuery, type SettingsSource } from './settings-query.ts';
 import type { KeyValueStorage } from './storage.ts';
 import { UnreadSecrets } from './unread-secrets.svelte.ts';
 import { Works } from './works.svelte.ts';
@@ -26,6 +28,7 @@ export class Session {
   readonly connection: Connection;
   readonly status: LiveQuery<StatusReport>;
   readonly projects: LiveQuery<Project[]>;
+  readonly settings: LiveQuery<Settings>;
   readonly selection: ProjectSelection;
   readonly secrets = new UnreadSecrets();
   readonly works: Works;
@@ -57,6 +60,7 @@ export class Session {
       read: (signal) => connection.client.projects.list({}, { signal }),
       concerns: ({ type }) => type === 'projects.changed',
     });
+    this.settings = settingsQuery({ client: connection.client, changes: connection, time });
     this.selection = new ProjectSelection({ list: () => this.projects.value, named, storage });
   }
 
@@ -65,8 +69,8 @@ export class Session {
   }
 
   /** What state of a view is made from. */
-  get source(): Source {
-    return { client: this.client, changes: this.connection, time: this.time };
+  get source(): SettingsSource {
+    return { client: this.client, changes: this.connection, time: this.time, settings: this.settings };
   }
 
   start(): void {
@@ -77,6 +81,7 @@ export class Session {
     this.connection.stop();
     this.status.close();
     this.projects.close();
+    this.settings.close();
     this.clock.stop();
   }
 

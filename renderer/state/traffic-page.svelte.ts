@@ -3,11 +3,12 @@ import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
 import { hostnameOf, isHostnameOf } from './entry-look.ts';
+import type { SettingsSource } from './settings-query.ts';
 import { readArchive } from './traffic-archive.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
@@ -25,7 +26,7 @@ export type TrafficPart = 'entries' | 'charts';
 /** Minutes that the charts go back. */
 export type TrafficRange = '5' | '15' | '30';
 
-export interface TrafficPageOptions extends Source {
+export interface TrafficPageOptions extends SettingsSource {
   navigator: Navigator;
   toasts: Toasts;
   /** Reactive; always the same project. */
@@ -48,14 +49,9 @@ export class TrafficPage {
 
   constructor(options: TrafficPageOptions) {
     this.#options = options;
-    const { client, changes, time, toasts, project } = options;
+    const { client, changes, time, settings, toasts, project } = options;
     const { id: projectId } = project();
-    this.settings = new LiveQuery({
-      changes,
-      time,
-      read: (signal) => client.settings.get({}, { signal }),
-      concerns: ({ type }) => type === 'settings.changed',
-    });
+    this.settings = settings;
     this.keys = new LiveQuery({
       changes,
       time,
@@ -215,7 +211,6 @@ export class TrafficPage {
     this.#passing?.cancel();
     this.#coming?.close();
     this.#log.close();
-    this.settings.close();
     this.keys.close();
   }
 

@@ -6,6 +6,7 @@ import type { Settings } from '../../../main/contract/settings.ts';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
 import { EngineSettings, presetOf } from '../../../renderer/state/engine-settings.svelte.ts';
 import { readLicences } from '../../../renderer/state/licences.ts';
+import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
@@ -23,7 +24,8 @@ async function setUp(stored: Partial<Settings> = {}) {
   connection.start();
   await settle();
   const toasts = new Toasts(time);
-  const settings = new EngineSettings({ client: connection.client, changes: connection, time, toasts });
+  const source = { client: connection.client, changes: connection, time };
+  const settings = new EngineSettings({ ...source, settings: settingsQuery(source), toasts });
   await settle();
   const sent = () =>
     transport.calls.filter(({ procedure }) => procedure === 'settings.update').map(({ input }) => input);

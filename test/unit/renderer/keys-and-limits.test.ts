@@ -6,6 +6,7 @@ import type { Project } from '../../../main/contract/projects.ts';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
 import { KeysAndLimits } from '../../../renderer/state/keys-and-limits.svelte.ts';
 import { domainConsequence, readLimits } from '../../../renderer/state/plans.ts';
+import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { UnreadSecrets } from '../../../renderer/state/unread-secrets.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -29,10 +30,10 @@ async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), do
     current = { ...current, ...(input as Partial<Project>) };
     return current;
   });
+  const source = { client: connection.client, changes: connection, time };
   const access = new KeysAndLimits({
-    client: connection.client,
-    changes: connection,
-    time,
+    ...source,
+    settings: settingsQuery(source),
     toasts,
     secrets,
     project: () => current,

@@ -133,6 +133,26 @@ describe('a live query', () => {
     expect([query.state, query.failure]).toEqual(['loading', undefined]);
   });
 
+  it('tells the answer there is, and every one after it, to those who follow it', async () => {
+    const { time, query, tell } = setUp();
+    await settle();
+    const told: number[] = [];
+    const unfollow = query.follow((value) => told.push(value));
+    await time.pass(READ_GAP_MS_MIN);
+    tell(PETS);
+    await settle();
+    query.amend((value) => value + 10);
+    unfollow();
+    query.amend(() => 0);
+    expect(told).toEqual([1, 2, 12]);
+  });
+
+  it('has nothing to amend before its first answer', () => {
+    const { query } = setUp({ following: false });
+    query.amend(() => 7);
+    expect(query.value).toBeUndefined();
+  });
+
   it('takes no answer and hears no change once closed', async () => {
     const late = Promise.withResolvers<number>();
     const { query, listeners } = setUp({ read: () => late.promise });

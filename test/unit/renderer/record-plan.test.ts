@@ -114,7 +114,12 @@ describe('what one click does', () => {
       [makeZone('acme.test')],
       [makeRecord('acme.test', 'www A 192.0.2.1'), makeRecord('acme.test', 'other A 192.0.2.2')],
     );
-    const { zone, records, resolver } = await readLocalRecords(client, 'www.acme.test', new AbortController().signal);
+    const { zone, records, resolver } = await readLocalRecords(
+      client,
+      'www.acme.test',
+      { resolver: 'local' },
+      new AbortController().signal,
+    );
     expect([zone?.name, records.map(({ value }) => value), resolver]).toEqual(['acme.test', ['192.0.2.1'], 'local']);
   });
 });

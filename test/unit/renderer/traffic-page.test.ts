@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../renderer/navigation/navigator.svelte.ts';
 import { PASSING_MS, TrafficPage } from '../../../renderer/state/traffic-page.svelte.ts';
+import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -35,10 +36,10 @@ async function setUp(path = '/projects/demo/traffic') {
     replace: (address) => void (entries[entries.length - 1] = address),
     onMoved: () => undefined,
   });
+  const source = { client: fake.client, changes: fakeChanges(), time };
   const page = new TrafficPage({
-    client: fake.client,
-    changes: fakeChanges(),
-    time,
+    ...source,
+    settings: settingsQuery(source),
     navigator,
     toasts,
     project: () => makeProject('Demo'),

@@ -7,6 +7,7 @@ import type { DnsAnswer } from '../../../renderer/state/dig.ts';
 import { DnsAsking } from '../../../renderer/state/dns-asking.svelte.ts';
 import { DnsZones } from '../../../renderer/state/dns-zones.svelte.ts';
 import { ZoneImport } from '../../../renderer/state/zone-import.svelte.ts';
+import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { ZoneRecords } from '../../../renderer/state/zone-records.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
@@ -31,7 +32,8 @@ async function setUp(propagation = 'PT0S') {
   const connection = new Connection({ transport, time, pulse: async (client) => void (await client.clock.get()) });
   connection.start();
   await settle();
-  const options = { client: connection.client, changes: connection, time };
+  const source = { client: connection.client, changes: connection, time };
+  const options = { ...source, settings: settingsQuery(source) };
   const asked = (...procedures: string[]) =>
     transport.calls.filter(({ procedure }) => procedures.includes(procedure)).map(({ input }) => input);
   return { time, transport, connection, options, asked };
