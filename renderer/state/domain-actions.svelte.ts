@@ -14,6 +14,8 @@ export interface DomainActionsOptions {
   toasts: Pick<Toasts, 'say' | 'fail' | 'done'>;
   announcer: Pick<Announcer, 'say'>;
   projectId: string;
+  /** Told what a check has found, before anything is read again. */
+  onverified: (domain: Domain) => void;
 }
 
 /** What is called *Verify* until it succeeds once is called *Re-verify* after that. */
@@ -37,7 +39,10 @@ export class DomainActions {
   /** Looks at the DNS now. What it found shows at the domain, so it is only said aloud. */
   async verify(hostname: string): Promise<Domain | undefined> {
     const domain = await this.#do(hostname, ({ domains }) => domains.verify({ hostname }));
-    if (domain !== undefined) this.#options.announcer.say(`${hostname}: ${verdictOf(domain)}.`);
+    if (domain !== undefined) {
+      this.#options.onverified(domain);
+      this.#options.announcer.say(`${hostname}: ${verdictOf(domain)}.`);
+    }
     return domain;
   }
 

@@ -54,7 +54,14 @@ export class DomainsPage {
         (['domains.changed', 'certificates.changed', 'projects.changed'].includes(change.type) &&
           (change.projectId === undefined || change.projectId === projectId)),
     });
-    this.actions = new DomainActions({ client, toasts, announcer, projectId });
+    this.actions = new DomainActions({
+      client,
+      toasts,
+      announcer,
+      projectId,
+      onverified: (verified) =>
+        this.domains.amend((all) => all.map((domain) => (domain.hostname === verified.hostname ? verified : domain))),
+    });
     this.redirects = new RedirectEditor({ client, toasts, projectId, stored: () => project().redirects });
     this.configuration = new ConfigurationEditor({ client, changes, time, toasts, projectId });
   }

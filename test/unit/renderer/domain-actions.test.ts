@@ -40,7 +40,13 @@ function setUp(answers: Answers = {}) {
     'clock.set': () => ({}),
     ...answers,
   });
-  const actions = new DomainActions({ client: fake.client, toasts, announcer, projectId: PROJECT.id });
+  const actions = new DomainActions({
+    client: fake.client,
+    toasts,
+    announcer,
+    projectId: PROJECT.id,
+    onverified: () => undefined,
+  });
   const texts = () => toasts.list.map(({ text }) => text);
   const undo = async () => {
     toasts.undoLast();

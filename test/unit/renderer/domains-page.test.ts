@@ -28,6 +28,7 @@ async function setUp(path = '/projects/shop/domains') {
   let domains: Domain[] = ['a.acme.test', 'b.acme.test', 'c.acme.test'].map((hostname) => makeDomain(hostname));
   const fake = fakeClient({
     'domains.list': () => domains,
+    'domains.verify': ({ hostname }: { hostname: string }) => makeDomain(hostname, { state: 'misconfigured' }),
     'domains.export': () => ({ domains: [], primary: null, redirects: [] }),
     'domains.remove': ({ hostname }: { hostname: string }) => {
       domains = domains.filter((domain) => domain.hostname !== hostname);
@@ -95,6 +96,13 @@ describe('the Domains page', () => {
     page.show('b.acme.test');
     page.leave();
     expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
+  });
+
+  it('shows what a check has found without reading all domains again', async () => {
+    const { page, lists } = await setUp();
+    await page.actions.verify('b.acme.test');
+    expect(page.domains.value?.map(({ state }) => state)).toEqual(['verified', 'misconfigured', 'verified']);
+    expect(lists()).toBe(1);
   });
 
   it('goes back to the list when the domain that is shown is removed', async () => {
