@@ -1,5 +1,9 @@
 import '@fontsource-variable/jetbrains-mono/wght.css';
 import '@fontsource-variable/source-sans-3/wght.css';
+// Before the components, whose own rules win.
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shapes.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
 import { Commands } from './commands/commands.svelte.ts';
@@ -16,8 +20,6 @@ import { Session } from './state/session.svelte.ts';
 import { openStorage } from './state/storage.ts';
 import { Toasts } from './state/toasts.svelte.ts';
 import { browserTime } from './time/real-time.ts';
-import './styles/tokens.css';
-import './styles/base.css';
 
 const time = browserTime;
 const { origin } = window.location;
