@@ -58,6 +58,15 @@ export class Toasts {
     this.#show({ id: this.#nextId(), text, tone: 'failed' });
   }
 
+  /** Does it, and reports why it could not be done. `failure`: what that is, in a sentence. */
+  async attempt(failure: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      this.fail(`${failure} ${describeFailure(error)}`);
+    }
+  }
+
   /** Reports something that can be undone. */
   done({ text, undo, undone, kind }: Undoable): void {
     const id = this.#nextId();

@@ -49,6 +49,16 @@ describe('toasts', () => {
     expect(toasts.canUndo).toBe(false);
   });
 
+  it('say what could not be done, and why', async () => {
+    const { toasts, texts } = setUp();
+    await toasts.attempt('The zone could not be removed.', () =>
+      Promise.reject(new ORPCError('not_found', { message: 'There is no such zone.' })),
+    );
+    await toasts.attempt('Nothing.', () => Promise.resolve());
+    expect(toasts.list.map(({ tone }) => tone)).toEqual(['failed']);
+    expect(texts()).toEqual(['The zone could not be removed. There is no such zone.']);
+  });
+
   it('say what became of what was undone, where that is known only then', async () => {
     const { toasts, texts } = setUp();
     let state = 'pending';
