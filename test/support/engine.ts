@@ -2,23 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import type { Sealer } from '../../main/base/sealer.ts';
 import type { Project } from '../../main/contract/projects.ts';
 
-/** Whatever a test opened, in the order in which it has to be closed: the last first. */
-const opened: (() => void | Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-/** Closes it after the test, whatever becomes of the test. */
+/** Closes it after the test, whatever becomes of the test; what was opened last is closed first. */
 export function track(close: () => void | Promise<void>): void {
-  opened.push(close);
+  onTestFinished(close);
 }
 
 export function temporaryFolder(): string {

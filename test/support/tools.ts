@@ -8,6 +8,8 @@ interface Tool {
   name: string;
   debianPackage: string;
   isThere: () => boolean;
+  /** Whether tests run without it, only slower. */
+  isOptional?: true;
 }
 
 const onPath = (name: string, debianPackage: string): Tool => ({
@@ -29,6 +31,8 @@ const TOOLS: readonly Tool[] = [
   onPath('zsh', 'zsh'),
   onPath('fish', 'fish'),
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
+  // Half of Chromium's work for the same page; where there is none, Chromium serves.
+  { ...onPath('chromium-headless-shell', 'chromium-headless-shell'), isOptional: true },
 ];
 
 /** The program's path, or null when the machine does not have it. */
@@ -68,24 +72,28 @@ function isExecutable(path: string): boolean {
 /** Installs what is missing where that needs nobody's password; says what is still missing. */
 export function installTools(): string[] {
   const missing = () => TOOLS.filter((tool) => !tool.isThere());
-  const packages = missing().map((tool) => tool.debianPackage);
+  const packages = missing();
   if (packages.length > 0 && process.platform === 'linux' && existsSync('/usr/bin/apt-get')) {
-    const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-    process.stderr.write(`Installing what the tests need: ${packages.join(', ')}…\n`);
-    run([...prefix, 'apt-get', 'update', '-qq']);
-    run([
-      ...prefix,
-      'env',
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      'install',
-      '-y',
-      '-qq',
-      '--no-install-recommends',
-      ...packages,
-    ]);
+    process.stderr.write(
+      `Installing what the tests need: ${packages.map(({ debianPackage }) => debianPackage).join(', ')}…\n`,
+    );
+    apt('update', '-qq');
+    // By itself: apt installs none where one is unknown, and not every distribution has what is optional.
+    const optional = packages.filter(({ isOptional }) => isOptional === true).map((tool) => [tool]);
+    const needed = packages.filter(({ isOptional }) => isOptional !== true);
+    for (const group of [needed, ...optional]) if (group.length > 0) aptInstall(group);
   }
-  return missing().map((tool) => `${tool.name} (Debian: ${tool.debianPackage})`);
+  return missing()
+    .filter(({ isOptional }) => isOptional !== true)
+    .map(({ name, debianPackage }) => `${name} (Debian: ${debianPackage})`);
+}
+
+const aptInstall = (tools: readonly Tool[]): void =>
+  apt('install', '-y', '-qq', '--no-install-recommends', ...tools.map(({ debianPackage }) => debianPackage));
+
+function apt(...words: readonly string[]): void {
+  const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  run([...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...words]);
 }
 
 function run([command = '', ...args]: readonly string[]): void {
