@@ -18,7 +18,7 @@ import { noContent, success } from './success.ts';
 
 /** The Animal Store API, mounted in the process that listens. */
 export interface Api {
-  /** Answers one request of HTTP/1.1 or HTTP/2. Never throws, always ends the response of a client that is still there. */
+  /** Answers one request. Never throws, and always ends the response of a client that is still there. */
   handle(exchange: HttpExchange, context: ApiContext): void;
   /** Answers with a problem that was found before the API was asked, in the API's own form. */
   refuse(exchange: HttpExchange, context: ApiContext, problem: Problem): void;

@@ -25,7 +25,10 @@ export function unauthorized({ headers: { authorization } }: Pick<HttpRequest, '
       ['WWW-Authenticate', `${REALM}, error="invalid_token"`],
     );
   }
-  return failure('unauthorized', 'Send your API key with the request: "Authorization: Bearer <API_KEY>".', ['WWW-Authenticate', REALM]);
+  return failure('unauthorized', 'Send your API key with the request: "Authorization: Bearer <API_KEY>".', [
+    'WWW-Authenticate',
+    REALM,
+  ]);
 }
 
 /** 410: the operation's day has come on the app's clock. */

@@ -71,7 +71,7 @@ interface Input<Query extends z.ZodObject, Params extends z.ZodObject, Body exte
   body: z.output<Body>;
 }
 
-/** Makes an endpoint of a row of the table: what its handler gets has passed, and has the types of, the row's own schemas. */
+/** Makes an endpoint of a row of the table: its handler gets what the row's schemas have validated, in their types. */
 export function endpoint<
   Query extends z.ZodObject = never,
   Params extends z.ZodObject = never,

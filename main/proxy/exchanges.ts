@@ -64,8 +64,8 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   }
 
   /**
-   * Answers in the proxy's own words. What still comes of the request is read away, but over HTTP/2, which has flow control,
-   * and where the client waits for 100 (Continue) and sends nothing.
+   * Answers in the proxy's own words. What still comes of the request is read away, except over HTTP/2, which has flow
+   * control, and from a client that waits for 100 (Continue) and sends nothing.
    */
   function send(exchange: Exchange, answer: Answer): void {
     const { record, request } = exchange;

@@ -32,7 +32,7 @@ export function bodyOf(text: string): Body {
  * Node makes one packet. Where some of the request's body is still to come, the answer is sent whole, and the response
  * ends when the body has been drained: in HTTP/1.1 the end of a response can be the end of the connection, and closing
  * that with unread bytes in the socket makes it a reset, which can overtake the answer. `bounds` null: no draining.
- * Whether it was written.
+ * @returns whether it was written.
  */
 export function sendAnswer(exchange: HttpExchange, answer: Answer, bounds: DrainBounds | null): boolean {
   const { request } = exchange;

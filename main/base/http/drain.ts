@@ -46,7 +46,7 @@ export function drain(request: HttpRequest, { bytesMax, timer }: DrainBounds, on
   request.resume();
 }
 
-/** Ends what a drain could not: the connection or, in HTTP/2, the one stream (RFC 9113 §8.1: RST_STREAM with NO_ERROR). */
+/** Ends what a drain could not: the connection or, in HTTP/2, the stream (RFC 9113 §8.1: RST_STREAM, NO_ERROR). */
 export function cutOff(request: HttpRequest): void {
   if (isHttp2(request)) request.stream.close(constants.NGHTTP2_NO_ERROR);
   else request.socket.destroy();

@@ -18,8 +18,8 @@ export const isHttp2 = (request: HttpRequest): request is Http2ServerRequest => 
 export const asHttp1 = (response: HttpResponse): ServerResponse => response as ServerResponse;
 
 /**
- * Whether a body belongs to `request`, as its header section says (RFC 9112 §6.3, RFC 9113 §8.1). A body of no bytes that
- * is announced by chunks, or by an HTTP/2 stream that stays open, is one.
+ * Whether a body belongs to `request`, as its header section says (RFC 9112 §6.3, RFC 9113 §8.1). An empty body that is
+ * announced by chunks, or by an HTTP/2 stream that stays open, is one.
  */
 export function hasBody(request: HttpRequest): boolean {
   if (isHttp2(request)) return !request.stream.endAfterHeaders;

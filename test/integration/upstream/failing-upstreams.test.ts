@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { curl } from '../../support/proxy-command.ts';
 import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
 import { deadPort, snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 /** Real time-outs, short enough to wait for. */
@@ -30,6 +30,16 @@ describe('an upstream that', () => {
     expect(answer.body?.message).toContain(`Nothing listens at the upstream ${url}. Start your server there`);
     const page = await curl('-H', 'Accept: text/html', '-H', `Host: ${DEMO}`, `http://127.0.0.1:${running.httpPort}/`);
     expect(page.stdout).toContain(`Nothing listens at the upstream ${url}.`);
+  });
+
+  test('is down lets a client that uploads finish its request, and ask again', async () => {
+    const running = await proxyTo(`http://127.0.0.1:${await deadPort()}`);
+    const socket = await openSocket(running.httpPort);
+    socket.write(`POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 300000\r\n\r\n`);
+    await readUntil(socket, /"status":502\}/);
+    socket.write(Buffer.alloc(300_000, 'x'));
+    socket.write(GET);
+    expect(await readToEnd(socket)).toContain('HTTP/1.1 502');
   });
 
   test.each([
