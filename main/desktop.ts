@@ -12,9 +12,8 @@ import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
 import { readOwnArguments } from './electron/arguments.ts';
-import { type OnStopSignal, runCommandLine } from './electron/command-line.ts';
 import { type EngineGivings, runDesktop } from './electron/desktop.ts';
-import { failBeforeStart } from './electron/failures.ts';
+import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
   env: process.env,

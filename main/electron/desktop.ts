@@ -8,25 +8,24 @@ import type { OpenPreview } from '../base/preview.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
-import { openDesktopMemory } from './desktop-memory.ts';
-import { startEngine } from './engine-start.ts';
-import { reportUncaught } from './failures.ts';
-import { createKeySealer } from './key-sealer.ts';
+import { drainBeforeQuit, reportUncaught } from './ending.ts';
+import {
+  askForSignInLink,
+  type RunningElsewhere,
+  type StartChoice,
+  startEngine,
+  type StartFailure,
+} from './engine-start.ts';
 import { introduce, settleIn } from './identity.ts';
 import { openLogFile } from './log-file.ts';
 import { type MenuActions, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
-import { closeNetwork } from './network.ts';
-import { createOutside } from './outside.ts';
-import { acceptPagePorts } from './page-port.ts';
-import { registerPageScheme, servePage } from './page-scheme.ts';
-import { denyPermissions } from './permissions.ts';
+import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { createPreviews } from './preview.ts';
-import { drainBeforeQuit } from './quit.ts';
-import { askForSignInLink } from './sign-in-link.ts';
-import type { RunningElsewhere, StartChoice, StartFailure } from './start-failure.ts';
-import { createTray, type StatusTray } from './tray.ts';
-import { followStatus } from './tray-status.ts';
+import { closeNetwork, denyPermissions } from './rules.ts';
+import { createKeySealer, createOutside } from './system.ts';
+import { createTray, followStatus, type StatusTray } from './tray.ts';
+import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow } from './window.ts';
 
 /** What the engine gets of the desktop. */

@@ -1,4 +1,5 @@
 import type { MenuItemConstructorOptions } from 'electron';
+import type { StatusReport } from '../contract/status.ts';
 
 /** What menus and the tray can ask for. */
 export interface MenuActions {
@@ -79,3 +80,25 @@ export function trayTemplate(status: readonly string[], actions: MenuActions): M
     { label: 'Quit Vivarium', click: actions.quit },
   ];
 }
+
+/** A menu is as wide as its longest line. */
+const LINE_LENGTH_MAX = 80;
+const WARNINGS_MAX = 3;
+
+/** What the tray's menu says of a running Vivarium: where it serves, and what is not as it should be. */
+export function trayStatus({ ports, warnings }: Pick<StatusReport, 'ports' | 'warnings'>): string[] {
+  const listening = [
+    `HTTP ${ports.http}`,
+    `HTTPS ${ports.https}`,
+    ...(ports.dns === undefined ? [] : [`DNS ${ports.dns}`]),
+  ];
+  const surplus = warnings.length - WARNINGS_MAX;
+  return [
+    `Serving ${listening.join(', ')}`,
+    ...warnings.slice(0, WARNINGS_MAX).map((warning) => `! ${shorten(warning)}`),
+    ...(surplus > 0 ? [`! and ${surplus} more`] : []),
+  ];
+}
+
+const shorten = (text: string): string =>
+  text.length <= LINE_LENGTH_MAX ? text : `${text.slice(0, LINE_LENGTH_MAX - 1).trimEnd()}…`;

@@ -1,6 +1,6 @@
 import { app, type WebContents } from 'electron';
 import type { Log } from '../base/log.ts';
-import { isPageUrl } from './page-url.ts';
+import { isPageUrl } from './page.ts';
 
 export interface NavigationOptions {
   log: Log;

@@ -3,9 +3,8 @@ import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { PreviewRequest } from '../base/preview.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { denyPermissions } from './permissions.ts';
-import { isFetchable, isOwnCertificate, isPreviewable } from './preview-rules.ts';
-import { revealInTime } from './reveal.ts';
+import { denyPermissions, isFetchable, isOwnCertificate, isPreviewable } from './rules.ts';
+import { revealInTime } from './window-state.ts';
 import { PAGE_PREFERENCES } from './window.ts';
 
 /** In memory only, and apart from the app's own page. */

@@ -1,6 +1,8 @@
 import { Menu, Tray } from 'electron';
 import { join } from 'node:path';
-import { type MenuActions, trayTemplate } from './menu.ts';
+import type { App } from '../app.ts';
+import type { ChangeEvent } from '../contract/events.ts';
+import { type MenuActions, trayStatus, trayTemplate } from './menu.ts';
 
 /** macOS colours a template image itself; `@2x` files are found by their names. */
 const ICONS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'trayTemplate.png', win32: 'vivarium.ico' };
@@ -21,4 +23,20 @@ export function createTray(iconsDir: string, actions: MenuActions): StatusTray {
     },
     remove: () => tray.destroy(),
   };
+}
+
+/** After these, warnings may have come or gone. */
+const TELLING: ReadonlySet<ChangeEvent['type']> = new Set(['ready', 'lagged', 'clock.changed', 'settings.changed']);
+
+/** Tells what the tray shows, now and after every change of it, until `signal` is aborted. */
+export async function followStatus(
+  { services }: Pick<App, 'services'>,
+  signal: AbortSignal,
+  tell: (status: readonly string[]) => void,
+): Promise<void> {
+  const context = { signal };
+  for await (const { type } of await services.events.watch(undefined, context)) {
+    if (signal.aborted) return;
+    if (TELLING.has(type)) tell(trayStatus(await services.status.get(undefined, context)));
+  }
 }

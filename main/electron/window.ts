@@ -1,11 +1,8 @@
 import { BrowserWindow, dialog, nativeTheme, screen, type WebPreferences } from 'electron';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { DesktopMemory } from './desktop-memory.ts';
-import { offerReload } from './failures.ts';
-import { PAGE_URL } from './page-url.ts';
-import { revealInTime } from './reveal.ts';
-import { placeWindow, WINDOW_SIZE_MIN } from './window-placement.ts';
+import { PAGE_URL } from './page.ts';
+import { type DesktopMemory, placeWindow, revealInTime, WINDOW_SIZE_MIN } from './window-state.ts';
 
 /** What a page may do to this machine: nothing. Most are Electron's defaults, said here so that they stay so. */
 export const PAGE_PREFERENCES = {
@@ -146,4 +143,36 @@ async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions)
   // A full-screen window that is hidden leaves a black screen behind on macOS.
   window.once('leave-full-screen', () => window.hide());
   window.setFullScreen(false);
+}
+
+/** Offers to load the page again when its process has ended or answers no more. The servers are another process. */
+function offerReload(window: BrowserWindow, options: { log: Log; isQuitting: () => boolean }): void {
+  const { log, isQuitting } = options;
+  let asking = false;
+
+  async function offer(message: string, buttons: [reload: string, leave: string]): Promise<void> {
+    if (asking || isQuitting() || window.isDestroyed()) return;
+    asking = true;
+    window.show();
+    const { response } = await dialog.showMessageBox(window, {
+      type: 'warning',
+      message,
+      detail: 'The servers are running; only the window is affected.',
+      buttons,
+      cancelId: 1,
+    });
+    asking = false;
+    if (response !== 0 || window.isDestroyed()) return;
+    await window.loadURL(PAGE_URL).catch((error: unknown) => log.error('The page could not be loaded', { error }));
+  }
+
+  window.webContents.on('render-process-gone', (_event, { reason, exitCode }) => {
+    if (reason === 'clean-exit') return;
+    log.error('The page’s process ended', { reason, exitCode });
+    void offer('The window’s page ended unexpectedly', ['Reload', 'Leave it']);
+  });
+  window.on('unresponsive', () => {
+    log.warn('The page does not answer');
+    void offer('The window’s page does not answer', ['Reload', 'Wait']);
+  });
 }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { externalAddress } from '../../../main/electron/external.ts';
-import { isDownloadable, isLoadable } from '../../../main/electron/network.ts';
-import { isPermitted } from '../../../main/electron/permissions.ts';
-import { isOwnPage } from '../../../main/electron/sender.ts';
+import { isOwnPage } from '../../../main/electron/page.ts';
+import { externalAddress, isDownloadable, isLoadable, isPermitted } from '../../../main/electron/rules.ts';
 
 /** As much of a frame as is looked at. */
 const frame = (url: string, origin: string, parent: Parameters<typeof isOwnPage>[0] = null) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../main/base/log.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { openDesktopMemory } from '../../../main/electron/desktop-memory.ts';
+import { openDesktopMemory } from '../../../main/electron/window-state.ts';
 
 function memoryFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-memory-'));

@@ -1,7 +1,6 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, it } from 'vitest';
-import { type MenuActions, menuTemplate, trayTemplate } from '../../../main/electron/menu.ts';
-import { trayStatus } from '../../../main/electron/tray-status.ts';
+import { type MenuActions, menuTemplate, trayStatus, trayTemplate } from '../../../main/electron/menu.ts';
 
 function recorder() {
   const done: string[] = [];

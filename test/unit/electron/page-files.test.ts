@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPageFiles } from '../../../main/electron/page-files.ts';
+import { createPageFiles } from '../../../main/electron/page.ts';
 
 const PAGE = '<!doctype html><title>Vivarium</title>';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { isFetchable, isOwnCertificate, isPreviewable } from '../../../main/electron/preview-rules.ts';
+import { isFetchable, isOwnCertificate, isPreviewable } from '../../../main/electron/rules.ts';
 
 const HOST = 'shop.acme.test';
 const clock = createClock();

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { revealInTime } from '../../../main/electron/reveal.ts';
+import { revealInTime } from '../../../main/electron/window-state.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 /** A window that was made hidden. */

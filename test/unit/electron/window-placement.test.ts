@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeWindow, type Rectangle } from '../../../main/electron/window-placement.ts';
+import { placeWindow, type Rectangle } from '../../../main/electron/window-state.ts';
 
 /** `width×height+x+y`, as X11 writes geometries. */
 function geometry(text: string): Rectangle {

@@ -1,6 +1,18 @@
-import { ipcMain, type MessagePortMain, type WebContents } from 'electron';
+import { ipcMain, protocol, type MessagePortMain, type WebContents } from 'electron';
 import type { Log } from '../base/log.ts';
-import { isOwnPage } from './sender.ts';
+import { createPageFiles, isOwnPage, PAGE_SCHEME } from './page.ts';
+
+/** Makes `app:` an origin like `https:`, with storage, modules and a policy of its own. Before the app is ready. */
+export function registerPageScheme(): void {
+  protocol.registerSchemesAsPrivileged([
+    { scheme: PAGE_SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+  ]);
+}
+
+/** Serves the page from the folder of the built interface. Once the app is ready. */
+export function servePage(folder: string): void {
+  protocol.handle(PAGE_SCHEME, createPageFiles(folder));
+}
 
 /** What the preload script sends with the page's port. */
 const CONNECT_CHANNEL = 'vivarium:connect';

@@ -1,8 +1,27 @@
+import type { WebFrameMain } from 'electron';
 import { readAsset } from '../rpc/asset-file.ts';
 import { readAssetPath } from '../rpc/asset-path.ts';
 import { pagePolicy } from '../rpc/page-policy.ts';
 import { COMMON_HEADERS } from '../rpc/responses.ts';
-import { isPageUrl } from './page-url.ts';
+
+/** The scheme and host under which the window's page is served, from files, by this process alone. */
+export const PAGE_SCHEME = 'app';
+const PAGE_HOST = 'vivarium';
+export const PAGE_ORIGIN = `${PAGE_SCHEME}://${PAGE_HOST}`;
+export const PAGE_URL = `${PAGE_ORIGIN}/`;
+
+/** Whether `text` is an address of the window's own page. */
+export function isPageUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.protocol === `${PAGE_SCHEME}:` && url.host === PAGE_HOST && url.username === '';
+}
+
+/**
+ * The one check of who speaks: the window's own page in its main frame, and nothing else. A frame that has gone
+ * (`null`) is nobody.
+ */
+export const isOwnPage = (frame: Pick<WebFrameMain, 'origin' | 'parent' | 'url'> | null): boolean =>
+  frame !== null && frame.parent === null && frame.origin === PAGE_ORIGIN && isPageUrl(frame.url);
 
 const PAGE = 'index.html';
 

@@ -1,0 +1,51 @@
+import { dialog, safeStorage, shell } from 'electron';
+import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
+import { externalAddress } from './rules.ts';
+
+/** What is handed to other programs. The only place that uses `shell`. */
+export interface Outside {
+  /** Opens an address in the system's browser if it may be; otherwise does nothing, and logs it. Never rejects. */
+  openExternal(url: string): Promise<void>;
+  /** Opens a folder in the system's file manager; says where it is when that fails. */
+  showFolder(folder: string): void;
+}
+
+export function createOutside(options: { log: Log; ownPorts: () => readonly number[] }): Outside {
+  const { log, ownPorts } = options;
+  return {
+    async openExternal(url) {
+      const address = externalAddress(url, ownPorts());
+      if (address === null) return log.warn('An address was not opened, because it is not one for a browser', { url });
+      await shell
+        .openExternal(address)
+        .catch((error: unknown) => log.warn('The browser could not be opened', { error }));
+    },
+    showFolder(folder) {
+      void shell.openPath(folder).then((fault) => {
+        if (fault !== '') dialog.showErrorBox('The folder could not be opened', `${folder}\n\n${fault}`);
+      });
+    },
+  };
+}
+
+/** Where Chromium has found no keyring it uses a key that is the same everywhere; before it has looked, it knows none. */
+const NO_KEYRING: ReadonlySet<string> = new Set(['basic_text', 'unknown']);
+
+/** Seals with the keychain of macOS, the data protection of Windows, or the session's keyring on Linux. Once the app is ready. */
+export function createKeySealer(platform: NodeJS.Platform = process.platform): Sealer {
+  return {
+    refusal() {
+      if (platform !== 'linux' || !NO_KEYRING.has(safeStorage.getSelectedStorageBackend())) return null;
+      return 'This session has no keyring (Secret Service or KWallet), so that sealing it would protect nothing.';
+    },
+    async seal(text) {
+      if (!(await safeStorage.isAsyncEncryptionAvailable())) throw new Error('the keyring is locked, or not available');
+      return safeStorage.encryptStringAsync(text);
+    },
+    async open(sealed) {
+      const { result, shouldReEncrypt } = await safeStorage.decryptStringAsync(Buffer.from(sealed));
+      return { text: result, outdated: shouldReEncrypt };
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { BrowserWindow } from 'electron';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { RealTime } from '../base/clock.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import type { Log } from '../base/log.ts';
+
+/** A place on the screens, in device-independent pixels, as Electron tells it. */
+export interface Rectangle {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** The window is laid out from this size up; `renderer` is tested at it. */
+export const WINDOW_SIZE_MIN = { width: 900, height: 600 } as const;
+
+const WINDOW_SIZE_FIRST = { width: 1280, height: 832 } as const;
+
+/** Less than this of a window on a screen, and its title bar could not be taken hold of. */
+const VISIBLE_PIXELS_MIN = 80;
+
+/**
+ * Where to open the window: where it was, moved and shrunk as far as it takes to lie on a screen that is there now; or
+ * in its first size, centred by Electron, where its screen has gone or none is stored.
+ * @param areas the work areas of the screens, the primary one first
+ */
+export function placeWindow(
+  stored: Rectangle | null,
+  areas: readonly Rectangle[],
+): { width: number; height: number; x?: number; y?: number } {
+  const [primary = { x: 0, y: 0, ...WINDOW_SIZE_FIRST }] = areas;
+  const home = stored === null ? undefined : areas.toSorted((a, b) => shared(stored, b) - shared(stored, a))[0];
+  if (stored === null || home === undefined || !isReachable(stored, home)) {
+    return shrink(stored ?? WINDOW_SIZE_FIRST, primary);
+  }
+  const { width, height } = shrink(stored, home);
+  return {
+    width,
+    height,
+    x: clamp(stored.x, home.x, home.x + home.width - width),
+    y: clamp(stored.y, home.y, home.y + home.height - height),
+  };
+}
+
+const overlap = (a: Rectangle, b: Rectangle): { width: number; height: number } => ({
+  width: Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x),
+  height: Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y),
+});
+
+function shared(a: Rectangle, b: Rectangle): number {
+  const { width, height } = overlap(a, b);
+  return Math.max(width, 0) * Math.max(height, 0);
+}
+
+function isReachable(window: Rectangle, area: Rectangle): boolean {
+  const { width, height } = overlap(window, area);
+  return width >= VISIBLE_PIXELS_MIN && height >= VISIBLE_PIXELS_MIN;
+}
+
+const shrink = (wanted: { width: number; height: number }, area: Rectangle): { width: number; height: number } => ({
+  width: Math.max(Math.min(wanted.width, area.width), Math.min(WINDOW_SIZE_MIN.width, area.width)),
+  height: Math.max(Math.min(wanted.height, area.height), Math.min(WINDOW_SIZE_MIN.height, area.height)),
+});
+
+const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(value, most));
+
+const pixels = z.int().min(-1_000_000).max(1_000_000);
+
+const remembered = z.object({
+  bounds: z
+    .object({ x: pixels, y: pixels, width: pixels.min(1), height: pixels.min(1) })
+    .nullable()
+    .catch(null),
+  maximized: z.boolean().catch(false),
+  fullScreen: z.boolean().catch(false),
+  /** Whether somebody has been told that closing the window leaves the servers running. */
+  closeExplained: z.boolean().catch(false),
+});
+type Remembered = z.infer<typeof remembered>;
+
+const NOTHING: Remembered = { bounds: null, maximized: false, fullScreen: false, closeExplained: false };
+
+/** What the desktop remembers from one start to the next, in one small file. What cannot be read counts as never set. */
+export interface DesktopMemory {
+  get(): Readonly<Remembered>;
+  set(change: Partial<Remembered>): void;
+}
+
+export function openDesktopMemory(file: string, log: Log): DesktopMemory {
+  let current = read(file);
+  return {
+    get: () => current,
+    set(change) {
+      current = { ...current, ...change };
+      try {
+        writeFileAtomically(file, `${JSON.stringify(current, null, 2)}\n`, OWNER_ONLY);
+      } catch (error) {
+        log.warn('What the window remembers could not be written', { file, error });
+      }
+    },
+  };
+}
+
+function read(file: string): Remembered {
+  try {
+    return remembered.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** A page that takes longer is seen while it loads. */
+const HIDDEN_MS_MAX = 2_000;
+
+/** As much of a window as is needed here. */
+export interface HiddenWindow extends Pick<BrowserWindow, 'isDestroyed'> {
+  once(event: 'ready-to-show', listener: () => void): unknown;
+}
+
+/**
+ * Shows a window that was made hidden, once: when its page has been drawn (`ready-to-show`), when the caller knows that
+ * it has been loaded, or after two seconds. The first alone is not enough: a Wayland session draws no hidden window, and
+ * Electron never emits the event there (electron/electron#48859).
+ * @param show shows the window; never called for one that has been closed meanwhile
+ * @returns what to call when loading the page has ended, well or not
+ */
+export function revealInTime(window: HiddenWindow, show: () => void, time: Pick<RealTime, 'schedule'>): () => void {
+  let due = true;
+  const reveal = () => {
+    timer.cancel();
+    if (due && !window.isDestroyed()) show();
+    due = false;
+  };
+  const timer = time.schedule(HIDDEN_MS_MAX, reveal);
+  window.once('ready-to-show', reveal);
+  return reveal;
+}
