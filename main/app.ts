@@ -4,8 +4,8 @@ import { openCertificates } from './composition/certificates.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
-import { createEngineDoctor } from './composition/doctor.ts';
 import { openDomains } from './composition/domains.ts';
+import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './composition/own-command.ts';
 import { openReach } from './composition/reach.ts';
@@ -76,7 +76,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     reach,
     publish,
     statusReport: status,
-    doctor: createEngineDoctor(foundation, { certificates, dns, domains, dataPlane, control: () => control, status }),
+    doctor: openEngineDoctor(foundation, { certificates, dns, domains, dataPlane, control: () => control, status }),
   });
 
   /** Builds the snapshot of what is stored and hands it to the data plane; in force when it returns. */

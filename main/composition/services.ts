@@ -37,7 +37,7 @@ import {
 import { createEntryIds } from '../traffic/index.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
-import type { Doctor } from '../doctor/index.ts';
+import type { Doctor } from '../doctor/examination.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';

@@ -1,50 +1,64 @@
+import { join } from 'node:path';
+import type { AdjustableClock } from '../base/clock.ts';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
+import { DATABASE_FILE } from '../base/data-folder.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
+import type { StoreTrust } from '../contract/certificates.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { type DnsResult, formatValue, serverText, typeCode } from '../dns/index.ts';
-import {
-  askListener,
-  createDoctor,
-  type Doctor,
-  finding,
-  judgeAppClock,
-  judgeDnsServer,
-  judgeDomain,
-  judgeListener,
-  judgeNoStores,
-  judgePlatform,
-  judgeResolver,
-  judgeRunning,
-  judgeStore,
-  judgeUpstream,
-  judgeWarnings,
-  type PortName,
-  type Probe,
-  type Reply,
-  shakeHands,
-} from '../doctor/index.ts';
-import { presentDomain } from '../domains/index.ts';
-import { parseName } from '../model/dns-name.ts';
-import { routeTarget } from '../model/route.ts';
-import { dialUpstream } from '../proxy/index.ts';
-import { readIntegrity } from '../store/index.ts';
-import type { Certificates } from './certificates.ts';
-import type { DataPlane } from './data-plane.ts';
-import { databaseIn, folderProbes, holderOf } from './doctor-folder.ts';
-import type { Dns } from './dns.ts';
-import type { Domains } from './domains.ts';
-import type { Foundation } from './foundation.ts';
-import { ownCommand } from './own-command.ts';
+import { judgeAppClock } from './clock.ts';
+import { judgeDnsServer, judgeResolver, type Reply, type ResolverEvidence } from './dns.ts';
+import { type DomainEvidence, judgeDomain, judgePlatform } from './domains.ts';
+import { judgeRunning, judgeWarnings } from './engine.ts';
+import { createDoctor, type Doctor, type Probe } from './examination.ts';
+import { finding } from './finding.ts';
+import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
+import { shakeHands } from './handshake.ts';
+import { askListener, judgeListener } from './listeners.ts';
+import type { PortName } from './ports.ts';
+import { judgeNoStores, judgeStore } from './trust.ts';
+import { judgeUpstream, type UpstreamEvidence } from './upstreams.ts';
 
-export interface EngineDoctorParts {
-  certificates: Certificates;
-  dns: Dns;
-  domains: Domains;
-  dataPlane: DataPlane;
+/** An engine that runs, as far as its doctor asks it. */
+export interface ExaminedEngine {
+  dataDir: string;
+  stateDir: string;
+  /** Keeps nothing: there is no database on disk. */
+  ephemeral: boolean;
+  clock: AdjustableClock;
+  status: () => StatusReport;
+  certificates: {
+    root: { describe: () => { pem: string; fingerprint: string } };
+    trustStores: { list: () => Promise<readonly StoreTrust[]> };
+  };
+  /** HTTP and HTTPS: the addresses where they listen, and what could not be had. */
+  dataPlane: {
+    ports: { http: number; https: number };
+    addresses: { http: readonly string[]; https: readonly string[] };
+    warnings: readonly string[];
+  };
   /** Known when the control port is. */
   control: () => { port: number; token: string; warnings: readonly string[] };
-  status: () => StatusReport;
+  dns: {
+    listening: { port: number; addresses: readonly string[]; warnings: readonly string[] };
+    /** Asks the own server at an address for the A records of `name`. */
+    ask: (name: string, transport: 'udp' | 'tcp', address: string) => Promise<Reply>;
+    /** Asks the resolver of the setting for the A records of `name`. */
+    askResolver: (name: string) => Promise<ResolverEvidence['foreign']>;
+  };
+  hostnames: () => readonly string[];
+  /** A custom domain as it is now; null when it has been removed. */
+  findDomain: (hostname: string) => Pick<DomainEvidence, 'domain' | 'leaf'> | null;
+  projects: () => readonly { slug: string }[];
+  /** The projects that lead to an upstream. */
+  upstreams: () => readonly Upstream[];
+  readers: FolderReaders;
+  ownCommand: (command: string) => string;
+}
+
+/** An upstream, and how to connect to it as requests do. */
+interface Upstream extends Pick<UpstreamEvidence, 'project' | 'url'> {
+  dial: (realMsMax: number) => Promise<UpstreamEvidence['trouble']>;
 }
 
 /** Domains and projects whose hostnames are tried, and how many at a time: each is a TLS handshake of the engine with itself. */
@@ -60,9 +74,8 @@ const UPSTREAM_MS_MAX = 2_000;
 const INTEGRITY_MS_MAX = 3_000;
 
 /** The doctor of an engine that runs, over everything that it has. */
-export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorParts): Doctor {
-  const { config, stateDir, clock, store } = foundation;
-  const { certificates, dns, domains, dataPlane, status } = parts;
+export function createEngineDoctor(engine: ExaminedEngine): Doctor {
+  const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
   const [address] = LOOPBACK_ADDRESSES;
   const root = () => certificates.root.describe();
 
@@ -80,7 +93,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
       name,
       title,
       async look() {
-        const number = name === 'control' ? parts.control().port : dataPlane.ports[name];
+        const number = name === 'control' ? control().port : dataPlane.ports[name];
         const port: PortName = { name, title, port: number, option: `--${name}-port` };
         // Answered by the listener itself: neither counted, nor any project's traffic.
         const question =
@@ -90,7 +103,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
                 hostname: '127.0.0.1',
                 method: 'POST',
                 path: '/api/clock/get',
-                headers: { Authorization: `Bearer ${parts.control().token}`, 'Content-Type': 'application/json' },
+                headers: { Authorization: `Bearer ${control().token}`, 'Content-Type': 'application/json' },
                 body: '{}',
               }
             : { scheme: name, hostname: PLATFORM_ZONE, method: 'OPTIONS', path: '*', rootPem: root().pem };
@@ -109,18 +122,14 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
   const tryAll = createTurns(HANDSHAKES_AT_ONCE_MAX);
 
   async function lookAtDomains() {
-    const all = domains.lifecycle.list();
+    const all = engine.hostnames();
     const tried = all.slice(0, DOMAINS_TRIED_MAX);
     const checks = await Promise.all(
-      tried.map(({ hostname }) =>
+      tried.map((hostname) =>
         tryAll.take(async () => {
           const handshake = await shake(hostname);
-          const domain = domains.lifecycle.find(hostname);
-          // Removed meanwhile.
-          if (domain === null) return [];
-          const shown = presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: null, primary: false });
-          const leaf = domains.lifecycle.leaf(hostname);
-          return [judgeDomain({ domain: shown, leaf, handshake, nowMs: clock.now() })];
+          const found = engine.findDomain(hostname);
+          return found === null ? [] : [judgeDomain({ ...found, handshake, nowMs: clock.now() })];
         }),
       ),
     );
@@ -133,7 +142,7 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
   }
 
   async function lookAtPlatform() {
-    const projects = store.projects.list();
+    const projects = engine.projects();
     const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
     const handshakes = await Promise.all(
       [PLATFORM_ZONE, ...hostnames].map((hostname) =>
@@ -143,38 +152,13 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
     return [judgePlatform({ handshakes, untried: projects.length - hostnames.length })];
   }
 
-  async function lookAtUpstreams() {
-    const leading = store.projects.list().flatMap((project) => {
-      const { target } = project;
-      const published = routeTarget(target);
-      return published.kind === 'upstream' ? [{ project, published }] : [];
-    });
-    return await Promise.all(
-      leading.slice(0, UPSTREAMS_TRIED_MAX).map(async ({ project, published }) => {
-        const trouble = await dialUpstream(published, UPSTREAM_MS_MAX);
-        return judgeUpstream({ project, url: published.url, trouble });
-      }),
+  const lookAtUpstreams = () =>
+    Promise.all(
+      engine
+        .upstreams()
+        .slice(0, UPSTREAMS_TRIED_MAX)
+        .map(async ({ project, url, dial }) => judgeUpstream({ project, url, trouble: await dial(UPSTREAM_MS_MAX) })),
     );
-  }
-
-  async function ask(transport: 'udp' | 'tcp', at: string): Promise<Reply> {
-    return replyOf(await dns.client.askOver(transport, { address: at, port: dns.listening.port }, question()));
-  }
-
-  function question() {
-    const name = parseName(CNAME_TARGET);
-    const type = typeCode('A');
-    if (!name.ok || type === null) throw new Error('The platform’s own name cannot be asked for.');
-    return { name: name.name, type };
-  }
-
-  const replyOf = (result: DnsResult): Reply =>
-    result.kind === 'failed'
-      ? { reason: result.detail ?? result.reason }
-      : {
-          rcode: result.rcode,
-          values: result.answers.flatMap(({ data }) => ('octets' in data ? [] : [formatValue(data)])),
-        };
 
   async function lookAtDns() {
     const { port, addresses } = dns.listening;
@@ -183,18 +167,11 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
         (['udp', 'tcp'] as const).map(async (transport) => ({
           address: at,
           transport,
-          reply: await ask(transport, at),
+          reply: await dns.ask(CNAME_TARGET, transport, at),
         })),
       ),
     );
     return [judgeDnsServer({ port, name: CNAME_TARGET, expected: address, replies })];
-  }
-
-  async function lookAtResolver() {
-    const { local, ...server } = dns.resolver();
-    if (local) return [judgeResolver({ foreign: null })];
-    const reply = replyOf(await dns.client.ask(server, question()));
-    return [judgeResolver({ foreign: { place: serverText(server), reply } })];
   }
 
   async function lookAtStores() {
@@ -202,7 +179,6 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
     return stores.length === 0 ? [judgeNoStores()] : stores.map((store) => judgeStore(store, process.platform));
   }
 
-  const { dataDir, ephemeral } = config;
   const probes = (): Probe[] => [
     {
       area: 'engine',
@@ -215,16 +191,19 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
       name: 'warnings',
       title: 'Warnings',
       look: () => [
-        judgeWarnings(
-          warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...parts.control().warnings]),
-        ),
+        judgeWarnings(warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...control().warnings])),
       ],
     },
     listener('http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
     listener('https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),
-    listener('control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), parts.control().warnings),
+    listener('control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), control().warnings),
     { area: 'dns', name: 'server', title: 'DNS server', look: lookAtDns },
-    { area: 'dns', name: 'resolver', title: 'Resolver of verification', look: lookAtResolver },
+    {
+      area: 'dns',
+      name: 'resolver',
+      title: 'Resolver of verification',
+      look: async () => [judgeResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
+    },
     { area: 'domains', name: 'platform', title: 'Platform hostnames', look: lookAtPlatform },
     { area: 'domains', name: 'custom', title: 'Custom domains', look: lookAtDomains },
     { area: 'upstreams', name: 'all', title: 'Upstreams', look: lookAtUpstreams },
@@ -233,17 +212,18 @@ export function createEngineDoctor(foundation: Foundation, parts: EngineDoctorPa
     ...folderProbes({
       dataDir,
       stateDir,
-      databaseFile: ephemeral ? null : databaseIn(dataDir),
+      databaseFile: ephemeral ? null : join(dataDir, DATABASE_FILE),
       clock,
+      readers,
       readIntegrity(file) {
         const endMs = clock.monotonic() + INTEGRITY_MS_MAX;
-        return readIntegrity(file, () => clock.monotonic() > endMs);
+        return readers.readIntegrity(file, () => clock.monotonic() > endMs);
       },
       usedFingerprint: () => root().fingerprint,
-      hostname: () => platformHostname(store.projects.list()[0]?.slug ?? 'demo', 'production'),
+      hostname: () => platformHostname(engine.projects()[0]?.slug ?? 'demo', 'production'),
     }),
   ];
-  return createDoctor({ clock, probes, running: true, ownCommand: ownCommand(dataDir) });
+  return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand });
 }
 
 /** Those that are told nowhere else: the clock and missing addresses have checks of their own. */

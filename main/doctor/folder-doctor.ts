@@ -6,47 +6,32 @@ import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE } from '../base/conf
 import { DATABASE_FILE, LOGS_FOLDER } from '../base/data-folder.ts';
 import { findPortHolder } from '../base/port-holder.ts';
 import { VERSION } from '../base/version.ts';
-import {
-  type AbsenceEvidence,
-  countOpenFiles,
-  createDoctor,
-  type Doctor,
-  judgeAbsence,
-  judgeBackups,
-  judgeDatabase,
-  judgeDisk,
-  judgeFolder,
-  judgeFreePort,
-  judgeLocalhost,
-  judgeLogs,
-  judgeMachineClock,
-  judgeOpenFiles,
-  judgeRoot,
-  judgeRootKey,
-  judgeVersions,
-  mayListen,
-  type PortName,
-  type Probe,
-  readDisk,
-  readFolder,
-  readLogs,
-  readRoot,
-  resolveBySystem,
-  takenAddresses,
-} from '../doctor/index.ts';
-import { DEFAULT_PROXY_LIMITS } from '../proxy/proxy-limits.ts';
-import { boundConnections, readOpenFilesMax } from '../proxy/open-files.ts';
-import {
-  DAILY_BYTES_MAX,
-  type IntegrityReading,
-  isFolderLocked,
-  readBackups,
-  readIntegrity,
-  readIntegrityAtRest,
-  restoration,
-  sqliteVersion,
-} from '../store/index.ts';
-import { ownCommand } from './own-command.ts';
+import { judgeMachineClock } from './clock.ts';
+import { judgeDisk, judgeFolder, judgeLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
+import { type BackupEvidence, type Integrity, judgeBackups, judgeDatabase } from './database.ts';
+import { judgeLocalhost, resolveBySystem } from './dns.ts';
+import { type AbsenceEvidence, judgeAbsence } from './engine.ts';
+import { createDoctor, type Doctor, type Probe } from './examination.ts';
+import { judgeFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
+import { judgeRoot, judgeRootKey, readRoot } from './root.ts';
+import { countOpenFiles, judgeOpenFiles, judgeVersions, type OpenFilesEvidence } from './system.ts';
+
+/** What only the store and the proxy can tell of a folder and of this process. */
+export interface FolderReaders {
+  /** Whether a Vivarium holds the folder; null where that could not be looked at. */
+  isFolderLocked: (dataDir: string) => boolean | null;
+  /** Reads a database that is open here, until `isOver`. */
+  readIntegrity: (file: string, isOver: () => boolean) => Promise<Integrity>;
+  /** Reads a database that nobody has open, and leaves nothing beside it. */
+  readIntegrityAtRest: (file: string) => Integrity;
+  /** The commands that put the newest usable backup in its place; null without one. */
+  restoration: (file: string) => string[] | null;
+  readBackups: (file: string) => { folder: string; backups: readonly BackupEvidence[] };
+  /** A larger database gets no daily backup. */
+  dailyBytesMax: number;
+  sqliteVersion: () => string;
+  connectionLimits: () => Pick<OpenFilesEvidence, 'max' | 'connections' | 'connectionsWanted'>;
+}
 
 export interface FolderParts {
   dataDir: string;
@@ -55,7 +40,8 @@ export interface FolderParts {
   /** Null where nothing is kept. */
   databaseFile: string | null;
   clock: Pick<AdjustableClock, 'state'>;
-  readIntegrity: (file: string) => IntegrityReading | Promise<IntegrityReading>;
+  readers: FolderReaders;
+  readIntegrity: (file: string) => Integrity | Promise<Integrity>;
   /** Of the root that signs now; null without an engine. */
   usedFingerprint: () => string | null;
   /** A platform hostname. */
@@ -67,7 +53,7 @@ const UNREAD = { state: 'unread', why: 'there is none.' } as const;
 
 /** What can be looked at with and without an engine: the data folder, the root's files, this machine. */
 export function folderProbes(parts: FolderParts): Probe[] {
-  const { dataDir, stateDir, databaseFile, clock, readIntegrity, usedFingerprint, hostname } = parts;
+  const { dataDir, stateDir, databaseFile, clock, readers, readIntegrity, usedFingerprint, hostname } = parts;
   const realNowMs = () => clock.state().realNow;
   const rootFolder = join(stateDir, 'ca');
   return [
@@ -81,7 +67,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
         const path = databaseFile;
         const bytes = path === null ? null : sizeOf(path);
         const integrity = path === null || bytes === null ? UNREAD : await readIntegrity(path);
-        const restore = path !== null && integrity.state === 'damaged' ? restoration(path) : null;
+        const restore = path !== null && integrity.state === 'damaged' ? readers.restoration(path) : null;
         return [judgeDatabase({ path, bytes, integrity, restore })];
       },
     },
@@ -90,7 +76,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       name: 'backups',
       title: 'Backups',
       look() {
-        const read = databaseFile === null ? { folder: '', backups: null } : readBackups(databaseFile);
+        const read = databaseFile === null ? { folder: '', backups: null } : readers.readBackups(databaseFile);
         const facts = databaseFile === null ? undefined : statSync(databaseFile, { throwIfNoEntry: false });
         return [
           judgeBackups({
@@ -98,7 +84,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
             realNowMs: realNowMs(),
             databaseMadeAtMs: facts?.birthtimeMs ?? null,
             databaseBytes: facts?.size ?? 0,
-            dailyBytesMax: DAILY_BYTES_MAX,
+            dailyBytesMax: readers.dailyBytesMax,
           }),
         ];
       },
@@ -134,12 +120,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       area: 'system',
       name: 'open-files',
       title: 'Open files',
-      look() {
-        const max = readOpenFilesMax();
-        const { connectionsMax: connectionsWanted } = DEFAULT_PROXY_LIMITS;
-        const connections = boundConnections(connectionsWanted, max);
-        return [judgeOpenFiles({ max, open: countOpenFiles(), connections, connectionsWanted, platform })];
-      },
+      look: () => [judgeOpenFiles({ ...readers.connectionLimits(), open: countOpenFiles(), platform })],
     },
     {
       area: 'system',
@@ -149,7 +130,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
         judgeVersions({
           vivarium: VERSION,
           versions: process.versions,
-          sqlite: sqliteVersion(),
+          sqlite: readers.sqliteVersion(),
           platform,
           release: release(),
           arch: arch(),
@@ -169,9 +150,13 @@ export interface AbsentEngine {
 }
 
 /** The doctor without an engine: looks at the data folder, the ports and this machine, and leaves all of it as it is. */
-export function createFolderDoctor({ dataDir, runtime, silence, ports }: AbsentEngine): Doctor {
+export function createFolderDoctor(
+  { dataDir, runtime, silence, ports }: AbsentEngine,
+  readers: FolderReaders,
+  ownCommand: (command: string) => string,
+): Doctor {
   const clock = createClock();
-  const locked = isFolderLocked(dataDir);
+  const locked = readers.isFolderLocked(dataDir);
   const pid = runtime.state === 'read' && locked === true ? runtime.pid : null;
 
   const portProbe = (port: PortName): Probe => ({
@@ -200,16 +185,16 @@ export function createFolderDoctor({ dataDir, runtime, silence, ports }: AbsentE
       stateDir: dataDir,
       databaseFile: join(dataDir, DATABASE_FILE),
       clock,
+      readers,
       // What somebody has open has its log beside it already, and part of its content in there.
-      readIntegrity: (file) => (locked === true ? readIntegrity(file, () => false) : readIntegrityAtRest(file)),
+      readIntegrity: (file) =>
+        locked === true ? readers.readIntegrity(file, () => false) : readers.readIntegrityAtRest(file),
       usedFingerprint: () => null,
       hostname: () => platformHostname('demo', 'production'),
     }),
   ];
-  return createDoctor({ clock, probes, running: false, ownCommand: ownCommand(dataDir) });
+  return createDoctor({ clock, probes, running: false, ownCommand });
 }
-
-export const databaseIn = (dataDir: string): string => join(dataDir, DATABASE_FILE);
 
 export const holderOf = (port: number, name: string) =>
   findPortHolder(port) ?? (name === 'dns' ? findPortHolder(port, { transport: 'udp' }) : null);

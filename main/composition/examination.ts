@@ -1,0 +1,115 @@
+import { CNAME_TARGET } from '../base/config.ts';
+import type { DoctorReport } from '../contract/doctor.ts';
+import type { StatusReport } from '../contract/status.ts';
+import type { DnsResult } from '../dns/client.ts';
+import { serverText } from '../dns/lookup.ts';
+import { typeCode } from '../dns/record.ts';
+import { formatValue } from '../dns/record-format.ts';
+import type { Reply } from '../doctor/dns.ts';
+import { createEngineDoctor, type ExaminedEngine } from '../doctor/engine-doctor.ts';
+import type { Doctor } from '../doctor/examination.ts';
+import { type AbsentEngine, createFolderDoctor, type FolderReaders } from '../doctor/folder-doctor.ts';
+import { presentDomain } from '../domains/present.ts';
+import { parseName } from '../model/dns-name.ts';
+import { routeTarget } from '../model/route.ts';
+import { boundConnections, readOpenFilesMax } from '../proxy/open-files.ts';
+import { DEFAULT_PROXY_LIMITS } from '../proxy/proxy-limits.ts';
+import { dialUpstream } from '../proxy/upstream/dial.ts';
+import { readBackups } from '../store/backup-reading.ts';
+import { DAILY_BYTES_MAX } from '../store/daily-backup.ts';
+import { isFolderLocked } from '../store/data-folder.ts';
+import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from '../store/integrity.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
+import type { Domains } from './domains.ts';
+import type { Foundation } from './foundation.ts';
+import { ownCommand } from './own-command.ts';
+
+const READERS: FolderReaders = {
+  isFolderLocked,
+  readIntegrity,
+  readIntegrityAtRest,
+  restoration,
+  readBackups,
+  dailyBytesMax: DAILY_BYTES_MAX,
+  sqliteVersion,
+  connectionLimits() {
+    const max = readOpenFilesMax();
+    const { connectionsMax: connectionsWanted } = DEFAULT_PROXY_LIMITS;
+    return { max, connections: boundConnections(connectionsWanted, max), connectionsWanted };
+  },
+};
+
+/** Examines the data folder, the ports and this machine where no engine answers. */
+export const examineFolder = (engine: AbsentEngine): Promise<DoctorReport> =>
+  createFolderDoctor(engine, READERS, ownCommand(engine.dataDir)).run();
+
+export interface EngineDoctorParts {
+  certificates: Certificates;
+  dns: Dns;
+  domains: Domains;
+  dataPlane: DataPlane;
+  /** Known when the control port is. */
+  control: ExaminedEngine['control'];
+  status: () => StatusReport;
+}
+
+/** The doctor of an engine that runs, over everything that it has. */
+export function openEngineDoctor(
+  { config, stateDir, clock, store }: Foundation,
+  { dns, domains, ...parts }: EngineDoctorParts,
+): Doctor {
+  const { dataDir, ephemeral } = config;
+  const { lifecycle } = domains;
+  return createEngineDoctor({
+    ...parts,
+    dataDir,
+    stateDir,
+    ephemeral,
+    clock,
+    dns: {
+      listening: dns.listening,
+      async ask(name, transport, address) {
+        const { port } = dns.listening;
+        return replyOf(await dns.client.askOver(transport, { address, port }, addressQuestion(name)));
+      },
+      async askResolver(name) {
+        const { local, ...server } = dns.resolver();
+        if (local) return null;
+        return { place: serverText(server), reply: replyOf(await dns.client.ask(server, addressQuestion(name))) };
+      },
+    },
+    hostnames: () => lifecycle.list().map(({ hostname }) => hostname),
+    findDomain(hostname) {
+      const domain = lifecycle.find(hostname);
+      if (domain === null) return null;
+      const shown = presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: null, primary: false });
+      return { domain: shown, leaf: lifecycle.leaf(hostname) };
+    },
+    projects: () => store.projects.list(),
+    upstreams: () =>
+      store.projects.list().flatMap((project) => {
+        const target = routeTarget(project.target);
+        if (target.kind !== 'upstream') return [];
+        return [{ project, url: target.url, dial: (realMsMax: number) => dialUpstream(target, realMsMax) }];
+      }),
+    readers: READERS,
+    ownCommand: ownCommand(dataDir),
+  });
+}
+
+function addressQuestion(text: string) {
+  const name = parseName(text);
+  const type = typeCode('A');
+  if (!name.ok || type === null) throw new Error(`${text} is not a name to ask for.`);
+  return { name: name.name, type };
+}
+
+const replyOf = (result: DnsResult): Reply =>
+  result.kind === 'failed'
+    ? { reason: result.detail ?? result.reason }
+    : {
+        rcode: result.rcode,
+        values: result.answers.flatMap(({ data }) => ('octets' in data ? [] : [formatValue(data)])),
+      };
