@@ -12,9 +12,9 @@ import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
 import type { Services } from './contract/index.ts';
-import { buildSnapshot } from './domains/index.ts';
+import { buildSnapshot } from './domains/snapshot.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
-import type { DemoKey } from './services/index.ts';
+import type { DemoKey } from './services/demo-projects.ts';
 
 export interface AppOptions extends FoundationOptions {
   /** The folder of the built interface; null when it is not built. */

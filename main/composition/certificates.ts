@@ -1,20 +1,17 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isWithin } from '../base/hostname.ts';
-import {
-  createLeaf,
-  createLeafContexts,
-  createRevocationList,
-  createRunCommand,
-  createTrustStores,
-  findProgram,
-  describeRoot,
-  type KeyStorage,
-  machineStores,
-  openAuthority,
-  openKeyVault,
-  trustInHome,
-} from '../ca/index.ts';
+import { openAuthority } from '../ca/authority.ts';
+import { describeRoot } from '../ca/describe.ts';
+import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
+import { createLeafContexts } from '../ca/leaf-contexts.ts';
+import { createLeaf } from '../ca/leaf.ts';
+import { machineStores } from '../ca/machine-stores.ts';
+import { trustInHome } from '../ca/nss-database.ts';
+import { findProgram } from '../ca/programs.ts';
+import { createRevocationList } from '../ca/revocation-list.ts';
+import { createRunCommand } from '../ca/run-command.ts';
+import { createTrustStores } from '../ca/truststores.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;

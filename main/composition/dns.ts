@@ -1,13 +1,11 @@
-import {
-  createDnsClient,
-  createDnsServer,
-  createLookup,
-  createZonePublisher,
-  publishPlatformZone,
-  type Resolver,
-  ZoneSet,
-} from '../dns/index.ts';
-import { createRecordWriter, providerFacts, zoneFacts } from '../services/index.ts';
+import { createDnsClient } from '../dns/client.ts';
+import { createLookup, type Resolver } from '../dns/lookup.ts';
+import { publishPlatformZone } from '../dns/platform-zone.ts';
+import { createDnsServer } from '../dns/server.ts';
+import { createZonePublisher } from '../dns/zone-publisher.ts';
+import { ZoneSet } from '../dns/zone-set.ts';
+import { providerFacts, zoneFacts } from '../services/provider-facts.ts';
+import { createRecordWriter } from '../services/record-writer.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Dns = Awaited<ReturnType<typeof startDns>>;

@@ -1,6 +1,8 @@
 import { CNAME_TARGET } from '../base/config.ts';
-import { createLifecycle, createServedLeaves, whyUnserved } from '../domains/index.ts';
-import { releaseHostname } from '../services/index.ts';
+import { whyUnserved } from '../domains/hostname-machine.ts';
+import { createLifecycle } from '../domains/lifecycle.ts';
+import { createServedLeaves } from '../domains/served-leaves.ts';
+import { releaseHostname } from '../services/domains.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';

@@ -6,8 +6,10 @@ import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
 import type { OpenPreview } from '../base/preview.ts';
 import type { Sealer } from '../base/sealer.ts';
-import { holdSettings, type SettingsHolder } from '../services/index.ts';
-import { claimDataFolder, DATABASE_FILE, openStore, type Store } from '../store/index.ts';
+import { holdSettings, type SettingsHolder } from '../services/settings.ts';
+import { DATABASE_FILE } from '../base/data-folder.ts';
+import { claimDataFolder } from '../store/data-folder.ts';
+import { openStore, type Store } from '../store/store.ts';
 
 export interface FoundationOptions {
   config: Config;

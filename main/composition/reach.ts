@@ -2,18 +2,13 @@ import { accessSync, constants } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
-import {
-  createBrowserOpener,
-  createBrowserProcesses,
-  createMappedHostnames,
-  makeInstructions,
-  directUrl,
-  makeSnippets,
-  PAC_CONTENT_TYPE,
-  reachedAddress,
-  type ReachedAddress,
-  renderPac,
-} from '../reach/index.ts';
+import { createBrowserProcesses } from '../reach/browser-processes.ts';
+import { makeInstructions } from '../reach/instructions.ts';
+import { createMappedHostnames } from '../reach/mapped-hostnames.ts';
+import { createBrowserOpener } from '../reach/open-browser.ts';
+import { PAC_CONTENT_TYPE, renderPac } from '../reach/pac.ts';
+import { reachedAddress, type ReachedAddress } from '../reach/reached-address.ts';
+import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';

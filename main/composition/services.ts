@@ -2,39 +2,37 @@ import { SUNSETS } from '../api/index.ts';
 import { CNAME_TARGET } from '../base/config.ts';
 import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { NAME_SERVER } from '../dns/index.ts';
-import { presentDomain } from '../domains/index.ts';
+import { NAME_SERVER } from '../dns/platform-zone.ts';
+import { presentDomain } from '../domains/present.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { probeUpstream } from '../proxy/index.ts';
-import {
-  createApiServices,
-  createCaaServices,
-  createCaServices,
-  createCertificateServices,
-  createClockServices,
-  createDemo,
-  createDeployServices,
-  createDnsServices,
-  createDoctorServices,
-  createDomainServices,
-  createEventServices,
-  createKeyServices,
-  createLimitServices,
-  createOrderServices,
-  createPetSeeds,
-  createPetServices,
-  createProjectServices,
-  createReachServices,
-  createRecordServices,
-  createSettingsServices,
-  createStatusServices,
-  createTrafficServices,
-  createZoneServices,
-  presentProject,
-  type ProjectRow,
-} from '../services/index.ts';
-import { createEntryIds } from '../traffic/index.ts';
+import { presentProject } from '../services/addresses.ts';
+import { createApiServices } from '../services/api.ts';
+import { createCaServices } from '../services/ca.ts';
+import { createCaaServices } from '../services/caa.ts';
+import { createCertificateServices } from '../services/certificates.ts';
+import { createClockServices } from '../services/clock.ts';
+import { createDemo } from '../services/demo.ts';
+import type { ProjectRow } from '../services/dependencies.ts';
+import { createDeployServices } from '../services/deploys.ts';
+import { createDnsServices } from '../services/dns.ts';
+import { createDoctorServices } from '../services/doctor.ts';
+import { createDomainServices } from '../services/domains.ts';
+import { createEventServices } from '../services/events.ts';
+import { createKeyServices } from '../services/keys.ts';
+import { createLimitServices } from '../services/limits.ts';
+import { createOrderServices } from '../services/orders.ts';
+import { createPetSeeds } from '../services/pet-seeds.ts';
+import { createPetServices } from '../services/pets.ts';
+import { createProjectServices } from '../services/projects.ts';
+import { createReachServices } from '../services/reach.ts';
+import { createRecordServices } from '../services/records.ts';
+import { createSettingsServices } from '../services/settings.ts';
+import { createStatusServices } from '../services/status.ts';
+import { createTrafficServices } from '../services/traffic.ts';
+import { createZoneServices } from '../services/zones.ts';
+import { createEntryIds } from '../traffic/ids.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';

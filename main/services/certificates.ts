@@ -3,7 +3,8 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { describeLeaf, type Leaf } from '../model/leaf.ts';
 import { certificateFile } from './certificate-file.ts';
-import type { AttachedDomain, Lifecycle } from '../domains/index.ts';
+import type { AttachedDomain } from '../domains/domain.ts';
+import type { Lifecycle } from '../domains/lifecycle.ts';
 
 export function createCertificateServices(
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>,

@@ -1,4 +1,4 @@
-import type { ProviderFacts } from '../domains/index.ts';
+import type { ProviderFacts } from '../domains/provider.ts';
 import { parentOf, ROOT } from '../model/dns-name.ts';
 import type { RecordRows, VersionRow } from './dependencies.ts';
 

@@ -1,4 +1,4 @@
-import type { ResourceRecord } from '../dns/index.ts';
+import type { ResourceRecord } from '../dns/record.ts';
 import { absoluteText, relativeText } from '../model/dns-name.ts';
 import type { RecordRows, ZoneRow, ZoneRows } from './dependencies.ts';
 

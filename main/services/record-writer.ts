@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { ResourceRecord } from '../dns/index.ts';
+import type { ResourceRecord } from '../dns/record.ts';
 import { changeRRset } from '../dns/propagation.ts';
 import { formatZoneValue } from '../dns/record-format.ts';
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { type PropagatingRRset, type RecordInfo, recordType } from '../contract/zones.ts';
-import type { RecordData, ResourceRecord } from '../dns/index.ts';
+import type { RecordData, ResourceRecord } from '../dns/record.ts';
 import { statesOf } from '../dns/propagation.ts';
 import { formatValue, formatZoneValue } from '../dns/record-format.ts';
 import { parseValue, parseZoneValue } from '../dns/record-text.ts';

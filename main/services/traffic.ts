@@ -4,10 +4,12 @@ import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traff
 import { readFilter } from '../contract/traffic-filter.ts';
 import type { Loopback, Passes } from '../proxy/index.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
-import type { Entry, EntryIds, Recorder, Series } from '../traffic/index.ts';
+import type { Entry } from '../traffic/entry.ts';
+import type { EntryIds } from '../traffic/ids.ts';
+import type { Recorder } from '../traffic/recorder.ts';
+import { type Series, STEP_SECONDS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';
 import { bytesOf, presentDetail, presentEntry } from '../traffic/present.ts';
-import { STEP_SECONDS } from '../traffic/series.ts';
 import type { KeyRows } from './dependencies.ts';
 
 /** How long the entry of a replay may take to be there after its answer, in real time. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { DATABASE_FILE, openStore } from '../../../main/store/index.ts';
-import type { Store } from '../../../main/store/store.ts';
+import { DATABASE_FILE } from '../../../main/base/data-folder.ts';
+import { openStore, type Store } from '../../../main/store/store.ts';
 import { type DnsLoad, runDnsperf, warmUp, writeQuestions } from '../dnsperf.ts';
 import { compare, end, type Figure, perSecond, startVivarium, temporaryFolder } from '../harness.ts';
 

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import type { Services } from '../../../main/contract/index.ts';
-import { createPetSeeds, createPetServices } from '../../../main/services/index.ts';
-import { openStore } from '../../../main/store/index.ts';
+import { createPetSeeds } from '../../../main/services/pet-seeds.ts';
+import { createPetServices } from '../../../main/services/pets.ts';
+import { openStore } from '../../../main/store/store.ts';
 import { type Figure, ROOT, temporaryFolder } from '../harness.ts';
 
 /** The longest that long work may keep everything else in the engine waiting. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { createLeafContexts, openAuthority } from '../../../main/ca/index.ts';
+import { openAuthority } from '../../../main/ca/authority.ts';
+import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { end, type Figure, median, startVivarium, temporaryFolder } from '../harness.ts';
 
 const LEAVES = 200;

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { DATABASE_FILE, openStore } from '../../../main/store/index.ts';
+import { DATABASE_FILE } from '../../../main/base/data-folder.ts';
+import { openStore } from '../../../main/store/store.ts';
 import {
   compare,
   createOpenProject,

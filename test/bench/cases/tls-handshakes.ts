@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { createLeaf, openAuthority } from '../../../main/ca/index.ts';
-import { DATABASE_FILE, type DomainRow, openStore } from '../../../main/store/index.ts';
+import { openAuthority } from '../../../main/ca/authority.ts';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { DATABASE_FILE } from '../../../main/base/data-folder.ts';
+import type { DomainRow } from '../../../main/store/domains.ts';
+import { openStore } from '../../../main/store/store.ts';
 import {
   cpuSeconds,
   end,

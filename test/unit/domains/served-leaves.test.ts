@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLeaf, type Root } from '../../../main/ca/index.ts';
-import { createRoot } from '../../../main/ca/root.ts';
+import { createLeaf } from '../../../main/ca/leaf.ts';
+import { type Root, createRoot } from '../../../main/ca/root.ts';
 import { NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain.ts';
 import type { Leaf } from '../../../main/model/leaf.ts';

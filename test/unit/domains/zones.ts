@@ -1,5 +1,4 @@
-import { typeCode } from '../../../main/dns/index.ts';
-import { CLASS_IN, type ResourceRecord, type RRset } from '../../../main/dns/record.ts';
+import { typeCode, CLASS_IN, type ResourceRecord, type RRset } from '../../../main/dns/record.ts';
 import { answer } from '../../../main/dns/responder.ts';
 import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import { readZoneFile } from '../../../main/dns/zone-file.ts';
