@@ -36,15 +36,12 @@ export type CertificateEvent =
   | { readonly type: 'refused'; readonly atMs: EpochMs; readonly code: CheckCode; readonly message: string }
   | { readonly type: 'not_after_passed' }
   | { readonly type: 'suspended' }
-  | { readonly type: 'returned' }
-  | { readonly type: 'removed' };
-
-/** What the shell has to do: try to issue now, or forget the leaf. */
-export type CertificateEffect = 'attempt' | 'drop_leaf';
+  | { readonly type: 'returned' };
 
 export interface CertificateStep {
   readonly state: CertificateStanding;
-  readonly effects: readonly CertificateEffect[];
+  /** Whether the caller has to try to issue now. */
+  readonly attempts: boolean;
 }
 
 export const NO_CERTIFICATE: CertificateStanding = {
@@ -56,14 +53,10 @@ export const NO_CERTIFICATE: CertificateStanding = {
   notAfterMs: null,
 };
 
-const stay = (state: CertificateStanding, effects: readonly CertificateEffect[] = []): CertificateStep => ({
-  state,
-  effects,
-});
+const step = (state: CertificateStanding, attempts = false): CertificateStep => ({ state, attempts });
 
 /** The transitions of a certificate: total and pure. Events that come too late for the state leave it as it is. */
 export function nextCertificate(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
-  if (event.type === 'removed') return stay(NO_CERTIFICATE, standing.state === 'none' ? [] : ['drop_leaf']);
   switch (standing.state) {
     case 'none':
       return fromNone(standing, event);
@@ -78,7 +71,6 @@ export function nextCertificate(standing: CertificateStanding, event: Certificat
   }
 }
 
-type Living = Exclude<CertificateEvent, { type: 'removed' }>;
 type Refused = Extract<CertificateEvent, { type: 'refused' }>;
 
 /** A new series of attempts: at once, or when the issuance delay is over. */
@@ -90,39 +82,39 @@ function begin(standing: CertificateStanding, atMs: EpochMs, delayMs: number): C
     seriesAtMs: atMs + delayMs,
     nextAttemptAtMs: atMs + delayMs,
   };
-  return stay(state, delayMs > 0 ? [] : ['attempt']);
+  return step(state, delayMs <= 0);
 }
 
 const hold = ({ renewAtMs, notAfterMs }: Extract<CertificateEvent, { type: 'issued' }>): CertificateStep =>
-  stay({ state: 'issued', refusal: null, seriesAtMs: null, nextAttemptAtMs: renewAtMs, renewAtMs, notAfterMs });
+  step({ state: 'issued', refusal: null, seriesAtMs: null, nextAttemptAtMs: renewAtMs, renewAtMs, notAfterMs });
 
 const refusalOf = ({ code, message }: Refused) => ({ code, message });
 
-function fromNone(standing: CertificateStanding, event: Living): CertificateStep {
+function fromNone(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'hostname_verified':
     case 'reverified':
       return begin(standing, event.atMs, event.delayMs);
     default:
-      return stay(standing);
+      return step(standing);
   }
 }
 
-function fromPending(standing: CertificateStanding, event: Living): CertificateStep {
+function fromPending(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'reverified':
       // Asking again neither lengthens the 30 minutes nor jumps an issuance delay that is still in force.
-      return stay(standing, event.delayMs === 0 || isBegun(standing, event.atMs) ? ['attempt'] : []);
+      return step(standing, event.delayMs === 0 || isBegun(standing, event.atMs));
     case 'attempt_due':
-      return stay(standing, ['attempt']);
+      return step(standing, true);
     case 'issued':
       return hold(event);
     case 'refused':
       return refusePending(standing, event);
     case 'suspended':
-      return stay({ ...standing, ...NO_SERIES, state: 'none' });
+      return step({ ...standing, ...NO_SERIES, state: 'none' });
     default:
-      return stay(standing);
+      return step(standing);
   }
 }
 
@@ -134,10 +126,10 @@ const isBegun = ({ seriesAtMs }: CertificateStanding, atMs: EpochMs): boolean =>
 function refusePending(standing: CertificateStanding, event: Refused): CertificateStep {
   const seriesAtMs = Math.min(standing.seriesAtMs ?? event.atMs, event.atMs);
   if (event.atMs - seriesAtMs >= ATTEMPTS_GIVEN_UP_AFTER_MS) {
-    return stay({ ...standing, ...NO_SERIES, state: 'failed', refusal: timedOut(event) });
+    return step({ ...standing, ...NO_SERIES, state: 'failed', refusal: timedOut(event) });
   }
   const nextAttemptAtMs = Math.min(event.atMs + ATTEMPT_INTERVAL_MS, seriesAtMs + ATTEMPTS_GIVEN_UP_AFTER_MS);
-  return stay({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+  return step({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
 }
 
 const timedOut = ({ message }: Refused) => ({
@@ -145,25 +137,25 @@ const timedOut = ({ message }: Refused) => ({
   message: `No certificate could be issued within ${ATTEMPTS_GIVEN_UP_AFTER_MS / MINUTE_MS} minutes. The last attempt: ${message}`,
 });
 
-function fromIssued(standing: CertificateStanding, event: Living): CertificateStep {
+function fromIssued(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'reverified':
-      return stay(standing, standing.refusal === null ? [] : ['attempt']);
+      return step(standing, standing.refusal !== null);
     case 'attempt_due':
     case 'renewal_due':
-      return stay({ ...standing, seriesAtMs: standing.seriesAtMs ?? event.atMs }, ['attempt']);
+      return step({ ...standing, seriesAtMs: standing.seriesAtMs ?? event.atMs }, true);
     case 'issued':
       return hold(event);
     case 'refused':
       return refuseRenewal(standing, event);
     case 'not_after_passed':
-      return stay({ ...standing, state: 'expired', seriesAtMs: null });
+      return step({ ...standing, state: 'expired', seriesAtMs: null });
     case 'suspended':
-      return stay({ ...standing, ...NO_SERIES });
+      return step({ ...standing, ...NO_SERIES });
     case 'returned':
-      return stay({ ...standing, nextAttemptAtMs: standing.renewAtMs });
+      return step({ ...standing, nextAttemptAtMs: standing.renewAtMs });
     default:
-      return stay(standing);
+      return step(standing);
   }
 }
 
@@ -171,10 +163,10 @@ function refuseRenewal(standing: CertificateStanding, event: Refused): Certifica
   const seriesAtMs = Math.min(standing.seriesAtMs ?? event.atMs, event.atMs);
   const often = event.atMs - seriesAtMs < ATTEMPTS_GIVEN_UP_AFTER_MS;
   const nextAttemptAtMs = event.atMs + (often ? ATTEMPT_INTERVAL_MS : RENEWAL_RETRY_MS);
-  return stay({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+  return step({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
 }
 
-function fromFailed(standing: CertificateStanding, event: Living): CertificateStep {
+function fromFailed(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'hostname_verified':
     case 'reverified':
@@ -182,28 +174,28 @@ function fromFailed(standing: CertificateStanding, event: Living): CertificateSt
     case 'issued':
       return hold(event);
     default:
-      return stay(standing);
+      return step(standing);
   }
 }
 
-function fromExpired(standing: CertificateStanding, event: Living): CertificateStep {
+function fromExpired(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'hostname_verified':
     case 'reverified':
       return begin(standing, event.atMs, event.delayMs);
     case 'attempt_due':
     case 'renewal_due':
-      return stay(standing, ['attempt']);
+      return step(standing, true);
     case 'issued':
       return hold(event);
     case 'refused':
-      return stay({ ...standing, refusal: refusalOf(event), nextAttemptAtMs: event.atMs + RENEWAL_RETRY_MS });
+      return step({ ...standing, refusal: refusalOf(event), nextAttemptAtMs: event.atMs + RENEWAL_RETRY_MS });
     case 'suspended':
-      return stay({ ...standing, nextAttemptAtMs: null });
+      return step({ ...standing, nextAttemptAtMs: null });
     case 'returned':
-      return stay({ ...standing, nextAttemptAtMs: standing.renewAtMs });
+      return step({ ...standing, nextAttemptAtMs: standing.renewAtMs });
     default:
-      return stay(standing);
+      return step(standing);
   }
 }
 

@@ -23,19 +23,7 @@ export type HostnameEvent =
       /** Nothing wrong was seen, only nothing yet. */
       readonly hasFoundNothing: boolean;
     }
-  | { readonly type: 'plan_lost' | 'plan_returned' | 'reverify_requested' };
-
-/**
- * What the shell has to do: look at the DNS again; begin or cease to serve; let the certificate machine know. In the
- * order in which it has to be done.
- */
-export type HostnameEffect =
-  'check' | 'begin_serving' | 'cease_serving' | 'certify' | 'suspend_certificate' | 'return_certificate';
-
-export interface HostnameStep {
-  readonly state: HostnameStanding;
-  readonly effects: readonly HostnameEffect[];
-}
+  | { readonly type: 'plan_lost' | 'plan_returned' };
 
 export const ATTACHED: HostnameStanding = { state: 'pending', stateBefore: null, verifiedAtMs: null };
 
@@ -43,57 +31,35 @@ export const ATTACHED: HostnameStanding = { state: 'pending', stateBefore: null,
 export const isServed = ({ state, verifiedAtMs }: HostnameStanding): boolean =>
   state !== 'suspended' && verifiedAtMs !== null;
 
-const stay = (state: HostnameStanding, effects: readonly HostnameEffect[] = []): HostnameStep => ({ state, effects });
-
-/** The transitions of a hostname: total, pure, and the same event twice does no more than once. */
-export function nextHostname(standing: HostnameStanding, event: HostnameEvent): HostnameStep {
+/** The transitions of a hostname: total, and pure. Returns `standing` itself where the event changes nothing. */
+export function nextHostname(standing: HostnameStanding, event: HostnameEvent): HostnameStanding {
+  const { state, stateBefore } = standing;
   switch (event.type) {
     case 'checked':
-      return standing.state === 'suspended' ? stay(standing) : afterCheck(standing, event);
+      return state === 'suspended' ? standing : afterCheck(standing, event);
     case 'plan_lost':
-      return standing.state === 'suspended' ? stay(standing) : suspend(standing, standing.state);
+      return state === 'suspended' ? standing : { ...standing, state: 'suspended', stateBefore: state };
     case 'plan_returned':
-      return standing.state === 'suspended' ? restore(standing) : stay(standing);
-    case 'reverify_requested':
-      return stay(standing, ['check']);
+      // It is served again at once, as it was; what has become of its DNS meanwhile, the next check finds out.
+      return state === 'suspended' ? { ...standing, state: stateBefore ?? 'pending', stateBefore: null } : standing;
   }
 }
 
 function afterCheck(
   standing: HostnameStanding,
   { verdict, hasFoundNothing, atMs }: Extract<HostnameEvent, { type: 'checked' }>,
-): HostnameStep {
+): HostnameStanding {
   switch (verdict) {
     case 'ok':
-      if (standing.state === 'verified') return stay(standing);
-      return {
-        state: { state: 'verified', stateBefore: null, verifiedAtMs: atMs },
-        effects: standing.verifiedAtMs === null ? ['begin_serving', 'certify'] : ['certify'],
-      };
+      return standing.state === 'verified' ? standing : { state: 'verified', stateBefore: null, verifiedAtMs: atMs };
     case 'failed': {
       // A record that was there and is gone is a wrong one: only a hostname that never was verified is waited for.
       const state = hasFoundNothing && standing.verifiedAtMs === null ? 'pending' : 'misconfigured';
-      return stay(state === standing.state ? standing : { ...standing, state });
+      return state === standing.state ? standing : { ...standing, state };
     }
     case 'unknown':
-      return stay(standing);
+      return standing;
   }
-}
-
-function suspend(standing: HostnameStanding, stateBefore: Exclude<DomainState, 'suspended'>): HostnameStep {
-  return {
-    state: { ...standing, state: 'suspended', stateBefore },
-    effects: isServed(standing) ? ['cease_serving', 'suspend_certificate'] : ['suspend_certificate'],
-  };
-}
-
-/** It is served again at once, as it was; what has become of its DNS meanwhile, the check finds out. */
-function restore(standing: HostnameStanding): HostnameStep {
-  const state: HostnameStanding = { ...standing, state: standing.stateBefore ?? 'pending', stateBefore: null };
-  return {
-    state,
-    effects: isServed(state) ? ['begin_serving', 'return_certificate', 'check'] : ['return_certificate', 'check'],
-  };
 }
 
 /**

@@ -8,14 +8,12 @@ import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 /** A domain after its project has got a plan; the same value when that changes nothing. */
 export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): AttachedDomain {
-  const { state, effects } = nextHostname(domain, { type: plan === 'free' ? 'plan_lost' : 'plan_returned' });
-  if (effects.length === 0) return domain;
-  const certificate = effects.includes('suspend_certificate')
-    ? nextCertificate(domain.certificate, { type: 'suspended' }).state
-    : nextCertificate(domain.certificate, { type: 'returned' }).state;
-  const { stateBefore, verifiedAtMs } = state;
-  const nextCheckAtMs = effects.includes('check') ? nowMs : null;
-  return { ...domain, state: state.state, stateBefore, verifiedAtMs, certificate, nextCheckAtMs };
+  const isLost = plan === 'free';
+  const hostname = nextHostname(domain, { type: isLost ? 'plan_lost' : 'plan_returned' });
+  if (hostname === domain) return domain;
+  const { state, stateBefore, verifiedAtMs } = hostname;
+  const certificate = nextCertificate(domain.certificate, { type: isLost ? 'suspended' : 'returned' }).state;
+  return { ...domain, state, stateBefore, verifiedAtMs, certificate, nextCheckAtMs: isLost ? null : nowMs };
 }
 
 /** A new leaf is this far from its renewal, with a day to spare; one that is further away is from the future. */

@@ -79,17 +79,17 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const before = current(domain);
     const atMs = now();
     const standing = { state: before.state, stateBefore: before.stateBefore, verifiedAtMs: before.verifiedAtMs };
-    const { state, effects } = nextHostname(standing, {
+    const after = nextHostname(standing, {
       type: 'checked',
       atMs,
       verdict: verdictOf(checks),
       hasFoundNothing: hasFoundNothing(checks),
     });
-    const nextCheckAtMs = state.state === 'suspended' ? null : nextCheckMs(before.hostname, checks, atMs);
-    domains.put({ ...before, ...state, checks, lastCheckedAtMs: atMs, nextCheckAtMs });
-    if (state.state !== 'verified') return null;
+    const nextCheckAtMs = after.state === 'suspended' ? null : nextCheckMs(before.hostname, checks, atMs);
+    domains.put({ ...before, ...after, checks, lastCheckedAtMs: atMs, nextCheckAtMs });
+    if (after.state !== 'verified') return null;
     const delayMs = settings().issuanceDelayMs;
-    if (effects.includes('certify') || before.certificate.state === 'none') {
+    if (before.state !== 'verified' || before.certificate.state === 'none') {
       return { type: 'hostname_verified', atMs, delayMs };
     }
     return asked ? { type: 'reverified', atMs, delayMs } : null;
@@ -98,9 +98,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
   /** Tells the certificate machine, and does what it wants. Whether that was an attempt. */
   async function tell(domain: AttachedDomain, event: CertificateEvent): Promise<boolean> {
     const before = current(domain);
-    const { state, effects } = nextCertificate(before.certificate, event);
+    const { state, attempts } = nextCertificate(before.certificate, event);
     domains.put({ ...before, certificate: state });
-    if (!effects.includes('attempt')) return false;
+    if (!attempts) return false;
     const { identity } = settings();
     const caa = before.state === 'verified' ? await gateCheck(dns, before.hostname, identity) : null;
     const then = current(domain);

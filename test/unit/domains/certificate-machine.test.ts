@@ -5,7 +5,6 @@ import {
   certificateTimes,
   nextCertificate,
   NO_CERTIFICATE,
-  type CertificateEffect,
   type CertificateEvent,
   type CertificateStanding,
 } from '../../../main/domains/certificate-machine.ts';
@@ -55,11 +54,11 @@ const events = {
   notAfter: { type: 'not_after_passed' },
   suspended: { type: 'suspended' },
   returned: { type: 'returned' },
-  removed: { type: 'removed' },
 } as const satisfies Record<string, CertificateEvent>;
 type Event = keyof typeof events;
 
-type Cell = '.' | [Partial<CertificateStanding>, ...CertificateEffect[]];
+/** The change, and whether an attempt follows; `.` is neither. */
+type Cell = '.' | [Partial<CertificateStanding>, 'attempt'?];
 const SERIES = { state: 'pending', refusal: null, seriesAtMs: NOW, nextAttemptAtMs: NOW } as const;
 const LATER = {
   state: 'pending',
@@ -74,7 +73,6 @@ const begins = {
   reverifiedWithDelay: [LATER],
 } as const satisfies Partial<Record<Event, Cell>>;
 const idle = { verified: '.', verifiedWithDelay: '.', reverified: '.', reverifiedWithDelay: '.' } as const;
-const removes = { removed: [none, 'drop_leaf'] } as const satisfies Partial<Record<Event, Cell>>;
 
 /** The same change whatever the reason of the refusal, but the reason itself. */
 const refused = (change: Partial<CertificateStanding>) => ({
@@ -105,7 +103,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: '.',
     suspended: '.',
     returned: '.',
-    removed: '.',
   },
   pending: {
     ...idle,
@@ -118,7 +115,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: '.',
     suspended: [none],
     returned: '.',
-    ...removes,
   },
   delayed: {
     ...idle,
@@ -130,7 +126,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: '.',
     suspended: [none],
     returned: '.',
-    ...removes,
   },
   late: {
     ...idle,
@@ -145,7 +140,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: '.',
     suspended: [none],
     returned: '.',
-    ...removes,
   },
   issued: {
     ...idle,
@@ -156,7 +150,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: [{ state: 'expired' }],
     suspended: [{ nextAttemptAtMs: null }],
     returned: '.',
-    ...removes,
   },
   renewing: {
     ...idle,
@@ -169,7 +162,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: [{ state: 'expired', seriesAtMs: null }],
     suspended: [{ refusal: null, seriesAtMs: null, nextAttemptAtMs: null }],
     returned: [{ nextAttemptAtMs: leaf.renewAtMs }],
-    ...removes,
   },
   failed: {
     ...begins,
@@ -180,7 +172,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: '.',
     suspended: '.',
     returned: '.',
-    ...removes,
   },
   expired: {
     ...begins,
@@ -191,7 +182,6 @@ const table: Record<Name, Record<Event, Cell>> = {
     notAfter: '.',
     suspended: [{ nextAttemptAtMs: null }],
     returned: [{ nextAttemptAtMs: NOW - 40 * DAY }],
-    ...removes,
   },
 };
 
@@ -202,8 +192,9 @@ const cells = (Object.keys(table) as Name[]).flatMap((from) =>
 describe('a certificate', () => {
   it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
     const before = standings[from];
-    const [change, ...effects] = cell === '.' ? [{}] : cell;
-    expect(nextCertificate(before, events[event])).toEqual({ state: { ...before, ...change }, effects });
+    const [change, attempt] = cell === '.' ? [{}] : cell;
+    const attempts = attempt === 'attempt';
+    expect(nextCertificate(before, events[event])).toEqual({ state: { ...before, ...change }, attempts });
   });
 });
 
