@@ -8,11 +8,12 @@ import {
   fingerprint,
   randomSerial,
   signCertificate,
+  createKeyPair,
+  keyIdentifier,
 } from './certificate.ts';
 import { permits } from './constraints.ts';
 import { leafExtensions } from './extensions.ts';
 import { parseLeafName, type LeafName } from './names.ts';
-import { createKeyPair, keyIdentifier } from './p256.ts';
 import { BACKDATE_MS, rootError, type Root } from './root.ts';
 
 /** What Let's Encrypt allows; a leaf for more hostnames than this is a mistake. */

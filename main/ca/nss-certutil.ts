@@ -1,5 +1,8 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { VivariumError } from '../contract/errors.ts';
 import { fingerprintStart } from './certificate.ts';
-import type { Command } from './command.ts';
+import type { Command, RunCommand } from './command.ts';
 import type { FoundRoot } from './truststore.ts';
 import type { VivariumRoot } from './vivarium-roots.ts';
 
@@ -92,4 +95,32 @@ export function withHandles({ members, trusted, nicknames }: NssGroup): FoundRoo
     // Under a nickname that was not looked at there is one that was added without trust: of no effect.
     return handle === null && !isTrusted ? [] : [{ ...root, trusted: isTrusted, handle }];
   });
+}
+
+/** Where Chromium looks for it below its home folder on Linux. */
+const IN_HOME = join('.pki', 'nssdb');
+
+/**
+ * Makes the trust store of a home folder that was made for one browser: our root, and nothing else.
+ * @throws VivariumError `unavailable` when `certutil` fails.
+ */
+export async function trustInHome(
+  home: string,
+  { run, certutil, root }: { run: RunCommand; certutil: string; root: { fingerprint: string; file: string } },
+): Promise<void> {
+  const folder = join(home, IN_HOME);
+  mkdirSync(folder, { recursive: true });
+  const database = `sql:${folder}`;
+  for (const command of [
+    makeCommand(certutil, database),
+    addCommand(certutil, database, nicknameOf(root.fingerprint), root.file),
+  ]) {
+    const { exitCode, stderr } = await run(command);
+    if (exitCode !== 0) {
+      throw new VivariumError(
+        'unavailable',
+        `certutil could not make a trust store: ${stderr.trim() || 'no reason given'}.`,
+      );
+    }
+  }
 }

@@ -6,7 +6,7 @@ import { DAY_MS } from '../base/duration.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
 import { createFile, openFolder, readOwnFile } from './owned-files.ts';
-import { isP256 } from './p256.ts';
+import { isP256 } from './certificate.ts';
 import { createRoot, openRoot, rootError, type Root } from './root.ts';
 
 export const ROOT_CERTIFICATE_FILE = 'root.pem';

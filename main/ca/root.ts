@@ -9,11 +9,15 @@ import {
   randomSerial,
   readCertificate,
   signCertificate,
+  createKeyPair,
+  isP256,
+  keyIdentifier,
+  keyPairOf,
+  type KeyPair,
 } from './certificate.ts';
-import { constrainTo, decodeConstraints, DEFAULT_SUFFIXES, type NameConstraints } from './constraints.ts';
+import { constrainTo, decodeConstraints, DEFAULT_SUFFIXES, type NameConstraints, formatRange } from './constraints.ts';
 import { content, decode, type Node } from './der.ts';
 import { EXTENSION, rootExtensions } from './extensions.ts';
-import { createKeyPair, isP256, keyIdentifier, keyPairOf, type KeyPair } from './p256.ts';
 import { readNewSuffix } from './suffix.ts';
 
 /** As long as people use one machine; browsers put no limit on roots that were imported by hand. */
@@ -203,3 +207,31 @@ export function rootError(fault: string, cause?: unknown): VivariumError {
     { cause },
   );
 }
+
+/** A root as it is shown; its dates are real ones. Holds no secret. */
+export interface RootDescription {
+  subject: string;
+  serial: string;
+  fingerprint: string;
+  pem: string;
+  permittedSuffixes: string[];
+  /** Address ranges such as `127.0.0.0/8`. */
+  permittedAddresses: string[];
+  notBefore: string;
+  notAfter: string;
+}
+
+export function describeRoot(root: Root): RootDescription {
+  return {
+    subject: root.certificate.subject.split('\n').join(', '),
+    serial: root.certificate.serialNumber,
+    fingerprint: root.fingerprint,
+    pem: root.certificatePem,
+    permittedSuffixes: [...root.constraints.suffixes],
+    permittedAddresses: root.constraints.addresses.map(formatRange),
+    notBefore: iso(root.notBeforeMs),
+    notAfter: iso(root.notAfterMs),
+  };
+}
+
+const iso = (epochMs: number): string => new Date(epochMs).toISOString();

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { fileContent, shownText } from './exported.ts';
-import { exitCodeOf, failureOf } from './failing.ts';
+import { fileContent, shownText, renderEvent, renderResult, type Paper } from './render.ts';
+import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, type Io } from './io.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
   DATA_DIR_FLAG,
@@ -19,10 +19,7 @@ import {
 } from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
-import { interruptible } from './interrupt.ts';
-import { EXIT_OK, readStdin, type Io } from './io.ts';
 import { findProcedure, kebab } from './procedures.ts';
-import { renderEvent, renderResult, type Paper } from './render.ts';
 import { findRunning } from './running.ts';
 import { createStyle, printable, wantsColour } from './text.ts';
 

@@ -1,10 +1,8 @@
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { exitCodeOf, failureOf } from './failing.ts';
+import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError } from './flags.ts';
-import { EXIT_OK, readStdin, type Io } from './io.ts';
 import { findRunning } from './running.ts';
-import { interruptible } from './interrupt.ts';
 
 export const CALL_HELP = `vivarium call: one procedure, for scripts
 

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import { VivariumError } from '../contract/errors.ts';
 import { readEvents } from './event-reader.ts';
-import { RemoteFailure, type Failure } from './failing.ts';
+import { RemoteFailure, type Failure } from './io.ts';
 import { NotRunningError, type Running } from './running.ts';
 
 /** What a call came to: one JSON text, or JSON texts as they happen. */

@@ -1,4 +1,6 @@
 import type { Place } from '../base/data-dir.ts';
+import { VivariumError, type InputIssue } from '../contract/errors.ts';
+import { NotRunningError } from './running.ts';
 
 /** Where a command reads and writes; the process's own streams, or a test's. */
 export interface Output {
@@ -31,3 +33,50 @@ export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {
   for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
   return Buffer.concat(chunks).toString('utf8');
 }
+
+/**
+ * Runs `work` so that an interruption ends a stream it reads, as its regular end. Before `onStream` is called, an
+ * interruption ends the process, as it always does.
+ */
+export async function interruptible(
+  { onStopSignal }: Pick<Io, 'onStopSignal'>,
+  work: (signal: AbortSignal, onStream: () => void) => Promise<void>,
+): Promise<void> {
+  const interruption = new AbortController();
+  let stopListening: () => void = () => undefined;
+  try {
+    await work(interruption.signal, () => {
+      stopListening = onStopSignal(() => interruption.abort());
+    });
+  } finally {
+    stopListening();
+  }
+}
+
+/** An error as the control port reports it. */
+export interface Failure {
+  code: string;
+  message: string;
+  issues?: InputIssue[];
+}
+
+/** A failure that came from the other side, in its own words. */
+export class RemoteFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** An error as `{code, message, …}`. What is none of the catalogue is told by its own message: it happened here. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof RemoteFailure) return error.failure;
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof VivariumError)) return { code: 'internal_error', message };
+  return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
+}
+
+export const exitCodeOf = (error: unknown): number =>
+  error instanceof NotRunningError ? EXIT_NOT_RUNNING : EXIT_FAILED;

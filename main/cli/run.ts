@@ -1,7 +1,6 @@
 import { VERSION } from '../base/version.ts';
-import { failureOf } from './failing.ts';
+import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { usageError } from './flags.ts';
-import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import type { ServeEngine } from './serve.ts';
 
 /** Options that may also stand before the command. */

@@ -1,7 +1,6 @@
 import { DEFAULT_PORTS } from '../base/config.ts';
 import { defaultDataDir } from '../base/data-dir.ts';
-import { failureOf } from './failing.ts';
-import { EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { PORT_OPTIONS, readServeConfig, SWITCH_OPTIONS, variableOf, type ServeConfig } from './serve-options.ts';
 import { columns } from './text.ts';
 

@@ -4,10 +4,14 @@ import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import { makeInstructions } from '../reach/instructions.ts';
-import { createMappedHostnames } from '../reach/mapped-hostnames.ts';
+import {
+  createMappedHostnames,
+  reachedAddress,
+  type ReachedAddress,
+  PAC_CONTENT_TYPE,
+  renderPac,
+} from '../reach/mapped-hostnames.ts';
 import { createBrowserOpener } from '../reach/open-browser.ts';
-import { PAC_CONTENT_TYPE, renderPac } from '../reach/pac.ts';
-import { reachedAddress, type ReachedAddress } from '../reach/reached-address.ts';
 import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';

@@ -8,7 +8,7 @@ import type { StoreTrust } from '../contract/certificates.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { judgeAppClock } from './clock.ts';
 import { judgeDnsServer, judgeResolver, type Reply, type ResolverEvidence } from './dns.ts';
-import { type DomainEvidence, judgeDomain, judgePlatform } from './domains.ts';
+import { type DomainEvidence, judgeDomain, judgePlatform, judgeUpstream, type UpstreamEvidence } from './domains.ts';
 import { judgeRunning, judgeWarnings } from './engine.ts';
 import { createDoctor, type Doctor, type Probe } from './examination.ts';
 import { finding } from './finding.ts';
@@ -17,7 +17,6 @@ import { shakeHands } from './handshake.ts';
 import { askListener, judgeListener } from './listeners.ts';
 import type { PortName } from './ports.ts';
 import { judgeNoStores, judgeStore } from './trust.ts';
-import { judgeUpstream, type UpstreamEvidence } from './upstreams.ts';
 
 /** An engine that runs, as far as its doctor asks it. */
 export interface ExaminedEngine {

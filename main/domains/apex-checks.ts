@@ -1,7 +1,6 @@
-import { addressText, allAddresses, directAddresses } from './address-set.ts';
+import { addressText, allAddresses, directAddresses, type AddressPair, type Observation } from './observe.ts';
 import type { VerificationCheck } from './check-order.ts';
 import { instructionsFor, recordText } from './instructions.ts';
-import type { AddressPair, Observation } from './observe.ts';
 import { type ProviderRecord, unansweredAlias, type VerificationFacts } from './provider.ts';
 import { apexOf } from './public-suffix.ts';
 import { dnsName } from '../model/dns-name.ts';

@@ -7,7 +7,7 @@ import type { CaaIssuer } from '../model/caa/set.ts';
 import { explainCaa } from '../model/caa/walk.ts';
 import type { CertificateEvent } from './certificate-machine.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
-import type { AttachedDomain } from './domain.ts';
+import type { AttachedDomain } from './domain-set.ts';
 import { type Leaf, renewAtMs } from '../model/leaf.ts';
 import { apexOf } from './public-suffix.ts';
 

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
-import type { AttachedDomain } from './domain.ts';
+import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';
 import { instructionsFor, type ZoneFacts } from './instructions.ts';
 

@@ -1,7 +1,6 @@
 import type { Clock, EpochMs, Timer } from '../base/clock.ts';
 import { certificateDueMs, certificateTimes } from './certificate-machine.ts';
-import type { DomainSet } from './domain-set.ts';
-import type { AttachedDomain } from './domain.ts';
+import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 export interface Schedule {

@@ -1,7 +1,6 @@
-import { addressText, allAddresses, directAddresses } from './address-set.ts';
+import { addressText, allAddresses, directAddresses, type Observation } from './observe.ts';
 import type { VerificationCheck } from './check-order.ts';
 import { instructionsFor, recordText, zoneAtItself } from './instructions.ts';
-import type { Observation } from './observe.ts';
 import { apexOf } from './public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
 import { chainCheck, chainText, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';

@@ -3,7 +3,7 @@ import { DAY_MS } from '../base/duration.ts';
 import type { Plan } from '../contract/projects.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type CertificateStanding } from './certificate-machine.ts';
-import type { AttachedDomain } from './domain.ts';
+import type { AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 /** A domain after its project has got a plan; the same value when that changes nothing. */

@@ -1,8 +1,7 @@
-import { allAddresses } from './address-set.ts';
+import { allAddresses, type Observation } from './observe.ts';
 import { apexChecks } from './apex-checks.ts';
 import { inOrder, type VerificationCheck } from './check-order.ts';
 import { dnsName } from '../model/dns-name.ts';
-import type { Observation } from './observe.ts';
 import { isStoredRight, type VerificationFacts } from './provider.ts';
 import { subdomainChecks } from './subdomain-checks.ts';
 

@@ -5,8 +5,7 @@ import { certificateEventDue, nextCertificate, type CertificateEvent } from './c
 import type { CaaIssuer } from '../model/caa/set.ts';
 import { hasFoundNothing, verdictOf } from './check-order.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
-import type { DomainSet } from './domain-set.ts';
-import type { AttachedDomain } from './domain.ts';
+import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { attemptToIssue, gateCheck, suffixCheck, type CertificateIssuer } from './issue.ts';
 import { observe } from './observe.ts';

@@ -1,7 +1,5 @@
 import type { WebFrameMain } from 'electron';
-import { readAsset } from '../rpc/asset-file.ts';
-import { readAssetPath } from '../rpc/asset-path.ts';
-import { pagePolicy } from '../rpc/page-policy.ts';
+import { readAsset, readAssetPath, pagePolicy } from '../rpc/page-files.ts';
 import { COMMON_HEADERS } from '../rpc/responses.ts';
 
 /** The scheme and host under which the window's page is served, from files, by this process alone. */

@@ -1,3 +1,6 @@
+import { normalizeHostname } from '../base/hostname.ts';
+import { VivariumError } from '../contract/errors.ts';
+
 /** Of the routing snapshot, what can be reached at all. A hostname that is redirected has a route, too. */
 export interface PublishedHostnames {
   routes: readonly { hostname: string; projectId: string; target: { kind: 'api' | 'upstream' } }[];
@@ -36,4 +39,57 @@ export function createMappedHostnames(): MappedHostnames {
       return mapped.size;
     },
   };
+}
+
+/** Where a browser is sent. */
+export interface ReachedAddress extends MappedHostname {
+  /** With no port: that of the scheme is mapped. */
+  url: string;
+  scheme: 'http' | 'https';
+}
+
+/**
+ * The address of `text`, which is a hostname in any form.
+ * @throws VivariumError `not_found` for what is not served, with what to do.
+ */
+export function reachedAddress(
+  text: string,
+  { path, scheme: asked }: { path?: string | undefined; scheme?: ReachedAddress['scheme'] | undefined },
+  { mapped, isSecure }: { mapped: Pick<MappedHostnames, 'find'>; isSecure: (hostname: string) => boolean },
+): ReachedAddress {
+  const normal = normalizeHostname(text);
+  const found = normal.ok ? mapped.find(normal.hostname) : null;
+  if (found === null) {
+    throw new VivariumError(
+      'not_found',
+      `Nothing is served at ${text}. Attach it to a project and verify it, or take a hostname that is served.`,
+    );
+  }
+  const scheme = asked ?? (isSecure(found.hostname) ? 'https' : 'http');
+  return { ...found, scheme, url: `${scheme}://${found.hostname}${path ?? pathOf(found)}` };
+}
+
+/** Something to see without a key: the built-in API has nothing at its root. */
+export const pathOf = ({ leadsTo }: Pick<MappedHostname, 'leadsTo'>): string =>
+  leadsTo === 'api' ? '/v1/openapi.json' : '/';
+
+/** Registered nowhere, and what browsers and systems know the file by. */
+export const PAC_CONTENT_TYPE = 'application/x-ns-proxy-autoconfig';
+
+/**
+ * A proxy auto-configuration file: exactly `hostnames` (in normal form) go through the proxy at `proxyPort` of this machine, everything
+ * else goes its own way. In the JavaScript of 1999, because Windows still runs it with that.
+ */
+export function renderPac(hostnames: Iterable<string>, proxyPort: number): string {
+  const entries = [...hostnames].sort().map((hostname) => `${JSON.stringify(hostname)}: 1`);
+  return `// The hostnames that Vivarium serves go through its proxy, everything else as if there were none.
+var mapped = {
+${entries.join(',\n')}
+};
+
+function FindProxyForURL(url, host) {
+  host = host.toLowerCase().replace(/\\.$/, "");
+  return Object.prototype.hasOwnProperty.call(mapped, host) ? "PROXY 127.0.0.1:${proxyPort}" : "DIRECT";
+}
+`;
 }

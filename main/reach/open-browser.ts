@@ -6,7 +6,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { browserArguments, browserEnvironment } from './browser-arguments.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
 import { type BrowserPlaces, explainNoBrowser, findBrowsers, hasDisplay, NO_DISPLAY } from './browsers.ts';
-import type { ReachedAddress } from './reached-address.ts';
+import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Arguments of the user's own, separated by spaces: `--no-sandbox` in a container. */
 export const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';

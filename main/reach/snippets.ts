@@ -1,6 +1,6 @@
 import { posixWord } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
-import type { ReachedAddress } from './reached-address.ts';
+import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** What a snippet is made of. */
 export interface SnippetFacts {

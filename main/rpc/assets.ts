@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { readAsset } from './asset-file.ts';
-import { isHashed, readAssetPath } from './asset-path.ts';
-import { pagePolicy } from './page-policy.ts';
+import { drain } from './body.ts';
+import { readAsset, isHashed, readAssetPath, pagePolicy } from './page-files.ts';
 import { COMMON_HEADERS, sendFailure } from './responses.ts';
 
 const PAGE = 'index.html';
@@ -96,4 +96,35 @@ function sendUnbuiltPage(request: IncomingMessage, response: ServerResponse): vo
     'Cache-Control': 'no-store',
   });
   response.end(request.method === 'HEAD' ? undefined : UNBUILT_PAGE);
+}
+
+/** A file that everybody may read without a token, as programs do that know nothing of Vivarium. */
+export interface OpenFile {
+  contentType: string;
+  /** Its octets at this moment. */
+  read(): Uint8Array;
+}
+
+/** Answers GET and HEAD with the file. */
+export function sendOpenFile(
+  file: OpenFile,
+  request: IncomingMessage,
+  response: ServerResponse,
+  clock: Pick<Clock, 'realTimer'>,
+): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    sendFailure(response, new VivariumError('method_not_allowed', 'This path takes GET, HEAD only.'), {
+      Allow: 'GET, HEAD',
+    });
+    drain(request, clock);
+    return;
+  }
+  const octets = file.read();
+  response.writeHead(200, {
+    ...COMMON_HEADERS,
+    'Cache-Control': 'no-store',
+    'Content-Type': file.contentType,
+    'Content-Length': octets.length,
+  });
+  response.end(request.method === 'HEAD' ? undefined : octets);
 }

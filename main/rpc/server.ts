@@ -22,16 +22,14 @@ import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { createAssets } from './assets.ts';
+import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
 import { drain } from './body.ts';
-import { refusalOf } from './guard.ts';
+import { refusalOf, createTokenCheck } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
-import { type OpenFile, sendOpenFile } from './open-file.ts';
 import { refuseConnection, sendFailure } from './responses.ts';
 import type { ControlRouter } from './router.ts';
 import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
 import { createSockets, SOCKET_PATH } from './sockets.ts';
-import { createTokenCheck } from './token.ts';
 
 /** Connections per address family: tabs, scripts and streams of one developer, and room. */
 const CONNECTIONS_MAX = 256;

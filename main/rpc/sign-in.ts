@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { COMMON_HEADERS, sendFailure, sendJson } from './responses.ts';
-import { readBearerToken } from './token.ts';
+import { readBearerToken } from './guard.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 

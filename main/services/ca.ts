@@ -1,6 +1,6 @@
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { Services } from '../contract/index.ts';
-import { certificateFile } from './certificate-file.ts';
+import { certificateFile } from './certificates.ts';
 import type { Effects } from './dependencies.ts';
 
 /** The root as it is shown; dates are real ones, in ISO 8601. */

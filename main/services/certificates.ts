@@ -1,10 +1,9 @@
-import type { Certificate } from '../contract/certificates.ts';
+import type { Certificate, CertificateFile } from '../contract/certificates.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { describeLeaf, type Leaf } from '../model/leaf.ts';
-import { certificateFile } from './certificate-file.ts';
-import type { AttachedDomain } from '../domains/domain.ts';
+import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
+import { describeLeaf, type Leaf } from '../model/leaf.ts';
 
 export function createCertificateServices(
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>,
@@ -43,3 +42,15 @@ const present = ({ hostname, certificate }: AttachedDomain, leaf: Leaf): Certifi
   ...describeLeaf(leaf),
   state: certificate.state,
 });
+
+/** What is left of the 255 octets that file systems give a name, with room for a suffix and a browser's " (1)". */
+const BASE_NAME_LENGTH_MAX = 240;
+
+/** One certificate as a file. */
+export function certificateFile(name: string, pem: string, format: CertificateFile['format']): CertificateFile {
+  const fileName = `${name.slice(0, BASE_NAME_LENGTH_MAX)}.${format}`;
+  return format === 'pem' ? { format, fileName, text: pem } : { format, fileName, base64: octetsOf(pem) };
+}
+
+/** Between its first and last line, PEM is the base64 of DER (RFC 7468 §2). */
+const octetsOf = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');

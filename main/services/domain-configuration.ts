@@ -1,7 +1,7 @@
 import { VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
 import type { DomainConfiguration, DomainConfigurationInput } from '../contract/domains.ts';
 import { judgeHostname } from '../domains/hostname-rules.ts';
-import type { AttachedDomain } from '../domains/domain.ts';
+import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import { judgeRedirects } from '../domains/redirects.ts';
 import type { ProjectRow } from './dependencies.ts';

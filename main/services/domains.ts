@@ -3,7 +3,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
 import { judgeHostname } from '../domains/hostname-rules.ts';
-import type { AttachedDomain } from '../domains/domain.ts';
+import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import { judgeRedirects } from '../domains/redirects.ts';
 import { configurationOf, type ConfiguredLifecycle, planConfiguration } from './domain-configuration.ts';

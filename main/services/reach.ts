@@ -1,7 +1,7 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
-import type { ReachedAddress } from '../reach/reached-address.ts';
+import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 
 export function createReachServices(options: {
   proxy: () => ReachProxy;

@@ -1,3 +1,5 @@
+import type { EventBus } from '../base/events.ts';
+import type { DoctorArea, DoctorReport } from '../contract/doctor.ts';
 import type { Services } from '../contract/index.ts';
 import type { RequestRates, StatusReport } from '../contract/status.ts';
 import type { ProjectRows } from './dependencies.ts';
@@ -16,4 +18,14 @@ export function createStatusServices(options: {
       return options.rates(projectId);
     },
   };
+}
+
+export function createDoctorServices(doctor: {
+  run(areas?: readonly DoctorArea[]): Promise<DoctorReport>;
+}): Services['doctor'] {
+  return { run: (input) => doctor.run(input?.areas) };
+}
+
+export function createEventServices(bus: EventBus): Services['events'] {
+  return { watch: (_input, { signal }) => bus.watch(signal) };
 }

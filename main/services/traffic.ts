@@ -4,8 +4,7 @@ import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traff
 import { readFilter } from '../contract/traffic-filter.ts';
 import type { Loopback, Passes } from '../proxy/index.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
-import type { Entry } from '../traffic/entry.ts';
-import type { EntryIds } from '../traffic/ids.ts';
+import type { Entry, EntryIds } from '../traffic/entry.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { type Series, STEP_SECONDS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';

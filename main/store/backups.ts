@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -139,4 +140,22 @@ export function syncPath(path: string, flags: 'r' | 'r+'): void {
 /** Makes a rename in `folder` durable. Windows has no such call, and needs none: NTFS journals its folders. */
 export function syncFolder(folder: string): void {
   if (process.platform !== 'win32') syncPath(folder, 'r');
+}
+
+/** Reading all of a larger file would hold everything else up for too long; it is taken at its word. */
+const CHECKED_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Whether the database in `path` can be read to its end, if it is not too large to say. Changes nothing. */
+export function isWhole(path: string): boolean {
+  try {
+    if (statSync(path).size > CHECKED_BYTES_MAX) return true;
+    const database = new Sqlite(path, { readonly: true, fileMustExist: true });
+    try {
+      return database.pragma('quick_check(1)', { simple: true }) === 'ok';
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
+  }
 }

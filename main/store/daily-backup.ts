@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { OpenDatabase } from './database.ts';
-import { walksOf } from './trees.ts';
+import { walksOf } from './inspect.ts';
 
 /** A newest backup older than this, or dated in the future of the app's clock, calls for another. */
 const BACKUP_AGE_MS_MAX = 24 * 60 * 60 * 1000;

@@ -1,9 +1,8 @@
 import { codeOf } from '../base/error-code.ts';
 import { dirname } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import type { Backups } from './backups.ts';
+import { type Backups, isWhole } from './backups.ts';
 import { beginAnewSteps, restoreSteps } from './restore.ts';
-import { isWhole } from './whole.ts';
 
 /** The database that an error is about. */
 export interface Place {

@@ -1,12 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { nextTurn } from '../base/next-turn.ts';
-import { isWhole } from './whole.ts';
-import { createBackups } from './backups.ts';
+import { isWhole, createBackups } from './backups.ts';
 import { damageOf } from './faults.ts';
-import { FULL_CHECK_BYTES_MAX } from './inspect.ts';
+import { FULL_CHECK_BYTES_MAX, walksOf } from './inspect.ts';
 import { restoreCommands } from './restore.ts';
-import { walksOf } from './trees.ts';
 
 /** What reading a database to its end has come to. */
 export type IntegrityReading =

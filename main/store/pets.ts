@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import { INT64_MAX, INT64_MIN, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
-import { createPetClearing } from './pet-clearing.ts';
 import { insertMany } from './pet-import.ts';
+import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
 import { createPetQueue } from './pet-queue.ts';
 import { foldName, noSuchPet, petOf, type NewPetRow, type PetPatch, type PetRow, type RawPet } from './pet-row.ts';
-import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
 
 import { createSortedPets } from './pet-sorted.ts';
 import { createPetWriter } from './pet-writer.ts';
@@ -154,5 +154,30 @@ export function createPets(
       sortedPets.close();
       queue.close();
     },
+  };
+}
+
+/** Pets of one transaction: some 10 ms, after which others have their turn. */
+const BATCH_PETS = 1_000;
+
+export function createPetClearing({ sqlite, transactional }: Connection, datasets: Datasets) {
+  const remove = sqlite.prepare<[number, number, number]>(
+    'DELETE FROM pets WHERE dataset_id = ? AND id IN (SELECT id FROM pets WHERE dataset_id = ? ORDER BY id LIMIT ?)',
+  );
+  const removeSome = transactional((id: number, limit: number): number => remove.run(id, id, limit).changes);
+
+  /** Removes `limit` pets of a dataset at most, in transactions of bounded size; how many. One that is aborted leaves the rest. */
+  return async (dataset: Dataset, limit: number, signal?: AbortSignal): Promise<number> => {
+    let removed = 0;
+    while (removed < limit) {
+      signal?.throwIfAborted();
+      const wanted = Math.min(BATCH_PETS, limit - removed);
+      const gone = removeSome(datasets.resolve(dataset).id, wanted);
+      removed += gone;
+      if (gone > 0) datasets.changed(dataset);
+      if (gone < wanted) break;
+      await nextTurn();
+    }
+    return removed;
   };
 }

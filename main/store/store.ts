@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { createClockSettings, type ClockSettings } from './clock.ts';
+import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets } from './datasets.ts';
@@ -14,7 +14,6 @@ import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
 import { createRecords, type Records } from './records.ts';
 import { createSerials, type Serials } from './serials.ts';
-import { createSettings, type Settings } from './settings.ts';
 import { createZones, type Zones } from './zones.ts';
 
 /** Everything that Vivarium keeps. What a method has returned, or a promise has resolved with, survives a power failure. */

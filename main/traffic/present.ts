@@ -2,8 +2,7 @@ import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { decode, DECODED_BYTES_MAX } from './decode.ts';
 import { explain } from './explain.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
-import type { Entry } from './entry.ts';
-import type { EntryIds } from './ids.ts';
+import type { Entry, EntryIds } from './entry.ts';
 import { redactBytes, redactFields, redactText } from './redact.ts';
 
 /** An entry as it is listed. */

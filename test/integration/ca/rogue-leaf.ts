@@ -1,8 +1,14 @@
-import { certificatePem, distinguishedName, randomSerial, signCertificate } from '../../../main/ca/certificate.ts';
+import {
+  certificatePem,
+  distinguishedName,
+  randomSerial,
+  signCertificate,
+  createKeyPair,
+  keyIdentifier,
+} from '../../../main/ca/certificate.ts';
 import { encode, octetString, oid, sequence, taggedOctets, type Node } from '../../../main/ca/der.ts';
 import { EXTENSION, leafExtensions } from '../../../main/ca/extensions.ts';
 import { GENERAL_NAME } from '../../../main/ca/names.ts';
-import { createKeyPair, keyIdentifier } from '../../../main/ca/p256.ts';
 import type { Root } from '../../../main/ca/root.ts';
 
 /** A name in a rogue leaf; an address is given by its octets. */

@@ -13,11 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog, type Log } from '../../../main/base/log.ts';
-import { describeRoot } from '../../../main/ca/describe.ts';
+import { describeRoot, createRoot } from '../../../main/ca/root.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createFile } from '../../../main/ca/owned-files.ts';
 import { loadOrCreateRoot } from '../../../main/ca/root-folder.ts';
-import { createRoot } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;

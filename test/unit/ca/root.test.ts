@@ -6,12 +6,12 @@ import {
   randomSerial,
   readCertificate,
   signCertificate,
+  createKeyPair,
+  keyIdentifier,
 } from '../../../main/ca/certificate.ts';
 import { constrainTo } from '../../../main/ca/constraints.ts';
-import { describeRoot } from '../../../main/ca/describe.ts';
+import { describeRoot, createRoot, openRoot, type Root } from '../../../main/ca/root.ts';
 import { EXTENSION, rootExtensions } from '../../../main/ca/extensions.ts';
-import { createKeyPair, keyIdentifier } from '../../../main/ca/p256.ts';
-import { createRoot, openRoot, type Root } from '../../../main/ca/root.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 9, 0, 0, 500);
 const root = createRoot({ realNowMs: NOW_MS, owner: 'anna@laptop' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileContent, shownText } from '../../../main/cli/exported.ts';
+import { fileContent, shownText } from '../../../main/cli/render.ts';
 
 describe('a result that is a file', () => {
   it.each([

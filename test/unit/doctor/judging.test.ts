@@ -7,14 +7,13 @@ import { judgeAppClock, judgeMachineClock } from '../../../main/doctor/clock.ts'
 import { judgeDisk, judgeFolder, judgeLogs } from '../../../main/doctor/data-folder.ts';
 import { type BackupsEvidence, judgeBackups, judgeDatabase } from '../../../main/doctor/database.ts';
 import { judgeDnsServer, judgeLocalhost, judgeResolver, type Reply } from '../../../main/doctor/dns.ts';
-import { judgeDomain, judgePlatform } from '../../../main/doctor/domains.ts';
+import { judgeDomain, judgePlatform, judgeUpstream } from '../../../main/doctor/domains.ts';
 import { type AbsenceEvidence, judgeAbsence, judgeRunning, judgeWarnings } from '../../../main/doctor/engine.ts';
 import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
 import { judgeListener, type ListenerEvidence } from '../../../main/doctor/listeners.ts';
 import { judgeFreePort, mayListen, type PortName } from '../../../main/doctor/ports.ts';
 import { judgeRoot, judgeRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
 import { judgeOpenFiles, judgeVersions } from '../../../main/doctor/system.ts';
-import { judgeUpstream } from '../../../main/doctor/upstreams.ts';
 import { judgeNoStores, judgeStore } from '../../../main/doctor/trust.ts';
 import { temporaryFolder } from '../../support/engine.ts';
 

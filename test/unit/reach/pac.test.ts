@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { renderPac } from '../../../main/reach/pac.ts';
+import { renderPac } from '../../../main/reach/mapped-hostnames.ts';
 
 const PAC = renderPac(['shop.acme.test', 'xn--bcher-kva.example', 'acme.test'], 8080);
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMappedHostnames } from '../../../main/reach/mapped-hostnames.ts';
-import { reachedAddress } from '../../../main/reach/reached-address.ts';
+import { createMappedHostnames, reachedAddress } from '../../../main/reach/mapped-hostnames.ts';
 
 const mapped = createMappedHostnames();
 const route = (hostname: string, kind: 'api' | 'upstream') => ({ hostname, projectId: 'prj_1', target: { kind } });

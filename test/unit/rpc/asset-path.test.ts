@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isHashed, readAssetPath } from '../../../main/rpc/asset-path.ts';
+import { isHashed, readAssetPath } from '../../../main/rpc/page-files.ts';
 
 describe('what a path of the interface stands for', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenCheck, readBearerToken, readProtocolToken } from '../../../main/rpc/token.ts';
+import { createTokenCheck, readBearerToken, readProtocolToken } from '../../../main/rpc/guard.ts';
 
 describe('the token', () => {
   it.each([

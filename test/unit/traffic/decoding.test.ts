@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { describe, expect, it } from 'vitest';
 import { DECODED_BYTES_MAX } from '../../../main/traffic/decode.ts';
 import { toHar } from '../../../main/traffic/har.ts';
-import { createEntryIds } from '../../../main/traffic/ids.ts';
+import { createEntryIds } from '../../../main/traffic/entry.ts';
 import { contentEncodingOf, presentBody, presentDetail } from '../../../main/traffic/present.ts';
 import { entry, record } from '../../support/traffic-entries.ts';
 

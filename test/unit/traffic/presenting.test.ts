@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toHar } from '../../../main/traffic/har.ts';
-import { createEntryIds } from '../../../main/traffic/ids.ts';
+import { createEntryIds } from '../../../main/traffic/entry.ts';
 import { presentDetail } from '../../../main/traffic/present.ts';
 import { redactFields } from '../../../main/traffic/redact.ts';
 import { entry, record } from '../../support/traffic-entries.ts';

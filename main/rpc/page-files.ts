@@ -1,3 +1,6 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+
 /** The file types that a built interface consists of (IANA media types); anything else is not served. */
 const MEDIA_TYPES: Record<string, string | undefined> = {
   html: 'text/html; charset=utf-8',
@@ -62,3 +65,51 @@ export function readAssetPath(path: string): AssetPath {
 
 export const isHashed = (segments: readonly string[]): boolean =>
   segments[0] === HASHED_FOLDER && /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(segments.at(-1) ?? '');
+
+/** Files are sent from memory; a built interface has none of this size. */
+const ASSET_BYTES_MAX = 16 * 1024 * 1024;
+
+const ABSENT_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'ELOOP'];
+
+/** A regular file inside `folder`, also after following links; null when there is none. */
+export async function readAsset(folder: string, segments: readonly string[]): Promise<Buffer<ArrayBuffer> | null> {
+  try {
+    const root = await realpath(folder);
+    const path = await realpath(join(root, ...segments));
+    if (!path.startsWith(root + sep)) return null;
+    // By path, not by descriptor: those work in Electron's archives too.
+    const found = await stat(path);
+    return found.isFile() && found.size <= ASSET_BYTES_MAX ? await readFile(path) : null;
+  } catch (error) {
+    if (ABSENT_CODES.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+}
+
+/**
+ * What the interface may do wherever it is shown: run its own files, and talk to what `connect` names (CSP sources such
+ * as `ws://127.0.0.1:4780`). Style attributes are let through, because charts and popovers place themselves with them,
+ * and they run nothing.
+ */
+function contentSecurityPolicy(connect: string): string {
+  return [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    `connect-src ${connect}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The headers of every file of the interface, besides the common ones. */
+export const pagePolicy = (connect: string) => ({
+  'Content-Security-Policy': contentSecurityPolicy(connect),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+});
