@@ -71,7 +71,6 @@ const platformZone = z.object({
   name: z.string(),
   records: z.array(z.object({ name: z.string(), type: z.string(), ttl: z.int(), value: z.string() })),
 });
-export type PlatformZoneInfo = z.infer<typeof platformZone>;
 
 export const zones = {
   list: base

@@ -54,15 +54,9 @@ export interface ZoneFileOptions {
  * Reads a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
  * left-out owners and TTLs. A bad line is reported with its number and left out, and the rest is read. `ALIAS` and
  * `ANAME` are record types like others. `$INCLUDE` and `$GENERATE` are refused.
- */
-export function readZoneFile(text: string, options: ZoneFileOptions): ZoneFileResult {
-  const [whole = emptyPart()] = readZoneFileInParts(text, options, Infinity);
-  return whole;
-}
-
-/**
- * The same in parts of so many entries, for whoever has other things to do in between; a part's `at` is asked when the
- * part is read. What is in a part is in no other one; limits are for the whole file.
+ *
+ * Reads in parts of `entriesEach` entries, so that the caller can do other work in between; a part's `at` is asked when
+ * the part is read. No entry is in two parts; limits are for the whole file.
  */
 export function* readZoneFileInParts(
   text: string,

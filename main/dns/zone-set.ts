@@ -1,5 +1,4 @@
-import { VivariumError } from '../contract/errors.ts';
-import { absoluteText, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
+import { parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 
@@ -33,21 +32,6 @@ export class ZoneSet {
     this.#zones.delete(apex);
     this.#changes++;
   }
-}
-
-/** @throws VivariumError `invalid_request` for two zones of one name, or as `ZoneIndex`. */
-export function buildZoneSet(zones: readonly Zone[]): ZoneSet {
-  const set = new ZoneSet();
-  for (const zone of zones) {
-    if (set.has(zone.apex)) {
-      throw new VivariumError(
-        'invalid_request',
-        `The zone "${absoluteText(zone.apex)}" is there twice; keep one of them.`,
-      );
-    }
-    set.put(zone);
-  }
-  return set;
 }
 
 /** The zone that a name belongs to: the one with the deepest apex. At most one look-up for each label of the name. */

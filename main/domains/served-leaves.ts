@@ -16,7 +16,6 @@ export interface ServedLeaves {
   contextFor(hostname: string): SecureContext | null;
   /** To be called when the leaf of a hostname is another one, or gone. */
   drop(hostname: string): void;
-  dropAll(): void;
 }
 
 /** What SNI is answered with for custom domains: the leaf that is stored, and none that was not decided upon. */
@@ -57,6 +56,5 @@ export function createServedLeaves(options: {
       return domain !== null && isServed(domain) && domain.certificate.state === 'issued' ? hold(hostname) : null;
     },
     drop: contexts.drop,
-    dropAll: contexts.clear,
   };
 }

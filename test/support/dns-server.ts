@@ -4,7 +4,7 @@ import { silentLog, type Log } from '../../main/base/log.ts';
 import type { DnsListening } from '../../main/dns/bind.ts';
 import { createDnsServer, type DnsServer } from '../../main/dns/server.ts';
 import type { Zone } from '../../main/dns/zone.ts';
-import { buildZoneSet } from '../../main/dns/zone-set.ts';
+import { zoneSetOf } from './dns-tables.ts';
 
 export interface RunningDns extends DnsListening {
   server: DnsServer;
@@ -16,7 +16,7 @@ export async function startDns(
   zones: Zone[],
   options: { port?: number; clock?: Pick<Clock, 'monotonic' | 'realTimer'>; log?: Log } = {},
 ): Promise<RunningDns> {
-  let set = buildZoneSet(zones);
+  let set = zoneSetOf(zones);
   const server = createDnsServer({
     clock: options.clock ?? createClock(),
     log: options.log ?? silentLog,
@@ -24,5 +24,5 @@ export async function startDns(
     zones: () => set,
   });
   const listening = await server.start();
-  return { ...listening, server, publish: (next) => void (set = buildZoneSet(next)) };
+  return { ...listening, server, publish: (next) => void (set = zoneSetOf(next)) };
 }

@@ -1,6 +1,7 @@
 import { platformZone } from '../../main/dns/platform-zone.ts';
 import { createZone, type Zone } from '../../main/dns/zone.ts';
-import { readZoneFile } from '../../main/dns/zone-file.ts';
+import { readZoneFileInParts, type ZoneFileOptions, type ZoneFileResult } from '../../main/dns/zone-file.ts';
+import { ZoneSet } from '../../main/dns/zone-set.ts';
 
 /**
  * Facts about DNS answers, in DNS's own notation: a question, and the sections of its answer as zone-file text. The
@@ -24,6 +25,18 @@ export interface DnsTable {
   title: string;
   zones: Zone[];
   facts: DnsFact[];
+}
+
+/** A zone file, read in one part. */
+export function readZoneFile(text: string, options: ZoneFileOptions): ZoneFileResult {
+  const [whole = { records: [], faults: [], warnings: [] }] = readZoneFileInParts(text, options, Infinity);
+  return whole;
+}
+
+export function zoneSetOf(zones: readonly Zone[]): ZoneSet {
+  const set = new ZoneSet();
+  for (const zone of zones) set.put(zone);
+  return set;
 }
 
 /** A zone from text, indented as the surrounding code is; without a SOA in it, it gets a plain one. */

@@ -38,6 +38,7 @@ const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
     ],
   ],
   ['dead code', [bin('knip', 'bin/knip.js')]],
+  ['dead code but for tests', [bin('knip', 'bin/knip.js'), '--production']],
   ['preload types', [bin('typescript', 'bin/tsc'), '-p', 'preload']],
 ];
 

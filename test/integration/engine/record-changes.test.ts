@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PlatformZoneInfo, PropagatingRRset, RecordInfo } from '../../../main/contract/zones.ts';
+import type { Services } from '../../../main/contract/index.ts';
+import type { PropagatingRRset, RecordInfo } from '../../../main/contract/zones.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 async function engineWithZone(options: { supportsAlias?: boolean } = {}): Promise<Engine> {
@@ -187,7 +188,9 @@ describe('the platform’s own zone', () => {
   it('is shown with the projects that there are', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     const shown = async () => {
-      const { name, records } = (await engine.call('zones.platform')) as PlatformZoneInfo;
+      const { name, records } = (await engine.call('zones.platform')) as Awaited<
+        ReturnType<Services['zones']['platform']>
+      >;
       return [name, ...records.map(({ name: owner, type, ttl, value }) => `${owner} ${ttl} ${type} ${value}`)];
     };
     const empty = await shown();

@@ -2,11 +2,10 @@ import { Packet } from 'dns2';
 import { describe, expect, test } from 'vitest';
 import { createExchange, UDP_OCTETS_MAX, type Transport } from '../../../main/dns/exchange.ts';
 import { typeCode } from '../../../main/dns/record.ts';
-import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import type { Zone } from '../../../main/dns/zone.ts';
 import { headerOf, message, opt, RD, wireName } from '../../support/dns-client.ts';
 import { sequence } from '../../support/sequence.ts';
-import { DNS_TABLES, zoneOf } from '../../support/dns-tables.ts';
+import { DNS_TABLES, zoneOf, zoneSetOf } from '../../support/dns-tables.ts';
 
 const many = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
@@ -35,7 +34,7 @@ ${many(20, (n) => `mails MX ${n} ns${n}.host\nns${n}.host A 10.6.0.${n}`)}
 
 function exchange(zones: Zone[] = ZONES) {
   const errors: unknown[] = [];
-  const set = buildZoneSet(zones);
+  const set = zoneSetOf(zones);
   const run = createExchange({ zones: () => set, log: { error: (_message, fields) => void errors.push(fields) } });
   return { run, errors };
 }
@@ -93,7 +92,7 @@ describe('the same query again', () => {
   });
 
   test('gets what is true after a change', () => {
-    const set = buildZoneSet(ZONES);
+    const set = zoneSetOf(ZONES);
     const run = createExchange({ zones: () => set, log: { error: () => undefined } });
     const rcodeOf = () => headerOf(run(message({ name: 'new.acme.test' }), 'udp') ?? Buffer.alloc(12)).rcode;
     const rcodes = [rcodeOf(), rcodeOf()];
@@ -247,7 +246,7 @@ describe('a reply', () => {
 
   test('is in the zones of this moment', () => {
     let zones: Zone[] = [];
-    const run = createExchange({ zones: () => buildZoneSet(zones), log: { error: () => undefined } });
+    const run = createExchange({ zones: () => zoneSetOf(zones), log: { error: () => undefined } });
     expect(headerOf(run(message(), 'udp') ?? Buffer.alloc(12)).rcode).toBe('REFUSED');
     zones = ZONES;
     expect(headerOf(run(message(), 'udp') ?? Buffer.alloc(12)).rcode).toBe('NOERROR');

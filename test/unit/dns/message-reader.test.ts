@@ -3,11 +3,10 @@ import { createExchange } from '../../../main/dns/exchange.ts';
 import { readResponse } from '../../../main/dns/message-reader.ts';
 import { formatZoneValue } from '../../../main/dns/record-format.ts';
 import { typeCode } from '../../../main/dns/record.ts';
-import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { message } from '../../support/dns-client.ts';
 import { record, replyTo } from '../../support/dns-fake-server.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
+import { zoneOf, zoneSetOf } from '../../support/dns-tables.ts';
 
 const POINTER = Buffer.from([0xc0, 12]);
 
@@ -24,7 +23,7 @@ describe('a response of our own server', () => {
     'x PTR host.a.test.',
     'y CNAME x.a.test.',
   ];
-  const set = buildZoneSet([
+  const set = zoneSetOf([
     zoneOf('a.test', LINES.filter((line) => !line.startsWith('x NS')).join('\n')),
     zoneOf('n.test', 'x NS ns.b.test.'),
   ]);

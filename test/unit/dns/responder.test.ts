@@ -2,19 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { formatRecord } from '../../../main/dns/record-format.ts';
 import { CLASS_IN, typeCode, type RRset } from '../../../main/dns/record.ts';
 import { answer, CNAME_HOPS_MAX } from '../../../main/dns/responder.ts';
-import { buildZoneSet } from '../../../main/dns/zone-set.ts';
 import { parseName } from '../../../main/model/dns-name.ts';
-import { DNS_TABLES, linesOf, zoneOf } from '../../support/dns-tables.ts';
+import { DNS_TABLES, linesOf, zoneOf, zoneSetOf } from '../../support/dns-tables.ts';
 
 const render = (section: readonly RRset[]): string[] =>
   section.flatMap(({ name, ttlSeconds, data }) => data.map((each) => formatRecord({ name, ttlSeconds, data: each })));
 
-function ask(zones: Parameters<typeof buildZoneSet>[0], question: string) {
+function ask(zones: Parameters<typeof zoneSetOf>[0], question: string) {
   const [name = '', type = ''] = question.split(' ');
   const parsed = parseName(name);
   const code = typeCode(type);
   if (!parsed.ok || code === null) throw new Error(question);
-  return answer(buildZoneSet(zones), { name: parsed.name, type: code, class: CLASS_IN });
+  return answer(zoneSetOf(zones), { name: parsed.name, type: code, class: CLASS_IN });
 }
 
 describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
@@ -37,7 +36,7 @@ describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
 });
 
 describe('what the tables can’t say', () => {
-  const set = buildZoneSet([zoneOf('a.test', 'www A 192.0.2.1')]);
+  const set = zoneSetOf([zoneOf('a.test', 'www A 192.0.2.1')]);
   const question = { name: 'www.a.test', type: 1, class: CLASS_IN };
 
   test.each([

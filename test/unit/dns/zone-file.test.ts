@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { formatRecord } from '../../../main/dns/record-format.ts';
-import { readZoneFile, writeZoneFile } from '../../../main/dns/zone-file.ts';
+import { writeZoneFile } from '../../../main/dns/zone-file.ts';
 import { createZone } from '../../../main/dns/zone.ts';
-import { linesOf } from '../../support/dns-tables.ts';
+import { linesOf, readZoneFile } from '../../support/dns-tables.ts';
 
 const read = (text: string, options: Partial<Parameters<typeof readZoneFile>[1]> = {}) =>
   readZoneFile(text, { apex: 'acme.test', ...options });

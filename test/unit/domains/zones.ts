@@ -1,10 +1,8 @@
 import { typeCode, CLASS_IN, type ResourceRecord, type RRset } from '../../../main/dns/record.ts';
 import { answer } from '../../../main/dns/responder.ts';
-import { buildZoneSet } from '../../../main/dns/zone-set.ts';
-import { readZoneFile } from '../../../main/dns/zone-file.ts';
 import { createZone, type Zone } from '../../../main/dns/zone.ts';
 import type { DnsLookup, DnsReply, DnsSource, QuestionType } from '../../../main/model/dns-lookup.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
+import { zoneOf, readZoneFile, zoneSetOf } from '../../support/dns-tables.ts';
 
 export const LOCAL: DnsSource = { local: true, name: 'Vivarium’s DNS' };
 export const RESOLVER: DnsSource = { local: false, name: '192.0.2.53:53' };
@@ -36,7 +34,7 @@ const recordsOf = (rrsets: readonly RRset[]): ResourceRecord[] =>
 
 /** DNS without sockets: the pure responder over real zones. Failures are keyed `name` or `name TYPE`. */
 export function dnsOver(zones: readonly Zone[], failures: Failures = {}, source: DnsSource = LOCAL): FakeDns {
-  const set = buildZoneSet(zones);
+  const set = zoneSetOf(zones);
   const asked: string[] = [];
   return {
     asked,
