@@ -1,9 +1,13 @@
 import { join } from 'node:path';
-import { createApi } from '../api/index.ts';
+import { createApi } from '../api/api.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { FREE_LIMITS } from '../model/rate-decision.ts';
-import { createLoopback, createPasses, createProxy, createRequestRates, loadErrorPages } from '../proxy/index.ts';
+import { loadErrorPages } from '../proxy/error-pages.ts';
+import { createLoopback } from '../proxy/loopback.ts';
+import { createPasses } from '../proxy/passes.ts';
+import { createProxy } from '../proxy/proxy.ts';
+import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { createRecorder } from '../traffic/recorder.ts';

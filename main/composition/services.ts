@@ -1,4 +1,4 @@
-import { SUNSETS } from '../api/index.ts';
+import { SUNSETS } from '../api/operations.ts';
 import { CNAME_TARGET } from '../base/config.ts';
 import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
@@ -6,7 +6,7 @@ import { NAME_SERVER } from '../dns/platform-zone.ts';
 import { presentDomain } from '../domains/present.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
-import { probeUpstream } from '../proxy/index.ts';
+import { probeUpstream } from '../proxy/upstream/probe.ts';
 import { presentProject } from '../services/addresses.ts';
 import { createApiServices } from '../services/api.ts';
 import { createCaServices } from '../services/ca.ts';

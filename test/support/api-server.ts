@@ -8,10 +8,9 @@ import {
 import { connect, createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { createApi, type Api } from '../../main/api/index.ts';
+import { createApi, type Api } from '../../main/api/api.ts';
 import type { HttpExchange } from '../../main/base/http/message.ts';
-import type { LogLine } from '../../main/base/log.ts';
-import { createLog } from '../../main/base/log.ts';
+import { type LogLine, createLog } from '../../main/base/log.ts';
 import { refusedByLimit } from '../../main/model/problem.ts';
 import type { Decision } from '../../main/model/rate-decision.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
