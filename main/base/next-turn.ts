@@ -1,2 +1,2 @@
-/** Resolves when whatever else waits, requests above all, has had its turn. Long work awaits it every few milliseconds. */
+/** Resolves after the requests and other events that wait have run. Long work awaits it every few milliseconds. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** A door that lets a number of actions through at a time. */
+/** Actions in the order of their calls, a number of them at a time. */
 export interface Turns {
   /** Runs `action` when it is its turn, in the order of the calls. */
   take<Value>(action: () => Promise<Value>): Promise<Value>;
@@ -6,7 +6,7 @@ export interface Turns {
   waiting(): number;
 }
 
-/** Lets `max` actions run at a time, the others in their order. */
+/** Runs `max` actions at a time, and the others afterwards in their order. */
 export function createTurns(max: number): Turns {
   const queue: (() => void)[] = [];
   let inside = 0;
@@ -17,6 +17,7 @@ export function createTurns(max: number): Turns {
       try {
         return await action();
       } finally {
+        // The next one takes this place over at once: a call that comes in between would otherwise overtake it.
         const next = queue.shift();
         if (next === undefined) inside--;
         else next();

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { HOUR_MS } from '../base/duration.ts';
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
@@ -24,7 +25,7 @@ import { readNewSuffix } from './suffix.ts';
 export const ROOT_LIFETIME_YEARS = 10;
 
 /** Certificates begin an hour early, for clients whose clocks are behind (containers, phones, virtual machines). */
-export const BACKDATE_MS = 3_600_000;
+export const BACKDATE_MS = HOUR_MS;
 
 /** Far more than anyone needs; every verifier compares every name with every one of them. */
 export const ROOT_SUFFIXES_MAX = 100;

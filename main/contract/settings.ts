@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { parseDuration } from './duration.ts';
+import { DAY_MS, HOUR_MS, parseDuration } from './duration.ts';
 import { caName, durationWithin, validationMethod } from './values.ts';
 
 /** `"*"`: any page may call; a list: these origins only; an empty list: none. */
@@ -29,8 +29,6 @@ function readAddress(text: string): { address: string; port: number } | null {
   return isAddress.success && port >= 1 && port <= 65_535 ? { address: inBrackets ?? plain, port } : null;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const UP_TO_48_HOURS = 'must be 48 hours ("PT48H") at most; "PT0S" is none';
 
 /** Who the CA of custom domains is to CAA records: its own name, or one that is rehearsed, such as `letsencrypt.org`. */

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../base/duration.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, bytesText, finding } from './finding.ts';
 
@@ -68,10 +69,8 @@ export interface BackupsEvidence {
   dailyBytesMax: number;
 }
 
-const HOUR_MS = 3_600_000;
-
 /** One is made at a start when the newest is older than a day; so much older, and Vivarium has run on for long. */
-const AGE_MS_MAX = 3 * 24 * HOUR_MS;
+const AGE_MS_MAX = 3 * DAY_MS;
 
 /** Until the first one, which is made some seconds after the first start. */
 const GRACE_MS = HOUR_MS;

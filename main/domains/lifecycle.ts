@@ -11,7 +11,7 @@ import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { judgeHostname } from './hostname-rules.ts';
 import { createSchedule, isCheckDue } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
-import { createTurns } from './turns.ts';
+import { createHostnameTurns } from './turns.ts';
 import { createVerifier, type VerifierOptions } from './verify.ts';
 
 /** Domains of one Vivarium, of all projects; memory and the route table are made for this many. */
@@ -79,7 +79,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const now = () => clock.now();
   const domains = createDomainSet({ rows: options.rows, onCommitted });
   const verifier = createVerifier({ ...options, now, domains });
-  const turns = createTurns();
+  const turns = createHostnameTurns();
   const schedule = createSchedule({ clock, domains, run: runDue });
   let started = false;
 

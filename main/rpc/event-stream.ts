@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import { toFailure } from './failure.ts';
 import { COMMON_HEADERS } from './responses.ts';
 
@@ -48,8 +49,8 @@ const frame = (event: string, data: unknown): string => `event: ${event}\ndata: 
 async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
   if (response.destroyed) return;
   if (response.write(text)) {
-    // A stream whose values are there already would otherwise go on without ever letting anything else run.
-    await new Promise((resolve) => setImmediate(resolve));
+    // A stream whose values are ready would otherwise let nothing else run.
+    await nextTurn();
   } else {
     await untilAborted(new Promise((resolve) => response.once('drain', resolve)), signal);
   }

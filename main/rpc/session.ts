@@ -1,5 +1,6 @@
 import { StandardRPCHandler } from '@orpc/server/standard';
 import { ServerPeer } from '@orpc/standard-server-peer';
+import { nextTurn } from '../base/next-turn.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './failure.ts';
 import type { ControlRouter } from './router.ts';
@@ -49,6 +50,7 @@ export function createRpcHandler(router: ControlRouter): RpcHandler {
 export function createSession({ handler, send, onViolation }: SessionOptions): Session {
   const peer = new ServerPeer(async (message) => {
     await send(message);
+    // A stream whose values are ready would otherwise let nothing else run, the message that ends it included.
     await nextTurn();
   });
   const handle: HandleRequest = async (request) => {
@@ -78,12 +80,6 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
     close: () => peer.close(),
   };
 }
-
-/**
- * A stream whose values are there already would otherwise go on without ever letting anything else run, the message that
- * ends it included.
- */
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function unknownProcedure(pathname: string): Awaited<ReturnType<HandleRequest>> {
   const error = toTransportError(new VivariumError('not_found', `There is no procedure at ${pathname.slice(0, 100)}.`));

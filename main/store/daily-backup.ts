@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
+import { DAY_MS } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import type { OpenDatabase } from './database.ts';
 import { walksOf } from './inspect.ts';
 
 /** A newest backup older than this, or dated in the future of the app's clock, calls for another. */
-const BACKUP_AGE_MS_MAX = 24 * 60 * 60 * 1000;
+const BACKUP_AGE_MS_MAX = DAY_MS;
 
 /** The first seconds belong to whoever is waiting for Vivarium to start. Real time. */
 const DELAY_MS = 5_000;
@@ -97,5 +99,3 @@ async function checkCopy(path: string, isCancelled: () => boolean): Promise<void
     copy.close();
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

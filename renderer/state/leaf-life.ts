@@ -1,6 +1,8 @@
+import { DAY_MS } from '../../main/contract/duration.ts';
+
 /** How long a leaf lives, and how much of that is left when it is renewed: what the bars of a list are drawn to. */
-const LEAF_LIFE_MS = 90 * 86_400_000;
-const RENEWAL_LEFT_MS = 30 * 86_400_000;
+const LEAF_LIFE_MS = 90 * DAY_MS;
+const RENEWAL_LEFT_MS = 30 * DAY_MS;
 
 /** What is left of a leaf at a moment of the app's clock, as a bar shows it. */
 export interface LeafLife {
