@@ -1,5 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClockState, EpochMs } from './clock.ts';
+import { LruMap } from './lru.ts';
 
 /** A certificate and its private key, both in PEM. */
 export interface KeyPairPem {
@@ -20,7 +21,7 @@ const CIPHERS = [
 /** One takes OpenSSL about 30 kB outside the JavaScript heap: 300 MB for as long as so many hostnames are in use. */
 export const SECURE_CONTEXTS_MAX = 10_000;
 
-/** A context that nobody has asked for so long gives its memory back. Real time. */
+/** A context that was not asked for during this time gives its memory back. Real time. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /** TLS contexts by hostname: making one takes a good part of a handshake, so those in use are kept. */
@@ -40,19 +41,18 @@ export function createSecureContexts<Leaf extends KeyPairPem>(options: {
   contextsMax?: number;
 }): SecureContexts<Leaf> {
   const { clock, contextsMax = SECURE_CONTEXTS_MAX } = options;
-  /** In order of use, the least recent first. */
-  const held = new Map<string, { leaf: Leaf; context: SecureContext; usedAtMs: EpochMs }>();
+  const held = new LruMap<{ leaf: Leaf; context: SecureContext; usedAtMs: EpochMs }>(contextsMax);
 
-  function makeRoom(nowMs: EpochMs): void {
+  function dropIdle(nowMs: EpochMs): void {
     for (const [hostname, { usedAtMs }] of held) {
-      if (held.size <= contextsMax && nowMs - usedAtMs < IDLE_MS_MAX) return;
+      if (nowMs - usedAtMs < IDLE_MS_MAX) return;
       held.delete(hostname);
     }
   }
 
   return {
     contextFor(hostname, leaf) {
-      const known = held.get(hostname);
+      const known = held.peek(hostname);
       const context =
         known?.leaf === leaf
           ? known.context
@@ -64,13 +64,12 @@ export function createSecureContexts<Leaf extends KeyPairPem>(options: {
               minVersion: 'TLSv1.2',
             });
       const usedAtMs = clock.state().realNow;
-      held.delete(hostname);
       held.set(hostname, { leaf, context, usedAtMs });
-      makeRoom(usedAtMs);
+      dropIdle(usedAtMs);
       return context;
     },
-    leafOf: (hostname) => held.get(hostname)?.leaf ?? null,
-    drop: (hostname) => void held.delete(hostname),
+    leafOf: (hostname) => held.peek(hostname)?.leaf ?? null,
+    drop: (hostname) => held.delete(hostname),
     clear: () => held.clear(),
     get size() {
       return held.size;

@@ -1,6 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { AdjustableClock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { LruMap } from '../base/lru.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { createLeaf } from './leaf.ts';
 import { isRenewalDue, type Leaf } from '../model/leaf.ts';
@@ -43,24 +44,14 @@ export interface LeafContextsOptions {
 export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
   const { root, clock, crlUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
   const contexts = createSecureContexts<Leaf>({ clock });
-  /** In order of use, the least recent first. */
-  const held = new Map<string, Leaf>();
+  const held = new LruMap<Leaf>(leavesMax, (_leaf, key) => contexts.drop(key));
 
   function hold(key: string): Leaf {
-    let leaf = held.get(key);
-    if (leaf === undefined || isRenewalDue(leaf, clock.state())) {
-      leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock, crlUrl: crlUrl() });
-    }
-    held.delete(key);
+    const known = held.get(key);
+    if (known !== undefined && !isRenewalDue(known, clock.state())) return known;
+    const leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock, crlUrl: crlUrl() });
     held.set(key, leaf);
-    const [leastRecent] = held.size > leavesMax ? held.keys() : [];
-    if (leastRecent !== undefined) forget(leastRecent);
     return leaf;
-  }
-
-  function forget(key: string): void {
-    held.delete(key);
-    contexts.drop(key);
   }
 
   return {
@@ -69,11 +60,8 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
       return contexts.contextFor(key, hold(key));
     },
     leafFor: (hostname) => hold(parseLeafName(hostname).text),
-    drop: (hostname) => forget(parseLeafName(hostname).text),
-    dropAll() {
-      held.clear();
-      contexts.clear();
-    },
+    drop: (hostname) => held.delete(parseLeafName(hostname).text),
+    dropAll: () => held.clear(),
     get size() {
       return held.size;
     },

@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
+import { createProjectRings, createStepRing } from '../base/rings.ts';
 
 /** How far back the figures go: what someone who opens the interface has just missed. */
 export const RATE_SECONDS = 300;
 
-/** Projects that are counted one by one; 2.4 kB each. The one that has been silent longest makes room. */
+/** Projects that are counted one by one; 2.4 kB each. The one without requests for the longest time makes room. */
 export const RATE_PROJECTS_MAX = 256;
 
 const SECOND_MS = 1_000;
@@ -29,42 +30,14 @@ export interface RequestRates {
 }
 
 export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRates {
-  const all = createRing();
-  /** In order of the last request: a Map keeps insertion order, and one that is counted is inserted anew. */
-  const rings = new Map<string, Ring>();
-  let latest: { projectId: string; ring: Ring } | null = null;
-
-  function ringOf(projectId: string): Ring {
-    // Most requests are for whom the one before was for.
-    if (latest?.projectId === projectId) return latest.ring;
-    let ring = rings.get(projectId);
-    if (ring === undefined) {
-      if (rings.size >= RATE_PROJECTS_MAX) rings.delete(rings.keys().next().value ?? '');
-      ring = createRing();
-    } else {
-      rings.delete(projectId);
-    }
-    rings.set(projectId, ring);
-    latest = { projectId, ring };
-    return ring;
-  }
-
+  const rings = createProjectRings({ clock, stepMs: SECOND_MS, projectsMax: RATE_PROJECTS_MAX, createRing });
   return {
-    count(projectId, refused) {
-      const second = Math.floor(clock.monotonic() / SECOND_MS);
-      all.count(second, refused);
-      ringOf(projectId).count(second, refused);
-    },
+    count: (projectId, refused) => rings.count(projectId, refused),
     read(projectId) {
-      const nowMs = clock.monotonic();
-      const second = Math.floor(nowMs / SECOND_MS);
-      const ring = projectId === undefined ? all : (rings.get(projectId) ?? createRing());
-      return { ageMs: Math.floor(nowMs - second * SECOND_MS), ...ring.before(second) };
+      const { ring, step, ageMs } = rings.read(projectId);
+      return { ageMs, ...ring.before(step) };
     },
-    forget(projectId) {
-      rings.delete(projectId);
-      latest = null;
-    },
+    forget: (projectId) => rings.forget(projectId),
   };
 }
 
@@ -75,33 +48,22 @@ interface Ring {
 }
 
 function createRing(): Ring {
-  // One place more for the second that is running.
-  const length = RATE_SECONDS + 1;
-  const requests = new Uint32Array(length);
-  const refusals = new Uint32Array(length);
-  let last = 0;
-
-  /** Empties the places of the seconds that have begun since the last look. */
-  function moveTo(second: number): void {
-    for (let begun = Math.max(last + 1, second - RATE_SECONDS); begun <= second; begun++) {
-      requests[begun % length] = refusals[begun % length] = 0;
-    }
-    last = Math.max(last, second);
-  }
-
+  // One more for the second that is running.
+  const requests = new Uint32Array(RATE_SECONDS + 1);
+  const refusals = new Uint32Array(RATE_SECONDS + 1);
+  const ring = createStepRing(RATE_SECONDS, (place) => {
+    requests[place] = refusals[place] = 0;
+  });
   return {
     count(second, refused) {
-      if (second !== last) moveTo(second);
-      const place = second % length;
+      const place = ring.placeOf(second);
       requests[place] = (requests[place] ?? 0) + 1;
       if (refused) refusals[place] = (refusals[place] ?? 0) + 1;
     },
     before(second) {
-      moveTo(second);
-      const read = (counts: Uint32Array): number[] =>
-        // The running second's place is followed by that of the oldest. Before the process began, places are empty.
-        Array.from({ length: RATE_SECONDS }, (_, index) => counts[(second + 1 + index) % length] ?? 0);
-      return { requests: read(requests), refused: read(refusals), running: requests[second % length] ?? 0 };
+      const places = ring.placesBefore(second, RATE_SECONDS);
+      const read = (counts: Uint32Array): number[] => places.map((place) => counts[place] ?? 0);
+      return { requests: read(requests), refused: read(refusals), running: requests[ring.placeOf(second)] ?? 0 };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { LruMap } from '../base/lru.ts';
 import { type Caller, callerName, type RequestLimiter } from '../model/caller.ts';
 import {
   type BanRule,
@@ -70,9 +71,7 @@ export function createLimiter(options: {
 }): Limiter {
   const { clock, storage, banRule } = options;
   const callersMax = options.callersMax ?? CALLERS_MAX;
-  /** In order of the last request: a Map keeps insertion order, and a used entry is inserted anew. */
-  const entries = new Map<string, Entry>();
-  let latest: Entry | null = null;
+  const entries = new LruMap<Entry>(callersMax, dropped);
   const dirty = new Set<Entry>();
   let removed: { projectId: string; caller: string }[] = [];
   let stopped = false;
@@ -94,37 +93,25 @@ export function createLimiter(options: {
   const ruleFor = (caller: string): BanRule | null => (caller.startsWith('key:') ? banRule() : null);
 
   function touch(projectId: string, caller: string): Entry {
-    // Most requests are from whom the one before was from, and then the order stays.
-    if (latest?.projectId === projectId && latest.caller === caller) return latest;
-    const key = keyOf(projectId, caller);
-    let entry = entries.get(key);
-    if (entry === undefined) {
+    return entries.use(keyOf(projectId, caller), () => {
       if (entries.size >= callersMax) evict();
-      entry = { projectId, caller, state: NEW_CALLER, lastRequestAtMs: null, dirty: false };
-    } else {
-      entries.delete(key);
-    }
-    entries.set(key, entry);
-    latest = entry;
-    return entry;
+      return { projectId, caller, state: NEW_CALLER, lastRequestAtMs: null, dirty: false };
+    });
   }
 
+  /** Makes room before the map does, which would not look at bans. */
   function evict(): void {
     const nowMs = clock.now();
     let scanned = 0;
     for (const [key, entry] of entries) {
       const banned = entry.state.bannedUntilMs !== null && entry.state.bannedUntilMs > nowMs;
       if (banned && ++scanned < EVICTION_SCAN_MAX) continue;
-      drop(key, entry);
+      entries.delete(key);
       return;
     }
-    const oldest = entries.entries().next().value;
-    if (oldest !== undefined) drop(...oldest);
   }
 
-  function drop(key: string, entry: Entry): void {
-    entries.delete(key);
-    if (latest === entry) latest = null;
+  function dropped(entry: Entry): void {
     dirty.delete(entry);
     removed.push({ projectId: entry.projectId, caller: entry.caller });
     if (removed.length >= callersMax) flush();
@@ -176,13 +163,13 @@ export function createLimiter(options: {
     },
     peek(caller, limits) {
       const name = callerName(caller);
-      const state = entries.get(keyOf(caller.projectId, name))?.state ?? NEW_CALLER;
+      const state = entries.peek(keyOf(caller.projectId, name))?.state ?? NEW_CALLER;
       return peek(limits, state, ruleFor(name), clock.now());
     },
     usage(projectId) {
       const nowMs = clock.now();
       const readings: CallerReading[] = [];
-      for (const entry of entries.values()) {
+      for (const [, entry] of entries) {
         if (entry.projectId !== projectId) continue;
         const state = settle(entry.state, ruleFor(entry.caller), nowMs);
         if (state.minute.used > 0 || state.day.used > 0 || state.strikes > 0 || state.bannedUntilMs !== null) {
@@ -194,7 +181,7 @@ export function createLimiter(options: {
     standing() {
       const nowMs = clock.now();
       const count = { minutes: 0, days: 0, bans: 0 };
-      for (const entry of entries.values()) {
+      for (const [, entry] of entries) {
         const { minute, day, bannedUntilMs } = settle(entry.state, ruleFor(entry.caller), nowMs);
         if (minute.startedAtMs !== null) count.minutes++;
         if (day.startedAtMs !== null) count.days++;
@@ -202,16 +189,16 @@ export function createLimiter(options: {
       }
       return count;
     },
-    lastRequestOf: (projectId, keyId) => entries.get(keyOf(projectId, `key:${keyId}`))?.lastRequestAtMs ?? null,
+    lastRequestOf: (projectId, keyId) => entries.peek(keyOf(projectId, `key:${keyId}`))?.lastRequestAtMs ?? null,
     reset(projectId, caller) {
-      for (const entry of entries.values()) {
+      for (const [, entry] of entries) {
         if (entry.projectId !== projectId || (caller !== undefined && entry.caller !== caller)) continue;
         mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });
       }
       flush();
     },
     unban(projectId, keyId) {
-      const entry = entries.get(keyOf(projectId, `key:${keyId}`));
+      const entry = entries.peek(keyOf(projectId, `key:${keyId}`));
       if (entry === undefined) return false;
       const state = settle(entry.state, banRule(), clock.now());
       if (state.bannedUntilMs === null) return false;
@@ -221,7 +208,7 @@ export function createLimiter(options: {
     },
     forget(projectId, caller) {
       for (const [key, entry] of entries) {
-        if (entry.projectId === projectId && (caller === undefined || entry.caller === caller)) drop(key, entry);
+        if (entry.projectId === projectId && (caller === undefined || entry.caller === caller)) entries.delete(key);
       }
       flush();
     },

@@ -1,11 +1,12 @@
 import type { Dataset } from '../base/dataset.ts';
+import { LruMap } from '../base/lru.ts';
 import type { Log } from '../base/log.ts';
 import { createSignal } from '../base/signal.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 
-/** Datasets kept at hand; 10,000 projects have 20,000. Beyond it the longest known are looked up again. */
+/** Datasets kept at hand; 10,000 projects have 20,000. Beyond that, those unused longest are looked up again. */
 const HANDLES_MAX = 20_000;
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'staging'];
@@ -38,7 +39,11 @@ export const noSuchProject = (projectId: string): VivariumError =>
 
 export function createDatasets(connection: Connection, log: Log): Datasets {
   const { sqlite, guarded } = connection;
-  const handles: Record<Environment, Map<string, DatasetHandle>> = { production: new Map(), staging: new Map() };
+  const handlesMax = HANDLES_MAX / ENVIRONMENTS.length;
+  const handles: Record<Environment, LruMap<DatasetHandle>> = {
+    production: new LruMap(handlesMax),
+    staging: new LruMap(handlesMax),
+  };
   const signal = createSignal<Dataset>();
   let revisions = 0;
 
@@ -54,14 +59,7 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
     const id = lookUp({ projectId, environment });
     if (id === undefined) return null;
     const handle: DatasetHandle = { id, dataset: { projectId, environment }, revision: ++revisions };
-    const ofEnvironment = handles[environment];
-    ofEnvironment.set(projectId, handle);
-    if (ofEnvironment.size > HANDLES_MAX / ENVIRONMENTS.length) {
-      for (const oldest of ofEnvironment.keys()) {
-        ofEnvironment.delete(oldest);
-        break;
-      }
-    }
+    handles[environment].set(projectId, handle);
     return handle;
   }
 
@@ -82,7 +80,7 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
     },
     revision: (dataset) => find(dataset)?.revision ?? 0,
     changed(dataset) {
-      const handle = handles[dataset.environment].get(dataset.projectId);
+      const handle = handles[dataset.environment].peek(dataset.projectId);
       if (handle !== undefined) handle.revision = ++revisions;
       tell(dataset);
     },

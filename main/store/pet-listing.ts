@@ -1,3 +1,4 @@
+import { LruMap } from '../base/lru.ts';
 import { nextTurn } from '../base/next-turn.ts';
 import { INT64_MAX, type PetSort, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
@@ -77,19 +78,15 @@ export function createPetListings(
   },
 ): PetListings {
   const walkOver = createPetWalks(sqlite);
-  const listings = new Map<string, Listing>();
+  const listings = new LruMap<Listing>(LISTINGS_KEPT);
 
   function listingOf(handle: DatasetHandle, query: PetQuery, table: string | undefined): Listing {
     const { status, search, sort, descending } = query;
     const key = JSON.stringify([handle.id, status, search, sort, descending, table]);
     const known = listings.get(key);
-    listings.delete(key);
-    const listing =
-      known?.revision === handle.revision
-        ? known
-        : begin(handle.revision, walkOver({ dataset: handle.id, status, search, sort, descending }, table));
+    if (known?.revision === handle.revision) return known;
+    const listing = begin(handle.revision, walkOver({ dataset: handle.id, status, search, sort, descending }, table));
     listings.set(key, listing);
-    if (listings.size > LISTINGS_KEPT) listings.delete(listings.keys().next().value ?? key);
     return listing;
   }
 

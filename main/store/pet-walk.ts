@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { LruMap } from '../base/lru.ts';
 import { INT64_MAX, INT64_MIN, isInt64Text, type PetSort, type PetStatus } from '../contract/values.ts';
 import { foldName } from './pet-row.ts';
 
@@ -107,16 +108,12 @@ const KINDS_KEPT = 64;
 
 /** Makes walks. `table` is where the pets are sorted by name or category, when that is wanted. */
 export function createPetWalks(sqlite: Database): (wanted: Wanted, table?: string) => Walk {
-  const kinds = new Map<string, Statements>();
+  const kinds = new LruMap<Statements>(KINDS_KEPT);
 
   function statementsOf(kind: Kind, table: string, descending: boolean): Statements {
     const source = kind.sorting.from(table);
     const name = [source, kind.sorting.columns, kind.filter, descending].join(' ');
-    const statements = kinds.get(name) ?? prepare(sqlite, kind, source, descending);
-    kinds.delete(name);
-    kinds.set(name, statements);
-    if (kinds.size > KINDS_KEPT) kinds.delete(kinds.keys().next().value ?? name);
-    return statements;
+    return kinds.use(name, () => prepare(sqlite, kind, source, descending));
   }
 
   return (wanted, table = 'pets') => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { createProjectRings, createStepRing } from '../base/rings.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 
 /** One step of the series, in real time. */
@@ -7,7 +8,7 @@ export const STEP_SECONDS = 5;
 /** How far back they go: half an hour. */
 export const STEPS = 360;
 
-/** Projects that have series of their own, about 75 kB each. The one that has been silent longest makes room. */
+/** Projects that have series of their own, about 75 kB each. The one without requests for the longest time makes room. */
 export const SERIES_PROJECTS_MAX = 64;
 
 const STEP_MS = STEP_SECONDS * 1_000;
@@ -58,42 +59,14 @@ export interface Series {
 }
 
 export function createSeries(clock: Pick<Clock, 'monotonic'>): Series {
-  const all = createRing();
-  /** In order of the last request: a Map keeps insertion order. */
-  const rings = new Map<string, Ring>();
-  let latest: { projectId: string; ring: Ring } | null = null;
-
-  function ringOf(projectId: string): Ring {
-    // Most requests are for whom the one before was for.
-    if (latest?.projectId === projectId) return latest.ring;
-    let ring = rings.get(projectId);
-    if (ring === undefined) {
-      if (rings.size >= SERIES_PROJECTS_MAX) rings.delete(rings.keys().next().value ?? '');
-      ring = createRing();
-    } else {
-      rings.delete(projectId);
-    }
-    rings.set(projectId, ring);
-    latest = { projectId, ring };
-    return ring;
-  }
-
+  const rings = createProjectRings({ clock, stepMs: STEP_MS, projectsMax: SERIES_PROJECTS_MAX, createRing });
   return {
-    count(exchange) {
-      const step = Math.floor(clock.monotonic() / STEP_MS);
-      all.count(step, exchange);
-      if (exchange.route !== null) ringOf(exchange.route.projectId).count(step, exchange);
-    },
+    count: (exchange) => rings.count(exchange.route?.projectId ?? null, exchange),
     read(steps, projectId) {
-      const nowMs = clock.monotonic();
-      const step = Math.floor(nowMs / STEP_MS);
-      const ring = projectId === undefined ? all : (rings.get(projectId) ?? createRing());
-      return { stepSeconds: STEP_SECONDS, ageMs: Math.floor(nowMs - step * STEP_MS), ...ring.read(step, steps) };
+      const { ring, step, ageMs } = rings.read(projectId);
+      return { stepSeconds: STEP_SECONDS, ageMs, ...ring.read(step, steps) };
     },
-    forget(projectId) {
-      rings.delete(projectId);
-      latest = null;
-    },
+    forget: (projectId) => rings.forget(projectId),
   };
 }
 
@@ -104,20 +77,12 @@ interface Ring {
 
 function createRing(): Ring {
   // One place more for the step that is running.
-  const length = STEPS + 1;
-  const counts = new Uint32Array(length * WIDTH);
-  const quotas = new Float32Array(length).fill(-1);
-  let last = 0;
-
-  /** Empties the places of the steps that have begun since the last look. */
-  function moveTo(step: number): void {
-    for (let begun = Math.max(last + 1, step - STEPS); begun <= step; begun++) {
-      const place = begun % length;
-      counts.fill(0, place * WIDTH, (place + 1) * WIDTH);
-      quotas[place] = -1;
-    }
-    last = Math.max(last, step);
-  }
+  const counts = new Uint32Array((STEPS + 1) * WIDTH);
+  const quotas = new Float32Array(STEPS + 1).fill(-1);
+  const ring = createStepRing(STEPS, (place) => {
+    counts.fill(0, place * WIDTH, (place + 1) * WIDTH);
+    quotas[place] = -1;
+  });
 
   function add(at: number): void {
     counts[at] = (counts[at] ?? 0) + 1;
@@ -125,8 +90,7 @@ function createRing(): Ring {
 
   return {
     count(step, { status, decision, durationMs }) {
-      if (step !== last) moveTo(step);
-      const place = step % length;
+      const place = ring.placeOf(step);
       const start = place * WIDTH;
       add(start + (status === null ? 0 : Math.min(CLASSES.length - 1, Math.floor(status / 100))));
       // A tunnel lasts as long as it is wanted.
@@ -138,9 +102,7 @@ function createRing(): Ring {
       if (used > (quotas[place] ?? 0)) quotas[place] = used;
     },
     read(step, steps) {
-      moveTo(step);
-      // The running step's place is followed by that of the oldest. Before the process began, places are empty.
-      const places = Array.from({ length: steps }, (_, index) => (step + 1 + STEPS - steps + index) % length);
+      const places = ring.placesBefore(step, steps);
       const column = (offset: number): number[] => places.map((place) => counts[place * WIDTH + offset] ?? 0);
       const columns = CLASSES.map((_, index) => column(index));
       const requests = places.map((_, index) => columns.reduce((sum, counted) => sum + (counted[index] ?? 0), 0));
