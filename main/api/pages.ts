@@ -1,4 +1,5 @@
 import type { Dataset } from '../base/dataset.ts';
+import { LruMap } from '../base/lru.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
 import { pets as petsSchema, type ListQuery } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
@@ -29,21 +30,17 @@ export interface Pages {
 /** Pages of pets as JSON, kept for as long as the dataset's revision stays the same. */
 export function createPages(pets: PetSource): Pages {
   const serialize = serializerOf(petsSchema);
-  /** In order of making: the oldest is first. */
-  const kept = new Map<string, Kept>();
   let bytesKept = 0;
-
-  function drop(key: string, page: Kept): void {
-    kept.delete(key);
-    bytesKept -= page.bytes;
-  }
+  const kept = new LruMap<Kept>(PAGES_MAX, ({ bytes }) => {
+    bytesKept -= bytes;
+  });
 
   function keep(key: string, page: Kept): void {
     kept.set(key, page);
     bytesKept += page.bytes;
-    for (const [oldestKey, oldest] of kept) {
-      if (kept.size <= PAGES_MAX && bytesKept <= PAGES_BYTES_MAX) return;
-      drop(oldestKey, oldest);
+    for (const [unused] of kept) {
+      if (bytesKept <= PAGES_BYTES_MAX) return;
+      kept.delete(unused);
     }
   }
 
@@ -61,10 +58,7 @@ export function createPages(pets: PetSource): Pages {
       const key = `${dataset.projectId} ${dataset.environment} ${query.limit} ${query.status ?? ''} ${query.after ?? ''}`;
       const revision = pets.revision(dataset);
       const known = kept.get(key);
-      if (known !== undefined) {
-        if (known.revision === revision) return known;
-        drop(key, known);
-      }
+      if (known?.revision === revision) return known;
       const page = make(dataset, query, revision);
       keep(key, page);
       return page;
