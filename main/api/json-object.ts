@@ -1,4 +1,5 @@
 import { parseExactJson, type ExactJson } from '../base/exact-json.ts';
+import { closes, COLON, COMMA, JsonStructure, opens } from '../base/json-structure.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** Bodies of this API are flat; what nests deeper than this is in nobody's interest, and parsing it takes the stack. */
@@ -14,13 +15,6 @@ interface Span {
   start: number;
   end: number;
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPENERS = new Set([0x5b, 0x7b]);
-const CLOSERS = new Set([0x5d, 0x7d]);
 
 /**
  * Reads the members called `names` of the JSON object in `text`, with integers as bigints of any size. Others are
@@ -66,50 +60,36 @@ function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { co
         : 'The body is not a JSON object; send one, such as {"name":"Biscuit","categoryId":1}.',
     );
   }
+  const structure = new JsonStructure();
   let depth = 0;
+  let memberStart = 0;
   let name: string | null = null;
   let valueStart = -1;
 
   const close = (end: number): void => {
-    if (name !== null && valueStart >= 0) {
-      found.set(name, { count: (found.get(name)?.count ?? 0) + 1, span: { start: valueStart, end } });
-    }
+    if (name !== null) found.set(name, { count: (found.get(name)?.count ?? 0) + 1, span: { start: valueStart, end } });
     name = null;
-    valueStart = -1;
+    memberStart = end + 1;
   };
 
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE) {
-      const end = stringEnd(text, index);
-      if (depth === 1 && valueStart < 0) name = memberName(text.slice(index, end + 1), names);
-      index = end;
-    } else if (OPENERS.has(code)) {
-      if (++depth > NESTING_MAX) {
+  for (let at = structure.next(text, 0); at >= 0; at = structure.next(text, at + 1)) {
+    const unit = text.charCodeAt(at);
+    if (opens(unit)) {
+      if (++depth === 1) memberStart = at + 1;
+      if (depth > NESTING_MAX) {
         throw new VivariumError(
           'invalid_request',
           `The body nests deeper than ${NESTING_MAX} levels; send a flat object.`,
         );
       }
-    } else if (CLOSERS.has(code)) {
-      if (--depth === 0) close(index);
-    } else if (depth === 1) {
-      if (code === COLON) valueStart = index + 1;
-      else if (code === COMMA) close(index);
-    }
+    } else if (closes(unit)) {
+      if (--depth === 0) close(at);
+    } else if (depth === 1 && unit === COLON) {
+      name = memberName(text.slice(memberStart, at).trim(), names);
+      valueStart = at + 1;
+    } else if (depth === 1 && unit === COMMA) close(at);
   }
   return found;
-}
-
-/** The index of the quote that ends the string beginning at `start`, or the end of the text. */
-function stringEnd(text: string, start: number): number {
-  let index = start + 1;
-  while (index < text.length) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE) return index;
-    index += code === BACKSLASH ? 2 : 1;
-  }
-  return index;
 }
 
 /** The name in a JSON string literal when it is one of `names`, in whatever way it is escaped. */

@@ -1,3 +1,5 @@
+import { closes, JsonStructure, opens } from './json-structure.ts';
+
 /** A JSON value in which every number that is mathematically an integer is a bigint, exact at any size. */
 export type ExactJson = string | number | bigint | boolean | null | ExactJson[] | { [key: string]: ExactJson };
 
@@ -65,24 +67,12 @@ export function exactInteger(literal: string): bigint | null {
 
 function nestsTooDeep(text: string): boolean {
   if (text.length < 2 * DEPTH_MAX) return false;
+  const structure = new JsonStructure();
   let depth = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (inString) {
-      if (unit === BACKSLASH) index++;
-      else if (unit === QUOTE) inString = false;
-    } else if (unit === QUOTE) inString = true;
-    else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) {
-      if (++depth > DEPTH_MAX) return true;
-    } else if (unit === CLOSE_BRACKET || unit === CLOSE_BRACE) depth--;
+  for (let at = structure.next(text, 0); at >= 0; at = structure.next(text, at + 1)) {
+    const unit = text.charCodeAt(at);
+    if (opens(unit) && ++depth > DEPTH_MAX) return true;
+    if (closes(unit)) depth--;
   }
   return false;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;

@@ -1,4 +1,5 @@
 import { parseExactJson } from '../base/exact-json.ts';
+import { CLOSE_BRACKET, closes, COMMA, JsonStructure, opens } from '../base/json-structure.ts';
 import { refusedText, ROW_CHARACTERS_MAX, type Source, type TextReader } from './import-text.ts';
 
 const NOT_AN_ARRAY = 'must be a JSON array of pets: [{"name": "Rex", "categoryId": 1}].';
@@ -9,9 +10,8 @@ const NOT_AN_ARRAY = 'must be a JSON array of pets: [{"name": "Rex", "categoryId
  */
 export function createJsonReader(): TextReader {
   let phase: 'before' | 'inside' | 'after' | 'lost' = 'before';
+  const structure = new JsonStructure();
   let depth = 0;
-  let inString = false;
-  let escaped = false;
   let elements = 0;
   /** What has been seen of the element that goes on in the next piece. */
   let begun = '';
@@ -30,32 +30,22 @@ export function createJsonReader(): TextReader {
     }
   }
 
-  /** Whether a character of the array, at its own level, ends an element. */
+  /** Whether a structural character of the array ends an element: a comma or the last bracket, at the array's own level. */
   function endsElement(unit: number): boolean {
-    if (inString) {
-      if (escaped) escaped = false;
-      else if (unit === BACKSLASH) escaped = true;
-      else if (unit === QUOTE) inString = false;
-      return false;
-    }
-    if (unit === QUOTE) inString = true;
-    else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) depth++;
-    else if (unit === CLOSE_BRACE) depth = Math.max(0, depth - 1);
-    else if (unit === CLOSE_BRACKET) {
-      if (depth === 0) return true;
-      depth--;
-    } else if (unit === COMMA) return depth === 0;
+    if (depth === 0 && (unit === COMMA || unit === CLOSE_BRACKET)) return true;
+    if (opens(unit)) depth++;
+    else if (closes(unit)) depth = Math.max(0, depth - 1);
     return false;
   }
 
   function readInside(piece: string, from: number, found: Source[]): number {
     let start = from;
-    for (let index = from; index < piece.length; index++) {
-      const unit = piece.charCodeAt(index);
+    for (let at = structure.next(piece, from); at >= 0; at = structure.next(piece, at + 1)) {
+      const unit = piece.charCodeAt(at);
       if (!endsElement(unit)) continue;
       const last = unit === CLOSE_BRACKET;
-      found.push(...finish(piece.slice(start, index), last));
-      start = index + 1;
+      found.push(...finish(piece.slice(start, at), last));
+      start = at + 1;
       if (last) {
         phase = 'after';
         return start;
@@ -76,7 +66,7 @@ export function createJsonReader(): TextReader {
       if (phase === 'before') {
         index = piece.search(/[^\s\uFEFF]/);
         if (index < 0) return found;
-        if (piece.charCodeAt(index) !== OPEN_BRACKET) throw refusedText(NOT_AN_ARRAY);
+        if (piece.charAt(index) !== '[') throw refusedText(NOT_AN_ARRAY);
         phase = 'inside';
         index++;
       }
@@ -93,11 +83,3 @@ export function createJsonReader(): TextReader {
     },
   };
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
