@@ -1,3 +1,4 @@
+import { hasBearerCredentials } from '../base/http/bearer.ts';
 import type { HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError, type ErrorCode } from '../contract/errors.ts';
@@ -6,7 +7,6 @@ import { UnsupportedBodyError } from './media-type.ts';
 import { httpDate, type Retirement } from './retirement.ts';
 
 const REALM = 'Bearer realm="Animal Store API"';
-const BEARER_TOKEN = /^Bearer +\S/i;
 
 export function failure(code: ErrorCode, message: string, headers: Problem['headers'] = []): Problem {
   // After a body that was too large, nobody knows where the next request begins soon enough (RFC 9110 §15.5.14).
@@ -18,7 +18,7 @@ export function failure(code: ErrorCode, message: string, headers: Problem['head
  * the scheme is, not that it did something wrong (RFC 6750 §3.1).
  */
 export function unauthorized({ headers: { authorization } }: Pick<HttpRequest, 'headers'>): Problem {
-  if (authorization !== undefined && BEARER_TOKEN.test(authorization)) {
+  if (hasBearerCredentials(authorization)) {
     return failure(
       'unauthorized',
       'The API key is not valid for this project, or was revoked; create one in the app under API keys.',

@@ -1,6 +1,6 @@
 import { bodyOf, type Answer } from '../base/http/answer.ts';
 import type { HttpRequest } from '../base/http/message.ts';
-import type { Scheme } from '../base/hostname.ts';
+import { originOf } from '../base/http/origin.ts';
 import { problemAnswer, type Problem } from '../model/problem.ts';
 import type { Redirect } from '../model/route.ts';
 import { prefersHtml } from './accept.ts';
@@ -12,14 +12,6 @@ import type { RouteTable } from './route-table.ts';
 /** Hostnames that an error lists: enough to find one's own, few enough to read. */
 const SERVED_IN_PAGE_MAX = 100;
 const SERVED_IN_MESSAGE_MAX = 10;
-
-/** The ports that URLs without a port mean. */
-export const DEFAULT_PORT: Record<Scheme, number> = { http: 80, https: 443 };
-
-/** `scheme://hostname[:port]`; the port is left out where it is the scheme's own. */
-export function originOf(scheme: Scheme, hostname: string, port: number): string {
-  return port === DEFAULT_PORT[scheme] ? `${scheme}://${hostname}` : `${scheme}://${hostname}:${port}`;
-}
 
 /** To `OPTIONS *` (RFC 9110 §9.3.7). */
 export const OPTIONS_ANSWER: Answer = {

@@ -1,10 +1,10 @@
-import { parseAuthority } from '../base/hostname.ts';
-import { DEFAULT_PORT } from './answer.ts';
+import { pairsOf } from '../base/http/fields.ts';
+import { DEFAULT_PORT } from '../base/http/origin.ts';
+import { parseAuthority, type Scheme } from '../base/hostname.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import type { Problem } from '../model/problem.ts';
 import * as problem from './problem.ts';
-import type { Scheme } from '../base/hostname.ts';
 
 /** What one CONNECT says, and where it came. */
 export interface ConnectFacts {
@@ -74,9 +74,7 @@ function findFault({ target, httpVersion, rawHeaders, headers, connection, limit
 }
 
 function hasContent(rawHeaders: readonly string[]): boolean {
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] as string).toLowerCase();
-    if (name === 'transfer-encoding' || (name === 'content-length' && rawHeaders[index + 1] !== '0')) return true;
-  }
-  return false;
+  return pairsOf(rawHeaders).some(
+    ([name, value]) => /^transfer-encoding$/i.test(name) || (/^content-length$/i.test(name) && value !== '0'),
+  );
 }

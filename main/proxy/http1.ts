@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { WatchedResponse } from './capture.ts';
 import { endHttp1, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
-import { explainParserError, looksLikeTls, rawResponse, type ParserError } from './parser-fault.ts';
+import { explainParserError, looksLikeTls, faultResponse, type ParserError } from './parser-fault.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
 export interface Http1Options {
@@ -95,7 +95,7 @@ function answerFault(
     socket.destroy();
     return;
   }
-  const farewell = rawResponse(explainParserError(error, limits));
+  const farewell = faultResponse(explainParserError(error, limits));
   const waiting = connection.exchanges;
   const [first] = waiting;
   if (first === undefined) {

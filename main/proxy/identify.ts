@@ -1,15 +1,8 @@
+import { readBearerToken } from '../base/http/bearer.ts';
 import { API_KEY_PATTERN, hashSecret } from '../base/secret.ts';
 import type { Passes } from './passes.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Route } from '../model/route.ts';
-
-/** `auth-scheme 1*SP token68` (RFC 9110 §11.4); the scheme is case-insensitive (§11.1). */
-const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
-
-/** The bearer token (RFC 6750 §2.1) of an `Authorization` field, or null. */
-export function readBearerToken(authorization: string): string | null {
-  return BEARER.exec(authorization)?.[1] ?? null;
-}
 
 /** The SHA-256 of the API key secret that `authorization` carries; null when it cannot be one of ours. */
 export function hashToken(authorization: string): string | null {

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as open } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
+import { pairsOf } from '../base/http/fields.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** A request to this Vivarium's own HTTP listener. */
@@ -115,7 +116,7 @@ function read(
       httpVersion: response.httpVersion,
       status: response.statusCode ?? 0,
       reason: response.statusMessage ?? '',
-      headers: pairs(response.rawHeaders),
+      headers: pairsOf(response.rawHeaders),
       body: Buffer.concat(chunks).subarray(0, LOOPBACK_BYTES_MAX),
       cut,
       fromPort,
@@ -132,10 +133,4 @@ function read(
   response.on('end', () => finish(false));
   response.on('error', () => finish(true));
   return { finish };
-}
-
-function pairs(raw: readonly string[]): [name: string, value: string][] {
-  const fields: [string, string][] = [];
-  for (let index = 0; index + 1 < raw.length; index += 2) fields.push([raw[index] ?? '', raw[index + 1] ?? '']);
-  return fields;
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { rawResponse } from '../base/http/raw-response.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import { ERROR_CATALOGUE } from '../contract/errors.ts';
 import { errorText, type Problem } from '../model/problem.ts';
@@ -100,13 +100,6 @@ export function looksLikeTls(firstBytes: Uint8Array | undefined): boolean {
   return firstBytes !== undefined && (firstBytes[0] === 0x16 || firstBytes[0] === 0x15) && firstBytes[1] === 0x03;
 }
 
-/** The whole of an HTTP/1.1 error response after which the connection is closed. */
-export function rawResponse(fault: ParserFault & Partial<Pick<Problem, 'headers'>>): string {
-  const { status, headers = [] } = fault;
-  const body = errorText(fault);
-  const length = String(Buffer.byteLength(body));
-  const fields = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...headers];
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n`;
-  for (let index = 0; index < fields.length; index += 2) head += `${fields[index]}: ${fields[index + 1]}\r\n`;
-  return `${head}Connection: close\r\n\r\n${body}`;
-}
+/** `fault` as a whole response, after which the connection is closed. */
+export const faultResponse = (fault: ParserFault & Partial<Pick<Problem, 'headers'>>): string =>
+  rawResponse(fault.status, fault.headers ?? [], errorText(fault));

@@ -3,13 +3,14 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
 import { hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
+import { DEFAULT_PORT, originOf } from '../base/http/origin.ts';
 import { parseAuthority } from '../base/hostname.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Decision, RateState } from '../model/rate-decision.ts';
 import type { Redirect, Route, UpstreamDestination } from '../model/route.ts';
-import { DEFAULT_PORT, OPTIONS_ANSWER, originOf, redirectAnswer, renderProblem } from './answer.ts';
+import { OPTIONS_ANSWER, redirectAnswer, renderProblem } from './answer.ts';
 import { readAuthority, type SentAuthority } from './authority.ts';
 import { isOwnPort } from './connect-request.ts';
 import { cutExchange, type Connection, type Exchange } from './connection.ts';
@@ -17,7 +18,7 @@ import type { Connections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey } from './identify.ts';
-import { rawResponse } from './parser-fault.ts';
+import { faultResponse } from './parser-fault.ts';
 import type { Passes } from './passes.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
@@ -318,7 +319,7 @@ function followBody({ request, record }: Exchange, clock: PipelineServices['cloc
 
 /** Node has let go of the socket of an upgrade, so its answer is written by hand. */
 function answerRaw(socket: Socket, found: Problem): void {
-  if (socket.writable) socket.write(rawResponse(found));
+  if (socket.writable) socket.write(faultResponse(found));
   socket.destroySoon();
 }
 

@@ -17,7 +17,7 @@ import type { ExchangeSummary } from '../model/exchange-record.ts';
 import { createExchanges, type Recording } from './exchanges.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
-import { explainParserError, rawResponse } from './parser-fault.ts';
+import { explainParserError, faultResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax } from './open-files.ts';
 import { NO_PASSES, type Passes } from './passes.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
@@ -92,7 +92,9 @@ export function createProxy(options: ProxyOptions): Proxy {
   const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
   const httpListener: Listener = { scheme: 'http', port: 0 };
   const httpsListener: Listener = { scheme: 'https', port: 0 };
-  const farewell = rawResponse(explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits));
+  const farewell = faultResponse(
+    explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits),
+  );
   let table = buildRouteTable(EMPTY_SNAPSHOT);
   const bound: BoundPort[] = [];
   let plainServers: readonly HttpServer[] = [];

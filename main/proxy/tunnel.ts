@@ -7,7 +7,7 @@ import { judgeConnect, type Reachable } from './connect-request.ts';
 import { destroyConnection, endHttp1, type Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { surveyHeaders } from './header-section.ts';
-import { rawResponse } from './parser-fault.ts';
+import { faultResponse } from './parser-fault.ts';
 import type { Problem } from '../model/problem.ts';
 import { stoppingNow, tooEarlyConnect } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
@@ -76,7 +76,7 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
   function refusal({ code, status, message, headers, listServed }: Problem): string {
     const { listener } = connection as Connection;
     const text = listServed ? `${message} ${describeServed({ table, listener })}` : message;
-    return rawResponse({ code, status, message: text, headers });
+    return faultResponse({ code, status, message: text, headers });
   }
 }
 

@@ -1,3 +1,4 @@
+import { originOf } from '../base/http/origin.ts';
 import { posixWord } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
@@ -17,11 +18,8 @@ export function directUrl(
   { hostname, scheme, leadsTo }: SnippetFacts['address'],
   ports: { http: number; https: number },
 ): string {
-  return `${originAt({ hostname, scheme }, ports[scheme])}${leadsTo === 'api' ? '/v1' : '/'}`;
+  return `${originOf(scheme, hostname, ports[scheme])}${leadsTo === 'api' ? '/v1' : '/'}`;
 }
-
-const originAt = ({ hostname, scheme }: Pick<ReachedAddress, 'hostname' | 'scheme'>, port: number): string =>
-  `${scheme}://${hostname}${port === (scheme === 'https' ? 443 : 80) ? '' : `:${port}`}`;
 
 interface Asked extends SnippetFacts {
   secure: boolean;
@@ -48,7 +46,7 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
     secure,
     port,
     keyed,
-    direct: `${originAt(facts.address, port)}${path}`,
+    direct: `${originOf(facts.address.scheme, facts.address.hostname, port)}${path}`,
     proxied: `${scheme}://${hostname}${path}`,
   };
   return [

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { drain } from './body.ts';
+import { drainRefused } from './body.ts';
 import { readAsset, isHashed, readAssetPath, pagePolicy } from './page-files.ts';
 import { COMMON_HEADERS, sendFailure } from './responses.ts';
 
@@ -116,7 +116,7 @@ export function sendOpenFile(
     sendFailure(response, new VivariumError('method_not_allowed', 'This path takes GET, HEAD only.'), {
       Allow: 'GET, HEAD',
     });
-    drain(request, clock);
+    drainRefused(request, clock);
     return;
   }
   const octets = file.read();

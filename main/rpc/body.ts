@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { cutOff, drain, hasUnreadBody } from '../base/http/drain.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { IMPORT_TEXT_MAX } from '../contract/pets.ts';
 
@@ -59,15 +60,10 @@ const tooLarge = (): VivariumError =>
   new VivariumError('payload_too_large', `The body must be at most ${BODY_BYTES_MAX.toLocaleString('en')} bytes long.`);
 
 /** Takes, within bounds, what a refused client still sends; then the connection is cut. */
-export function drain(request: IncomingMessage, clock: Pick<Clock, 'realTimer'>): void {
-  if (request.complete || request.destroyed) return;
-  let bytes = 0;
-  const timer = clock.realTimer(DRAIN_MS_MAX, () => request.destroy());
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > DRAIN_BYTES_MAX) request.destroy();
+export function drainRefused(request: IncomingMessage, clock: Pick<Clock, 'realTimer'>): void {
+  if (!hasUnreadBody(request)) return;
+  const timer = (onTime: () => void): Timer => clock.realTimer(DRAIN_MS_MAX, onTime);
+  drain(request, { bytesMax: DRAIN_BYTES_MAX, timer }, (end) => {
+    if (end === 'bound') cutOff(request);
   });
-  request.on('error', () => undefined);
-  request.once('close', () => timer.cancel());
-  request.resume();
 }

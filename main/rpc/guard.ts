@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { DEFAULT_PORT } from '../base/http/origin.ts';
 
 /**
  * Who may speak to the control port at all, before any token is looked at.
@@ -22,13 +23,11 @@ export interface Approach {
 /** The hostnames by which the control port is reached; all of them mean this machine, whatever a resolver says. */
 const CONTROL_HOSTNAMES = ['127.0.0.1', 'localhost', '[::1]', 'vivarium.localhost'] as const;
 
-/** RFC 9110 §4.2.1: with this port the authority may come without one. */
-const HTTP_DEFAULT_PORT = 80;
-
 /** The authorities that `port` answers to, in lower case. */
 export function controlAuthorities(port: number): string[] {
   const withPort = CONTROL_HOSTNAMES.map((hostname) => `${hostname}:${port}`);
-  return port === HTTP_DEFAULT_PORT ? [...CONTROL_HOSTNAMES, ...withPort] : withPort;
+  // RFC 9110 §4.2.1: with this port the authority may come without one.
+  return port === DEFAULT_PORT.http ? [...CONTROL_HOSTNAMES, ...withPort] : withPort;
 }
 
 /**
@@ -73,11 +72,6 @@ export function createTokenCheck(token: string): (candidate: string) => boolean 
   if (token === '') throw new RangeError('The control port needs a token that is not empty.');
   const expected = digest(token);
   return (candidate) => timingSafeEqual(digest(candidate), expected);
-}
-
-/** The token in `Authorization: Bearer <token>` (RFC 6750 §2.1; the scheme in any case), or null. */
-export function readBearerToken(authorization: string | undefined): string | null {
-  return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
 /** What a browser's WebSocket can carry besides the address: subprotocols (RFC 6455 §1.9). */

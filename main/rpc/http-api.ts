@@ -5,14 +5,14 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { didYouMean } from '../base/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { drain, readJsonBody } from './body.ts';
+import { drainRefused, readJsonBody } from './body.ts';
 import { sendEventStream } from './event-stream.ts';
 import { isCatalogueError } from './failure.ts';
 import { jsonInTurns } from './json-in-turns.ts';
 import { generateOpenApi } from './openapi.ts';
 import { sendFailure, sendJson } from './responses.ts';
 import type { ControlRouter } from './router.ts';
-import { readBearerToken } from './guard.ts';
+import { readBearerToken } from '../base/http/bearer.ts';
 
 export const API_PREFIX = '/api/';
 const OPENAPI_PATH = '/api/openapi.json';
@@ -97,7 +97,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
           log.error('A request to the control port failed', { path, error });
         }
         sendFailure(response, error, request.complete ? {} : { Connection: 'close' });
-        drain(request, clock);
+        drainRefused(request, clock);
       }
     },
     streams: () => streaming.size,

@@ -1,5 +1,6 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { rawResponse } from '../base/http/raw-response.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { INTERNAL_ERROR_MESSAGE, toFailure } from './failure.ts';
 
@@ -58,16 +59,5 @@ export function refuseConnection(socket: Duplex, error: unknown, statusInstead?:
   }
   const failure = failureText(error);
   const status = statusInstead ?? failure.status;
-  const { text } = failure;
-  const headers = Object.entries({
-    ...COMMON_HEADERS,
-    'Content-Type': JSON_TYPE,
-    'Content-Length': String(Buffer.byteLength(text)),
-    Connection: 'close',
-  });
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+  socket.end(rawResponse(status, Object.entries(COMMON_HEADERS).flat(), failure.text), () => socket.destroy());
 }

@@ -18,12 +18,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bindPort } from '../base/bind-port.ts';
+import { pairsOf } from '../base/http/fields.ts';
 import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
-import { drain } from './body.ts';
+import { drainRefused } from './body.ts';
 import { refusalOf, createTokenCheck } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
 import { refuseConnection, sendFailure } from './responses.ts';
@@ -117,7 +118,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     const refused = refusal(request);
     if (refused !== null) {
       sendFailure(response, refused, { Connection: 'close' });
-      drain(request, clock);
+      drainRefused(request, clock);
       return;
     }
     const path = pathOf(request);
@@ -127,7 +128,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     } else if (path === SOCKET_PATH) {
       const error = new VivariumError('invalid_request', 'This path takes WebSocket only; scripts POST to /api/.');
       sendFailure(response, error, { Connection: 'close' });
-      drain(request, clock);
+      drainRefused(request, clock);
     } else if (path.startsWith(API_PREFIX) || path === API_PREFIX.slice(0, -1)) {
       void api.handle(request, response, path);
     } else if (path === SIGN_IN_PATH || path.startsWith(`${SIGN_IN_PATH}/`)) {
@@ -181,9 +182,7 @@ const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split(
 function approachOf(request: IncomingMessage): Parameters<typeof refusalOf>[0] {
   const { rawHeaders, headers } = request;
   // `headers` keeps the first of several Host headers only.
-  const hosts = rawHeaders.filter(
-    (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host',
-  );
+  const hosts = pairsOf(rawHeaders).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? [value] : []));
   return {
     target: request.url ?? '',
     hosts,

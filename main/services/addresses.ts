@@ -1,4 +1,5 @@
 import { platformHostname } from '../base/config.ts';
+import { originOf } from '../base/http/origin.ts';
 import type { PlanLimits, Project } from '../contract/projects.ts';
 import type { ProjectRow } from './dependencies.ts';
 
@@ -6,14 +7,6 @@ import type { ProjectRow } from './dependencies.ts';
 export interface ListenerPorts {
   http: number;
   https: number;
-}
-
-const DEFAULT_PORT = { http: 80, https: 443 } as const;
-
-/** `scheme://hostname[:port]`, with `path`; a scheme's own port is left out, as clients and `Host` headers do. */
-export function baseUrl(scheme: 'http' | 'https', hostname: string, port: number, path: string): string {
-  const authority = port === DEFAULT_PORT[scheme] ? hostname : `${hostname}:${port}`;
-  return `${scheme}://${authority}${path}`;
 }
 
 /** A project as it is shown: what is stored, its limits, and where it is served. */
@@ -24,8 +17,8 @@ export function presentProject(row: ProjectRow, limits: PlanLimits, ports: Liste
   // The version is a part of the built-in API's addresses; what an upstream has under its root is its own affair.
   const path = row.target.kind === 'api' ? '/v1' : '';
   const addresses = (scheme: 'http' | 'https') => ({
-    production: baseUrl(scheme, production, ports[scheme], path),
-    staging: baseUrl(scheme, staging, ports[scheme], path),
+    production: originOf(scheme, production, ports[scheme]) + path,
+    staging: originOf(scheme, staging, ports[scheme]) + path,
   });
   return {
     id: row.id,

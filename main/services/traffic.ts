@@ -1,3 +1,4 @@
+import { pairsOf } from '../base/http/fields.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
@@ -195,10 +196,4 @@ function replayedFields(fields: readonly string[]): (readonly [string, string])[
 /** Credentials that are nobody's key here, as an upstream's own, go along as they came. */
 function unknownCredentials(fields: readonly string[]): (readonly [string, string])[] {
   return pairsOf(fields).filter(([name]) => name.toLowerCase() === 'authorization');
-}
-
-function pairsOf(fields: readonly string[]): (readonly [string, string])[] {
-  const pairs: (readonly [string, string])[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) pairs.push([fields[index] ?? '', fields[index + 1] ?? '']);
-  return pairs;
 }

@@ -1,3 +1,5 @@
+import { pairsOf } from '../base/http/fields.ts';
+
 /** Header fields that carry what lets somebody in, in lower case. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
@@ -19,12 +21,7 @@ const SECRET = /\bviv_[0-9A-Za-z]{4,}/g;
 
 /** Header fields as they may be shown: of secrets only what tells one from another is left. */
 export function redactFields(fields: readonly string[]): { name: string; value: string }[] {
-  const shown: { name: string; value: string }[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = fields[index] as string;
-    shown.push({ name, value: redactValue(name.toLowerCase(), fields[index + 1] as string) });
-  }
-  return shown;
+  return pairsOf(fields).map(([name, value]) => ({ name, value: redactValue(name.toLowerCase(), value) }));
 }
 
 function redactValue(name: string, value: string): string {

@@ -1,5 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
+import { DEFAULT_PORT } from '../../base/http/origin.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
@@ -16,7 +17,7 @@ export function dialUpstream(
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'https:';
-  const place = { host, port: port === '' ? STANDARD_PORT[secure ? 'https' : 'http'] : Number(port), lookup };
+  const place = { host, port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port), lookup };
   return new Promise((resolve) => {
     const settle = (socket: Socket, trouble: UpstreamTrouble | null): void => {
       socket.destroy();
@@ -44,5 +45,3 @@ export function dialUpstream(
     );
   });
 }
-
-const STANDARD_PORT = { http: 80, https: 443 } as const;

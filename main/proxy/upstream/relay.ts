@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, type Http2ServerResponse } from 'node:http2';
-import { asHttp1, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
+import type { Http2ServerResponse } from 'node:http2';
+import { cutOff, drain } from '../../base/http/drain.ts';
+import { asHttp1, isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
 import { notePassed } from './passed-bytes.ts';
@@ -124,16 +125,10 @@ function onClose(this: IncomingMessage & Carrier): void {
  * the answer and can go on. An HTTP/2 client is told to keep the rest (RFC 9113 §8.1).
  */
 export function readAway(request: HttpRequest, bytesMax: number, cut: () => void): void {
-  if ('stream' in request) {
-    request.stream.close(constants.NGHTTP2_NO_ERROR);
-    return;
-  }
-  let bytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > bytesMax) cut();
+  if (isHttp2Request(request)) return cutOff(request);
+  drain(request, { bytesMax, timer: null }, (end) => {
+    if (end === 'bound') cut();
   });
-  request.resume();
 }
 
 /** An interim response (1xx), as Node tells of it. */

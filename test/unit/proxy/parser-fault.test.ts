@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainParserError, looksLikeTls, rawResponse, type ParserError } from '../../../main/proxy/parser-fault.ts';
+import { explainParserError, looksLikeTls, faultResponse, type ParserError } from '../../../main/proxy/parser-fault.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 
 const error = (code: string, more: Partial<ParserError> = {}): ParserError =>
@@ -49,7 +49,7 @@ test.each([
 });
 
 test('a raw response is complete, and says that the connection ends', () => {
-  expect(rawResponse({ code: 'invalid_request', status: 400, message: 'Nö.' })).toBe(
+  expect(faultResponse({ code: 'invalid_request', status: 400, message: 'Nö.' })).toBe(
     'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 56\r\n' +
       'Connection: close\r\n\r\n{"code":"invalid_request","message":"Nö.","status":400}',
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenCheck, readBearerToken, readProtocolToken } from '../../../main/rpc/guard.ts';
+import { createTokenCheck, readProtocolToken } from '../../../main/rpc/guard.ts';
 
 describe('the token', () => {
   it.each([
@@ -15,18 +15,6 @@ describe('the token', () => {
 
   it('may not be empty', () => {
     expect(() => createTokenCheck('')).toThrow(RangeError);
-  });
-
-  it.each([
-    ['Bearer abc', 'abc'],
-    ['bearer   abc ', 'abc'],
-    ['Basic abc', null],
-    ['Bearer', null],
-    ['Bearer a b', null],
-    ['abc', null],
-    [undefined, null],
-  ])('is read from Authorization %j as %j', (header, token) => {
-    expect(readBearerToken(header)).toBe(token);
   });
 
   it.each([

@@ -1,0 +1,13 @@
+import { STATUS_CODES } from 'node:http';
+import { pairsOf } from './fields.ts';
+
+/**
+ * The whole of an HTTP/1.1 response with `fields` (name, value, …) and a JSON body, after which the connection is closed:
+ * for a socket that has no response object, such as that of a malformed request.
+ */
+export function rawResponse(status: number, fields: readonly string[], json: string): string {
+  const length = String(Buffer.byteLength(json));
+  const all = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...fields];
+  const lines = [...pairsOf(all), ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${json}`;
+}
