@@ -1,3 +1,5 @@
+import { withoutFields } from '../../base/http/fields.ts';
+
 /**
  * Header fields that belong to one connection and not to the message (RFC 9110 §7.6.1), besides those that `Connection`
  * itself names. `Proxy-Authenticate` and `Proxy-Authorization` are between a client and its own proxy (§11.7).
@@ -30,10 +32,5 @@ export const isHopByHop = (name: string, named: ReadonlySet<string>): boolean =>
 /** `rawHeaders` (name, value, name, value, …) without what belongs to the connection that they came on; spelling and order stay. */
 export function endToEndFields(rawHeaders: readonly string[], connection: string | undefined): string[] {
   const named = namedByConnection(connection);
-  const kept: string[] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (!isHopByHop(name.toLowerCase(), named)) kept.push(name, rawHeaders[index + 1] as string);
-  }
-  return kept;
+  return withoutFields(rawHeaders, (name) => isHopByHop(name, named));
 }

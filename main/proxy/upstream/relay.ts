@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { cutOff, drain } from '../../base/http/drain.ts';
+import { withoutFields } from '../../base/http/fields.ts';
 import { asHttp1, isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
@@ -146,15 +147,6 @@ export function relayInterim({ statusCode, rawHeaders, headers }: Interim, respo
       // Hints are optional; one that Node does not take for a link is not worth an error.
     }
   } else if (statusCode === 102 && !isHttp2(response)) response.writeProcessing();
-}
-
-function withoutFields(fields: readonly string[], unwanted: (name: string) => boolean): string[] {
-  const kept: string[] = [];
-  for (let index = 0; index < fields.length; index += 2) {
-    const name = fields[index] as string;
-    if (!unwanted(name.toLowerCase())) kept.push(name, fields[index + 1] as string);
-  }
-  return kept;
 }
 
 /** Field names of HTTP/2 are lower case, and those of one name stand together (RFC 9113 §8.2). */

@@ -1,3 +1,4 @@
+import { pairsOf } from '../../base/http/fields.ts';
 import { isHopByHop } from './hop-by-hop.ts';
 
 /**
@@ -33,10 +34,9 @@ export function addTrailers(
   rawTrailers: readonly string[],
 ): void {
   const trailers: Record<string, string> = {};
-  for (let index = 0; index + 1 < rawTrailers.length; index += 2) {
-    const name = (rawTrailers[index] as string).toLowerCase();
+  for (const [field, value] of pairsOf(rawTrailers)) {
+    const name = field.toLowerCase();
     if (FORBIDDEN.has(name) || isHopByHop(name, NONE)) continue;
-    const value = rawTrailers[index + 1] as string;
     trailers[name] = name in trailers ? `${trailers[name]}, ${value}` : value;
   }
   message.addTrailers(trailers);

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { pairsOf } from '../../base/http/fields.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import { endToEndFields } from './hop-by-hop.ts';
@@ -63,8 +64,7 @@ function tidyFields(incoming: IncomingMessage): void {
 function tellRate({ headers }: IncomingMessage, { context: { rate } }: Passage): void {
   if (rate === null) return;
   for (const name of Object.keys(headers).filter(isRateField)) Reflect.deleteProperty(headers, name);
-  const fields = rateFields(rate);
-  for (let index = 0; index < fields.length; index += 2) headers[fields[index] as string] = fields[index + 1];
+  for (const [name, value] of pairsOf(rateFields(rate))) headers[name] = value;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBearerCredentials, readBearerToken } from '../../../../main/base/http/bearer.ts';
-import { pairsOf } from '../../../../main/base/http/fields.ts';
+import { pairsOf, withoutFields } from '../../../../main/base/http/fields.ts';
 import { originOf } from '../../../../main/base/http/origin.ts';
 import { rawResponse } from '../../../../main/base/http/raw-response.ts';
 
@@ -34,6 +34,11 @@ it('raw fields are names and values in turns', () => {
   ];
   expect(pairsOf(['Host', 'a.test', 'X-A', ''])).toEqual(pairs);
   expect(pairsOf(['Host', 'a.test', 'X-A', '', 'without a value'])).toEqual(pairs);
+});
+
+it('fields are left out by their names in lower case; the others keep spelling and order', () => {
+  const fields = ['Host', 'a.test', 'X-A', '1', 'x-b', '2', 'x-a', '3'];
+  expect(withoutFields(fields, (name) => name === 'x-a')).toEqual(['Host', 'a.test', 'x-b', '2']);
 });
 
 it.each([
