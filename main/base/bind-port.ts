@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 import { VivariumError } from '../contract/errors.ts';
+import { codeOf } from './error-code.ts';
 import { ADDRESS_MISSING_CODES, portRefusal } from './port-refusal.ts';
 
 /** How often a free port is drawn that turns out to be taken on the other address. */
@@ -57,7 +58,7 @@ async function tryBind<AnyServer extends Server>(
       bound.servers.push(server);
       bound.addresses.push(address);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? '';
+      const code = codeOf(error) ?? '';
       if (bound.servers.length > 0 && ADDRESS_MISSING_CODES.has(code)) {
         bound.warnings.push(
           `${address} is not available on this machine; port ${bound.port} is served on ${bound.addresses.join(', ')} only.`,

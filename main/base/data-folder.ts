@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:
 import { dirname, resolve } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
+import { codeOf } from './error-code.ts';
 
 /** What Vivarium puts into its data folder. */
 export const DATABASE_FILE = 'vivarium.db';
@@ -36,7 +37,7 @@ export function prepareDataFolder(directory: string): boolean {
     isNew = makeFolder(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = codeOf(error) ?? String(error);
     throw new VivariumError(
       'unavailable',
       `The data folder ${directory} can't be written (${reason}); choose another one with --data-dir.`,

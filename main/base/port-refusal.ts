@@ -1,4 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
+import { codeOf } from './error-code.ts';
 import { describePortHolder, type Transport } from './port-holder.ts';
 
 /** What systems say where an address does not exist: IPv6 is missing, or switched off on loopback. */
@@ -24,7 +25,7 @@ export interface WantedPort {
  * option that changes it.
  */
 export function portRefusal(error: unknown, { port, where, transport, option }: WantedPort): VivariumError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = codeOf(error) ?? String(error);
   const change = `choose another port with ${option}`;
   return new VivariumError('conflict', `Port ${port} (${where}) ${reason()}`, { cause: error });
 

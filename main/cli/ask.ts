@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
@@ -93,7 +94,7 @@ async function readNamed(path: string, io: Io): Promise<string> {
   try {
     return await readFile(resolve(io.workingDir, path), 'utf8');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = codeOf(cause);
     throw new VivariumError('invalid_request', `The file ${path} cannot be read (${code ?? 'unknown'}).`, { cause });
   }
 }
@@ -102,7 +103,7 @@ async function writeNamed(path: string, content: string | Uint8Array, io: Io): P
   try {
     await writeFile(resolve(io.workingDir, path), content);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = codeOf(cause);
     throw new VivariumError('invalid_request', `The file ${path} cannot be written (${code ?? 'unknown'}).`, { cause });
   }
 }

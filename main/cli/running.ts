@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
+import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** Where the control port of a running Vivarium is, and what it asks for. */
@@ -61,7 +62,7 @@ export function readRuntime(dataDir: string): RuntimeReading {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    const code = codeOf(cause) ?? 'unknown';
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? { state: 'absent', cause }
       : { state: 'unreadable', path, code, cause };
@@ -100,6 +101,6 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     // It is there, and belongs to somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

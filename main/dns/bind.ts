@@ -1,4 +1,5 @@
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
+import { codeOf } from '../base/error-code.ts';
 import { ADDRESS_MISSING_CODES, portRefusal } from '../base/port-refusal.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Listening } from './sockets.ts';
@@ -60,7 +61,7 @@ async function bindAddress(open: Opener, address: string, bound: Bound): Promise
       bound.sockets.push(socket);
       bound.port = socket.port;
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+      const code = codeOf(error) ?? 'unknown error';
       if (address.includes(':') && transport === 'tcp' && ADDRESS_MISSING_CODES.has(code)) {
         bound.warnings.push(
           `DNS is served on ${bound.addresses.join(', ')} only: this machine has no ${address} (${code}).`,

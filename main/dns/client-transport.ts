@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/error-code.ts';
 
 /** Where a DNS server listens. */
 export interface ServerAddress {
@@ -115,6 +116,6 @@ const REASONS: Record<string, string> = {
 };
 
 function describe(error: Error): string {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   return REASONS[code] ?? error.message;
 }

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { codeOf } from '../base/error-code.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, placeText } from './finding.ts';
@@ -117,7 +118,7 @@ export async function resolveBySystem(hostname: string): Promise<LocalhostEviden
     const found = await lookup(hostname, { all: true });
     return { addresses: found.map(({ address }) => address) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = codeOf(error) ?? String(error);
     return { reason: REASONS[code] ?? code };
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/error-code.ts';
 import { createTurns } from '../base/turns.ts';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
 import { doctorArea } from '../contract/doctor.ts';
@@ -108,7 +109,7 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
 /** What the system keeps from this user is told of with the folder's permissions. */
 function unlooked(probe: Probe, error: unknown): DoctorCheck {
   const evidence = `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
-  const denied = error instanceof Error && 'code' in error && error.code === 'EACCES';
+  const denied = codeOf(error) === 'EACCES';
   return denied ? finding(probe, 'skipped', [evidence, 'Permissions says what to do.']) : unknown(probe, evidence);
 }
 

@@ -1,6 +1,7 @@
 import { request as openHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as openHttps } from 'node:https';
 import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/error-code.ts';
 import type { PortHolder } from '../base/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, placeText } from './finding.ts';
@@ -125,6 +126,6 @@ const REASONS: Record<string, string> = {
 
 /** What went wrong on a connection, in words. */
 export function reasonOf(error: Error): string {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   return REASONS[code] ?? error.message;
 }

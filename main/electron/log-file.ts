@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { formatLogLine, type LogLine } from '../base/log.ts';
 
@@ -67,6 +68,6 @@ function moveIfThere(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { codeOf } from '../base/error-code.ts';
 
 /** The file types that a built interface consists of (IANA media types); anything else is not served. */
 const MEDIA_TYPES: Record<string, string | undefined> = {
@@ -81,7 +82,7 @@ export async function readAsset(folder: string, segments: readonly string[]): Pr
     const found = await stat(path);
     return found.isFile() && found.size <= ASSET_BYTES_MAX ? await readFile(path) : null;
   } catch (error) {
-    if (ABSENT_CODES.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (ABSENT_CODES.includes(codeOf(error) ?? '')) return null;
     throw error;
   }
 }
