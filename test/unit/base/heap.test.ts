@@ -7,10 +7,11 @@ function makeRubbish(count: number): void {
   for (let made = 0; made < count; made++) Buffer.allocUnsafeSlow(MIB);
 }
 
-test('what buffers held is given back', () => {
+test('what buffers held is given back', async () => {
   collectYoung();
   const before = process.memoryUsage().arrayBuffers;
   makeRubbish(8);
   collectYoung();
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * MIB);
+  // V8 frees what buffers held on a thread of its own.
+  await expect.poll(() => process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * MIB);
 });
