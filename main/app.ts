@@ -12,9 +12,10 @@ import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
 import type { Services } from './contract/index.ts';
+import { FOLDER_READERS } from './examine.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
-import type { DemoKey } from './services/demo-projects.ts';
+import type { DemoKey } from './services/demo.ts';
 
 export interface AppOptions extends FoundationOptions {
   /** The folder of the built interface; null when it is not built. */
@@ -76,7 +77,14 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     reach,
     publish,
     statusReport: status,
-    doctor: openEngineDoctor(foundation, { certificates, dns, domains, dataPlane, control: () => control, status }),
+    doctor: openEngineDoctor(foundation, FOLDER_READERS, {
+      certificates,
+      dns,
+      domains,
+      dataPlane,
+      control: () => control,
+      status,
+    }),
   });
 
   /** Builds the snapshot of what is stored and hands it to the data plane; in force when it returns. */

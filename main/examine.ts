@@ -1,2 +1,29 @@
-/** What `vivarium doctor` loads where no engine answers. */
-export { examineFolder as examine } from './composition/examination.ts';
+import { ownCommand } from './composition/own-command.ts';
+import type { DoctorReport } from './contract/doctor.ts';
+import { type AbsentEngine, createFolderDoctor, type FolderReaders } from './doctor/folder-doctor.ts';
+import { boundConnections, readOpenFilesMax } from './proxy/open-files.ts';
+import { DEFAULT_PROXY_LIMITS } from './proxy/proxy-limits.ts';
+import { readBackups } from './store/backup-reading.ts';
+import { DAILY_BYTES_MAX } from './store/daily-backup.ts';
+import { isFolderLocked } from './store/data-folder.ts';
+import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from './store/integrity.ts';
+
+/** What the store and the proxy tell the doctor of a data folder and of this process. */
+export const FOLDER_READERS: FolderReaders = {
+  isFolderLocked,
+  readIntegrity,
+  readIntegrityAtRest,
+  restoration,
+  readBackups,
+  dailyBytesMax: DAILY_BYTES_MAX,
+  sqliteVersion,
+  connectionLimits() {
+    const max = readOpenFilesMax();
+    const { connectionsMax: connectionsWanted } = DEFAULT_PROXY_LIMITS;
+    return { max, connections: boundConnections(connectionsWanted, max), connectionsWanted };
+  },
+};
+
+/** Examines the data folder, the ports and this machine where no engine answers. */
+export const examine = (engine: AbsentEngine): Promise<DoctorReport> =>
+  createFolderDoctor(engine, FOLDER_READERS, ownCommand(engine.dataDir)).run();

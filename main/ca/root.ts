@@ -16,10 +16,16 @@ import {
   keyPairOf,
   type KeyPair,
 } from './certificate.ts';
-import { constrainTo, decodeConstraints, DEFAULT_SUFFIXES, type NameConstraints, formatRange } from './constraints.ts';
+import {
+  constrainTo,
+  decodeConstraints,
+  DEFAULT_SUFFIXES,
+  type NameConstraints,
+  formatRange,
+  readNewSuffix,
+} from './constraints.ts';
 import { content, decode, type Node } from './der.ts';
 import { EXTENSION, rootExtensions } from './extensions.ts';
-import { readNewSuffix } from './suffix.ts';
 
 /** As long as people use one machine; browsers put no limit on roots that were imported by hand. */
 export const ROOT_LIFETIME_YEARS = 10;

@@ -4,7 +4,7 @@ import { publishPlatformZone } from '../dns/platform-zone.ts';
 import { createDnsServer } from '../dns/server.ts';
 import { createZonePublisher } from '../dns/zone-publisher.ts';
 import { ZoneSet } from '../dns/zone-set.ts';
-import { providerFacts, zoneFacts } from '../services/provider-facts.ts';
+import { providerFacts, zoneFacts } from '../services/zone-rules.ts';
 import { createRecordWriter } from '../services/record-writer.ts';
 import type { Foundation } from './foundation.ts';
 

@@ -1,5 +1,4 @@
 import { CNAME_TARGET } from '../base/config.ts';
-import type { DoctorReport } from '../contract/doctor.ts';
 import type { StatusReport } from '../contract/status.ts';
 import type { DnsResult } from '../dns/client.ts';
 import { serverText } from '../dns/lookup.ts';
@@ -8,42 +7,17 @@ import { formatValue } from '../dns/record-format.ts';
 import type { Reply } from '../doctor/dns.ts';
 import { createEngineDoctor, type ExaminedEngine } from '../doctor/engine-doctor.ts';
 import type { Doctor } from '../doctor/examination.ts';
-import { type AbsentEngine, createFolderDoctor, type FolderReaders } from '../doctor/folder-doctor.ts';
+import type { FolderReaders } from '../doctor/folder-doctor.ts';
 import { presentDomain } from '../domains/present.ts';
 import { parseName } from '../model/dns-name.ts';
 import { routeTarget } from '../model/route.ts';
-import { boundConnections, readOpenFilesMax } from '../proxy/open-files.ts';
-import { DEFAULT_PROXY_LIMITS } from '../proxy/proxy-limits.ts';
 import { dialUpstream } from '../proxy/upstream/dial.ts';
-import { readBackups } from '../store/backup-reading.ts';
-import { DAILY_BYTES_MAX } from '../store/daily-backup.ts';
-import { isFolderLocked } from '../store/data-folder.ts';
-import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from '../store/integrity.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 import { ownCommand } from './own-command.ts';
-
-const READERS: FolderReaders = {
-  isFolderLocked,
-  readIntegrity,
-  readIntegrityAtRest,
-  restoration,
-  readBackups,
-  dailyBytesMax: DAILY_BYTES_MAX,
-  sqliteVersion,
-  connectionLimits() {
-    const max = readOpenFilesMax();
-    const { connectionsMax: connectionsWanted } = DEFAULT_PROXY_LIMITS;
-    return { max, connections: boundConnections(connectionsWanted, max), connectionsWanted };
-  },
-};
-
-/** Examines the data folder, the ports and this machine where no engine answers. */
-export const examineFolder = (engine: AbsentEngine): Promise<DoctorReport> =>
-  createFolderDoctor(engine, READERS, ownCommand(engine.dataDir)).run();
 
 export interface EngineDoctorParts {
   certificates: Certificates;
@@ -58,6 +32,7 @@ export interface EngineDoctorParts {
 /** The doctor of an engine that runs, over everything that it has. */
 export function openEngineDoctor(
   { config, stateDir, clock, store }: Foundation,
+  readers: FolderReaders,
   { dns, domains, ...parts }: EngineDoctorParts,
 ): Doctor {
   const { dataDir, ephemeral } = config;
@@ -94,7 +69,7 @@ export function openEngineDoctor(
         if (target.kind !== 'upstream') return [];
         return [{ project, url: target.url, dial: (realMsMax: number) => dialUpstream(target, realMsMax) }];
       }),
-    readers: READERS,
+    readers,
     ownCommand: ownCommand(dataDir),
   });
 }

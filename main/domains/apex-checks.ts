@@ -1,11 +1,10 @@
 import { addressText, allAddresses, directAddresses, type AddressPair, type Observation } from './observe.ts';
-import type { VerificationCheck } from './check-order.ts';
+import { type VerificationCheck, chainCheck, lookupCheck, noRecordCheck, type Wanted } from './checks.ts';
 import { instructionsFor, recordText } from './instructions.ts';
 import { type ProviderRecord, unansweredAlias, type VerificationFacts } from './provider.ts';
 import { apexOf } from './public-suffix.ts';
 import { dnsName } from '../model/dns-name.ts';
 import { isAbsent, type Resolution } from './resolution.ts';
-import { chainCheck, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
 
 /**
  * An apex is right when it has addresses, all of them the platform target's. An ALIAS is not to be seen in the DNS: only

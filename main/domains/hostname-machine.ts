@@ -1,7 +1,7 @@
 import { DAY_MS } from '../base/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { DomainState } from '../contract/domains.ts';
-import type { VerificationVerdict } from './check-order.ts';
+import type { VerificationVerdict } from './checks.ts';
 
 /** How often an attached domain is looked at again. */
 export const RECHECK_INTERVAL_MS = DAY_MS;

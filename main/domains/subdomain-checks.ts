@@ -1,9 +1,8 @@
 import { addressText, allAddresses, directAddresses, type Observation } from './observe.ts';
-import type { VerificationCheck } from './check-order.ts';
+import { type VerificationCheck, chainCheck, chainText, lookupCheck, noRecordCheck, type Wanted } from './checks.ts';
 import { instructionsFor, recordText, zoneAtItself } from './instructions.ts';
 import { apexOf } from './public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
-import { chainCheck, chainText, lookupCheck, noRecordCheck, type Wanted } from './shared-checks.ts';
 import type { VerificationFacts } from './provider.ts';
 
 /** A subdomain is right when its CNAMEs lead to the platform's target and no address stands beside them. */

@@ -1,6 +1,6 @@
 import { allAddresses, type Observation } from './observe.ts';
 import { apexChecks } from './apex-checks.ts';
-import { inOrder, type VerificationCheck } from './check-order.ts';
+import { inOrder, type VerificationCheck } from './checks.ts';
 import { dnsName } from '../model/dns-name.ts';
 import { isStoredRight, type VerificationFacts } from './provider.ts';
 import { subdomainChecks } from './subdomain-checks.ts';

@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from './certificate-machine.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
-import { hasFoundNothing, verdictOf } from './check-order.ts';
+import { hasFoundNothing, verdictOf } from './checks.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';

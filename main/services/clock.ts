@@ -1,8 +1,8 @@
-import type { AdjustableClock } from '../base/clock.ts';
+import type { AdjustableClock, EpochMs } from '../base/clock.ts';
 import { formatDuration, parseDuration } from '../base/duration.ts';
 import type { ClockMove, ClockReading } from '../contract/clock.ts';
+import type { CertificateState, DomainState } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
-import { describeMove, type Sunset, type TimedState } from './clock-moves.ts';
 import { inputError } from './project-rules.ts';
 
 export function createClockServices(options: {
@@ -51,3 +51,87 @@ export function createClockServices(options: {
     reset: () => move('', () => clock.reset()),
   };
 }
+
+/** What time alone can change, as it stands at one moment of the app's clock. */
+export interface TimedState {
+  nowMs: EpochMs;
+  domains: readonly TimedDomain[];
+  /** Open rate windows of all callers, and bans in force. */
+  limits: { minutes: number; days: number; bans: number };
+  /** RRsets whose change is not visible yet. */
+  propagating: number;
+}
+
+export interface TimedDomain {
+  hostname: string;
+  state: DomainState;
+  lastCheckedAtMs: EpochMs | null;
+  certificate: { state: CertificateState; notAfterMs: EpochMs | null };
+}
+
+/** An operation of the API, and when it is removed. */
+export interface Sunset {
+  operation: string;
+  atMs: EpochMs;
+}
+
+/** Domains that are told one by one; what happened to more is counted. */
+const DOMAINS_TOLD_MAX = 6;
+
+/** What a move of the clock brought about, in sentences for a person; empty when nothing fell due. */
+export function describeMove(before: TimedState, after: TimedState, sunsets: readonly Sunset[]): string[] {
+  return [
+    ...sunsets.flatMap((sunset) => sunsetCrossed(sunset, before.nowMs, after.nowMs)),
+    ...domainsMoved(before.domains, after.domains),
+    ...counted(
+      before.propagating - after.propagating,
+      'changed RRset is visible now',
+      'changed RRsets are visible now',
+    ),
+    ...counted(before.limits.bans - after.limits.bans, 'ban is over', 'bans are over'),
+    ...counted(before.limits.minutes - after.limits.minutes, 'minute window is over', 'minute windows are over'),
+    ...counted(before.limits.days - after.limits.days, 'day window is over', 'day windows are over'),
+  ];
+}
+
+function sunsetCrossed({ operation, atMs }: Sunset, beforeMs: EpochMs, afterMs: EpochMs): string[] {
+  const wasGone = beforeMs >= atMs;
+  const isGone = afterMs >= atMs;
+  if (wasGone === isGone) return [];
+  return [isGone ? `${operation} is removed: it answers 410.` : `${operation} answers again.`];
+}
+
+function domainsMoved(before: readonly TimedDomain[], after: readonly TimedDomain[]): string[] {
+  const known = new Map(before.map((domain) => [domain.hostname, domain]));
+  const told: string[] = [];
+  let checked = 0;
+  for (const domain of after) {
+    const was = known.get(domain.hostname);
+    if (was === undefined) continue;
+    if (domain.lastCheckedAtMs !== was.lastCheckedAtMs) checked++;
+    if (domain.state !== was.state) told.push(`${domain.hostname} is ${domain.state}.`);
+    const certificate = certificateMoved(was.certificate, domain.certificate);
+    if (certificate !== null) told.push(`The certificate of ${domain.hostname} ${certificate}.`);
+  }
+  return [
+    ...counted(checked, 'domain was checked again', 'domains were checked again'),
+    ...told.slice(0, DOMAINS_TOLD_MAX),
+    ...counted(told.length - DOMAINS_TOLD_MAX, 'more change of a domain', 'more changes of domains'),
+  ];
+}
+
+function certificateMoved(was: TimedDomain['certificate'], now: TimedDomain['certificate']): string | null {
+  if (now.state !== was.state) return CERTIFICATE_WORDS[now.state];
+  return now.state === 'issued' && now.notAfterMs !== was.notAfterMs ? 'was renewed' : null;
+}
+
+const CERTIFICATE_WORDS: Record<CertificateState, string> = {
+  none: 'is gone',
+  pending: 'is pending',
+  issued: 'was issued',
+  failed: 'was given up',
+  expired: 'has expired',
+};
+
+const counted = (count: number, one: string, many: string): string[] =>
+  count <= 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}.`];

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { hashSecret } from '../base/secret.ts';
-import { type DemoKey, type DemoServices, makeDemoProjects, removeDemoProjects } from './demo-projects.ts';
+import type { Services } from '../contract/index.ts';
+import type { RecordInfo } from '../contract/zones.ts';
 import type { KeyRow, KeyRows, SettingRows } from './dependencies.ts';
 
 const demoKeyFile = z.object({ projectId: z.string(), keyId: z.string(), secret: z.string() });
@@ -66,4 +67,83 @@ function readKey(file: string, keys: KeyRows): DemoKey | null {
   const row: KeyRow | null = keys.get(read.data.keyId);
   const inForce = row !== null && row.revokedAtMs === null && row.hash === hashSecret(read.data.secret);
   return inForce ? read.data : null;
+}
+
+/** What the demo is made with: the same services that people use. */
+export type DemoServices = Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets' | 'domains' | 'zones' | 'records'>;
+
+/** The demo project's API key: the only one that stays readable, so that every start can show a request that works. */
+export interface DemoKey {
+  projectId: string;
+  keyId: string;
+  secret: string;
+}
+
+const CALL = { signal: undefined };
+
+/** On the plan that everybody begins with, and with a key: what the console's requests go to. */
+const FREE = { name: 'Demo', slug: 'demo', plan: 'free' } as const;
+
+/** On a plan with custom domains. */
+const PRO = { name: 'Happy Paws', slug: 'happy-paws', plan: 'pro' } as const;
+
+type DemoRecord = Pick<RecordInfo, 'zone' | 'name' | 'type' | 'value'>;
+
+/** One domain that is served, and two that show what goes wrong most often, with the records that make them so. */
+const DOMAINS: readonly { hostname: string; records: readonly DemoRecord[] }[] = [
+  {
+    hostname: 'www.happypaws.test',
+    records: [{ zone: 'happypaws.test', name: 'www', type: 'CNAME', value: 'cname.vivarium.localhost' }],
+  },
+  {
+    hostname: 'shop.happypaws.test',
+    records: [{ zone: 'happypaws.test', name: 'shop', type: 'CNAME', value: 'happypaws.old-host.example' }],
+  },
+  {
+    hostname: 'happypaws.example',
+    records: [
+      { zone: 'happypaws.example', name: '@', type: 'ALIAS', value: 'cname.vivarium.localhost' },
+      { zone: 'happypaws.example', name: '@', type: 'CAA', value: '0 issue "other-ca.example"' },
+    ],
+  },
+];
+
+const RECORDS = DOMAINS.flatMap(({ records }) => records);
+const ZONES = [...new Set(RECORDS.map(({ zone }) => zone))];
+
+/** Makes the demo's projects, zones and domains, and the key to try them with. The free project is the newest. */
+export async function makeDemoProjects(services: DemoServices, petsJson: string): Promise<DemoKey> {
+  const { projects, deploys, keys, pets } = services;
+  const fill = (projectId: string, environment: 'production' | 'staging') =>
+    pets.import({ projectId, environment, format: 'json', text: petsJson, more: false }, CALL);
+
+  const pro = await projects.create(PRO, CALL);
+  await fill(pro.id, 'production');
+  await deploys.create({ projectId: pro.id }, CALL);
+  await makeDomains(services, pro.id);
+
+  const free = await projects.create(FREE, CALL);
+  await fill(free.id, 'production');
+  await fill(free.id, 'staging');
+  await deploys.create({ projectId: free.id }, CALL);
+  const key = await keys.create({ projectId: free.id, name: 'Demo key' }, CALL);
+  return { projectId: free.id, keyId: key.id, secret: key.secret };
+}
+
+async function makeDomains({ zones, records, domains }: DemoServices, projectId: string): Promise<void> {
+  for (const name of ZONES) await zones.create({ name, supportsAlias: true }, CALL);
+  for (const record of RECORDS) await records.put({ ...record, ttl: 3600, force: false }, CALL);
+  for (const { hostname } of DOMAINS) await domains.attach({ projectId, hostname }, CALL);
+  await Promise.all(DOMAINS.map(({ hostname }) => domains.verify({ hostname }, CALL)));
+}
+
+/** Takes away what a first start that was cut short has left; nobody can have made anything of their own by then. */
+export async function removeDemoProjects({ projects, zones }: DemoServices): Promise<void> {
+  const slugs: readonly string[] = [FREE.slug, PRO.slug];
+  for (const { id, slug } of await projects.list(undefined, CALL)) {
+    if (slugs.includes(slug)) await projects.remove({ projectId: id }, CALL);
+  }
+  for (const { name } of await zones.list(undefined, CALL)) {
+    if (ZONES.includes(name)) await zones.remove({ name }, CALL);
+  }
 }

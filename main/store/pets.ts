@@ -4,13 +4,12 @@ import { nextTurn } from '../base/next-turn.ts';
 import { INT64_MAX, INT64_MIN, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
-import { insertMany } from './pet-import.ts';
+import { insertMany, createPetWriter } from './pet-writer.ts';
 import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
 import { createPetQueue } from './pet-queue.ts';
 import { foldName, noSuchPet, petOf, type NewPetRow, type PetPatch, type PetRow, type RawPet } from './pet-row.ts';
 
 import { createSortedPets } from './pet-sorted.ts';
-import { createPetWriter } from './pet-writer.ts';
 
 /** The pets of all datasets. Everything throws VivariumError `not_found` when there is no such project. */
 export interface Pets {

@@ -2,7 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from '../base/error-code.ts';
-import type { Serials } from './serials.ts';
+import type { Serials } from './zones.ts';
 
 /** One version of a record. */
 export interface VersionRow {

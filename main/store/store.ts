@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
-import { createDatasets } from './datasets.ts';
+import { createDatasets, createPurge } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
 import { createDomains, type Domains } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -11,10 +11,8 @@ import { createLimits, type Limits } from './limits.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
-import { createPurge } from './purge.ts';
 import { createRecords, type Records } from './records.ts';
-import { createSerials, type Serials } from './serials.ts';
-import { createZones, type Zones } from './zones.ts';
+import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
 
 /** Everything that Vivarium keeps. What a method has returned, or a promise has resolved with, survives a power failure. */
 export interface Store {

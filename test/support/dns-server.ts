@@ -1,8 +1,7 @@
 import type { Clock } from '../../main/base/clock.ts';
 import { createClock } from '../../main/base/clock.ts';
 import { silentLog, type Log } from '../../main/base/log.ts';
-import type { DnsListening } from '../../main/dns/bind.ts';
-import { createDnsServer, type DnsServer } from '../../main/dns/server.ts';
+import { type DnsListening, createDnsServer, type DnsServer } from '../../main/dns/server.ts';
 import type { Zone } from '../../main/dns/zone.ts';
 import { zoneSetOf } from './dns-tables.ts';
 

@@ -35,8 +35,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Of the machines, types and pure rules: a test below says what is pure.
   services: [...BELOW, ...MACHINES],
   composition: [...BELOW, ...MACHINES, 'services'],
-  app: [...BELOW, ...MACHINES, 'services', 'composition'],
-  examine: ['composition', 'contract'],
+  // The doctor where no engine runs: of the command line’s parts, the only one that may import machines.
+  examine: ['doctor', 'proxy', 'store', 'composition', 'contract'],
+  app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   cli: ['examine', 'contract', 'base'],
   welcome: ['base'],
   headless: ['app', 'welcome', 'contract', 'base'],

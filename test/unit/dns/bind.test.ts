@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { bindLoopback, type Opener } from '../../../main/dns/bind.ts';
+import { bindLoopback, type Opener } from '../../../main/dns/server.ts';
 
 /** Sockets that fail where `fault` says so, and know which are open. */
 function fakeSockets(fault: (socket: string, port: number, attempt: number) => string | null) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../../main/contract/domains.ts';
 import type { Zone } from '../../../main/dns/zone.ts';
-import { hasFoundNothing, verdictOf, VERIFICATION_CODES } from '../../../main/domains/check-order.ts';
+import { hasFoundNothing, verdictOf, VERIFICATION_CODES } from '../../../main/domains/checks.ts';
 import type { DnsSource } from '../../../main/model/dns-lookup.ts';
 import { observe } from '../../../main/domains/observe.ts';
 import type { ProviderFacts } from '../../../main/domains/provider.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeMove, type TimedDomain, type TimedState } from '../../../main/services/clock-moves.ts';
+import { describeMove, type TimedDomain, type TimedState } from '../../../main/services/clock.ts';
 
 const SUNSETS = [{ operation: 'GET /pets/{petId}', atMs: 100 }];
 
