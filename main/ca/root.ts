@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { HOUR_MS } from '../base/duration.ts';
+import { DAY_MS, HOUR_MS } from '../base/duration.ts';
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
@@ -15,6 +15,7 @@ import {
   keyIdentifier,
   keyPairOf,
   type KeyPair,
+  signed,
 } from './certificate.ts';
 import {
   constrainTo,
@@ -24,8 +25,8 @@ import {
   formatRange,
   readNewSuffix,
 } from './constraints.ts';
-import { content, decode, type Node } from './der.ts';
-import { EXTENSION, rootExtensions } from './extensions.ts';
+import { content, decode, type Node, integer, sequence, tagged, time } from './der.ts';
+import { EXTENSION, rootExtensions, listExtensions } from './extensions.ts';
 
 /** As long as people use one machine; browsers put no limit on roots that were imported by hand. */
 export const ROOT_LIFETIME_YEARS = 10;
@@ -242,3 +243,23 @@ export function describeRoot(root: Root): RootDescription {
 }
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** How long clients may keep a list; a new one is made for everybody who asks. */
+const LIST_LIFETIME_MS = 7 * DAY_MS;
+
+/**
+ * The list of revoked certificates that leaves point to (RFC 5280 §5), in DER. Nothing is ever on it: what is removed is
+ * not served any more, and its key has never left this machine. It is there for clients that refuse a certificate when
+ * they cannot ask about its revocation, as curl does on Windows.
+ */
+export const createRevocationList = (root: Root, realNowMs: number): Buffer =>
+  signed(root.privateKey, (algorithm) =>
+    sequence(
+      integer(Buffer.of(1)),
+      algorithm,
+      root.subject,
+      time(realNowMs - BACKDATE_MS),
+      time(realNowMs + LIST_LIFETIME_MS),
+      tagged(0, sequence(...listExtensions(root.keyIdentifier, realNowMs))),
+    ),
+  );

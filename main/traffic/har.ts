@@ -1,8 +1,7 @@
 import { nextTurn } from '../base/next-turn.ts';
 import { VERSION } from '../base/version.ts';
 import type { Entry } from './entry.ts';
-import { DECODED_BYTES_MAX } from './decode.ts';
-import { contentEncodingOf, presentBody } from './present.ts';
+import { DECODED_BYTES_MAX, contentEncodingOf, presentBody } from './present.ts';
 import { redactFields, redactText } from './redact.ts';
 
 type Field = { name: string; value: string };

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
-import { createRevocationList } from '../../../main/ca/revocation-list.ts';
-import { createRoot } from '../../../main/ca/root.ts';
+import { createRevocationList, createRoot } from '../../../main/ca/root.ts';
 import { run, temporaryFolder } from './commands.ts';
 
 const clock = createClock();

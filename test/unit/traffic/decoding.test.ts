@@ -1,9 +1,8 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { DECODED_BYTES_MAX } from '../../../main/traffic/decode.ts';
+import { DECODED_BYTES_MAX, contentEncodingOf, presentBody, presentDetail } from '../../../main/traffic/present.ts';
 import { toHar } from '../../../main/traffic/har.ts';
 import { createEntryIds } from '../../../main/traffic/entry.ts';
-import { contentEncodingOf, presentBody, presentDetail } from '../../../main/traffic/present.ts';
 import { entry, record } from '../../support/traffic-entries.ts';
 
 const TEXT = JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `Réx ${id}` })));
