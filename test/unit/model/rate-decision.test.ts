@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BanRule, type CallerState, decide, NEW_CALLER, peek } from '../../../main/model/rate-decision.ts';
+import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from '../../../main/model/rate-decision.ts';
 import { DAY_MS, MINUTE_MS } from '../../../main/base/duration.ts';
 import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 
@@ -147,12 +147,35 @@ describe('a refusal', () => {
     expect(rate.resetSeconds).toBe(NOW / 1000 + 86_400);
   });
 
+  it('by both windows that end at one moment names the minute', () => {
+    const limits = { perMinute: 5, perDay: 10 };
+    const early = take(limits, NEW_CALLER, 5, NOW);
+    const late = take(limits, early.state, 6, NOW + DAY_MS - MINUTE_MS);
+    expect(late.decision.rate).toEqual({ limit: 5, remaining: 0, resetSeconds: (NOW + DAY_MS) / 1000 });
+  });
+
   it('by both windows waits for the minute when the day ends before it', () => {
     const limits = { perMinute: 5, perDay: 10 };
     const early = take(limits, NEW_CALLER, 5, NOW);
     const late = take(limits, early.state, 5, NOW + DAY_MS - 10_000);
     const { refusal } = take(limits, late.state, 1, NOW + DAY_MS - 10_000).decision;
     expect(refusal?.retryAfterSeconds).toBe(60);
+  });
+});
+
+describe('strikes', () => {
+  const struck = (untilMs: number): CallerState => ({ ...NEW_CALLER, strikes: 3, strikesUntilMs: untilMs });
+
+  it.each([
+    ['stay until their window ends', NOW + 1, 3],
+    ['are gone when it has ended', NOW, 0],
+    ['stay for a day at most', NOW + DAY_MS, 3],
+    ['are gone when they are of the future, because the clock went back', NOW + DAY_MS + 1, 0],
+  ])('%s', (_when, untilMs, strikes) => {
+    expect(settle(struck(untilMs), BAN, NOW)).toMatchObject({
+      strikes,
+      strikesUntilMs: strikes === 0 ? null : untilMs,
+    });
   });
 });
 
@@ -262,5 +285,11 @@ describe('peek', () => {
   it('shows an exhausted window without refusing', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     expect(peek(FREE, full.state, BAN, NOW)).toMatchObject({ refusal: null, rate: { remaining: 0 } });
+  });
+
+  it('shows, of two exhausted windows, the one to wait for', () => {
+    const limits = { perMinute: 5, perDay: 5 };
+    const full = take(limits, NEW_CALLER, 5, NOW);
+    expect(peek(limits, full.state, BAN, NOW).rate.resetSeconds).toBe((NOW + DAY_MS) / 1000);
   });
 });
