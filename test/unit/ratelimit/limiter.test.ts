@@ -100,6 +100,12 @@ describe('callers', () => {
     expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:new', 'key:young', 'key:banned']);
   });
 
+  it('beyond the bound that ask again are not the longest silent ones', () => {
+    const { limiter } = create({ callersMax: 2 });
+    for (const name of ['first', 'second', 'first', 'third']) limiter.take(key(name), FREE);
+    expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:third', 'key:first']);
+  });
+
   it('beyond the bound are forgotten even when all are banned', () => {
     const { limiter } = create({ callersMax: 2 });
     for (const name of ['a', 'b', 'c']) takeMany(limiter, key(name), 80);
@@ -204,6 +210,25 @@ describe('what survives a restart', () => {
     expect(rows.rows.get('p key:a')?.minuteUsed).toBe(10);
     takeMany(limiter, key('b'), 80);
     expect(rows.rows.get('p key:b')?.bannedUntilMs).not.toBeNull();
+  });
+
+  it('what changes after a write is written again', async () => {
+    const { limiter, rows, clock } = create();
+    limiter.take(key('a'), FREE);
+    await clock.pass(1_000);
+    limiter.take(key('a'), FREE);
+    await clock.pass(1_000);
+    expect(rows.rows.get('p key:a')?.minuteUsed).toBe(2);
+  });
+
+  it('no more callers than the bound are loaded, and the rest is gone from storage', () => {
+    const { limiter, rows } = create();
+    for (const name of ['a', 'b', 'c']) limiter.take(key(name), FREE);
+    limiter.stop();
+    const again = create({ rows, callersMax: 2 });
+    expect(again.limiter.usage('p')).toHaveLength(2);
+    again.limiter.stop();
+    expect(rows.rows.size).toBe(2);
   });
 
   it('nothing is written while nothing changes', async () => {
