@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { type CertificateStanding, NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import type { AttachedDomain } from '../../../main/domains/domain.ts';
+import { afterClockWentBack } from '../../../main/domains/suspend.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const NOW = 1_000 * DAY;
+
+const attached: AttachedDomain = {
+  id: 'dom_1',
+  hostname: 'www.acme.test',
+  projectId: 'prj_1',
+  kind: 'subdomain',
+  state: 'verified',
+  stateBefore: null,
+  verifiedAtMs: NOW - DAY,
+  attachedAtMs: NOW - DAY,
+  lastCheckedAtMs: NOW - DAY,
+  nextCheckAtMs: null,
+  checks: [],
+  certificateChecks: [],
+  certificate: NO_CERTIFICATE,
+};
+
+const back = (domain: Partial<AttachedDomain>, issuanceDelayMs = 0) =>
+  afterClockWentBack({ ...attached, ...domain }, NOW, issuanceDelayMs);
+
+describe('a domain after the clock went back', () => {
+  it.each([
+    ['none stays none', null, null],
+    ['one within a day stays', NOW + DAY - 1, NOW + DAY - 1],
+    ['one that is further away comes in a day', NOW + 365 * DAY, NOW + DAY],
+  ])('has its next check: %s', (_name, nextCheckAtMs, expected) => {
+    expect(back({ nextCheckAtMs }).nextCheckAtMs).toBe(expected);
+  });
+
+  it('was verified and checked just now, where that was still to come', () => {
+    expect(back({ verifiedAtMs: NOW + DAY, lastCheckedAtMs: NOW + 2 * DAY })).toMatchObject({
+      verifiedAtMs: NOW,
+      lastCheckedAtMs: NOW,
+    });
+    expect(back({ verifiedAtMs: NOW - DAY, lastCheckedAtMs: null })).toMatchObject({
+      verifiedAtMs: NOW - DAY,
+      lastCheckedAtMs: null,
+    });
+  });
+
+  it.each([
+    ['61 days from its renewal, as a new one is with a day to spare, stays', 61 * DAY, 61 * DAY],
+    ['further from its renewal is from the future, and replaced now', 61 * DAY + 1, 0],
+  ])('and its leaf: one that is %s', (_name, renewalMs, attemptMs) => {
+    const renewAtMs = NOW + renewalMs;
+    const certificate: CertificateStanding = {
+      ...NO_CERTIFICATE,
+      state: 'issued',
+      nextAttemptAtMs: renewAtMs,
+      renewAtMs,
+      notAfterMs: renewAtMs + 30 * DAY,
+    };
+    expect(back({ certificate }).certificate.nextAttemptAtMs).toBe(NOW + attemptMs);
+  });
+
+  it.each([
+    ['5 minutes', 0, 5 * MINUTE],
+    ['the issuance delay, where that is longer', 20 * MINUTE, 20 * MINUTE],
+  ])('waits for a first certificate no longer than %s', (_name, issuanceDelayMs, waitMs) => {
+    const certificate: CertificateStanding = {
+      ...NO_CERTIFICATE,
+      state: 'pending',
+      seriesAtMs: NOW + DAY,
+      nextAttemptAtMs: NOW + DAY,
+    };
+    expect(back({ certificate }, issuanceDelayMs).certificate).toMatchObject({
+      seriesAtMs: NOW + waitMs,
+      nextAttemptAtMs: NOW + waitMs,
+    });
+  });
+});
