@@ -250,4 +250,9 @@ describe('what is due by itself', () => {
     expect(attempts).toEqual([0, 5, 10, 15, 20, 25, 30]);
     expect(standing).toMatchObject({ state: 'failed', refusal: { code: 'timed_out' } });
   });
+
+  it('is the end of the 30 minutes after an attempt that came late', () => {
+    const standing = { ...pending, seriesAtMs: NOW - 27 * MINUTE };
+    expect(certificateDueMs(nextCertificate(standing, events.caaForbids).state)).toBe(NOW + 3 * MINUTE);
+  });
 });

@@ -242,6 +242,18 @@ describe('a plan that is lost', () => {
     expect(world.show().state).toBe('misconfigured');
   });
 
+  it('stops an attempt to issue that is under way', async () => {
+    await verified();
+    const release = world.holdDns();
+    const renewing = world.lifecycle.renew(HOST);
+    await settle();
+    world.plan('free');
+    release();
+    await expect(renewing).rejects.toMatchObject({ code: 'conflict' });
+    expect(world.show()).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
+    expect(world.ca.issued).toBe(1);
+  });
+
   it('stops a verification that is under way from serving', async () => {
     world.zone(RIGHT);
     world.lifecycle.attach('prj_1', HOST);
