@@ -563,6 +563,7 @@ export const DNS_TABLES: DnsTable[] = [
         via     3600 ALIAS hop
         hop     45   CNAME cname.hosts.test.
         deep    3600 ALIAS @
+        deeper  3600 ALIAS short
         four    3600 ALIAS www.hosts.test.
         gone    3600 ALIAS nothing.hosts.test.
         out     3600 ALIAS www.elsewhere.test.
@@ -599,6 +600,11 @@ export const DNS_TABLES: DnsTable[] = [
       },
       { question: 'via.alias.test. A', fact: 'the lowest TTL on the way', answer: 'via.alias.test. 45 IN A 127.0.0.1' },
       { question: 'deep.alias.test. AAAA', fact: 'an ALIAS to an ALIAS', answer: 'deep.alias.test. 300 IN AAAA ::1' },
+      {
+        question: 'deeper.alias.test. A',
+        fact: 'the lower TTL of an ALIAS on the way',
+        answer: 'deeper.alias.test. 20 IN A 127.0.0.1',
+      },
       {
         question: 'four.alias.test. AAAA',
         fact: 'the target has no such address: nodata',

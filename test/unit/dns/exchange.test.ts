@@ -175,6 +175,13 @@ describe('malformed queries', () => {
     ['an address among the additional records', message({ rest: record(Buffer.from([0]), 1, Buffer.alloc(4)) })],
     ['a pointer to elsewhere than the question', message({ rest: record(pointer(33), 250, Buffer.alloc(4)) })],
     ['five additional records', message({ counts: [1, 0, 0, 5], rest: rest(...Array<Buffer>(5).fill(opt())) })],
+    [
+      'five signatures',
+      message({
+        counts: [1, 0, 0, 5],
+        rest: rest(...Array<Buffer>(5).fill(record(Buffer.from([0]), 24, Buffer.alloc(4)))),
+      }),
+    ],
     ['two OPT', message({ counts: [1, 0, 0, 2], rest: rest(opt(), opt()) })],
     ['an OPT with a name', message({ rest: opt({ name: wireName('a') }) })],
     ['an OPT with half an option', message({ rest: opt({ options: Buffer.from([0, 3, 0]) }) })],

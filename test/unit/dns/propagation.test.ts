@@ -114,6 +114,7 @@ describe('an RRset through its propagation', () => {
 
   it('keeps no version that is over, and none that will never show', () => {
     expect(replay(['0 1 +a', '5 1 -a', '9 1 +b'])).toHaveLength(1);
+    expect(replay(['0 1 +a', '5 1 -a', '6 1 +b'])).toHaveLength(1);
     expect(replay(['0 5 +a', '0 5 -a'])).toEqual([]);
   });
 
