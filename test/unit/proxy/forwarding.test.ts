@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { countHops, forwardedHeaders, type ForwardedFrom } from '../../../main/proxy/upstream/forwarding.ts';
+
+const FROM: ForwardedFrom = { address: '127.0.0.1', scheme: 'http', authority: 'app.acme.test:8080', port: 8080 };
+const UPSTREAM = { host: '127.0.0.1:3000', pseudonym: 'vivarium-a' };
+
+const passedOn = (headers: Parameters<typeof forwardedHeaders>[0], from: Partial<ForwardedFrom> = {}) =>
+  forwardedHeaders(headers, { ...FROM, ...from }, '1.1', UPSTREAM);
+
+describe('how often a request was here', () => {
+  test.each<[string, string | string[] | undefined, number]>([
+    ['without Via', undefined, 0],
+    ['through other proxies only', '1.1 squid, 2.0 cdn.example, 1.0 fred, 1.1 nginx, HTTP/1.1 vivarium-b', 0],
+    ['through this Vivarium and others', '1.1 squid, 1.1 vivarium-a, 1.1 nginx,1.1 vivarium-a (comment)', 2],
+    ['in several fields', ['1.1 vivarium-a', '1.1 squid, 2 vivarium-a'], 2],
+    ['through a name that begins the same way', '1.1 vivarium-ab, 1.1 vivarium', 0],
+  ])('%s', (_name, via, hops) => {
+    expect(countHops(via, 'vivarium-a')).toBe(hops);
+  });
+});
+
+describe('the header section for the upstream', () => {
+  test('says where a request came from, after what proxies before have said', () => {
+    expect(passedOn({ 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1', via: '1.0 fred' })).toEqual({
+      host: '127.0.0.1:3000',
+      via: '1.0 fred, 1.1 vivarium-a',
+      forwarded: 'for=192.0.2.1, for=127.0.0.1;host="app.acme.test:8080";proto=http',
+      'x-forwarded-for': '192.0.2.1, 127.0.0.1',
+      'x-forwarded-host': 'app.acme.test:8080',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-port': '8080',
+    });
+  });
+
+  test('has an IPv6 address in brackets and quotes in Forwarded (RFC 7239 §6), and bare in X-Forwarded-For', () => {
+    const headers = passedOn({}, { address: '::1' });
+    expect(headers['forwarded']).toMatch(/^for="\[::1\]";/);
+    expect(headers['x-forwarded-for']).toBe('::1');
+  });
+
+  test('leaves out what ends at this connection (RFC 9110 §7.6.1)', () => {
+    const headers = passedOn({
+      connection: 'close, X-Private',
+      'x-private': 'secret',
+      'proxy-authorization': 'Basic eDp5',
+      'x-public': 'kept',
+    });
+    expect(Object.keys(headers)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:connection|x-private|proxy-authorization)$/)]),
+    );
+    expect(headers['x-public']).toBe('kept');
+  });
+});
