@@ -151,6 +151,20 @@ describe('a redirect', () => {
     expect(stdout).toContain(`Location: http://${SHOP}:${running.httpPort}//v1/pets?limit=2&x=%2F\r\n`);
     expect(running.limiter.asked).toEqual([]);
   });
+
+  test.each([
+    ['without a port, for a client that takes Vivarium for its proxy', () => ''],
+    ['with the scheme’s own port', () => ':80'],
+    ['with the listener’s port', () => `:${running.httpPort}`],
+  ])('of a URL keeps its port: %s', async (_name, portOf) => {
+    const answer = await sendRaw(
+      running.httpPort,
+      `GET http://${MOVED}${portOf()}/x?y HTTP/1.1\r\nHost: ${MOVED}\r\n${close}`,
+    );
+    expect(answer.status).toBe(301);
+    const port = portOf() === ':80' ? '' : portOf();
+    expect(answer.text).toContain(`Location: http://${SHOP}${port}/x?y\r\n`);
+  });
 });
 
 describe('the caller', () => {
