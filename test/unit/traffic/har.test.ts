@@ -60,6 +60,16 @@ describe('an archive of traffic', () => {
     expect(faultsOf({ ...(await toHar([])), creator: {} })).not.toEqual([]);
   });
 
+  it('has timings that add up to the time, and no pseudo header fields', async () => {
+    const requestFields = [':method', 'GET', 'accept', '*/*'];
+    const kept = entry({ httpVersion: '2.0', durationMs: 12.5, record: record({ requestFields, firstByteMs: 10 }) });
+    const { entries } = (await toHar([kept])) as {
+      entries: { time: number; timings: Record<string, number>; request: { headers: unknown } }[];
+    };
+    expect(entries[0]).toMatchObject({ time: 12.5, timings: { send: 0, wait: 10, receive: 2.5 } });
+    expect(entries[0]?.request.headers).toEqual([{ name: 'accept', value: '*/*' }]);
+  });
+
   it('has addresses that can be read', async () => {
     const { entries } = (await toHar([entry({ target: '/a é' }), entry({ number: 2, target: '/b?x=a%20b' })])) as {
       entries: { request: { url: string; queryString: unknown } }[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../main/traffic/present.ts';
-import { BYTES_MAX, createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
+import { BYTES_MAX, createRecorder, ENTRIES_MAX, WATCHERS_MAX } from '../../../main/traffic/recorder.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import type { RecordedBody, RecordedExchange } from '../../../main/model/exchange-record.ts';
 import type { Entry } from '../../../main/traffic/entry.ts';
@@ -133,6 +133,16 @@ describe('the recorder', () => {
     expect([...late]).toEqual([]);
   });
 
+  it('is read on after what was overwritten meanwhile', () => {
+    const { recorder } = setUp();
+    for (let count = 0; count < 10; count++) recorder.take(exchange({ target: `/${count}` }));
+    const reading = recorder.oldestFirst();
+    expect(reading.next().value?.target).toBe('/0');
+    for (let count = 0; count < ENTRIES_MAX - 3; count++) recorder.take(exchange({ target: '/later' }));
+    expect(recorder.size()).toBe(ENTRIES_MAX);
+    expect([...reading].map(({ target }) => target)).toEqual(['/7', '/8', '/9']);
+  });
+
   it('keeps no more entries than its limit: the oldest go', () => {
     const { recorder } = setUp();
     for (let count = 0; count < ENTRIES_MAX + 5; count++) recorder.take(exchange());
@@ -252,6 +262,27 @@ describe('the recorder', () => {
     expect(numbers()).toEqual([3]);
   });
 
+  it('has nothing of an entry that was forgotten, for those who hold it still', () => {
+    const { recorder } = setUp();
+    recorder.take(exchange());
+    const gone = recorder.get(1);
+    recorder.clear();
+    expect([gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([[], []]);
+  });
+
+  it('notes what repeats what, and nothing of an entry in whose place another stands', () => {
+    const { recorder } = setUp();
+    recorder.take(exchange());
+    const first = recorder.get(1);
+    if (first === null) throw new Error('There is no first entry.');
+    recorder.markReplay(first, 7);
+    expect(recorder.get(1)?.replayOf).toBe(7);
+    for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange());
+    expect(recorder.size()).toBe(ENTRIES_MAX);
+    recorder.markReplay(first, 7);
+    expect(recorder.get(ENTRIES_MAX + 1)?.replayOf).toBeNull();
+  });
+
   it('takes nothing that has no record', () => {
     const { recorder } = setUp();
     recorder.take(exchange({ record: null }));
@@ -273,6 +304,15 @@ describe('the recorder', () => {
     const end = watching.next();
     abort.abort();
     expect(await end).toEqual({ value: undefined, done: true });
+  });
+
+  it('takes so many watchers and no more', async () => {
+    const { recorder } = setUp();
+    const watching = Array.from({ length: WATCHERS_MAX }, () => recorder.watch(() => true).next());
+    const outcome = await Promise.race([recorder.watch(() => true).next(), nextTurn()]);
+    expect(outcome).toEqual({ value: undefined, done: true });
+    recorder.close();
+    expect((await Promise.all(watching)).every(({ done }) => done === true)).toBe(true);
   });
 
   it('tells watchers that all was forgotten, and nothing of what was', async () => {
