@@ -93,6 +93,24 @@ describe('a form', () => {
     expect(form.code).toBeUndefined();
   });
 
+  it('offers force for what can be forced, until it is sent or begun anew', async () => {
+    const refusal = new ORPCError('invalid_request', {
+      message: 'The input is not acceptable.',
+      data: { issues: [{ path: 'name', message: 'is not visible yet', forcible: true }] },
+    });
+    const form = new Form({
+      values: { name: 'www' },
+      submit: (_values, { force }) => (force ? Promise.resolve('done') : Promise.reject(refusal)),
+    });
+    await form.submit();
+    expect([form.forcible, form.fault('name')]).toEqual([true, 'is not visible yet']);
+    form.reset();
+    expect([form.forcible, form.faulty]).toEqual([false, false]);
+    await form.submit();
+    expect(await form.submit({ force: true })).toBe('done');
+    expect(form.forcible).toBe(false);
+  });
+
   it('is sent once at a time', async () => {
     const { form, sent } = setUp();
     await Promise.all([form.submit(), form.submit()]);

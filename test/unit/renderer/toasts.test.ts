@@ -30,6 +30,20 @@ describe('toasts', () => {
     expect(texts()).toEqual(['3', '4', '5', '6']);
   });
 
+  it('of one kind take each other’s place, and each can still be undone', async () => {
+    const { toasts, texts } = setUp();
+    const undone: string[] = [];
+    for (const name of ['Ada', 'Rex']) {
+      toasts.done({ text: `Sold ${name}.`, undo: async () => undone.push(name), undone: 'Back.', kind: 'sold' });
+    }
+    expect(texts()).toEqual(['Sold Rex.']);
+    for (let count = 0; count < 2; count++) {
+      toasts.undoLast();
+      await settle();
+    }
+    expect(undone).toEqual(['Rex', 'Ada']);
+  });
+
   it('undo the last thing first, also when its report has gone, and each thing once', async () => {
     const { time, toasts, texts } = setUp();
     const undone: string[] = [];

@@ -82,6 +82,7 @@ describe('the list of traffic', () => {
     log.hold(true);
     traffic.all.unshift(makeEntry(5), makeEntry(4));
     traffic.tell({ entries: [makeEntry(5)], missed: 1, cleared: false });
+    await settle();
     await time.pass(QUIET_MS * 3);
     expect(numbers()).toEqual([3, 2, 1]);
     log.hold(false);
