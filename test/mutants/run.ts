@@ -1,107 +1,112 @@
 /**
- * `npm run mutants [ID …]`: breaks one rule after the other in a copy of the sources, and runs the tests that state it. A mutant
- * that no test notices survives, and fails the run. See README.md beside this file.
+ * `npm run mutants [ID …]`: breaks one rule after the other, and runs the tests that state it. No file is changed: Vite hands
+ * the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md beside this file.
  */
-import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Mutant, MUTANTS } from './mutants.ts';
+import { createVitest, type TestModule, type Vitest } from 'vitest/node';
+import config from '../../vitest.config.ts';
+import type { Mutant } from './mutant.ts';
+import { MUTANTS } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
-/** What tests need of the project; `node_modules` is linked. */
-const COPIED = [
-  ...['main', 'preload', 'renderer', 'resources', 'test'],
-  ...['package.json', 'tsconfig.json', 'vitest.config.ts', 'vite.renderer.config.ts'],
-];
 
 /** Longer than the slowest of the named tests takes; a mutant that loops for ever is noticed. */
 const RUN_MS_MAX = 120_000;
 
-type Verdict = 'killed' | 'survived' | 'invalid';
+/** What the tests get instead of a file's own text. */
+let broken: { path: string; source: string } | null = null;
 
-/** The sources with the mutant's change. @throws Error when the text that it replaces is not there exactly once. */
-function mutate(source: string, { id, find, replace }: Mutant): string {
-  const count = source.split(find).length - 1;
-  if (count !== 1) throw new Error(`${id}: "${find}" is there ${count} times, not once; bring the mutant up to date.`);
-  return source.replace(find, () => replace);
+/** One Vitest for many runs: starting it takes longer than most of the tests. */
+function start(): Promise<Vitest> {
+  const plugin = {
+    name: 'mutant',
+    enforce: 'pre' as const,
+    transform: (_code: string, id: string) => (broken?.path === id ? broken.source : null),
+  };
+  return createVitest(
+    { root, config: false, watch: false, reporters: [{}] },
+    {
+      plugins: [...(config.plugins ?? []), plugin],
+      test: {
+        ...config.test,
+        projects: undefined,
+        include: ['test/{unit,integration}/**/*.test.ts'],
+        // It would hand out the text from before.
+        fsModuleCache: false,
+      },
+    },
+  );
 }
 
 interface TestRun {
   passed: number;
-  failed: number;
-  /** The first failure, for people. */
-  first: string;
+  /** Full names of the tests that failed. */
+  failed: string[];
 }
 
-/** Runs test files in the copy; a file that could not even be loaded counts neither as passed nor as failed. */
-async function runTests(folder: string, tests: readonly string[]): Promise<TestRun> {
-  const report = join(folder, 'report.json');
-  rmSync(report, { force: true });
-  const args = ['run', ...tests, '--bail=1', '--reporter=json', `--outputFile=${report}`];
-  const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
-    cwd: folder,
-    stdio: 'ignore',
-    timeout: RUN_MS_MAX,
-    killSignal: 'SIGKILL',
-  });
-  const signal = await new Promise<NodeJS.Signals | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (_code, by) => resolve(by));
-  });
-  if (signal !== null) return { passed: 0, failed: 1, first: `not done after ${RUN_MS_MAX / 1000} s` };
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    numPassedTests: number;
-    numFailedTests: number;
-    testResults: { assertionResults: { status: string; fullName: string }[] }[];
-  };
-  const failures = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'failed');
-  return { passed: numPassedTests, failed: numFailedTests, first: failures[0]?.fullName ?? '' };
+/** A file that could not even be loaded counts neither as passed nor as failed. */
+function summarize(modules: readonly TestModule[]): TestRun {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted);
+  return { passed: inState('passed').length, failed: inState('failed').map(({ fullName }) => fullName) };
 }
 
-async function judge(folder: string, mutant: Mutant): Promise<{ verdict: Verdict; by: string }> {
-  const path = join(folder, mutant.file);
+async function runTests(vitest: Vitest, tests: readonly string[]): Promise<TestRun> {
+  const specifications = await vitest.globTestSpecifications([...tests]);
+  const { testModules } = await vitest.runTestSpecifications(specifications);
+  // What earlier runs found in other files comes along.
+  const asked = new Set(specifications.map(({ moduleId }) => moduleId));
+  return summarize(testModules.filter(({ moduleId }) => asked.has(moduleId)));
+}
+
+type Verdict = 'killed' | 'survived' | 'invalid' | 'endless';
+
+/** Breaks one rule for as long as its tests run. */
+async function judge(vitest: Vitest, mutant: Mutant): Promise<{ verdict: Verdict; by: string }> {
+  const path = join(root, mutant.file);
   const source = readFileSync(path, 'utf8');
-  try {
-    writeFileSync(path, mutate(source, mutant));
-    const { passed, failed, first } = await runTests(folder, mutant.tests);
-    if (failed > 0) return { verdict: 'killed', by: first };
-    return passed > 0 ? { verdict: 'survived', by: '' } : { verdict: 'invalid', by: 'its tests could not be loaded' };
-  } catch (error) {
-    return { verdict: 'invalid', by: error instanceof Error ? error.message : String(error) };
-  } finally {
-    writeFileSync(path, source);
+  const count = source.split(mutant.find).length - 1;
+  if (count !== 1) {
+    return { verdict: 'invalid', by: `its text is there ${count} times, not once; bring it up to date` };
   }
+  broken = { path, source: source.replace(mutant.find, () => mutant.replace) };
+  vitest.invalidateFile(path);
+  let timer: NodeJS.Timeout | undefined;
+  const endless = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), RUN_MS_MAX)));
+  const run = await Promise.race([runTests(vitest, mutant.tests), endless]);
+  clearTimeout(timer);
+  broken = null;
+  vitest.invalidateFile(path);
+  if (run === null) return { verdict: 'endless', by: `not done after ${RUN_MS_MAX / 1000} s` };
+  const [first] = run.failed;
+  if (first !== undefined) return { verdict: 'killed', by: first };
+  return run.passed > 0 ? { verdict: 'survived', by: '' } : { verdict: 'invalid', by: 'its tests could not be loaded' };
 }
 
 async function main(wanted: readonly string[]): Promise<number> {
   const unknown = wanted.filter((id) => !MUTANTS.some((mutant) => mutant.id === id));
   if (unknown.length > 0) {
-    console.error(`No mutant is called ${unknown.join(', ')}; test/mutants/mutants.ts lists them.`);
+    console.error(`No mutant is called ${unknown.join(', ')}; the files in test/mutants/list list them.`);
     return 2;
   }
   const chosen = MUTANTS.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-mutants-'));
-  try {
-    for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true });
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
-    const before = await runTests(folder, [...new Set(chosen.flatMap(({ tests }) => tests))]);
-    if (before.failed > 0 || before.passed === 0) {
-      console.error(`The tests fail without a mutant: ${before.first}`);
-      return 2;
-    }
-    const counts: Record<Verdict, number> = { killed: 0, survived: 0, invalid: 0 };
-    for (const mutant of chosen) {
-      const { verdict, by } = await judge(folder, mutant);
-      counts[verdict] += 1;
-      console.log(`${verdict.padEnd(8)} ${mutant.id}: ${mutant.breaks}${by === '' ? '' : ` (${by})`}`);
-    }
-    console.log(`${counts.killed} killed, ${counts.survived} survived, ${counts.invalid} invalid`);
-    return counts.survived + counts.invalid > 0 ? 1 : 0;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  let vitest = await start();
+  const before = await runTests(vitest, [...new Set(chosen.flatMap(({ tests }) => tests))]);
+  if (before.failed.length > 0 || before.passed === 0) {
+    console.error(`The tests fail without a mutant: ${before.failed[0] ?? 'none could be loaded'}`);
+    return 2;
   }
+  const counts: Record<Verdict, number> = { killed: 0, survived: 0, invalid: 0, endless: 0 };
+  for (const mutant of chosen) {
+    const { verdict, by } = await judge(vitest, mutant);
+    counts[verdict] += 1;
+    console.log(`${verdict.padEnd(8)} ${mutant.id}: ${mutant.breaks}${by === '' ? '' : ` (${by})`}`);
+    // Its worker can't be asked to stop any more; it ends with this process.
+    if (verdict === 'endless') vitest = await start();
+  }
+  console.log(`${counts.killed + counts.endless} killed, ${counts.survived} survived, ${counts.invalid} invalid`);
+  return counts.survived + counts.invalid > 0 ? 1 : 0;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exit(await main(process.argv.slice(2)));
