@@ -1,5 +1,21 @@
+import { CAA } from './list/caa.ts';
+import { DNS } from './list/dns.ts';
+import { DOMAINS } from './list/domains.ts';
+import { ENGINE } from './list/engine.ts';
 import { LIMITS } from './list/limits.ts';
+import { PROXY } from './list/proxy.ts';
+import { RENDERER } from './list/renderer.ts';
+import { TRAFFIC } from './list/traffic.ts';
 import type { Mutant } from './mutant.ts';
 
 /** Every mutant, part by part. */
-export const MUTANTS: readonly Mutant[] = [...LIMITS];
+export const MUTANTS: readonly Mutant[] = [
+  ...LIMITS,
+  ...CAA,
+  ...DOMAINS,
+  ...DNS,
+  ...PROXY,
+  ...TRAFFIC,
+  ...ENGINE,
+  ...RENDERER,
+];
