@@ -179,6 +179,12 @@ describe('strikes', () => {
   });
 });
 
+it('strikes begin anew when a change of plan makes the other window the one to wait for', () => {
+  const full = take({ perMinute: 5, perDay: 100 }, NEW_CALLER, 5, NOW);
+  const struck = take({ perMinute: 5, perDay: 100 }, full.state, 3, NOW);
+  expect([struck.state.strikes, take({ perMinute: 5, perDay: 5 }, struck.state, 1, NOW).state.strikes]).toEqual([3, 1]);
+});
+
 describe('a ban', () => {
   const full = take(FREE, NEW_CALLER, 60, NOW);
 

@@ -212,6 +212,15 @@ describe('what survives a restart', () => {
     expect(rows.rows.get('p key:b')?.bannedUntilMs).not.toBeNull();
   });
 
+  it('a reset and a lifted ban are written at once', () => {
+    const { limiter, rows } = create();
+    takeMany(limiter, key('a'), 80);
+    limiter.reset('p');
+    expect(rows.rows.get('p key:a')).toMatchObject({ minuteUsed: 0, strikes: 0 });
+    limiter.unban('p', 'a');
+    expect(rows.rows.get('p key:a')?.bannedUntilMs).toBeNull();
+  });
+
   it('what changes after a write is written again', async () => {
     const { limiter, rows, clock } = create();
     limiter.take(key('a'), FREE);
