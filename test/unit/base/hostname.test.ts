@@ -10,6 +10,7 @@ describe('normalizeHostname', () => {
     ['a.b', 'a.b'],
     [`${'a'.repeat(63)}.test`, `${'a'.repeat(63)}.test`],
     ['1.test', '1.test'],
+    [`${'a'.repeat(62)}.`.repeat(4) + 'a', `${'a'.repeat(62)}.`.repeat(4) + 'a'],
   ])('%s becomes %s', (text, hostname) => {
     expect(normalizeHostname(text)).toEqual({ ok: true, hostname });
   });

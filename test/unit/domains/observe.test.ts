@@ -37,6 +37,13 @@ describe('an observation', () => {
     expect(seen.sibling).toBeNull();
   });
 
+  it('has one whose name is as long as a name may be', async () => {
+    const hostname = `${`${'a'.repeat(61)}.`.repeat(3)}test`;
+    const randomLabel = () => 'x'.repeat(252 - hostname.length);
+    const seen = await observe(dnsOver([PLATFORM]), { ...options, randomLabel, hostname, kind: 'apex' });
+    expect(seen.sibling?.name).toHaveLength(253);
+  });
+
   it('never takes more than 77 questions', async () => {
     const endless: DnsLookup & { asked: number } = {
       asked: 0,
@@ -60,7 +67,7 @@ describe('an observation', () => {
 
 /** A resolver with an answer for each question, as `name TYPE`. */
 const scripted = (
-  replies: Record<string, { rcode?: string; answers?: DnsRecord[] }>,
+  replies: Record<string, { rcode?: string; answers?: DnsRecord[]; authority?: DnsRecord[] }>,
 ): DnsLookup & { asked: string[] } => ({
   asked: [],
   query(name, type) {
@@ -149,6 +156,15 @@ describe('a resolution', () => {
         chain: ['a.test'],
       });
     }
+  });
+
+  it('takes NS beside a SOA for no data, and NS alone for a referral (RFC 2308 §2.2)', async () => {
+    const ns: DnsRecord = { name: 'test', data: { type: 'NS', target: 'ns.test' } };
+    const soa: DnsRecord = { name: 'test', data: { type: 'SOA' } };
+    const endOf = async (authority: DnsRecord[]) =>
+      (await resolve(scripted({ 'www.test A': { authority } }), 'www.test', 'A')).end;
+    expect(await endOf([soa, ns])).toEqual({ kind: 'nodata' });
+    expect(await endOf([ns])).toMatchObject({ kind: 'failed', reason: 'referral' });
   });
 
   it('keeps what it has seen when the next question fails', async () => {

@@ -88,6 +88,10 @@ describe('a name on the wire', () => {
     expect(readWireName(Buffer.from(octets), 0)).toBeNull();
   });
 
+  test('a label of 63 octets is read', () => {
+    expect(readWireName(wireName('a'.repeat(63)), 0)?.name).toBe('a'.repeat(63));
+  });
+
   test('255 octets are read', () => {
     const octets = Buffer.from([...Array(127).fill([1, 0x61]).flat(), 0]);
     expect(readWireName(octets, 0)?.end).toBe(255);
