@@ -67,4 +67,14 @@ describe('requests per second', () => {
     rates.forget('p0');
     expect(sumOf('p0')).toBe(0);
   });
+
+  it('begin anew for a project that was forgotten', async () => {
+    const clock = createFakeClock();
+    const rates = createRequestRates(clock);
+    rates.count('p', false);
+    rates.forget('p');
+    rates.count('p', false);
+    await clock.pass(1_000);
+    expect(latest(rates.read('p').requests, 1)).toEqual([1]);
+  });
 });

@@ -24,6 +24,14 @@ describe('toasts', () => {
     expect(texts()).toEqual([]);
   });
 
+  it('that come while someone reads stay as well', async () => {
+    const { time, toasts, texts } = setUp();
+    toasts.hold();
+    toasts.say('Copied.');
+    await time.pass(60_000);
+    expect(texts()).toEqual(['Copied.']);
+  });
+
   it('are at most four, the oldest going first', () => {
     const { toasts, texts } = setUp();
     for (const text of ['1', '2', '3', '4', '5', '6']) toasts.say(text);

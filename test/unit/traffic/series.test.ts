@@ -76,6 +76,17 @@ describe('the series of traffic', () => {
       false,
       true,
     ]);
+    expect(series.read(1, 'p0').whole.requests).toBe(SERIES_PROJECTS_MAX + 1);
+  });
+
+  it('begin anew for a project that was forgotten', async () => {
+    const clock = createFakeClock();
+    const series = createSeries(clock);
+    series.count(exchange({ route: route('p') }));
+    series.forget('p');
+    series.count(exchange({ route: route('p') }));
+    await clock.pass(5_000);
+    expect(series.read(1, 'p').whole.requests).toBe(1);
   });
 
   it('do not take a tunnel’s life for a latency', async () => {
