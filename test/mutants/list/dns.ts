@@ -166,4 +166,12 @@ export const DNS: readonly Mutant[] = [
       'test/unit/dns/zone-publisher.test.ts',
     ],
   },
+  {
+    id: 'dns.label-of-63-octets',
+    file: 'main/model/dns-name.ts',
+    find: 'length === undefined || length > LABEL_OCTETS_MAX',
+    replace: 'length === undefined || length >= LABEL_OCTETS_MAX',
+    breaks: 'a question for the longest label is malformed',
+    tests: ['test/unit/model/dns-name.test.ts'],
+  },
 ];

@@ -185,4 +185,28 @@ export const DOMAINS: readonly Mutant[] = [
     breaks: 'two hostnames redirect to each other',
     tests: ['test/unit/domains/redirects.test.ts'],
   },
+  {
+    id: 'domains.no-sibling-of-253-characters',
+    file: 'main/domains/observe.ts',
+    find: 'name.length > HOSTNAME_LENGTH_MAX',
+    replace: 'name.length >= HOSTNAME_LENGTH_MAX',
+    breaks: 'a wildcard is overlooked below the longest names',
+    tests: ['test/unit/domains/observe.test.ts'],
+  },
+  {
+    id: 'domains.hostname-of-253-characters',
+    file: 'main/base/hostname.ts',
+    find: 'hostname.length > HOSTNAME_LENGTH_MAX',
+    replace: 'hostname.length >= HOSTNAME_LENGTH_MAX',
+    breaks: "the longest hostname can't be attached",
+    tests: ['test/unit/base/hostname.test.ts'],
+  },
+  {
+    id: 'domains.no-data-is-a-referral',
+    file: 'main/domains/resolution.ts',
+    find: "  if (authority.some(({ data }) => data.type === 'SOA')) return null;\n",
+    replace: '',
+    breaks: 'a name without such records looks delegated',
+    tests: ['test/unit/domains/observe.test.ts'],
+  },
 ];

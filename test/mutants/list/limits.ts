@@ -137,4 +137,28 @@ export const LIMITS: readonly Mutant[] = [
     breaks: 'an address is banned like a key',
     tests: ['test/unit/ratelimit/limiter.test.ts'],
   },
+  {
+    id: 'limits.strikes-of-another-window',
+    file: 'main/model/rate-decision.ts',
+    find: '(state.strikesUntilMs === exhausted.endsAtMs ? state.strikes : 0) + 1',
+    replace: 'state.strikes + 1',
+    breaks: 'refusals in two windows add up to a ban',
+    tests: ['test/unit/model/rate-decision.test.ts'],
+  },
+  {
+    id: 'limits.unban-is-written-later',
+    file: 'main/ratelimit/limiter.ts',
+    find: 'bannedUntilMs: null });\n      flush();',
+    replace: 'bannedUntilMs: null });',
+    breaks: 'a ban that was lifted is back after a crash',
+    tests: ['test/unit/ratelimit/limiter.test.ts'],
+  },
+  {
+    id: 'limits.reset-is-written-later',
+    file: 'main/ratelimit/limiter.ts',
+    find: '        mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });\n      }\n      flush();',
+    replace: '        mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });\n      }',
+    breaks: 'counts that were reset are back after a crash',
+    tests: ['test/unit/ratelimit/limiter.test.ts'],
+  },
 ];

@@ -2,6 +2,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const PROXY: readonly Mutant[] = [
   {
+    id: 'proxy.forgotten-project-stays-the-latest',
+    file: 'main/proxy/request-rates.ts',
+    find: '      latest = null;\n    },',
+    replace: '    },',
+    breaks: 'requests of a project that was removed and restored are not shown',
+    tests: ['test/unit/proxy/request-rates.test.ts'],
+  },
+  {
     id: 'proxy.any-via-is-a-hop',
     file: 'main/proxy/upstream/forwarding.ts',
     find: '[1] === pseudonym',

@@ -18,6 +18,14 @@ export const RENDERER: readonly Mutant[] = [
     tests: ['test/unit/renderer/toasts.test.ts'],
   },
   {
+    id: 'renderer.report-goes-while-it-is-read',
+    file: 'renderer/state/toasts.svelte.ts',
+    find: 'if (!this.#held) this.#dismissLater(toast.id);',
+    replace: 'this.#dismissLater(toast.id);',
+    breaks: 'a report goes while someone reads it',
+    tests: ['test/unit/renderer/toasts.test.ts'],
+  },
+  {
     id: 'renderer.report-is-repeated',
     file: 'renderer/state/toasts.svelte.ts',
     find: 'if (before !== undefined) this.dismiss(before.id);',
