@@ -44,8 +44,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.no-renewal-after-the-plan-returned',
     file: 'main/domains/certificate-machine.ts',
-    find: "return stay({ ...standing, ...NO_SERIES });\n    case 'returned':\n      return stay({ ...standing, nextAttemptAtMs: standing.renewAtMs });",
-    replace: "return stay({ ...standing, ...NO_SERIES });\n    case 'returned':\n      return stay(standing);",
+    find: "return step({ ...standing, ...NO_SERIES });\n    case 'returned':\n      return step({ ...standing, nextAttemptAtMs: standing.renewAtMs });",
+    replace: "return step({ ...standing, ...NO_SERIES });\n    case 'returned':\n      return step(standing);",
     breaks: 'a certificate expires after its plan was lost and returned',
     tests: ['test/unit/domains/certificate-machine.test.ts'],
   },
@@ -59,7 +59,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.home-arpa-is-reserved',
-    file: 'main/domains/reserved-names.ts',
+    file: 'main/domains/hostname-rules.ts',
     find: "except: 'home.arpa', ",
     replace: '',
     breaks: "names below home.arpa can't be attached",
@@ -67,7 +67,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.names-below-localhost-are-reserved',
-    file: 'main/domains/reserved-names.ts',
+    file: 'main/domains/hostname-rules.ts',
     find: '    only: true,\n',
     replace: '',
     breaks: "names below localhost can't be attached",
@@ -83,11 +83,11 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.no-check-after-the-plan-returned',
-    file: 'main/domains/hostname-machine.ts',
-    find: "['begin_serving', 'return_certificate', 'check']",
-    replace: "['begin_serving', 'return_certificate']",
+    file: 'main/domains/suspend.ts',
+    find: 'nextCheckAtMs: isLost ? null : nowMs',
+    replace: 'nextCheckAtMs: null',
     breaks: 'a domain that moved while it was suspended is served',
-    tests: ['test/unit/domains/hostname-machine.test.ts'],
+    tests: ['test/unit/domains/suspend.test.ts', 'test/unit/domains/lifecycle.test.ts'],
   },
   {
     id: 'domains.pending-after-verified',
@@ -171,7 +171,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.not-propagated-is-misconfigured',
-    file: 'main/domains/check-order.ts',
+    file: 'main/domains/checks.ts',
     find: " || code === 'not_propagated'",
     replace: '',
     breaks: 'a domain is misconfigured while its record is on its way',

@@ -27,7 +27,7 @@ export const ENGINE: readonly Mutant[] = [
   },
   {
     id: 'engine.pac-with-a-dot',
-    file: 'main/reach/pac.ts',
+    file: 'main/reach/mapped-hostnames.ts',
     find: 'host.toLowerCase().replace(/\\\\.$/, "")',
     replace: 'host.toLowerCase()',
     breaks: 'a hostname with a trailing dot is not reached through the proxy',

@@ -99,19 +99,11 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'limits.order-of-requests-is-lost',
-    file: 'main/ratelimit/limiter.ts',
-    find: '    } else {\n      entries.delete(key);\n    }\n    entries.set(key, entry);',
-    replace: '    }\n    entries.set(key, entry);',
+    file: 'main/base/lru.ts',
+    find: '      this.#entries.delete(key);\n      this.#append(key, value);\n    }\n    return value;',
+    replace: '    }\n    return value;',
     breaks: 'the busiest caller is forgotten first',
-    tests: ['test/unit/ratelimit/limiter.test.ts'],
-  },
-  {
-    id: 'limits.forgotten-caller-stays-the-latest',
-    file: 'main/ratelimit/limiter.ts',
-    find: 'if (latest === entry) latest = null;',
-    replace: '',
-    breaks: 'a key that was revoked and used again is counted where nobody sees it',
-    tests: ['test/unit/ratelimit/limiter.test.ts'],
+    tests: ['test/unit/base/lru.test.ts', 'test/unit/ratelimit/limiter.test.ts'],
   },
   {
     id: 'limits.one-caller-too-many-is-loaded',

@@ -2,14 +2,6 @@ import type { Mutant } from '../mutant.ts';
 
 export const PROXY: readonly Mutant[] = [
   {
-    id: 'proxy.forgotten-project-stays-the-latest',
-    file: 'main/proxy/request-rates.ts',
-    find: '      latest = null;\n    },',
-    replace: '    },',
-    breaks: 'requests of a project that was removed and restored are not shown',
-    tests: ['test/unit/proxy/request-rates.test.ts'],
-  },
-  {
     id: 'proxy.any-via-is-a-hop',
     file: 'main/proxy/upstream/forwarding.ts',
     find: '[1] === pseudonym',
@@ -75,9 +67,9 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.rates-lose-the-running-second',
-    file: 'main/proxy/request-rates.ts',
-    find: 'const length = RATE_SECONDS + 1;',
-    replace: 'const length = RATE_SECONDS;',
+    file: 'main/base/rings.ts',
+    find: 'const length = steps + 1;',
+    replace: 'const length = steps;',
     breaks: 'the oldest second shows the requests of the running one',
     tests: ['test/unit/proxy/request-rates.test.ts'],
   },
@@ -91,11 +83,11 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.bearer-compared-with-case',
-    file: 'main/proxy/identify.ts',
+    file: 'main/base/http/bearer.ts',
     find: '=*) *$/i;',
     replace: '=*) *$/;',
     breaks: 'a key after "bearer" is not found',
-    tests: ['test/unit/proxy/identify.test.ts'],
+    tests: ['test/unit/base/http/fields.test.ts'],
   },
   {
     id: 'proxy.key-of-another-project',
@@ -164,8 +156,8 @@ export const PROXY: readonly Mutant[] = [
   {
     id: 'proxy.length-zero-is-content',
     file: 'main/proxy/connect-request.ts',
-    find: "(name === 'content-length' && rawHeaders[index + 1] !== '0')",
-    replace: "name === 'content-length'",
+    find: "(/^content-length$/i.test(name) && value !== '0')",
+    replace: '/^content-length$/i.test(name)',
     breaks: 'a CONNECT with Content-Length: 0 is refused',
     tests: ['test/unit/proxy/connect-request.test.ts'],
   },

@@ -123,7 +123,7 @@ export const TRAFFIC: readonly Mutant[] = [
   },
   {
     id: 'traffic.ids-of-other-runs',
-    file: 'main/traffic/ids.ts',
+    file: 'main/traffic/entry.ts',
     find: "id.startsWith(prefix) ? id.slice(prefix.length) : ''",
     replace: "id.slice(id.lastIndexOf('_') + 1)",
     breaks: 'a link of an earlier run leads to another request',
@@ -136,21 +136,5 @@ export const TRAFFIC: readonly Mutant[] = [
     replace: '[]',
     breaks: 'a repeated request is counted for the address',
     tests: ['test/integration/engine/traffic.test.ts', 'test/integration/engine/sending.test.ts'],
-  },
-  {
-    id: 'traffic.forgotten-project-stays-the-latest',
-    file: 'main/traffic/series.ts',
-    find: '      latest = null;\n    },',
-    replace: '    },',
-    breaks: 'charts of a project that was removed and restored stay empty',
-    tests: ['test/unit/traffic/series.test.ts'],
-  },
-  {
-    id: 'traffic.order-of-projects-is-lost',
-    file: 'main/traffic/series.ts',
-    find: '    } else {\n      rings.delete(projectId);\n    }',
-    replace: '    }',
-    breaks: 'charts of the busiest project begin anew',
-    tests: ['test/unit/traffic/series.test.ts'],
   },
 ];

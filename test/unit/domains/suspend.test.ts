@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CertificateStanding, NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
-import type { AttachedDomain } from '../../../main/domains/domain.ts';
+import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import { afterClockWentBack } from '../../../main/domains/suspend.ts';
 
 const MINUTE = 60_000;
