@@ -1,6 +1,6 @@
 /**
- * Runs before the page of the desktop's window, sandboxed and in a world of its own. It hands the page's port over to
- * the main process, which checks whose page it is, and does nothing else.
+ * Runs before the page of the desktop window, sandboxed and in an isolated world. It only passes the page's port to the
+ * main process, which checks the page's origin.
  */
 import { contextBridge, ipcRenderer } from 'electron';
 
