@@ -1,4 +1,4 @@
-/** Runs `leave` at Escape within an element; for `{@attach}` on a form that stands in the page. */
+/** Runs `leave` on Escape within an element; for `{@attach}` on an inline form. */
 export const onEscape =
   (leave: () => void) =>
   (element: HTMLElement): (() => void) => {

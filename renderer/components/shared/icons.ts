@@ -66,7 +66,7 @@ import {
   type IconNode,
 } from 'lucide';
 
-/** The pictures of Icon.svelte, by what they stand for in Vivarium, not by what they show. */
+/** The icons of Icon.svelte, named by meaning, not by appearance. */
 export const ICONS = {
   copy: Copy,
   check: Check,

@@ -1,29 +1,29 @@
 import { area, line } from 'd3-shape';
 
-/** Values over equal steps; the gaps of a line are null. */
+/** Values over equal steps; gaps are null. */
 export interface Line {
   values: readonly (number | null)[];
-  /** Whether what is below the line is filled. */
+  /** Fills the area below the line. */
   filled?: boolean;
 }
 
-/** What draws a line: the `d` of SVG paths, empty where there is nothing to draw. */
+/** The `d` attributes of a line's SVG paths; empty when there is nothing to draw. */
 interface LinePaths {
   line: string;
   area: string;
-  /** A mark for each value, where there are too few for lines: one between two gaps would not be seen. */
+  /** A dot per value, in short series only: a line would not show a value between two gaps. */
   points: string;
 }
 
 const WIDTH = 1_000;
 const HEIGHT = 100;
-/** Above the highest value, so that its stroke is not cut off. */
+/** Headroom above the highest value, so the stroke is not clipped. */
 const HEADROOM = 2;
 const POINTS_MAX = 30;
 
 /**
- * Lines in a box of `width` × `height`, which is stretched over whatever room there is; its full height stands for the
- * largest value of all lines, and for `topMin` at least.
+ * Lines in a `width` × `height` box, stretched to its container. The full height is the largest value of all lines, and
+ * at least `topMin`.
  */
 export function linesOf(
   rows: readonly Line[],
@@ -35,7 +35,7 @@ export function linesOf(
 }
 
 function pathsOf({ values, filled = false }: Line, y: (value: number) => number): LinePaths {
-  // On the axis all along, it would only cover the others.
+  // A line of zeros would only cover the others.
   if (values.every((value) => value === null || value === 0)) return { line: '', area: '', points: '' };
   const step = WIDTH / Math.max(1, values.length - 1);
   const dots = values.map((value, index): [number, number] | null =>

@@ -1,4 +1,4 @@
-/** Rows that Page Up and Page Down pass over. */
+/** Rows per Page Up and Page Down. */
 const PAGE = 10;
 
 const STEPS: Record<string, (index: number) => number> = {
@@ -10,19 +10,19 @@ const STEPS: Record<string, (index: number) => number> = {
   End: () => Infinity,
 };
 
-/** Where a key leads from `index` in a list of `count`; undefined for keys that lead nowhere. */
+/** The index that a key leads to from `index` in a list of `count`; undefined for other keys. */
 export function stepTo(event: KeyboardEvent, index: number, count: number): number | undefined {
   const step = STEPS[event.key];
   if (step === undefined || count === 0 || event.ctrlKey || event.metaKey || event.altKey) return undefined;
   return Math.min(count - 1, Math.max(0, step(index)));
 }
 
-/** Frames after which a row that is asked for has been drawn and measured, or will not be. */
+/** Frames to wait for a requested row to be rendered and measured. */
 const FRAMES_MAX = 20;
 
 /**
- * Brings the focus to an element that a virtual list is about to draw: until it has been measured it is there, hidden,
- * and takes no focus.
+ * Focuses an element that a virtual list is about to render. Until measured, the element is hidden and can't take the
+ * focus.
  */
 export async function focusWhenDrawn(find: () => HTMLElement | null | undefined): Promise<void> {
   for (let frame = 0; frame < FRAMES_MAX; frame++) {
@@ -33,7 +33,7 @@ export async function focusWhenDrawn(find: () => HTMLElement | null | undefined)
   }
 }
 
-/** Moves the focus by those keys among links that belong together. For `{@attach}` on what holds them. */
+/** Arrow-key navigation among the links of a container; for `{@attach}`. */
 export function moveByLinks(holder: HTMLElement): () => void {
   function press(event: KeyboardEvent): void {
     const links = [...holder.querySelectorAll<HTMLElement>('a[href]')];

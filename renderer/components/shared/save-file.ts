@@ -1,4 +1,4 @@
-/** Lets the reader save something that the page made, under the name that it proposes. */
+/** Offers generated data for download under a suggested name. */
 export function saveFile(
   fileName: string,
   content: string | Uint8Array<ArrayBuffer> | readonly string[],
@@ -10,6 +10,6 @@ export function saveFile(
   link.href = url;
   link.download = fileName;
   link.click();
-  // The click has taken what it needs by the next turn.
+  // The click has read the URL by the next turn.
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }

@@ -1,2 +1,2 @@
-/** What a colour stands for: moss for health, amber for attention, brick for failure, water for information. */
+/** Meanings of colours: moss is health, amber attention, brick failure, water information. */
 export type Tone = 'neutral' | 'moss' | 'amber' | 'brick' | 'water';
