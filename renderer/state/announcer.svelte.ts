@@ -1,9 +1,9 @@
 import type { RealTime } from '../time/real-time.ts';
 
-/** Long enough for a screen reader to begin; then the text goes, so that the same words can be said again. */
+/** Long enough for a screen reader to start; the text is cleared afterwards so it can be repeated. */
 const SPOKEN_MS = 2_000;
 
-/** What is said aloud to those who listen instead of look. One voice for the page, so that nothing interrupts itself. */
+/** Announcements for screen readers, from a single live region so they do not interrupt each other. */
 export class Announcer {
   #text = $state('');
   #timer: { cancel(): void } | null = null;

@@ -1,8 +1,8 @@
 import { readExactly, writeExactly, type ExactValue } from '../json/json-text.ts';
 
 /**
- * What an OpenAPI 3 document says, in the form in which it is shown. The document may be somebody else's (an upstream's),
- * so nothing is taken for granted: what is not as it should be is left out.
+ * An OpenAPI 3 document in the form the page displays. The document may come from an upstream, so nothing is assumed:
+ * malformed parts are skipped.
  */
 
 export interface ApiDocument {
@@ -10,11 +10,11 @@ export interface ApiDocument {
   version: string;
   description: string | undefined;
   groups: OperationGroup[];
-  /** The schemas that have a name, in the document's order; each is read when it is asked for. */
+  /** The named schemas in document order, each parsed on access. */
   schemas: { name: string; read: () => SchemaView }[];
 }
 
-/** Operations with a tag in common. */
+/** Operations with the same tag. */
 export interface OperationGroup {
   tag: string;
   description: string | undefined;
@@ -22,21 +22,21 @@ export interface OperationGroup {
 }
 
 export interface ApiOperation {
-  /** Its operation id or, without one, method and path. */
+  /** Its operation id, or method and path without one. */
   id: string;
   method: string;
-  /** A template: `/pets/{petId}`. */
+  /** A path template: `/pets/{petId}`. */
   path: string;
   summary: string | undefined;
   description: string | undefined;
   deprecated: boolean;
-  /** The day of its removal, as the document has it (`x-sunset`). */
+  /** The removal date given by the document (`x-sunset`). */
   sunset: string | undefined;
   /** `x-stability`. */
   stability: string | undefined;
-  /** Whether it takes credentials. */
+  /** Whether it requires credentials. */
   secured: boolean;
-  /** What goes in and comes out; read when it is asked for, because documents can have thousands of operations. */
+  /** Parameters, body and responses, parsed on access because documents can have thousands of operations. */
   details: () => OperationDetails;
 }
 
@@ -70,17 +70,17 @@ export interface ApiResponse {
   content: ApiContent | undefined;
 }
 
-/** A schema as it is shown. */
+/** A schema for display. */
 export interface SchemaView {
-  /** The name under which it is shared. */
+  /** The name of a shared schema. */
   name: string | undefined;
   /** `integer`, `array of Pet`, `any`. */
   type: string;
   format: string | undefined;
   description: string | undefined;
-  /** `from 1`, `to 100`, `default 20`: what a value must keep to, in words. */
+  /** `from 1`, `to 100`, `default 20`: the constraints, in words. */
   constraints: string[];
-  /** The values that there are, as they are typed. */
+  /** The enumerated values, as typed. */
   choices: string[];
   default: string | undefined;
   properties: { name: string; required: boolean; schema: SchemaView }[];
@@ -91,19 +91,21 @@ type Node = { [name: string]: ExactValue };
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
 
-/** References that lead to references. */
+/** The maximum length of a chain of references. */
 const REFERENCES_MAX = 10;
 
-/** Schemas within schemas: beyond this, the name has to do. */
+/** The maximum nesting of schemas; deeper ones are shown by name only. */
 const DEPTH_MAX = 8;
 
-/** Schemas that are drawn of one operation: what refers to itself in many places would grow without end. */
+/**
+ * The maximum number of schemas per operation; schemas with several references to themselves would grow without end.
+ */
 const SCHEMAS_MAX = 1_000;
 
-/** Of operations that have no tag. */
+/** The group of operations without a tag. */
 const UNTAGGED = 'Operations';
 
-/** The document in `text`; undefined when it is no OpenAPI document of version 3. */
+/** The document in `text`; undefined if it is not OpenAPI 3. */
 export function readApiDocument(text: string): ApiDocument | undefined {
   const root = readExactly(text);
   if (!isNode(root) || !/^3\./.test(textOf(root['openapi']) ?? '')) return undefined;
@@ -121,7 +123,7 @@ export function readApiDocument(text: string): ApiDocument | undefined {
   };
 }
 
-/** Every operation of a document, in the order in which it is shown. */
+/** Every operation of a document, in display order. */
 export const operationsOf = (document: ApiDocument): ApiOperation[] => [
   ...new Map(
     document.groups.flatMap(({ operations }) => operations).map((operation) => [operation.id, operation]),
@@ -141,7 +143,7 @@ class Reader {
     for (const { tags, operation } of this.#operations()) {
       for (const tag of tags) byTag.set(tag, [...(byTag.get(tag) ?? []), operation]);
     }
-    // A tag that is declared is shown even when nothing has it: it is a group of the API.
+    // A declared tag is a group of the API, so it is shown even when empty.
     const declared = listOf(this.#root['tags']).map(nodeOf);
     const names = new Set([...declared.flatMap(({ name }) => textOf(name) ?? []), ...byTag.keys()]);
     return [...names].map((tag) => ({
@@ -194,7 +196,7 @@ class Reader {
     return this.#schema(schema, name);
   }
 
-  /** An operation's own parameter wins over its path's. Cookies are not among what can be sent here. */
+  /** An operation's own parameter overrides its path's. Cookies are skipped: the page can't send them. */
   #parameters(nodes: readonly ExactValue[]): ApiParameter[] {
     const parameters = nodes.flatMap((candidate): ApiParameter[] => {
       const node = this.#resolve(candidate);
@@ -226,7 +228,7 @@ class Reader {
     };
   }
 
-  /** Of several media types JSON, or the first. */
+  /** JSON if it is among the media types, otherwise the first. */
   #content(node: Node): ApiContent | undefined {
     const types = Object.entries(nodeOf(node['content']));
     const [mediaType, value] = types.find(([type]) => /[/+]json\b/.test(type)) ?? types[0] ?? [];
@@ -271,7 +273,7 @@ class Reader {
     };
   }
 
-  /** What a reference leads to within this document; an empty node where it leads nowhere. */
+  /** The target of a reference within this document; an empty node if there is none. */
   #resolve(value: ExactValue | undefined): Node {
     let node = nodeOf(value);
     for (let step = 0; typeof node['$ref'] === 'string'; step++) {
@@ -282,7 +284,7 @@ class Reader {
     return node;
   }
 
-  /** What a JSON pointer (RFC 6901) names. */
+  /** The value at a JSON pointer (RFC 6901). */
   #at(pointer: string): ExactValue | undefined {
     return pointer.split('/').reduce<ExactValue | undefined>((value, segment) => {
       const name = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -310,13 +312,13 @@ function typeOf(node: Node, items: SchemaView | undefined, hasProperties: boolea
   return hasProperties ? 'object' : 'any';
 }
 
-/** Bounds that say nothing beyond the format. */
+/** Bounds that the format implies. */
 const FORMAT_RANGES: Record<string, readonly [ExactValue, ExactValue]> = {
   int32: [-2147483648, 2147483647],
   int64: [-9223372036854775808n, 9223372036854775807n],
 };
 
-/** What a value must keep to beyond its type, in words. */
+/** The constraints beyond the type, in words. */
 function constraintsOf(node: Node): string[] {
   const valueOf = (name: string): string | undefined => {
     const value = node[name];
@@ -342,7 +344,7 @@ function constraintsOf(node: Node): string[] {
     ...words('a multiple of', 'multipleOf'),
     ...count('minLength', 'maxLength', 'character', 'characters'),
     ...count('minItems', 'maxItems', 'item', 'items'),
-    // A format says it better than the pattern that spells it out.
+    // A format is more readable than the equivalent pattern.
     ...(node['format'] === undefined ? words('matches', 'pattern') : []),
     ...words('default', 'default'),
   ].filter((part) => part !== '');
@@ -367,5 +369,5 @@ const listOf = (value: ExactValue | undefined): ExactValue[] => (Array.isArray(v
 const textOf = (value: ExactValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** A value as it would be typed into a field. */
+/** A value as the user would type it. */
 const shown = (value: ExactValue): string => (typeof value === 'string' ? value : writeExactly(value));

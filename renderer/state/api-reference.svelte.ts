@@ -8,15 +8,15 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { readApiDocument, type ApiDocument, type ApiOperation } from './api-document.ts';
 import { Trial } from './api-trial.svelte.ts';
 
-/** What the engine knows of a project's API. */
+/** A project's API as the engine knows it. */
 export interface Description {
   environment: Environment;
   baseUrl: string;
-  /** Undefined when none is served, or it is none of OpenAPI 3. */
+  /** Undefined when the target serves none, or not in OpenAPI 3. */
   document: ApiDocument | undefined;
 }
 
-/** As whom requests are sent: as an API key of the project by its id, with a secret, or as nobody. */
+/** The credentials of a request: an API key of the project by id, with its secret, or none. */
 export type Credential = { kind: 'key'; keyId: string } | { kind: 'secret' } | { kind: 'none' };
 
 export interface ApiReferenceOptions extends Source {
@@ -24,15 +24,15 @@ export interface ApiReferenceOptions extends Source {
   environment: Environment;
 }
 
-/** The description of a project's API, and what is tried of it. Secrets are held in memory only. */
+/** The description of a project's API and the requests tried on it. Secrets stay in memory. */
 export class ApiReference {
   readonly description: LiveQuery<Description>;
   readonly keys: LiveQuery<ApiKey[]>;
   secret = $state('');
   #environment = $state<Environment>('production');
   #chosen = $state.raw<Credential | undefined>(undefined);
-  /** What was typed for each operation, while the page is open. */
-  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- an entry is made when it is asked for; nobody waits for one
+  /** The typed values per operation, while the page is open. */
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- entries are created on access and never awaited
   readonly #trials = new Map<string, Trial>();
   readonly #options: ApiReferenceOptions;
 
@@ -55,7 +55,7 @@ export class ApiReference {
         if (text !== null && read?.text !== text) read = { text, document: readApiDocument(text) };
         return { environment, baseUrl, document: text === null ? undefined : read?.document };
       },
-      // Another primary or slug is another base address.
+      // A change of primary or slug changes the base address.
       concerns: concerning('projects.changed'),
     });
     this.keys = new LiveQuery({
@@ -76,12 +76,12 @@ export class ApiReference {
     this.description.reread();
   }
 
-  /** The keys that can be chosen. */
+  /** The selectable keys. */
   get usableKeys(): ApiKey[] {
     return (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === undefined);
   }
 
-  /** As whom requests are sent: as chosen, else as the project's oldest key. */
+  /** The selected credentials, by default the project's oldest key. */
   get credential(): Credential {
     const chosen = this.#chosen;
     const usable = this.usableKeys;
@@ -94,7 +94,7 @@ export class ApiReference {
     this.#chosen = credential;
   }
 
-  /** What is typed and was answered for an operation; undefined is a request of one's own. */
+  /** The trial of an operation; of a custom request when undefined. */
   trialOf(operation: ApiOperation | undefined): Trial {
     const id = operation?.id ?? '';
     const known = this.#trials.get(id);
@@ -122,7 +122,7 @@ export class ApiReference {
       projectId: project.id,
       environment: this.#environment,
       ...request,
-      // A document may name others; the engine says which there are.
+      // The document may name other servers; the engine lists the allowed ones.
       method: request.method as Exclude<Input['method'], undefined>,
       ...(credential.kind === 'key' && { keyId: credential.keyId }),
       ...(credential.kind === 'secret' && { secret: this.secret.trim() }),

@@ -4,7 +4,7 @@ import type { ApiContent, ApiOperation, ApiParameter } from './api-document.ts';
 import { Form } from './form.svelte.ts';
 import { collectHeaders, fillPath, parameterKey, readMembers, writeBody } from './trial-request.ts';
 
-/** A request without whom it is for and who sends it. */
+/** A request without its target and credentials. */
 export interface TrialRequest {
   method: string;
   path: string;
@@ -13,12 +13,12 @@ export interface TrialRequest {
 }
 
 export interface TrialOptions {
-  /** Undefined: a request of one's own, with any method and path. */
+  /** Undefined for a custom request with any method and path. */
   operation: ApiOperation | undefined;
   send: (request: TrialRequest) => Promise<ApiExchange>;
 }
 
-/** What is typed, beside parameters and body fields; named as the engine names the places of its input. */
+/** Fields other than parameters and body members, named like the engine's input paths. */
 interface TrialValues extends Record<string, unknown> {
   method: string;
   path: string;
@@ -30,14 +30,14 @@ interface TrialValues extends Record<string, unknown> {
 
 export type BodyForm = 'fields' | 'text';
 
-/** One operation being tried: what is typed, and the last exchange. */
+/** The trial of one operation: typed values and the last exchange. */
 export class Trial {
   readonly form: Form<TrialValues, ApiExchange>;
   readonly parameters: readonly ApiParameter[];
   readonly content: ApiContent | undefined;
-  /** By place and name, as `parameterKey` says. */
+  /** By location and name, see `parameterKey`. */
   typed: Record<string, string> = $state({});
-  /** Members of the body, by name. */
+  /** Body members, by name. */
   fields: Record<string, string> = $state({});
   #bodyForm = $state<BodyForm>('text');
   #exchange = $state.raw<ApiExchange | undefined>(undefined);
@@ -69,7 +69,7 @@ export class Trial {
     });
   }
 
-  /** Whether the body can be typed member by member. */
+  /** Whether the body can be edited member by member. */
   get hasFields(): boolean {
     return (this.content?.schema.properties.length ?? 0) > 0;
   }
@@ -78,7 +78,7 @@ export class Trial {
     return this.#bodyForm;
   }
 
-  /** Going over to text takes what was typed along; going back does not, because not every text fits into fields. */
+  /** Switching to text copies the typed members; switching back does not, because not every text fits into fields. */
   set bodyForm(form: BodyForm) {
     if (form === 'text' && this.#bodyForm === 'fields') this.form.values.body = this.#fieldsText;
     this.#bodyForm = form;
@@ -89,7 +89,7 @@ export class Trial {
     return this.#exchange;
   }
 
-  /** What will be sent. */
+  /** The request to send. */
   get request(): TrialRequest {
     const { method, path, headers } = this.form.values;
     const body = this.#bodyForm === 'fields' ? this.#fieldsText : this.form.values.body;

@@ -10,18 +10,18 @@ export interface AttachmentOptions {
   projectId: string;
 }
 
-/** Where a hostname is attached already. */
+/** The current owner of a hostname. */
 export interface Holder {
   hostname: string;
   projectId: string;
 }
 
-/** Attaching a hostname, with the ways out of each refusal. */
+/** Attaches a hostname and offers a fix for each refusal. */
 export class Attachment {
   readonly form: Form<{ hostname: string }, Domain>;
-  /** Changes the plan, and tries again; the domain when it is attached. */
+  /** Changes the plan and retries; the domain once attached. */
   readonly changePlan: Task<[], Domain | undefined>;
-  /** Deploys, and tries again. */
+  /** Deploys and retries. */
   readonly deploy: Task<[], Domain | undefined>;
   #deployFault = $state<string | undefined>(undefined);
   #holder = $state.raw<Holder | undefined>(undefined);
@@ -42,12 +42,12 @@ export class Attachment {
     });
   }
 
-  /** Who has the hostname, where that is why it was refused. */
+  /** The owner of the hostname, if that is the reason for the refusal. */
   get holder(): Holder | undefined {
     return this.form.code === 'in_use' ? this.#holder : undefined;
   }
 
-  /** Why a deploy did not help. */
+  /** The reason why a deploy did not help. */
   get deployFault(): string | undefined {
     return this.#deployFault ?? this.deploy.failure;
   }
@@ -65,7 +65,7 @@ export class Attachment {
       const { hostname, projectId } = await this.#client.domains.get({ hostname: this.form.values.hostname.trim() });
       this.#holder = { hostname, projectId };
     } catch {
-      // The message at the field names its project; without an answer there is only no link to it.
+      // The fault at the field names the project already; only the link is missing.
     }
   }
 }

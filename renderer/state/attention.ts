@@ -5,20 +5,20 @@ import type { Tone } from '../components/shared/tone.ts';
 import type { Place } from '../navigation/places.ts';
 import { banAt, type NamedCaller } from './callers.ts';
 
-/** Something that someone should look at: what it is, and where it is dealt with. */
+/** A problem that needs the user's attention, with a link to its fix. */
 export interface Attention {
   id: string;
   tone: Extract<Tone, 'amber' | 'brick'>;
   icon: IconName;
   text: string;
-  /** Until when, on the app's clock, in epoch milliseconds: of what passes by itself. */
+  /** The end of a temporary problem, in epoch milliseconds on the app's clock. */
   untilMs?: number;
-  /** Where to go, and how the way there is called. */
+  /** The address and label of the link. */
   link?: { place: Omit<Place, 'project'>; label: string };
 }
 
 export interface AttentionSources {
-  /** In the engine's own sentences; without the one about the clock, which the band says on every page. */
+  /** The engine's own messages, except the one about the clock, which the band shows on every page. */
   warnings: readonly string[];
   domains: readonly Domain[];
   callers: readonly NamedCaller[];
@@ -27,7 +27,7 @@ export interface AttentionSources {
   nowMs: number;
 }
 
-/** What of a project, and of Vivarium, is not as it should be; what keeps requests from being served first. */
+/** The problems of a project and of Vivarium, those that block requests first. */
 export function listAttention({ warnings, domains, callers, deploys, nowMs }: AttentionSources): Attention[] {
   return [
     ...deployAttention(deploys),
@@ -50,7 +50,7 @@ function deployAttention([latest]: readonly Deploy[]): Attention[] {
   ];
 }
 
-/** A domain is told by the first thing that is wrong with it. What merely takes its time is not. */
+/** Reports the first problem of a domain; a pending step is not a problem. */
 function domainAttention({ hostname, state, checks }: Domain): Attention[] {
   const wrong =
     checks.find(({ outcome }) => outcome === 'failed') ?? checks.find(({ outcome }) => outcome === 'unknown');

@@ -5,19 +5,19 @@ import { closestZone, nameWithin } from './record-plan.ts';
 
 export type CaaEdit = CaaVerdict['edits'][number];
 
-/** A record as one writes it into a zone file. */
+/** A record in zone-file notation. */
 export const caaLine = ({ name, value }: CaaEdit): string => `${name}. CAA ${value}`;
 
-/** Whether all of the edits are of names in these zones, so that they can be made here. */
+/** Whether all edited names are in these zones, so Vivarium can make the edits. */
 export const canBeMade = (edits: readonly CaaEdit[], zones: readonly ZoneInfo[]): boolean =>
   edits.length > 0 && edits.every(({ name }) => closestZone(name, zones) !== null);
 
-/** What most providers begin with. */
+/** The default of most DNS providers. */
 const TTL_SECONDS = 3600;
 
 /**
  * Makes the edits in Vivarium's own zones, in order.
- * @returns the way back.
+ * @returns a function that undoes them.
  */
 export async function makeEdits(client: Client, edits: readonly CaaEdit[]): Promise<() => Promise<void>> {
   const zones = await client.zones.list({});
@@ -25,7 +25,7 @@ export async function makeEdits(client: Client, edits: readonly CaaEdit[]): Prom
   const goBack = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };
-  // A record that another one takes the place of leaves it its TTL.
+  // A replacement keeps the TTL of the record it replaces.
   let ttl = TTL_SECONDS;
   try {
     for (const { action, name, value } of edits) {

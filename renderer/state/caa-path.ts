@@ -1,18 +1,18 @@
 import type { CaaStep, CaaVerdict } from '../../main/contract/caa.ts';
 
-/** One name on the way from the asked name up to the root. */
+/** One step of the walk from the queried name up to the root. */
 export interface PathStep {
-  /** The labels that were left behind on the way here, with the dot: `www.`; empty at the beginning. */
+  /** The labels dropped so far, with the dot: `www.`; empty at the start. */
   dropped: string;
-  /** The name that is asked here; empty for the root. */
+  /** The queried name; empty for the root. */
   name: string;
   decision: CaaStep['decision'] | 'not_asked';
   reason: string;
-  /** In zone-file notation; `decisive` ones are what the verdict rests on. */
+  /** In zone-file notation; the verdict rests on `decisive` ones. */
   records: readonly { text: string; decisive: boolean }[];
 }
 
-/** The whole way, what was not asked included, so that one sees how far the search went. */
+/** The whole path, including names beyond the end of the walk. */
 export function pathOf({ trace, decisive }: CaaVerdict): PathStep[] {
   const first = trace[0]?.name ?? '';
   const asked = trace.map((step): PathStep => ({
@@ -32,7 +32,7 @@ export function pathOf({ trace, decisive }: CaaVerdict): PathStep[] {
   return [...asked, ...above];
 }
 
-/** The names above one, the root as the empty one last. */
+/** The ancestors of a name, ending with the root as the empty name. */
 function namesAbove(name: string): string[] {
   if (name === '') return [];
   const labels = name.split('.').slice(1);

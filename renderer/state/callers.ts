@@ -2,24 +2,24 @@ import type { ApiKey } from '../../main/contract/keys.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { PlanLimits } from '../../main/contract/projects.ts';
 
-/** From this share of a limit on, a caller is worth a look. */
+/** The share of a limit from which a caller is marked. */
 export const NEAR_LIMIT_SHARE = 0.8;
 
 /** `idle`: no window has begun · `ok` · `near`: from 80 % · `exhausted`: the next request is refused. */
 export type GaugeLevel = 'idle' | 'ok' | 'near' | 'exhausted';
 
-/** One rate window as it is at a moment of the app's clock. */
+/** One rate window at a moment of the app's clock. */
 export interface Gauge {
   limit: number;
   used: number;
   level: GaugeLevel;
-  /** Epoch milliseconds; undefined while no window has begun. */
+  /** Epoch milliseconds; undefined before the first request. */
   resetsAtMs: number | undefined;
 }
 
 type WindowUsage = CallerUsage['minute'];
 
-/** A window whose time has passed is over: the next request begins a new one, whatever the engine said last. */
+/** An expired window counts as idle, because the next request begins a new one. */
 export function gaugeAt(window: WindowUsage, nowMs: number): Gauge {
   const resetsAtMs = window.resetsAt === undefined ? undefined : Date.parse(window.resetsAt);
   if (resetsAtMs === undefined || resetsAtMs <= nowMs) {
@@ -30,14 +30,14 @@ export function gaugeAt(window: WindowUsage, nowMs: number): Gauge {
   return { limit: window.limit, used: window.used, level, resetsAtMs };
 }
 
-/** Until when a caller is banned, in epoch milliseconds; undefined when it is not, or no longer. */
+/** The end of a ban in epoch milliseconds; undefined if there is none or it is over. */
 export function banAt(usage: CallerUsage, nowMs: number): number | undefined {
   if (usage.bannedUntil === undefined) return undefined;
   const untilMs = Date.parse(usage.bannedUntil);
   return untilMs > nowMs ? untilMs : undefined;
 }
 
-/** A caller with what a person knows it by. */
+/** A caller with a readable name. */
 export interface NamedCaller {
   usage: CallerUsage;
   /** A key's name, or the address. */
@@ -48,8 +48,8 @@ export interface NamedCaller {
 }
 
 /**
- * Everyone whose use of the limits can be shown: who has called, and the keys that have not yet. Keys first, in the
- * order they were made, then addresses by name, so that rows stay where they are while numbers move.
+ * All callers, and the keys without requests yet. Keys come first, in order of creation, then addresses by name, so
+ * rows do not move when counts change.
  */
 export function nameCallers(
   usages: readonly CallerUsage[],
@@ -72,13 +72,13 @@ export function nameCallers(
   return named;
 }
 
-/** An API key that is in force, with its use of the limits. */
+/** An active API key with its use of the limits. */
 export interface KeyInUse {
   key: ApiKey;
   usage: CallerUsage;
 }
 
-/** The keys in force in the order of `keys`, each with its use of the limits, and the addresses by name. */
+/** The active keys in the order of `keys`, each with its use of the limits, and the addresses by name. */
 export function groupCallers(
   usages: readonly CallerUsage[],
   keys: readonly ApiKey[],

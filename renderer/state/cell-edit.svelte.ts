@@ -3,9 +3,7 @@ import { describeFailure, issuesOf } from '../connection/failure.ts';
 import { ConnectionLostError } from '../connection/transport.ts';
 import type { EditableColumn } from './grid-cursor.svelte.ts';
 
-/**
- * A cell while it is edited. What the engine says against it stands at the cell, and what was typed stays.
- */
+/** A cell in edit mode. After a refusal it shows the engine's reason and keeps the typed text. */
 export class CellEdit {
   readonly pet: PetRecord;
   readonly column: EditableColumn;
@@ -33,7 +31,7 @@ export class CellEdit {
     return this.text !== this.pet[this.column];
   }
 
-  /** Sends what was typed; whether the cell can be left. */
+  /** Saves the typed text; returns whether the cell can be left. */
   async save(): Promise<boolean> {
     if (this.#saving) return false;
     if (!this.changed) return true;

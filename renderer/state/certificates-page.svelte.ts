@@ -7,15 +7,15 @@ import { TrustStores } from './trust-stores.svelte.ts';
 
 export type RootInfo = Awaited<ReturnType<Client['ca']['get']>>;
 
-/** Where the root's private key is kept. */
+/** The storage of the root's private key. */
 export type KeyStorage = RootInfo['key']['storage'];
 
-/** The root, where it is trusted, and the domains whose leaves it signs. */
+/** The root, its trust stores, and the domains with their leaves. */
 export class CertificatesPage {
   readonly root: LiveQuery<RootInfo>;
   readonly domains: LiveQuery<readonly Domain[]>;
   readonly trust: TrustStores;
-  /** Moves the root's private key; the engine says why it can't. */
+  /** Moves the root's private key; the engine reports why it can't. */
   readonly keyMove: Task<[to: KeyStorage]>;
   readonly #client: Client;
 
@@ -26,7 +26,7 @@ export class CertificatesPage {
       changes,
       time,
       read: (signal) => client.ca.get({}, { signal }),
-      // The settings say where its private key is kept.
+      // The settings contain the location of the private key.
       concerns: ({ type }) => type === 'ca.changed' || type === 'settings.changed',
     });
     this.domains = new LiveQuery({
@@ -39,12 +39,12 @@ export class CertificatesPage {
     this.keyMove = new Task((caKey) => client.settings.update({ caKey }));
   }
 
-  /** Domains that wait for the root to be extended. */
+  /** Domains that wait for an extension of the root. */
   get waiting(): readonly Domain[] {
     return (this.domains.value ?? []).filter(isSuffixMissing);
   }
 
-  /** The form by which the root is extended. */
+  /** The form that extends the root. */
   extension(suffix = ''): Form<{ suffix: string }, RootInfo> {
     return new Form<{ suffix: string }, RootInfo>({
       values: { suffix },
@@ -60,17 +60,17 @@ export class CertificatesPage {
   }
 }
 
-/** Whether the root may not sign for it; also when the attempts have been given up since. */
+/** Whether the root may not sign for the domain, including after the attempts were given up. */
 export const isSuffixMissing = ({ checks }: Domain): boolean =>
   checks.some(({ code, outcome }) => code === 'suffix_not_permitted' && outcome !== 'ok');
 
-/** The name that a domain's owner has registered: itself, or what its record's name is relative to. */
+/** The registered name: the domain itself, or the zone that its record's name is relative to. */
 export function registeredName({ hostname, kind, instructions: [instruction] }: Domain): string {
   const label = `${instruction?.name ?? ''}.`;
   return kind === 'apex' || !hostname.startsWith(label) ? hostname : hostname.slice(label.length);
 }
 
-/** Those that have a certificate first, each group by name. */
+/** Domains with a certificate first, each group by name. */
 function inOrder(domains: readonly Domain[]): Domain[] {
   const rank = ({ certificate }: Domain): number => (certificate.notAfter === undefined ? 1 : 0);
   const byName = (a: Domain, b: Domain): number => (a.hostname < b.hostname ? -1 : 1);

@@ -2,25 +2,25 @@ import type { TrafficSummary } from '../../main/contract/traffic.ts';
 import type { Tone } from '../components/shared/tone.ts';
 import { formatCount, formatCounted, formatMilliseconds } from '../time/format.ts';
 
-/** One line of a chart, with the name and the value that stand beside it. */
+/** One line of a chart, with its legend. */
 export interface ChartRow {
   name: string;
   tone: Exclude<Tone, 'neutral'>;
-  /** Told apart by more than colour: lengths of strokes and gaps, in pixels. */
+  /** Dash and gap lengths in pixels, so lines differ by more than colour. */
   dash: readonly number[];
   values: readonly (number | null)[];
-  /** Over the whole range, in words. */
+  /** The total over the range, in words. */
   figure: string;
 }
 
 export interface Chart {
   title: string;
   rows: readonly ChartRow[];
-  /** The least that the height stands for. */
+  /** The minimum of the top value. */
   topMin: number;
-  /** What the height stands for, in words. */
+  /** The label of the top value. */
   top: string;
-  /** All of it in a sentence, for those who listen. */
+  /** The text alternative for screen readers. */
   spoken: string;
 }
 
@@ -33,17 +33,17 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const largest = (rows: readonly Pick<ChartRow, 'values'>[]): number =>
   rows.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
 
-/** One decimal below ten: 0.2 requests a second are not none. */
+/** One decimal below ten, so 0.2 requests per second does not become 0. */
 const rate = (value: number): string => (value > 0 && value < 10 ? value.toFixed(1) : formatCount(Math.round(value)));
 
-/** Beside a line of what came per second, how much came in all. */
+/** The total of a line that shows values per second. */
 const inAll = (count: number): string => `${formatCount(count)} in all`;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const latency = (ms: number | null): string => (ms === null ? '–' : formatMilliseconds(ms));
 
-/** What a summary is drawn as. */
+/** The charts of a summary. */
 export function chartsOf(summary: TrafficSummary): Chart[] {
   const { stepSeconds, requests, refused, statuses, latencyMs, quotaUsed, whole } = summary;
   const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
@@ -103,16 +103,16 @@ function statusRow(name: string, tone: ChartRow['tone'], dash: readonly number[]
   return { name, tone, dash, values, figure: formatCount(sum(values)) };
 }
 
-/** One line of the table that says what the charts show; its values as they are written. */
+/** One row of the table that repeats the charts' values as text. */
 export interface TableRow {
-  /** How long ago the step began, in seconds. */
+  /** The age of the step's start, in seconds. */
   agoSeconds: number;
   cells: readonly string[];
 }
 
 export const TABLE_HEADS = ['Requests', 'Refused', '2xx', '3xx', '4xx', '5xx', 'p50', 'p90', 'p99', 'Quota used'];
 
-/** The steps in which anything happened, the latest first. */
+/** The steps with any traffic, the latest first. */
 export function tableOf({
   stepSeconds,
   requests,

@@ -1,12 +1,12 @@
 import type { Check, Instruction } from '../../main/contract/domains.ts';
 
-/** What of a fix is to be pasted somewhere, and what that is in words. */
+/** Text of a fix to paste, with a description. */
 export interface Paste {
   text: string;
   what: string;
 }
 
-/** The record that a fix tells to add, where it names one: the domain's own, or a CAA record in zone-file notation. */
+/** The record named in a fix: the domain's own record, or a CAA record in zone-file notation. */
 export function pasteOf({ fix }: Pick<Check, 'fix'>, instructions: readonly Instruction[]): Paste | undefined {
   if (fix === undefined) return undefined;
   const own = instructions

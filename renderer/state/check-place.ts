@@ -2,13 +2,13 @@ import type { DoctorCheck } from '../../main/contract/doctor.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Place } from '../navigation/places.ts';
 
-/** Where in the interface a check can be dealt with, and what the way there is called. */
+/** The place and link label for fixing a check. */
 export interface CheckPlace {
   place: Place;
   label: string;
 }
 
-/** Undefined where that is outside of it, or on the page itself. */
+/** Undefined when the fix is outside the interface or on the current page. */
 export function placeOfCheck(
   { id, area, projectId }: Pick<DoctorCheck, 'id' | 'area' | 'projectId'>,
   projects: readonly Pick<Project, 'id' | 'slug'>[],

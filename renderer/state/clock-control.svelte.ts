@@ -9,13 +9,13 @@ import type { Toasts } from './toasts.svelte.ts';
 
 export interface Preset {
   by: string;
-  /** On a button: `+1 h`. */
+  /** The button label: `+1 h`. */
   short: string;
-  /** In a sentence: "Forward by 1 hour". */
+  /** The sentence: "Forward by 1 hour". */
   long: string;
 }
 
-/** Lengths that mean something here: the two rate windows, a ban, a day's check, a renewal, a certificate's life. */
+/** Useful lengths: the two rate windows, a ban, the daily check, a renewal, a certificate's life. */
 export const PRESETS: readonly Preset[] = [
   { by: 'PT1M', short: '1 min', long: '1 minute' },
   { by: 'PT10M', short: '10 min', long: '10 minutes' },
@@ -25,7 +25,7 @@ export const PRESETS: readonly Preset[] = [
   { by: 'P90D', short: '90 days', long: '90 days' },
 ];
 
-/** From when on getPet is gone (specification, section 4.3). */
+/** The removal of getPet (specification, section 4.3). */
 export const SUNSET = '2030-12-05T00:00:00.000Z';
 
 export interface ClockControlOptions {
@@ -34,7 +34,7 @@ export interface ClockControlOptions {
   toasts: Pick<Toasts, 'say' | 'fail'>;
 }
 
-/** Moves the app's clock, and says what fell due on the way. */
+/** Moves the app's clock and reports the events that fell due. */
 export class ClockControl {
   readonly forwarding: Form<{ by: string }, ClockMove>;
   readonly setting: Form<{ to: string }, ClockMove>;
@@ -59,12 +59,12 @@ export class ClockControl {
     return this.#adjusting.running || this.forwarding.submitting || this.setting.submitting;
   }
 
-  /** Puts the app's time into the field for a date and time, to change from there. */
+  /** Sets the date and time field to the app's time. */
   showNow(): void {
     this.setting.reset({ to: formatLocalInput(this.#options.clock.nowMs) });
   }
 
-  /** Forward by what stands in the field. True when it was done. */
+  /** Advances by the duration in the field. True on success. */
   async forward(): Promise<boolean> {
     const { by } = this.forwarding.values;
     const move = await this.forwarding.submit();
@@ -74,7 +74,7 @@ export class ClockControl {
     return true;
   }
 
-  /** To the date and time in the field. True when it was done. */
+  /** Moves to the date and time in the field. True on success. */
   async set(): Promise<boolean> {
     const move = await this.setting.submit();
     if (move === undefined) return false;
@@ -113,7 +113,7 @@ export class ClockControl {
     else if (this.#adjusting.failure !== undefined) toasts.fail(`The clock was not moved. ${this.#adjusting.failure}`);
   }
 
-  /** Shows the new time at once, and puts in words what came of the move. */
+  /** Shows the new time at once and reports the events that the move triggered. */
   #tell(done: string, { happened, ...reading }: ClockMove & ClockReading): string {
     const { clock } = this.#options;
     const isForward = Date.parse(reading.now) > clock.nowMs;
@@ -123,7 +123,7 @@ export class ClockControl {
   }
 }
 
-/** What a field for dates and times holds, which is in the reader's zone, as the engine takes it. */
+/** The engine's input for a `datetime-local` value, which is in the reader's time zone. */
 function readMoment(text: string): string {
   const atMs = Date.parse(text);
   return Number.isNaN(atMs) ? text : new Date(atMs).toISOString();

@@ -9,7 +9,7 @@ export interface ConfigurationEditorOptions extends Source {
   projectId: string;
 }
 
-/** The configuration of a project's domains as JSON: as it is, and while it is edited. */
+/** The domain configuration of a project as JSON, displayed and edited. */
 export class ConfigurationEditor {
   readonly configuration: LiveQuery<DomainConfiguration>;
   #draft = $state<string | undefined>(undefined);
@@ -28,7 +28,7 @@ export class ConfigurationEditor {
     });
   }
 
-  /** What is shown: what is being edited, or what is in force. */
+  /** The edited text, or the configuration in force. */
   get text(): string {
     return this.#draft ?? this.stored;
   }
@@ -38,7 +38,7 @@ export class ConfigurationEditor {
     this.#fault = undefined;
   }
 
-  /** What is in force, as one keeps it in a file. */
+  /** The configuration in force, formatted as a file. */
   get stored(): string {
     const { value } = this.configuration;
     return value === undefined ? '' : `${JSON.stringify(value, null, 2)}\n`;
@@ -61,7 +61,7 @@ export class ConfigurationEditor {
     this.#fault = undefined;
   }
 
-  /** Takes it over: attaches what is named and missing, sets the primary and the redirects. Removes no domain. */
+  /** Applies the text: attaches missing domains, sets the primary and the redirects. Removes no domain. */
   async apply(): Promise<boolean> {
     const before = this.configuration.value;
     if (this.#applying || before === undefined) return false;
@@ -70,7 +70,7 @@ export class ConfigurationEditor {
     const { client, projectId } = this.#options;
     this.#applying = true;
     try {
-      // The engine judges what is in it, unknown fields included.
+      // The engine validates the content, including unknown fields.
       const after = await client.domains.import({ projectId, configuration: configuration as object });
       this.#draft = undefined;
       this.#report(before, after);

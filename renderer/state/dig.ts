@@ -4,13 +4,13 @@ import type { Client } from '../connection/transport.ts';
 export type DnsAnswer = Awaited<ReturnType<Client['dns']['query']>>;
 type AnswerRecord = DnsAnswer['answer'][number];
 
-/** A question as one types it: `www.acme.test CAA`. */
+/** A query as typed: `www.acme.test CAA`. */
 export interface DnsQuestion {
   name: string;
   type: string;
 }
 
-/** A question as it stands in the address. */
+/** A query as written in the address. */
 export const formatQuestion = ({ name, type }: DnsQuestion): string => `${name} ${type}`;
 
 export function readQuestion(text: string | undefined): DnsQuestion | undefined {
@@ -18,7 +18,7 @@ export function readQuestion(text: string | undefined): DnsQuestion | undefined 
   return name === '' || more.length > 0 ? undefined : { name, type };
 }
 
-/** The command that asks the same of the same server. */
+/** The command that sends the same query to the same server. */
 export function digCommand({ question, server }: DnsAnswer): string {
   const { address, port, transport } = server;
   const words = ['dig', posixWord(`@${address}`), '-p', String(port), ...(transport === 'tcp' ? ['+tcp'] : [])];
@@ -31,12 +31,11 @@ const SECTIONS = [
   ['ADDITIONAL', 'additional'],
 ] as const;
 
-/** Names that are longer push their own line out, not all of them. */
+/** A longer name shifts only its own line. */
 const NAME_COLUMN_MAX = 40;
 
 /**
- * An answer as `dig` writes it, line by line: header, question, and each section that has something in zone-file
- * notation, its columns aligned.
+ * An answer in `dig` format: header, question, and each non-empty section in zone-file notation with aligned columns.
  */
 export function digLines(answer: DnsAnswer): string[] {
   const { question } = answer;
@@ -58,7 +57,7 @@ export function digLines(answer: DnsAnswer): string[] {
 }
 
 function headerLines({ rcode, id, flags, ednsOctets, detail, answer, authority, additional }: DnsAnswer): string[] {
-  // The OPT record counts among the additional ones.
+  // The header counts the OPT record as additional.
   const others = additional.length + (ednsOctets === undefined ? 0 : 1);
   const counts = `QUERY: 1, ANSWER: ${answer.length}, AUTHORITY: ${authority.length}, ADDITIONAL: ${others}`;
   return [
@@ -81,7 +80,7 @@ function footerLines({ server, octets, elapsedMs }: DnsAnswer): string[] {
 
 export type AnswerKind = 'answered' | 'nodata' | 'delegated' | 'nxdomain' | 'refused' | 'failed';
 
-/** What an answer means; an empty one is no failure. */
+/** The meaning of an answer; an empty one is not a failure. */
 export function kindOf({ rcode, answer, authority, flags }: DnsAnswer): AnswerKind {
   if (rcode === 'NXDOMAIN') return 'nxdomain';
   if (rcode === 'REFUSED') return 'refused';

@@ -10,13 +10,13 @@ interface QuestionValues extends Record<string, unknown>, DnsQuestion {}
 export interface DnsAskingOptions {
   client: Client;
   changes: ChangeSource;
-  /** Whether the server asked is Vivarium's own. Another one is asked by hand only. */
+  /** Whether the resolver is Vivarium's own. Other resolvers are queried only on request. */
   asksItself: () => boolean;
 }
 
 /**
- * Questions to the DNS server. The last answer keeps itself true as long as it comes from Vivarium's own server: it is
- * asked again when zones or records change, or what was on its way arrives.
+ * DNS queries. An answer from Vivarium's own server stays current: the query is repeated when zones or records change
+ * and when a propagating change becomes visible.
  */
 export class DnsAsking {
   readonly form: Form<QuestionValues, DnsAnswer>;
@@ -24,7 +24,7 @@ export class DnsAsking {
   #failure = $state<string | undefined>(undefined);
   #asked: DnsQuestion | null = null;
   #attempt = 0;
-  /** What a link asked for before there was a connection. */
+  /** A query from a link, before there was a connection. */
   #waiting: DnsQuestion | null = null;
   readonly #options: DnsAskingOptions;
   readonly #unsubscribe: () => void;
@@ -45,12 +45,12 @@ export class DnsAsking {
     return this.#answer;
   }
 
-  /** Why the answer could not be kept true. */
+  /** The reason why the last refresh failed. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** Asks what stands in the form. */
+  /** Sends the query in the form. */
   async ask(): Promise<DnsAnswer | undefined> {
     const { name, type } = this.form.values;
     this.#attempt += 1;
@@ -62,7 +62,7 @@ export class DnsAsking {
     return answer;
   }
 
-  /** Asks as soon as there is a connection. */
+  /** Queries once there is a connection. */
   askOnceConnected(question: DnsQuestion): void {
     this.form.reset({ ...question });
     if (this.#options.changes.following) void this.ask();

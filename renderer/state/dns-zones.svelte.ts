@@ -9,16 +9,16 @@ import { shownRows, type RecordRow } from './record-rows.ts';
 import type { SettingsSource } from './settings-query.ts';
 import type { Undoable } from './toasts.svelte.ts';
 
-/** What the engine reads in one import, in characters (`ZONE_TEXT_MAX` of the contract). */
+/** The engine's limit for one import, in characters (`ZONE_TEXT_MAX` of the contract). */
 export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
-/** The platform's own zone, as its table shows it. */
+/** The platform zone, as its table shows it. */
 export interface PlatformZone {
   name: string;
   rows: readonly RecordRow[];
 }
 
-/** What a zone has, taken before it goes. */
+/** A zone's contents, saved before it is removed. */
 export interface ZoneCopy {
   zone: ZoneInfo;
   text: string;
@@ -29,7 +29,7 @@ interface ZoneValues extends Record<string, unknown> {
   supportsAlias: boolean;
 }
 
-/** The zones of this Vivarium: the user's, and the platform's own. */
+/** All zones: the user's and the platform's. */
 export class DnsZones {
   readonly zones: LiveQuery<ZoneInfo[]>;
   readonly platform: LiveQuery<PlatformZone>;
@@ -42,7 +42,7 @@ export class DnsZones {
       changes,
       time,
       read: (signal) => client.zones.list({}, { signal }),
-      // Zones tell how many records they have.
+      // A zone includes its record count.
       concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',
     });
     this.platform = new LiveQuery({
@@ -57,13 +57,13 @@ export class DnsZones {
     this.settings = settings;
   }
 
-  /** How long a change is on its way, in milliseconds; undefined until it is known. */
+  /** The propagation delay in milliseconds; undefined until loaded. */
   get propagationMs(): number | undefined {
     const settings = this.settings.value;
     return settings === undefined ? undefined : parseDuration(settings.propagation);
   }
 
-  /** Whether questions go to Vivarium's own server. */
+  /** Whether verification queries Vivarium's own server. */
   get asksItself(): boolean {
     return this.settings.value?.resolver === 'local';
   }
@@ -75,18 +75,18 @@ export class DnsZones {
     });
   }
 
-  /** Takes from a zone what can be made anew of it. */
+  /** Exports a zone so it can be restored. */
   async copy(zone: ZoneInfo): Promise<ZoneCopy> {
     const { text } = await this.#client.zones.export({ name: zone.name });
     return { zone, text };
   }
 
-  /** Whether a zone can come back from its copy. */
+  /** Whether a copy is small enough to be imported. */
   canReturn({ text }: ZoneCopy): boolean {
     return text.length <= ZONE_TEXT_MAX;
   }
 
-  /** Removes a zone with its records; the way back makes it anew from the copy. */
+  /** Removes a zone with its records; undo restores it from the copy. */
   async remove({ zone, text }: ZoneCopy): Promise<Undoable> {
     const { name, supportsAlias } = zone;
     await this.#client.zones.remove({ name });

@@ -3,7 +3,7 @@ import type { Change } from '../connection/connection.svelte.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** What areas are called, in the order of the report. */
+/** Area titles, in report order. */
 export const AREA_TITLES: Record<DoctorArea, string> = {
   engine: 'Vivarium',
   listeners: 'Listeners',
@@ -19,7 +19,7 @@ export const AREA_TITLES: Record<DoctorArea, string> = {
 
 const AREAS = Object.keys(AREA_TITLES) as DoctorArea[];
 
-/** What to look at again after a change. The rest costs more than it tells, and is looked at by hand. */
+/** The areas to re-check after a change. The others are too expensive and run only on request. */
 const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
   'clock.changed': ['clock', 'domains'],
   'ca.changed': ['trust', 'root', 'domains'],
@@ -29,13 +29,13 @@ const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
   'settings.changed': ['dns', 'root'],
 };
 
-/** The doctor's report: made when the page opens, in parts after changes, and as a whole on request. */
+/** The doctor's report: complete on opening and on request, updated in part after changes. */
 export class DoctorPage {
   readonly query: LiveQuery<DoctorReport>;
-  /** What the next run looks at. */
+  /** The areas of the next run. */
   #due: readonly DoctorArea[] = AREAS;
   #looking = $state(true);
-  /** The last report; the query’s own value is not there yet when it reads for the first time. */
+  /** The last report; the query has no value yet during its first read. */
   #last: DoctorReport | undefined;
   readonly #client: Client;
 
@@ -53,12 +53,12 @@ export class DoctorPage {
     });
   }
 
-  /** Whether everything is being looked at. */
+  /** Whether a complete run is under way. */
   get looking(): boolean {
     return this.#looking;
   }
 
-  /** The checks of a status, in the order of the areas. */
+  /** The checks with a status, in area order. */
   of(status: DoctorStatus): readonly DoctorCheck[] {
     return this.query.value?.checks.filter((check) => check.status === status) ?? [];
   }
@@ -80,7 +80,7 @@ export class DoctorPage {
 
   async #run(signal: AbortSignal): Promise<DoctorReport> {
     const before = this.#last;
-    // Without anything due the connection is back, after which anything may be otherwise.
+    // Nothing is due after a reconnect, when every area may have changed.
     const whole = before === undefined || this.#due.length === 0 || this.#due.length === AREAS.length;
     const areas = whole ? AREAS : this.#due;
     this.#due = [];
@@ -98,7 +98,7 @@ export class DoctorPage {
   }
 }
 
-/** `before` with those areas as they are in `report`. */
+/** `before` with those areas replaced from `report`. */
 export function merge(before: DoctorReport, report: DoctorReport, areas: readonly DoctorArea[]): DoctorReport {
   const checks = AREAS.flatMap((area) =>
     (areas.includes(area) ? report : before).checks.filter((check) => check.area === area),
@@ -108,7 +108,7 @@ export function merge(before: DoctorReport, report: DoctorReport, areas: readonl
   return { ...report, counts, checks };
 }
 
-/** The verdict over all, in a sentence. */
+/** The overall verdict as a sentence. */
 export function verdictOf({ failed, warning }: DoctorReport['counts']): string {
   if (failed > 0) return failed === 1 ? 'One check failed' : `${failed} checks failed`;
   if (warning > 0) return 'Nothing failed';

@@ -14,15 +14,15 @@ export interface DomainActionsOptions {
   toasts: Pick<Toasts, 'say' | 'fail' | 'done'>;
   announcer: Pick<Announcer, 'say'>;
   projectId: string;
-  /** Told what a check has found, before anything is read again. */
+  /** Called with the result of a check before any refresh. */
   onverified: (domain: Domain) => void;
 }
 
-/** What is called *Verify* until it succeeds once is called *Re-verify* after that. */
+/** The action is *Verify* until it succeeds once, then *Re-verify*. */
 export const verbOf = ({ verifiedAt }: Domain): 'Verify' | 'Re-verify' =>
   verifiedAt === undefined ? 'Verify' : 'Re-verify';
 
-/** What can be done to the domains of a project, from the list and from the detail alike. Each reports by itself. */
+/** The actions on a project's domains, shared by the list and the detail. Each reports its own result. */
 export class DomainActions {
   readonly #busy = new SvelteSet<string>();
   readonly #options: DomainActionsOptions;
@@ -31,12 +31,12 @@ export class DomainActions {
     this.#options = options;
   }
 
-  /** Whether something is being done to the hostname. */
+  /** Whether an action on the hostname is running. */
   isBusy(hostname: string): boolean {
     return this.#busy.has(hostname);
   }
 
-  /** Looks at the DNS now. What it found shows at the domain, so it is only said aloud. */
+  /** Checks the DNS now. The domain shows the findings, so they are only announced to screen readers. */
   async verify(hostname: string): Promise<Domain | undefined> {
     const domain = await this.#do(hostname, ({ domains }) => domains.verify({ hostname }));
     if (domain !== undefined) {
@@ -46,7 +46,7 @@ export class DomainActions {
     return domain;
   }
 
-  /** Issues its certificate anew. Why it is refused stands at the domain by then, so it is not said a second time. */
+  /** Issues a new certificate. The domain shows a refusal, so it is not reported again. */
   async renew(hostname: string): Promise<void> {
     const renewed = await this.#do(
       hostname,
@@ -56,7 +56,7 @@ export class DomainActions {
     if (renewed !== undefined) this.#options.toasts.say(`${hostname} has a new certificate.`);
   }
 
-  /** Takes effect at once. The way back attaches it again, with what the project had of it. */
+  /** Takes effect at once. Undo attaches the domain again, with its redirects and primary. */
   async remove(hostname: string): Promise<boolean> {
     const { client, projectId, toasts } = this.#options;
     const before = await this.#do(hostname, async ({ projects, domains }) => {
@@ -78,7 +78,7 @@ export class DomainActions {
     return true;
   }
 
-  /** Shows base addresses with this hostname; null: with the platform's own. */
+  /** Uses this hostname in base addresses; null: the platform's own. */
   async makePrimary(hostname: string | null): Promise<void> {
     const { client, projectId, toasts } = this.#options;
     const before = await this.#do(hostname ?? '', async ({ projects, domains }) => {
@@ -94,7 +94,7 @@ export class DomainActions {
     });
   }
 
-  /** Puts the right record of a domain into Vivarium's own DNS. */
+  /** Adds the right record of a domain to Vivarium's own DNS. */
   async putRecord(hostname: string, plan: Extract<RecordPlan, { kind: 'put' }>): Promise<boolean> {
     const undo = await this.#do(hostname, (client) => carryOut(client, plan));
     if (undo === undefined) return false;
@@ -107,7 +107,7 @@ export class DomainActions {
     return true;
   }
 
-  /** Makes the smallest change that turns a CAA verdict around, in Vivarium's own DNS. */
+  /** Makes the smallest change that reverses a CAA verdict, in Vivarium's own DNS. */
   async changeCaa(hostname: string, edits: readonly CaaEdit[]): Promise<void> {
     const undo = await this.#do(hostname, (client) => makeEdits(client, edits));
     if (undo === undefined) return;
@@ -122,13 +122,13 @@ export class DomainActions {
     });
   }
 
-  /** Lets the root sign for a suffix; certificates that waited for it are issued. */
+  /** Lets the root sign for a suffix; pending certificates are then issued. */
   async extendRoot(hostname: string, suffix: string): Promise<void> {
     const extended = await this.#do(hostname, ({ ca }) => ca.extend({ suffix }));
     if (extended !== undefined) this.#options.toasts.say(`The root may sign for ${suffix}. Trust its new certificate.`);
   }
 
-  /** Another plan, for domains that the one there is does not allow. */
+  /** Changes the plan, for domains that the current one does not allow. */
   async changePlan(plan: Exclude<Plan, 'enterprise'>): Promise<boolean> {
     const { client, projectId, toasts } = this.#options;
     const before = await this.#do('', async ({ projects }) => {
@@ -146,7 +146,7 @@ export class DomainActions {
     return true;
   }
 
-  /** Moves the app's clock, so that what waits for a moment happens now. */
+  /** Moves the app's clock to a pending event. */
   async advanceTo(at: string): Promise<void> {
     const moved = await this.#do('', ({ clock }) => clock.set({ to: at }));
     if (moved !== undefined) this.#options.toasts.say('The app’s clock was moved forward. It can be reset at the top.');
@@ -161,7 +161,9 @@ export class DomainActions {
     await client.domains.setRedirects({ projectId, redirects: [...kept, ...lost] });
   }
 
-  /** Does one thing at a time to a hostname; a failure is reported, in the engine's words unless `tell` has others, and gives undefined. */
+  /**
+   * Runs one action per hostname at a time. A failure is reported, in `messageFor`'s words if any, and gives undefined.
+   */
   async #do<Output>(
     hostname: string,
     work: (client: Client) => Promise<Output>,

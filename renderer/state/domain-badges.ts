@@ -2,14 +2,14 @@ import type { Domain, DomainState } from '../../main/contract/domains.ts';
 import type { IconName } from '../components/shared/icons.ts';
 import type { Tone } from '../components/shared/tone.ts';
 
-/** A state as it is drawn: tone, picture and words, any of which is enough by itself. */
+/** A state for display: tone, icon and words, each sufficient alone. */
 export interface StateBadge {
   tone: Tone;
   icon: IconName;
   text: string;
 }
 
-/** Amber waits for somebody to do something; brick is wrong. */
+/** Amber means action needed; brick means failure. */
 const HOSTNAME: Record<DomainState, StateBadge> = {
   pending: { tone: 'amber', icon: 'pending', text: 'pending' },
   verified: { tone: 'moss', icon: 'ok', text: 'verified' },
@@ -17,10 +17,10 @@ const HOSTNAME: Record<DomainState, StateBadge> = {
   suspended: { tone: 'amber', icon: 'pause', text: 'suspended' },
 };
 
-/** Where the hostname stands. */
+/** The badge of the hostname. */
 export const hostnameBadge = (state: DomainState): StateBadge => HOSTNAME[state];
 
-/** Where its certificate stands. A pending one that was refused wants attention; one that is merely on its way does not. */
+/** The badge of the certificate. A refused pending one needs attention; one merely in progress does not. */
 export function certificateBadge({ state, reason }: Domain['certificate']): StateBadge {
   switch (state) {
     case 'none':
@@ -30,7 +30,7 @@ export function certificateBadge({ state, reason }: Domain['certificate']): Stat
         ? { tone: 'water', icon: 'waiting', text: 'certificate pending' }
         : { tone: 'amber', icon: 'refused', text: 'certificate refused' };
     case 'issued':
-      // A certificate that still holds while its renewal is refused.
+      // The certificate is still valid although its renewal is refused.
       return reason === undefined
         ? { tone: 'moss', icon: 'lock', text: 'certificate issued' }
         : { tone: 'amber', icon: 'lock', text: 'renewal refused' };

@@ -6,7 +6,7 @@ import { leafQuery } from './leaf-detail.svelte.ts';
 import { readLocalRecords, type LocalRecords } from './record-plan.ts';
 import type { SettingsSource } from './settings-query.ts';
 
-/** Whose issuance is rehearsed. Empty texts stand for what the settings say. */
+/** The CA identity to rehearse. Empty values mean those of the settings. */
 export interface Rehearsal {
   issuer: string;
   wildcard: boolean;
@@ -16,7 +16,7 @@ export interface Rehearsal {
 
 const OWN: Rehearsal = { issuer: '', wildcard: false, method: '', accountUri: '' };
 
-/** A walk, and who asks by default. */
+/** A walk, and the CA identity of the settings. */
 export interface CaaAnswer {
   verdict: CaaVerdict;
   identity: Settings['caaIdentity'];
@@ -26,7 +26,7 @@ export interface DomainDetailOptions extends SettingsSource {
   hostname: string;
 }
 
-/** What is known of one domain beside itself. Made when it comes into view, closed when it leaves. */
+/** The details of one domain. Created when it is selected, closed when it is not. */
 export class DomainDetail {
   readonly caa: LiveQuery<CaaAnswer>;
   /** Null while there is none. */
@@ -68,12 +68,12 @@ export class DomainDetail {
     return this.#rehearsal;
   }
 
-  /** Whether the walk is another one than that which decides about the certificate here. */
+  /** Whether the walk differs from the one that decides about the certificate. */
   get rehearsing(): boolean {
     return JSON.stringify(this.#rehearsal) !== JSON.stringify(OWN);
   }
 
-  /** Walks for somebody else, or for another kind of certificate. */
+  /** Walks for another CA or certificate type. */
   rehearse(changes: Partial<Rehearsal>): void {
     this.#rehearsal = { ...this.#rehearsal, ...changes };
     this.caa.reread();

@@ -2,7 +2,7 @@ import type { Domain } from '../../main/contract/domains.ts';
 import { formatCount } from '../time/format.ts';
 import { outlookOf } from './domain-outlook.ts';
 
-/** What narrows the list. The values stand in the address. */
+/** The list's filters. The values appear in the address. */
 export const DOMAIN_FILTERS = [
   { value: 'all', label: 'All domains', matches: () => true },
   { value: 'attention', label: 'Needs attention', matches: needsAttention },
@@ -18,17 +18,17 @@ export const DOMAIN_FILTERS = [
 
 export type DomainFilter = (typeof DOMAIN_FILTERS)[number]['value'];
 
-/** The filter that an address names; all where it names none. */
+/** The filter in an address; all by default. */
 export const readFilter = (text: string | undefined): DomainFilter =>
   DOMAIN_FILTERS.find(({ value }) => value === text)?.value ?? 'all';
 
-/** Whether somebody has to do something; what is merely on its way comes by itself. */
+/** Whether the domain needs action by the user; pending steps complete on their own. */
 function needsAttention(domain: Domain): boolean {
   const { tone } = outlookOf(domain);
   return tone === 'amber' || tone === 'brick';
 }
 
-/** The filters with how many domains each would show, without those that would show none. */
+/** The filters with the number of matching domains, without empty ones. */
 export function filterChoices(
   domains: readonly Domain[],
   chosen: DomainFilter,
@@ -42,8 +42,8 @@ export function filterChoices(
 }
 
 /**
- * The domains that a search and a filter leave, by their labels from the right, which keeps the names of one zone together and
- * does not change while their states do.
+ * The domains that match a search and a filter, sorted by labels from the right: this keeps a zone's names together and
+ * does not depend on state.
  */
 export function listDomains(
   domains: readonly Domain[],
@@ -58,7 +58,7 @@ export function listDomains(
     .map(({ domain }) => domain);
 }
 
-/** Numbers by their value: `tenant-2` before `tenant-10`. */
+/** Numeric order: `tenant-2` before `tenant-10`. */
 const { compare } = new Intl.Collator('en', { numeric: true });
 
 function compareLabels(a: readonly string[], b: readonly string[]): number {

@@ -2,7 +2,7 @@ import type { Check, CheckCode, Domain } from '../../main/contract/domains.ts';
 import type { IconName } from '../components/shared/icons.ts';
 import type { Tone } from '../components/shared/tone.ts';
 
-/** What a check found wrong, in a few words for a list. */
+/** The fault of a check, in a few words for a list. */
 const TROUBLES: Record<CheckCode, string> = {
   hostname_invalid: 'Not a hostname',
   hostname_reserved: 'A reserved name',
@@ -31,32 +31,32 @@ const TROUBLES: Record<CheckCode, string> = {
 /** A code in a few words. */
 export const troubleOf = (code: CheckCode): string => TROUBLES[code];
 
-/** What is shown in full elsewhere on the page. */
+/** Replaces messages whose detail the page shows elsewhere. */
 const IN_SHORT: Partial<Record<CheckCode, string>> = {
   caa_forbids: 'The CAA walk below shows the record that forbids it, and the smallest change that would permit it.',
   caa_lookup_failed:
     'Nobody knows what the CAA records say, so none may be assumed. The walk below shows where it ended.',
 };
 
-/** The way out that the interface itself can offer. */
+/** The fix that the interface offers. */
 export type OutlookAction = 'verify' | 'plan' | 'clock' | 'root';
 
-/** Where a domain stands as a whole, and what comes next. */
+/** The overall state of a domain, and the next step. */
 export interface Outlook {
   tone: Exclude<Tone, 'neutral'>;
   icon: IconName;
   /** A few words, for the list and above the detail. */
   title: string;
-  /** What it means, in a sentence or two. */
+  /** An explanation in one or two sentences. */
   text: string;
-  /** What the interface waits for. */
+  /** The next scheduled event. */
   due?: { what: string; at: string };
   action?: OutlookAction;
-  /** For `root`: what it has to be extended by. */
+  /** For `root`: the suffix to add to its constraints. */
   suffix?: string;
 }
 
-/** Suspension first, then what is wrong with the hostname, then with its certificate. */
+/** Suspension first, then faults of the hostname, then of its certificate. */
 export function outlookOf(domain: Domain): Outlook {
   if (domain.state === 'suspended') return SUSPENDED;
   const trouble = domain.checks.find(isTrouble);
@@ -72,7 +72,7 @@ const SUSPENDED: Outlook = {
   action: 'plan',
 };
 
-/** What speaks against a domain. `moved` only adds to what was found, so it is told where nothing else is. */
+/** The fault to report. `moved` only accompanies another finding, so it is reported only when alone. */
 const isTrouble = ({ code, outcome }: Check): boolean =>
   (outcome === 'failed' || outcome === 'unknown') && code !== 'timed_out';
 
@@ -167,10 +167,10 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
   }
 }
 
-/** What decides about a certificate alone; the hostname is right. */
+/** Faults of the certificate only; the hostname is correct. */
 const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_lookup_failed', 'suffix_not_permitted']);
 
-/** Something is wrong, and the certificate that there is goes on holding. */
+/** There is a fault, but the current certificate remains valid. */
 function renewalOutlook(trouble: Check): Outlook {
   const { code, outcome, message } = trouble;
   const ofCertificate = OF_CERTIFICATE.has(code);
@@ -183,7 +183,7 @@ function renewalOutlook(trouble: Check): Outlook {
   };
 }
 
-/** What the root has to be extended by is in the fix, as the call that does it. */
+/** The fix contains the suffix, as the argument of the call that adds it. */
 function wayOut({ code, fix }: Check): Pick<Outlook, 'action' | 'suffix'> {
   const suffix = code === 'suffix_not_permitted' ? /"suffix": "([^"]+)"/.exec(fix ?? '')?.[1] : undefined;
   return suffix === undefined ? { action: 'verify' } : { action: 'root', suffix };

@@ -4,7 +4,7 @@ import type { StatusReport } from '../../main/contract/status.ts';
 import { rootFile } from './first-request.ts';
 import { limitsHold } from './project-target.ts';
 
-/** An address of a domain at this machine's listeners; the ports that URLs leave out are left out. */
+/** A domain's URL at this machine's listeners, without default ports. */
 export function domainUrl(hostname: string, secure: boolean, ports: StatusReport['ports']): string {
   const port = secure ? ports.https : ports.http;
   const usual = port === (secure ? 443 : 80);
@@ -19,8 +19,8 @@ export interface DomainRequestOptions {
 }
 
 /**
- * A request to a domain that works when pasted into a shell in which `$VIVARIUM_KEY` is set, whatever the system's DNS knows:
- * `--resolve` takes the place of the answer, `--cacert` that of trust.
+ * A request to a domain, for a shell with `$VIVARIUM_KEY` set. It works with any system DNS and trust store:
+ * `--resolve` supplies the address, `--cacert` the root.
  */
 export function domainRequest({ hostname, secure, status: { ports, dataDir }, project }: DomainRequestOptions): string {
   const port = secure ? ports.https : ports.http;
@@ -33,6 +33,6 @@ export function domainRequest({ hostname, secure, status: { ports, dataDir }, pr
   return lines.join(' \\\n  ');
 }
 
-/** The question that verification begins with, to Vivarium's own DNS server; undefined while that has no port. */
+/** The first query of verification, to Vivarium's own DNS server; undefined while that has no port. */
 export const digCommand = (hostname: string, type: string, { dns }: StatusReport['ports']): string | undefined =>
   dns === undefined ? undefined : `dig @127.0.0.1 -p ${dns} ${posixWord(hostname)} ${posixWord(type)}`;

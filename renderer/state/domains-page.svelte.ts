@@ -10,10 +10,10 @@ import { readFilter, type DomainFilter } from './domain-list.ts';
 import { RedirectEditor } from './redirect-editor.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-/** Longer than the time between two presses of a key that is held down. */
+/** Longer than the repeat interval of a held key. */
 export const PASSING_MS = 120;
 
-/** What of the domains is shown. */
+/** The shown part of the Domains page. */
 export const PARTS = [
   { value: 'domains', label: 'Domains' },
   { value: 'redirects', label: 'Redirects' },
@@ -29,14 +29,14 @@ export interface DomainsPageOptions extends Source {
   project: () => Project;
 }
 
-/** The Domains page of a project. What it shows stands in the address, so that it can be linked to and gone back from. */
+/** The Domains page of a project. The address contains its whole view state, so it can be linked and returned to. */
 export class DomainsPage {
   readonly domains: LiveQuery<Domain[]>;
   readonly actions: DomainActions;
   readonly redirects: RedirectEditor;
   readonly configuration: ConfigurationEditor;
   readonly #options: DomainsPageOptions;
-  /** What was attached here, until the list that is read next has it. */
+  /** The hostname just attached, until the list includes it. */
   #justAttached = $state<string | undefined>(undefined);
   #passing: { cancel(): void } | undefined;
 
@@ -48,7 +48,7 @@ export class DomainsPage {
       changes,
       time,
       read: (signal) => client.domains.list({ projectId }, { signal }),
-      // Instructions depend on the zones, checks on the clock; of two changes at once, only one is of this project.
+      // Instructions depend on the zones, checks on the clock; other changes matter only for this project.
       concerns: (change) =>
         ['zones.changed', 'clock.changed'].includes(change.type) ||
         (['domains.changed', 'certificates.changed', 'projects.changed'].includes(change.type) &&
@@ -66,12 +66,12 @@ export class DomainsPage {
     this.configuration = new ConfigurationEditor({ client, changes, time, toasts, projectId });
   }
 
-  /** The hostname that the address names. */
+  /** The hostname in the address. */
   get item(): string | undefined {
     return this.#options.navigator.place?.item;
   }
 
-  /** The domain that is shown beside the list. */
+  /** The selected domain. */
   get chosen(): Domain | undefined {
     return this.domains.value?.find(({ hostname }) => hostname === this.item);
   }
@@ -80,12 +80,12 @@ export class DomainsPage {
     return PARTS.find(({ value }) => value === this.#query['show'])?.value ?? 'domains';
   }
 
-  /** Whether a domain is being attached; with an item, it is that one. */
+  /** Whether the user is attaching a domain; with an item, that one. */
   get attaching(): boolean {
     return this.#query['attach'] !== undefined;
   }
 
-  /** Whether the domain that the address names is there, and only the list does not know it yet. */
+  /** Whether the domain in the address exists, but the list does not include it yet. */
   get awaited(): boolean {
     return this.item !== undefined && this.item === this.#justAttached && this.chosen === undefined;
   }
@@ -102,12 +102,12 @@ export class DomainsPage {
     return this.domains.value?.filter(({ state }) => state === 'suspended').length ?? 0;
   }
 
-  /** Where the hostname redirects to, when it does. */
+  /** The redirect's target, if there is one. */
   redirectOf(hostname: string): string | undefined {
     return this.#options.project().redirects.find(({ from }) => from === hostname)?.to;
   }
 
-  /** The address of a domain, with what narrows the list. */
+  /** The address of a domain, with the list's filters. */
   hrefOf(hostname: string): string {
     const { search, filter } = this;
     const query = { search, state: filter === 'all' ? '' : filter };
@@ -133,7 +133,7 @@ export class DomainsPage {
     this.#options.navigator.narrow({ attach: undefined });
   }
 
-  /** Shows a domain if it is still the one a moment later: while a key is held down, only the last one is. */
+  /** Selects a domain after a short delay, so a held key selects only the last one. */
   pass(hostname: string): void {
     this.#passing?.cancel();
     this.#passing = this.#options.time.realTimer(PASSING_MS, () => {
@@ -142,7 +142,7 @@ export class DomainsPage {
     });
   }
 
-  /** Back to the list alone. */
+  /** Returns to the list. */
   leave(): void {
     this.#passing?.cancel();
     this.#options.navigator.show(undefined);
@@ -154,7 +154,7 @@ export class DomainsPage {
     this.#options.navigator.narrow({ attach: 'name', show: undefined });
   }
 
-  /** Goes on with the record of what was just attached. */
+  /** Continues with the record of the newly attached domain. */
   attached(hostname: string): void {
     this.#justAttached = hostname;
     this.domains.reread();
@@ -172,7 +172,7 @@ export class DomainsPage {
     return removed;
   }
 
-  /** Goes to the redirects, with one that begins at the domain. */
+  /** Opens the redirects with a new one from the domain. */
   redirect({ hostname }: Domain): void {
     this.showPart('redirects');
     if (!this.redirects.rows.some(({ from }) => from === hostname)) this.redirects.add(hostname);

@@ -9,16 +9,16 @@ import { readCount } from './typed-count.ts';
 
 type SettingsPatch = Parameters<Client['settings']['update']>[0];
 
-/** Settings that belong together, as they stand in fields. All values are texts. */
+/** A group of settings as form fields. All values are texts. */
 interface SettingsShape<Values extends Record<string, string>> {
-  /** What was saved, in a sentence's beginning: "The ban rule". */
+  /** The group as the subject of a sentence: "The ban rule". */
   what: string;
-  /** The fields under the places that the engine knows them by. */
+  /** The fields, named by the engine's input paths. */
   read: (settings: Settings) => Values;
   write: (values: Values) => SettingsPatch;
 }
 
-/** One group of settings: what is in force, what is typed, and the way from one to the other and back. */
+/** One group of settings: saved values, typed values, saving and undo. */
 export class SettingsGroup<Values extends Record<string, string> = Record<string, string>> {
   readonly form: Form<Values, Settings>;
   #saved: Values = $state.raw() as Values;
@@ -37,17 +37,17 @@ export class SettingsGroup<Values extends Record<string, string> = Record<string
     });
   }
 
-  /** Whether something was typed that is not in force. */
+  /** Whether the typed values differ from the saved ones. */
   get changed(): boolean {
     return !this.#equal(this.form.values, this.#saved);
   }
 
-  /** Whether what stands in the fields is what a first start has. */
+  /** Whether the fields contain the defaults. */
   get isDefault(): boolean {
     return this.#equal(this.form.values, this.#shape.read(DEFAULT_SETTINGS));
   }
 
-  /** Takes what is in force now; what someone is typing stays. */
+  /** Takes over the saved values, except while the user is editing. */
   adopt(settings: Settings): void {
     const wasChanged = this.changed;
     this.#saved = this.#shape.read(settings);
@@ -58,7 +58,7 @@ export class SettingsGroup<Values extends Record<string, string> = Record<string
     this.form.reset(this.#saved);
   }
 
-  /** Puts the defaults into the fields, to be saved. */
+  /** Fills in the defaults, unsaved. */
   fillDefaults(): void {
     this.form.reset(this.#shape.read(DEFAULT_SETTINGS));
   }
@@ -85,13 +85,13 @@ export class SettingsGroup<Values extends Record<string, string> = Record<string
   }
 }
 
-/** A duration in the form in which it is typed, so that 600 seconds and ten minutes are the same. */
+/** A duration in its typed form, so 600 seconds and ten minutes compare equal. */
 const typedDuration = (text: string): string => joinDuration(splitDuration(text));
 
 const BANS: SettingsShape<{ banAfter: string; banDuration: string }> = {
   what: 'Bans',
   read: ({ banAfter, banDuration }) => ({ banAfter: String(banAfter), banDuration: typedDuration(banDuration) }),
-  // Nothing typed would mean that it stays; it is sent as what it is, for the engine to refuse.
+  // An omitted value would mean no change; an empty one is sent for the engine to refuse.
   write: ({ banAfter, banDuration }) => ({ banAfter: readCount(banAfter) ?? Number.NaN, banDuration }),
 };
 
@@ -147,7 +147,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** How long the DNS and the CA take, by what one wants to see. */
+/** Presets for the delays of DNS and CA. */
 export const WAITING_PRESETS = [
   { value: 'instant', label: 'Instant', propagation: 'PT0S', issuanceDelay: 'PT0S' },
   { value: 'realistic', label: 'Realistic', propagation: 'PT1H', issuanceDelay: 'PT2M' },
@@ -156,7 +156,7 @@ export const WAITING_PRESETS = [
 
 export type WaitingPreset = (typeof WAITING_PRESETS)[number]['value'];
 
-/** The preset that these are; undefined when they are somebody's own. */
+/** The preset with these values; undefined for custom values. */
 export const presetOf = (values: { propagation: string; issuanceDelay: string }): WaitingPreset | undefined =>
   WAITING_PRESETS.find(
     ({ propagation, issuanceDelay }) =>
@@ -167,7 +167,7 @@ export interface EngineSettingsOptions extends SettingsSource {
   toasts: Toasts;
 }
 
-/** All settings of the engine, group by group; each is saved by itself. */
+/** All settings of the engine by group; each group is saved on its own. */
 export class EngineSettings {
   readonly bans;
   readonly waiting;
@@ -189,7 +189,7 @@ export class EngineSettings {
     });
   }
 
-  /** Puts a preset into the fields, to be saved. */
+  /** Fills in a preset, unsaved. */
   fillPreset(chosen: WaitingPreset): void {
     const preset = WAITING_PRESETS.find(({ value }) => value === chosen);
     if (preset === undefined) return;

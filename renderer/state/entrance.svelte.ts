@@ -7,15 +7,15 @@ const STORAGE_KEY = 'vivarium.token';
 export interface EntranceOptions {
   /** This page's own origin. */
   origin: string;
-  /** For as long as the tab lives. */
+  /** Lasts as long as the tab. */
   storage: KeyValueStorage;
-  /** Makes a session that signs in with `token`; not started. */
+  /** Creates a session that signs in with `token`, not started. */
   openSession: (token: string) => Session;
-  /** Goes to another Vivarium's page. */
+  /** Navigates to another Vivarium's page. */
   navigate: (href: string) => void;
 }
 
-/** The way in: finds the token, opens a session with it, and asks for a link when there is none or it is refused. */
+/** The sign-in: finds the token, opens a session with it, and asks for a link if there is none or it is refused. */
 export class Entrance {
   #session = $state.raw<Session | null>(null);
   #askedAgain = $state(false);
@@ -27,7 +27,7 @@ export class Entrance {
     this.#options = options;
   }
 
-  /** The session to show; null while a link is needed. */
+  /** The current session; null while a link is needed. */
   get session(): Session | null {
     const session = this.#session;
     if (session === null) return null;
@@ -35,24 +35,24 @@ export class Entrance {
     return unusable ? null : session;
   }
 
-  /** Whether a link is needed because the one there was is not taken. */
+  /** Whether a link is needed because the last token was refused. */
   get refused(): boolean {
     return this.#session?.connection.phase === 'refused';
   }
 
-  /** What is wrong with what was pasted. */
+  /** The fault of the pasted text. */
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** What was pasted last, so that a refusal does not take it away. */
+  /** The last pasted text, kept after a refusal. */
   get pasted(): string {
     return this.#pasted;
   }
 
   /**
-   * Takes the token out of `fragment`, or the one that this tab remembers. True when the fragment held one, which then
-   * must leave the address bar.
+   * Takes the token from `fragment`, or the one stored for this tab. True when it came from the fragment, which the
+   * caller must then remove from the address bar.
    */
   enter(fragment: string): boolean {
     const token = tokenOfFragment(fragment);
@@ -64,7 +64,7 @@ export class Entrance {
     return token !== null;
   }
 
-  /** Signs in with what someone pasted; `fault` says when it cannot be used. */
+  /** Signs in with the pasted text; `fault` explains why it can't be used. */
   paste(text: string): void {
     this.#fault = undefined;
     this.#pasted = text;
@@ -74,7 +74,7 @@ export class Entrance {
     else this.#fault = link.message;
   }
 
-  /** Shows a session that needs no link, because its page has a way of its own to the engine: the desktop's window. */
+  /** Shows a session without a link: the desktop window has its own channel to the engine. */
   admit(session: Session): void {
     this.#session?.stop();
     this.#askedAgain = false;
@@ -82,7 +82,7 @@ export class Entrance {
     session.start();
   }
 
-  /** Leaves a page whose engine no longer takes its token, to paste a new link. */
+  /** Leaves a session whose token the engine no longer accepts, to ask for a new link. */
   askAgain(): void {
     this.#askedAgain = true;
   }

@@ -6,9 +6,12 @@ export interface EntryDetailOptions extends Source {
   id: string;
 }
 
-/** One entry with headers, bodies and timings. What is over does not change: it is read once, and after a lost connection. */
+/**
+ * One entry with headers, bodies and timings. A finished exchange never changes, so it is read once, and after a
+ * reconnect.
+ */
 export class EntryDetail {
-  /** Null when it is gone, or was one of an earlier run of the engine. */
+  /** Null when the entry was dropped, or is from an earlier run of the engine. */
   readonly entry: LiveQuery<TrafficDetail | null>;
 
   constructor({ client, changes, time, id }: EntryDetailOptions) {
@@ -19,7 +22,7 @@ export class EntryDetail {
         try {
           return await client.traffic.get({ id }, { signal });
         } catch (error) {
-          // What has been read stays, whatever made room for newer ones meanwhile.
+          // Keep a loaded entry even after newer ones have displaced it from the log.
           if (error instanceof ORPCError && error.code === 'not_found') return this.entry.value ?? null;
           throw error;
         }

@@ -11,7 +11,7 @@ const CLASSES: Record<number, { tone: Tone; icon: IconName }> = {
   5: { tone: 'brick', icon: 'failed' },
 };
 
-/** How an exchange ended, as it is drawn: never by colour alone. */
+/** The outcome of an exchange for display, never by colour alone. */
 export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'aborted'>): {
   tone: Tone;
   icon: IconName;
@@ -27,7 +27,7 @@ export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'a
   return { ...look, text: String(status), title: status === 101 ? 'A WebSocket' : undefined };
 }
 
-/** The hostname that was asked for, without its port; empty where none was named. */
+/** The requested hostname without port; empty if there was none. */
 export const hostnameOf = ({ authority }: Pick<TrafficEntry, 'authority'>): string =>
   (authority ?? '').replace(/:\d+$/, '');
 
@@ -37,7 +37,7 @@ export const isHostnameOf = (hostname: string, url: string): boolean => new URL(
 export const protocolOf = ({ httpVersion }: Pick<TrafficEntry, 'httpVersion'>): string =>
   `HTTP/${httpVersion === '2.0' ? '2' : httpVersion}`;
 
-/** What each stage does. */
+/** A description of each stage. */
 export const STAGE_WORK: Record<StageName, string> = {
   listener: 'takes the request',
   authority: 'reads whom it is for',
@@ -48,16 +48,16 @@ export const STAGE_WORK: Record<StageName, string> = {
   target: 'answers it',
 };
 
-/** The stage that answered; a refusal of the limit is written by the target in its own form. */
+/** The stage that answered; for a rate limit the target only formats the refusal. */
 export const answeringStage = ({ stage, refusal }: Pick<TrafficEntry, 'stage' | 'refusal'>): StageName =>
   refusal === undefined ? stage : 'limit';
 
-/** One part of the time that an exchange took. */
+/** One phase of an exchange. */
 export interface TimedPart {
   part: TrafficDetail['timings'][number]['part'];
   label: string;
   ms: number;
-  /** Where it begins and how long it is, as shares of the whole. */
+  /** Start and length, as shares of the total. */
   from: number;
   share: number;
 }
@@ -68,7 +68,7 @@ const PARTS: Record<TimedPart['part'], string> = {
   receiving: 'Until the answer’s end',
 };
 
-/** The parts of an exchange's time, one after the other. */
+/** The phases of an exchange, in order. */
 export function timeline(timings: TrafficDetail['timings']): TimedPart[] {
   const whole = timings.reduce((sum, { ms }) => sum + ms, 0);
   let passed = 0;

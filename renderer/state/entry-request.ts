@@ -5,7 +5,7 @@ import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import { isFoundByItself, isWindowsPath, rootFile } from './first-request.ts';
 import { asCurl, asFetch, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
 
-/** What every client says by itself, and what belongs to the connection. */
+/** Headers that every client adds itself, and those of the connection. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -21,21 +21,21 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Where something was redacted. */
+/** Marks a redaction. */
 const HIDDEN = '…';
 
-/** What stands for a key of ours in a text. */
+/** A redacted API key. */
 const REDACTED = /viv_[0-9A-Za-z]{4}…/;
 
-/** A recorded request as code that sends it again. */
+/** A recorded request as code to send it again. */
 export interface EntryRequest {
   curl: string;
   fetch: string;
-  /** What to know before either is run, in sentences. */
+  /** Caveats of each, in sentences. */
   notes: Record<'curl' | 'fetch', string[]>;
 }
 
-/** Undefined for what was no request that could be sent: it did not say whom it was for. */
+/** Undefined for a request that can't be sent again because it had no Host. */
 export function entryRequest(
   entry: TrafficDetail,
   { ports, dataDir }: Pick<StatusReport, 'ports' | 'dataDir'>,

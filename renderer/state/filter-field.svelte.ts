@@ -1,23 +1,23 @@
 import { completeFilter, readFilter, type Completion, type FilterField } from '../../main/contract/traffic-filter.ts';
 
-/** What is offered at a time; more is not looked through. */
+/** The maximum number of completions. */
 const OFFERED_MAX = 12;
 
 export interface FilterFieldOptions {
   text: string;
-  /** Values that only the page knows: hostnames, names of keys. Reactive. */
+  /** Values known only to the page: hostnames, key names. Reactive. */
   known: () => Partial<Record<FilterField, readonly string[]>>;
-  /** Told whenever a filter stands there that can be understood. */
+  /** Called whenever the text is a valid filter. */
   onfilter: (text: string) => void;
 }
 
-/** A filter while it is typed, and what its last word may become (ARIA Authoring Practices: combobox, list autocomplete). */
+/** A filter being typed, with completions (ARIA Authoring Practices: combobox, list autocomplete). */
 export class FilterFieldState {
   #text = $state('');
   #open = $state(false);
-  /** Which completion the arrows are at; -1: none. */
+  /** The index of the highlighted completion; -1: none. */
   #active = $state(-1);
-  /** What was told last. */
+  /** The last reported filter. */
   #told: string;
   readonly #options: FilterFieldOptions;
 
@@ -31,7 +31,7 @@ export class FilterFieldState {
     return this.#text;
   }
 
-  /** What is wrong with it; not said of a word that is only begun. */
+  /** The fault of the filter; not reported while the last word is incomplete. */
   get fault(): string | undefined {
     const read = readFilter(this.#text);
     const isBegun = this.#open && (this.completions.length > 0 || this.#text.endsWith(':'));
@@ -57,14 +57,14 @@ export class FilterFieldState {
     this.#apply();
   }
 
-  /** Takes the filter of the address, when it was changed elsewhere. */
+  /** Takes over the filter in the address after a change elsewhere. */
   adopt(text: string): void {
     if (text === this.#text.trim() || text === this.#told.trim() || !readFilter(this.#text).ok) return;
     this.#text = text;
     this.close();
   }
 
-  /** Offers completions without anything being typed. */
+  /** Opens the completions without typing. */
   offer(): void {
     this.#open = true;
   }
@@ -82,7 +82,7 @@ export class FilterFieldState {
     this.#apply();
   }
 
-  /** Goes through what is offered, around at both ends; by way of the field itself. */
+  /** Moves through the completions, wrapping around via the field itself. */
   move(by: 1 | -1): void {
     const { length } = this.completions;
     if (!this.open) {
@@ -90,11 +90,11 @@ export class FilterFieldState {
       this.#active = by === 1 ? 0 : length - 1;
       return;
     }
-    // One place more than there are: that of the field.
+    // One position more than there are completions, for the field.
     this.#active = ((this.active + 1 + by + length + 1) % (length + 1)) - 1;
   }
 
-  /** Takes a completion: a field, whose values are offered next, or a value. False when there is none. */
+  /** Accepts a completion: a field, followed by its values, or a value. False if there is none. */
   accept(index = this.active): boolean {
     const completion = this.completions[index];
     if (completion === undefined) return false;
@@ -106,7 +106,7 @@ export class FilterFieldState {
     return true;
   }
 
-  /** Whether the last word may become a field, so that looking for it as a text would empty the list for a moment. */
+  /** Whether the last word may become a field name; searching for it as text would briefly empty the list. */
   get #isFieldBegun(): boolean {
     return this.open && !/[:\s]$/.test(this.#text) && this.completions.some(({ label }) => label.endsWith(':'));
   }

@@ -7,15 +7,15 @@ export interface FirstRequestOptions {
   project: Pick<Project, 'baseUrl' | 'secureBaseUrl' | 'target'>;
   environment: Environment;
   secure: boolean;
-  /** The folder that holds `ca/root.pem`, for HTTPS. */
+  /** The folder that contains `ca/root.pem`, for HTTPS. */
   dataDir: string;
-  /** The secret to send; `$VIVARIUM_KEY` when left out. */
+  /** The secret to send; `$VIVARIUM_KEY` when undefined. */
   secret?: string;
 }
 
 /**
- * A request that works when pasted into a shell; in which `$VIVARIUM_KEY` is set, unless it brings the secret along. A
- * hostname that the system does not find is given its address.
+ * A request for a shell, with `$VIVARIUM_KEY` set unless the secret is included. Adds the address of a hostname that
+ * the system can't resolve.
  */
 export function firstRequest(options: FirstRequestOptions): string {
   const { project, secure, dataDir, secret = '$VIVARIUM_KEY' } = options;
@@ -26,14 +26,14 @@ export function firstRequest(options: FirstRequestOptions): string {
       ? []
       : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
     ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
-    // Who may ask an upstream for what is its own business; a key says only whose limits count.
+    // An upstream does its own authorisation; the key only selects the rate limits.
     ...(limitsHold(project) ? [`-H "Authorization: Bearer ${secret}"`] : []),
     posixWord(url),
   ];
   return `curl ${lines.join(' \\\n  ')}`;
 }
 
-/** The same for JavaScript, in a page or in Node. */
+/** The same request in JavaScript, for a page or Node. */
 export function firstFetch(options: FirstRequestOptions): string {
   const key = options.secret === undefined ? 'process.env.VIVARIUM_KEY' : `'${options.secret}'`;
   if (!limitsHold(options.project)) {
@@ -53,17 +53,17 @@ export function firstFetch(options: FirstRequestOptions): string {
 const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string =>
   `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
 
-/** Whether systems find the address of a hostname without being told (RFC 6761, section 6.3). */
+/** Whether systems resolve a hostname without configuration (RFC 6761, section 6.3). */
 export const isFoundByItself = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost');
 
-/** The root certificate's file, with the separator that the data folder's path has. */
+/** The root certificate's file, with the path separator of the data folder. */
 export const rootFile = (dataDir: string): string => pathIn(dataDir, 'ca', 'root.pem');
 
-/** Whether the engine, whose data folder that is, runs on Windows. */
+/** Whether the engine, which owns this data folder, runs on Windows. */
 export const isWindowsPath = (dataDir: string): boolean => /^[A-Za-z]:\\|^\\\\/.test(dataDir);
 
-/** A path in the data folder, as its system writes paths. */
+/** A path in the data folder, with the separator of its system. */
 export function pathIn(dataDir: string, ...names: readonly string[]): string {
   const separator = isWindowsPath(dataDir) ? '\\' : '/';
   return [dataDir.replace(/[\\/]+$/, ''), ...names].join(separator);

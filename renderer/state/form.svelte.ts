@@ -3,17 +3,17 @@ import { describeFailure, issuesOf } from '../connection/failure.ts';
 import { ConnectionLostError } from '../connection/transport.ts';
 
 export interface FormOptions<Values extends Record<string, unknown>, Output> {
-  /** What stands in the fields at first. */
+  /** The initial values. */
   values: Values;
-  /** Sends it; throws what the engine says. `force`: what was refused before is wanted all the same. */
+  /** Submits the values; throws the engine's error. `force`: the user confirmed a refused input. */
   submit: (values: Values, how: { force: boolean }) => Promise<Output>;
-  /** The field that an error without a place belongs to, by its code: `hostname_invalid` → `hostname`. */
+  /** The field for an error without a path, by error code: `hostname_invalid` → `hostname`. */
   fieldOf?: (code: string, message: string) => (keyof Values & string) | undefined;
 }
 
 /**
- * A form over the engine's own rules: nothing is judged here. What the engine says about a field stands at that field, what
- * it says about the whole stands above the buttons, and what was typed stays.
+ * A form validated only by the engine. Faults of a field appear at the field, others above the buttons, and the typed
+ * values remain.
  */
 export class Form<Values extends Record<string, unknown>, Output> {
   values: Values = $state() as Values;
@@ -33,22 +33,22 @@ export class Form<Values extends Record<string, unknown>, Output> {
     return this.#submitting;
   }
 
-  /** What is wrong with the whole. */
+  /** The fault of the form as a whole. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** The code of the engine's refusal, for a form that can offer the way out of it. */
+  /** The code of the engine's refusal, for a form that offers the fix. */
   get code(): string | undefined {
     return this.#code;
   }
 
-  /** Whether the same is taken with `force`. */
+  /** Whether the engine accepts the same values with `force`. */
   get forcible(): boolean {
     return this.#forcible;
   }
 
-  /** What is wrong with a field. */
+  /** The fault of a field. */
   fault(field: keyof Values & string): string | undefined {
     return this.#faults[field];
   }
@@ -57,7 +57,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
     return Object.keys(this.#faults).length > 0;
   }
 
-  /** Sends the form; the answer, or undefined when it was refused or is on its way already. */
+  /** Submits the form; the answer, or undefined when refused or already submitting. */
   async submit({ force = false } = {}): Promise<Output | undefined> {
     if (this.#submitting) return undefined;
     this.#submitting = true;
@@ -84,7 +84,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.#forcible = false;
   }
 
-  /** The field that holds a place of the input: of `limits.perDay` the field of that name, else `limits`. */
+  /** The field of an input path: for `limits.perDay` the field of that name, otherwise `limits`. */
   #fieldAt(path: string): string {
     return path in this.values ? path : (path.split(/[.[]/)[0] ?? '');
   }
@@ -100,7 +100,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
     const named = issues.map(({ path, message }) => [this.#fieldAt(path), inList(path) + message] as const);
     const ofFields = named.filter(([field]) => field in this.values);
     if (ofFields.length > 0 && ofFields.length === named.length) {
-      // The first thing wrong with a field is what to mend first.
+      // The first fault of a field is the first to fix.
       this.#faults = Object.fromEntries(ofFields.toReversed());
       return;
     }
@@ -113,7 +113,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   }
 }
 
-/** Which entry of a list a place is in, to begin its message with: of `cors[1]` the second. */
+/** The list position in an input path, to prefix its fault: for `cors[1]` the second. */
 function inList(path: string): string {
   const index = /\[(\d+)\]$/.exec(path)?.[1];
   return index === undefined ? '' : `Entry ${Number(index) + 1} `;

@@ -1,14 +1,14 @@
-/** The columns of the grid of pets, from left to right. `actions` is what can be done with the row. */
+/** The columns of the pet grid, from left to right. `actions` contains the row's actions. */
 export const COLUMNS = ['id', 'name', 'categoryId', 'status', 'actions'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** The columns whose cells can be edited. */
+/** The editable columns. */
 export const EDITABLE = ['name', 'categoryId', 'status'] as const satisfies readonly Column[];
 export type EditableColumn = (typeof EDITABLE)[number];
 
 export const isEditable = (column: Column): column is EditableColumn => EDITABLE.some((name) => name === column);
 
-/** The row of the titles, above all others. */
+/** The header row. */
 export const HEAD = -1;
 
 export interface Cell {
@@ -18,16 +18,16 @@ export interface Cell {
 
 export interface GridSize {
   rows: number;
-  /** Rows that a page key moves by. */
+  /** Rows per page key. */
   page: number;
 }
 
-/** The columns that have something to focus in the row of the titles: what can be sorted by. */
+/** The focusable header columns, which are the sortable ones. */
 const IN_HEAD = COLUMNS.length - 1;
 
 /**
- * Where a key leads in a grid (ARIA Authoring Practices, grid pattern); null for a key that does not move, and at the
- * edge the same cell.
+ * The cell that a key leads to in a grid (ARIA Authoring Practices, grid pattern): null for other keys, and the same
+ * cell at an edge.
  */
 export function moveBy(
   key: string,
@@ -63,7 +63,7 @@ export function moveBy(
   }
 }
 
-/** The next cell to edit, or the one before: at the end of a row the other row's; null beyond the last. */
+/** The next or previous editable cell, across row ends; null past the last. */
 export function nextEditable({ row, column }: Cell, backwards: boolean, rows: number): Cell | null {
   const at = EDITABLE.findIndex((name) => name === column) + (backwards ? -1 : 1);
   const other = EDITABLE[at];
@@ -73,7 +73,7 @@ export function nextEditable({ row, column }: Cell, backwards: boolean, rows: nu
   return { row: nextRow, column: backwards ? 'status' : 'name' };
 }
 
-/** The one cell of the grid that Tab leads to, and that arrows move. */
+/** The grid's single cell in the tab order, moved by the arrow keys. */
 export class GridCursor {
   #cell = $state.raw<Cell>({ row: 0, column: 'name' });
 
@@ -93,12 +93,12 @@ export class GridCursor {
     if (!this.is(cell.row, cell.column)) this.#cell = cell;
   }
 
-  /** Keeps to what there is. */
+  /** Clamps the cursor to the existing rows. */
   fit(rows: number): void {
     if (this.#cell.row >= rows) this.go({ ...this.#cell, row: rows - 1 });
   }
 
-  /** Goes along with rows that have moved. */
+  /** Follows rows that have moved. */
   moved(rows: number): void {
     if (this.#cell.row !== HEAD) this.go({ ...this.#cell, row: Math.max(0, this.#cell.row + rows) });
   }

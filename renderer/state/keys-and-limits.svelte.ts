@@ -16,19 +16,19 @@ import type { FreshKey, UnreadSecrets } from './unread-secrets.svelte.ts';
 export interface KeysAndLimitsOptions extends SettingsSource {
   toasts: Toasts;
   secrets: UnreadSecrets;
-  /** The project that the page is about, as it is now. */
+  /** The page's project, with its latest values. */
   project: () => Project;
 }
 
-/** The limits of Enterprise. */
+/** The limits of an Enterprise project. */
 type EnterpriseValues = TypedLimits & Record<string, unknown>;
 
-/** A project's plan, keys and callers, and what can be done about them. Made for one project, closed when it leaves. */
+/** A project's plan, keys and callers, with their actions. Created for one project, closed with the page. */
 export class KeysAndLimits {
   readonly usage: LiveQuery<CallerUsage[]>;
   readonly keys: LiveQuery<ApiKey[]>;
   readonly domains: LiveQuery<Domain[]>;
-  /** For the ban rule. */
+  /** Contains the ban rule. */
   readonly settings: LiveQuery<Settings>;
   readonly newKey: Form<{ name: string }, FreshKey>;
   readonly enterprise: Form<EnterpriseValues, Project>;
@@ -57,7 +57,7 @@ export class KeysAndLimits {
       changes,
       time,
       read: (signal) => client.keys.list({ projectId }, { signal }),
-      // With every request, a key's last use changes.
+      // Every request updates a key's last use.
       concerns: concerning('keys.changed', 'limits.changed'),
     });
     this.domains = new LiveQuery({
@@ -100,12 +100,12 @@ export class KeysAndLimits {
     });
   }
 
-  /** How many domains are attached; undefined while that is not known. */
+  /** The number of attached domains; undefined until loaded. */
   get domainCount(): number | undefined {
     return this.domains.value?.length;
   }
 
-  /** Puts the limits in force into the form for Enterprise. */
+  /** Fills the Enterprise form with the current limits. */
   beginEnterprise(): void {
     this.enterprise.reset(this.#agreedLimits());
   }

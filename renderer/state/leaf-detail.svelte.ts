@@ -23,11 +23,11 @@ export const leafQuery = ({ client, changes, time }: Source, hostname: string): 
     concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'clock.changed'].includes(type),
   });
 
-/** The certificate of one domain. Made when it comes into view, closed when it leaves. */
+/** The certificate of one domain. Created when it is selected, closed when it is not. */
 export class LeafDetail {
   /** Null while there is none. */
   readonly leaf: LiveQuery<Certificate | null>;
-  /** Issues it anew; the engine's refusal says why not. */
+  /** Issues a new one; a refusal contains the reason. */
   readonly renewal: Task<[], Certificate>;
 
   constructor({ client, changes, time, hostname }: LeafDetailOptions) {

@@ -1,21 +1,21 @@
 import { DAY_MS } from '../../main/contract/duration.ts';
 
-/** How long a leaf lives, and how much of that is left when it is renewed: what the bars of a list are drawn to. */
+/** A leaf's lifetime, and the part left at renewal: the scale of the bars in a list. */
 const LEAF_LIFE_MS = 90 * DAY_MS;
 const RENEWAL_LEFT_MS = 30 * DAY_MS;
 
-/** What is left of a leaf at a moment of the app's clock, as a bar shows it. */
+/** The remaining life of a leaf at a moment of the app's clock, as a bar. */
 export interface LeafLife {
   leftMs: number;
-  /** Of its whole life, from 0 to 1. */
+  /** Of the whole lifetime, from 0 to 1. */
   share: number;
-  /** Where its renewal begins, from 0 to 1. */
+  /** The start of renewal, from 0 to 1. */
   mark: number;
-  /** `due`: it should have been renewed by now. */
+  /** `due`: its renewal is overdue. */
   level: 'ok' | 'due' | 'expired';
 }
 
-/** Beside others, each to the length of the longest life. */
+/** For a list: all bars use the standard lifetime as their scale. */
 export function lifeInList(notAfter: string, nowMs: number): LeafLife {
   const leftMs = Math.max(0, Date.parse(notAfter) - nowMs);
   return {
@@ -26,7 +26,7 @@ export function lifeInList(notAfter: string, nowMs: number): LeafLife {
   };
 }
 
-/** By itself, to its own length; without `renewAt` its renewal is due or was refused. */
+/** For a single leaf, scaled to its own lifetime; without `renewAt` its renewal is due or was refused. */
 export function lifeOf(
   { notBefore, notAfter }: { notBefore: string; notAfter: string },
   renewAt: string | undefined,

@@ -1,7 +1,9 @@
-/** What the build writes down of the libraries that it took in: of the interface, and of the engine where that is built. */
+/**
+ * The licence file that the build writes for the bundled libraries: the interface's, and the engine's if it is built.
+ */
 const FILES = ['/licences.txt', '/licences-engine.txt'] as const;
 
-/** The licence texts of everything that is shipped, without the files' own headings. Rejects when there is none to read. */
+/** The licence texts of all shipped libraries, without the files' own headings. Rejects when there is no file. */
 export async function readLicences(
   read: (path: string) => Promise<{ ok: boolean; text(): Promise<string> }>,
 ): Promise<string> {

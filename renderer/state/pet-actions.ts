@@ -5,12 +5,12 @@ import type { Client } from '../connection/transport.ts';
 import type { EditableColumn } from './grid-cursor.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-/** A name may be a page long; a report is a line. */
+/** Names can be a page long, but a report is one line. */
 const NAME_SHOWN = 48;
 
-/** A pet as it is typed; the engine reads the numbers. */
+/** A pet as typed; the engine parses the numbers. */
 export interface TypedPet {
-  /** Empty for the next one. */
+  /** Empty for the next free id. */
   id: string;
   name: string;
   categoryId: string;
@@ -19,7 +19,7 @@ export interface TypedPet {
 
 const FIELD_NAMES: Record<EditableColumn, string> = { name: 'name', categoryId: 'category', status: 'status' };
 
-/** What can be done with single pets, each reported with the way back. */
+/** Actions on single pets, each reported with undo. */
 export class PetActions {
   readonly #client: Client;
   readonly #projectId: string;
@@ -68,7 +68,7 @@ export class PetActions {
     return changed;
   }
 
-  /** Takes over all fields of a form. */
+  /** Saves all fields of a form. */
   async rewrite(environment: Environment, pet: PetRecord, typed: Omit<TypedPet, 'id'>): Promise<PetRecord> {
     const id = { ...this.#in(environment), id: pet.id };
     const { name, categoryId, status } = pet;
@@ -110,7 +110,7 @@ export class PetActions {
 
 function fieldOf(column: EditableColumn, text: string): Partial<Omit<TypedPet, 'id'>> {
   if (column === 'name') return { name: text };
-  // What is no status is refused by the engine, in its words.
+  // The engine refuses an invalid status with its own message.
   return column === 'categoryId' ? { categoryId: text.trim() } : { status: text as PetStatus };
 }
 

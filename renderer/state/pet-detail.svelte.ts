@@ -8,7 +8,7 @@ import { Form } from './form.svelte.ts';
 import type { PetActions } from './pet-actions.ts';
 import { readCount } from './typed-count.ts';
 
-/** Orders that are shown beside their pet. */
+/** The number of orders listed with a pet. */
 const ORDERS_SHOWN = 50;
 
 export interface PetDetailOptions extends Source {
@@ -18,11 +18,11 @@ export interface PetDetailOptions extends Source {
   id: string;
 }
 
-/** One pet with its orders, what is typed about it, and the order that is about to be placed. */
+/** One pet with its orders, its form, and a form for a new order. */
 export class PetDetail {
   readonly id: string;
   readonly environment: Environment;
-  /** Null when there is none of that id. */
+  /** Null when no pet has that id. */
   readonly pet: LiveQuery<PetRecord | null>;
   /** Newest first. */
   readonly orders: LiveQuery<OrderRecord[]>;
@@ -43,7 +43,7 @@ export class PetDetail {
     });
     this.order = new Form({
       values: { quantity: '1' },
-      // Nothing typed is sent as what it is, for the engine to refuse.
+      // An empty value is sent for the engine to refuse.
       submit: ({ quantity }) => actions.order(environment, this.#known(), readCount(quantity) ?? Number.NaN),
     });
     this.pet = new LiveQuery({
@@ -55,7 +55,7 @@ export class PetDetail {
           this.#adopt(pet);
           return pet;
         } catch (error) {
-          // What is no id at all is refused as such, and leads to no pet either.
+          // The engine refuses an invalid id; it belongs to no pet either.
           if (error instanceof ORPCError && ['not_found', 'invalid_request'].includes(String(error.code))) return null;
           throw error;
         }
@@ -71,7 +71,7 @@ export class PetDetail {
     });
   }
 
-  /** Whether something was typed that is not saved. */
+  /** Whether there are unsaved edits. */
   get changed(): boolean {
     const saved = this.#saved;
     const { name, categoryId, status } = this.form.values;
@@ -83,7 +83,7 @@ export class PetDetail {
     if (pet !== undefined) this.#show(pet);
   }
 
-  /** Puts back what is saved. */
+  /** Restores the saved values. */
   discard(): void {
     if (this.#saved !== undefined) this.#show(this.#saved);
   }
@@ -97,7 +97,7 @@ export class PetDetail {
     this.orders.close();
   }
 
-  /** Takes what is so now; what someone is typing stays. */
+  /** Takes over the saved values, except while the user is editing. */
   #adopt(pet: PetRecord): void {
     if (this.changed) this.#saved = pet;
     else this.#show(pet);

@@ -1,6 +1,6 @@
 import type { Environment, PetSort, PetStatus } from '../../main/contract/values.ts';
 
-/** Which pets the page shows, in which order. All of it is in the address, so that a list can be linked to. */
+/** The filters and order of the pet list. The address contains all of them, so a list can be linked to. */
 export interface PetFilter {
   environment: Environment;
   /** Undefined: all. */
@@ -10,19 +10,19 @@ export interface PetFilter {
   descending: boolean;
 }
 
-/** What the page is turned to. */
+/** The selected tab of the page. */
 export type PetsTab = 'pets' | 'orders';
 
 export const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
 const SORTS: readonly PetSort[] = ['id', 'name', 'categoryId', 'status'];
 
-/** The engine takes no longer one. */
+/** The engine's limit. */
 const SEARCH_LENGTH_MAX = 200;
 
 type Query = Readonly<Record<string, string>>;
 
-/** What an address asks for; what it names and is none is as if it were not there. */
+/** The filter in an address; invalid values are ignored. */
 export function readFilter(query: Query): PetFilter {
   const { sort: sorted = '' } = query;
   const descending = sorted.startsWith('-');
@@ -38,7 +38,7 @@ export function readFilter(query: Query): PetFilter {
 
 export const readTab = (query: Query): PetsTab => (query['show'] === 'orders' ? 'orders' : 'pets');
 
-/** The same for the address; what is as at first is left out. */
+/** The filter for an address, without defaults. */
 export function writeFilter({ environment, status, search, sort, descending }: PetFilter): Record<string, string> {
   return {
     environment: environment === 'production' ? '' : environment,
@@ -48,10 +48,10 @@ export function writeFilter({ environment, status, search, sort, descending }: P
   };
 }
 
-/** Whether only some of the dataset's pets are asked for. */
+/** Whether the filter excludes some pets. */
 export const isNarrowed = ({ status, search }: PetFilter): boolean => status !== undefined || search !== '';
 
-/** The next order when someone asks to sort by `sort`: that one, and the other way round when it is sorted so already. */
+/** The next sort order after a click on `sort`: ascending, or reversed if already sorted by it. */
 export const sortedBy = (filter: PetFilter, sort: PetSort): PetFilter => ({
   ...filter,
   sort,

@@ -4,8 +4,8 @@ import type { PetFilter } from './pet-filter.ts';
 export type PetListOptions = Omit<PetRowsOptions, 'filter'>;
 
 /**
- * The list that the page shows. When another is asked for, the old one stays until the new one has its first rows, so that
- * nothing flickers while someone types into the search.
+ * The displayed list. A new list replaces the old one only when its first rows are loaded, to avoid flicker during a
+ * search.
  */
 export class PetList {
   #shown: PetRows = $state.raw() as PetRows;
@@ -22,27 +22,27 @@ export class PetList {
     return coming !== undefined && coming.live.state !== 'loading' ? coming : this.#shown;
   }
 
-  /** What was asked for last, whether it is there yet or not. */
+  /** The requested list, loaded or not. */
   get wanted(): PetFilter {
     return (this.#coming ?? this.#shown).filter;
   }
 
-  /** Whether another list is on its way. */
+  /** Whether another list is loading. */
   get busy(): boolean {
     return this.#coming !== undefined && this.rows !== this.#coming;
   }
 
-  /** Asks for another list. */
+  /** Requests another list. */
   want(filter: PetFilter): void {
     this.settle();
     if (isSame(filter, this.wanted)) return;
     this.#coming?.close();
     this.#coming = isSame(filter, this.#shown.filter) ? undefined : this.#open(filter);
-    // The pets of another environment must not be taken for those of this one.
+    // Do not show another environment's pets meanwhile.
     if (this.#coming?.filter.environment !== this.#shown.filter.environment) this.#show(this.#coming);
   }
 
-  /** Lets go of the old list once the new one is there. */
+  /** Drops the old list once the new one is loaded. */
   settle(): void {
     if (this.rows === this.#coming) this.#show(this.#coming);
   }

@@ -3,7 +3,7 @@ import type { Project } from '../../main/contract/projects.ts';
 import { rootFile } from './first-request.ts';
 import type { PetFilter, PetsTab } from './pet-filter.ts';
 
-/** The most that the API gives at once. */
+/** The API's page limit. */
 const LIMIT = 100;
 
 export interface PetRequestOptions {
@@ -11,11 +11,11 @@ export interface PetRequestOptions {
   filter: Pick<PetFilter, 'environment' | 'status'>;
   tab: PetsTab;
   secure: boolean;
-  /** The folder that holds `ca/root.pem`, for HTTPS. */
+  /** The folder that contains `ca/root.pem`, for HTTPS. */
   dataDir: string;
 }
 
-/** The request that produces the list as far as the API can: of one environment, filtered by status; or the orders. */
+/** The API request closest to the list: one environment, filtered by status; or the orders. */
 export function petRequest({ project, filter, tab, secure, dataDir }: PetRequestOptions): string {
   const base = (secure ? project.secureBaseUrl : project.baseUrl)[filter.environment];
   const query = new URLSearchParams({
@@ -29,7 +29,7 @@ export function petRequest({ project, filter, tab, secure, dataDir }: PetRequest
   ].join(' \\\n  ');
 }
 
-/** What of the list the API cannot do, in a sentence; undefined when it can do all of it. */
+/** The parts of the list's filter that the API lacks, as a sentence; undefined without any. */
 export function beyondTheApi({ search, sort, descending }: Pick<PetFilter, 'search' | 'sort' | 'descending'>) {
   const parts = [...(search === '' ? [] : ['search']), ...(sort === 'id' && !descending ? [] : ['order'])];
   if (parts.length === 0) return undefined;

@@ -3,16 +3,16 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { PetFilter } from './pet-filter.ts';
 import { RowWindow } from './row-window.ts';
 
-/** Rows that are read beyond those in sight, before and after, so that scrolling a little finds them there. */
+/** Rows loaded before and after the visible ones, so short scrolls find them ready. */
 const MARGIN = 60;
 
-/** The engine gives no more at once. */
+/** The engine's page limit. */
 const READ_MAX = 1_000;
 
-/** Rows that are kept; beyond it those far from sight go. */
+/** The maximum number of rows held; the most distant ones are dropped. */
 const KEPT_MAX = 6_000;
 
-/** Rows in sight, by position; `last` included. */
+/** The visible positions; `last` included. */
 export interface Sight {
   first: number;
   last: number;
@@ -21,22 +21,22 @@ export interface Sight {
 export interface PetRowsOptions extends Source {
   projectId: string;
   filter: PetFilter;
-  /** The position of the pet that should stay where it is on the screen; undefined when the positions should. */
+  /** The position of the pet to keep in place on screen; undefined to keep positions instead. */
   anchor: () => number | undefined;
-  /** Told when the pet at the anchor has moved by so many positions. */
+  /** Called with the number of positions by which the anchored pet moved. */
   onmoved: (rows: number) => void;
 }
 
 /**
- * The rows of one list of pets, of which only those near the ones in sight are held. What is in sight is read again after
- * every change; what comes into sight is read then.
+ * The rows of one pet list; only those near the visible ones are held. Visible rows are re-read after every change,
+ * others when they become visible.
  */
 export class PetRows {
   readonly filter: PetFilter;
-  /** How many pets there are; reads again by itself. */
+  /** The number of pets; stays current. */
   readonly live: LiveQuery<number>;
   #rows: RowWindow = $state.raw(new RowWindow());
-  /** Rows as they were before the last change: better than nothing until they are read again. */
+  /** Rows from before the last change, displayed until they are re-read. */
   #stale = new RowWindow();
   #sight: Sight = { first: 0, last: 40 };
   #filling = false;
@@ -59,34 +59,34 @@ export class PetRows {
     });
   }
 
-  /** How many there are; undefined until that is known. */
+  /** The number of pets; undefined until loaded. */
   get total(): number | undefined {
     return this.live.value;
   }
 
-  /** The pet at a position; undefined while it is not read. */
+  /** The pet at a position; undefined until loaded. */
   at(position: number): PetRecord | undefined {
     return this.#rows.at(position) ?? this.#stale.at(position);
   }
 
-  /** The position of a pet that is held; undefined when it is not. */
+  /** The position of a held pet; undefined if not held. */
   positionOf(id: string): number | undefined {
     return this.#rows.positionOf(id);
   }
 
-  /** Says which rows are in sight; reads those that are missing. */
+  /** Sets the visible rows and loads the missing ones. */
   look(sight: Sight): void {
     this.#sight = sight;
     if (!this.#filling && this.total !== undefined) void this.#fill();
   }
 
-  /** Shows a pet as the engine just said that it is; the change that follows brings the rest. */
+  /** Replaces a pet with the engine's answer; the change event refreshes the rest. */
   put(pet: PetRecord): void {
     const position = this.positionOf(pet.id);
     if (position !== undefined) this.#rows = this.#rows.with(position, [pet]);
   }
 
-  /** Where a pet stands in this list; undefined when it is not in it. */
+  /** The position of a pet in this list; undefined if it is not in it. */
   async find(id: string): Promise<number | undefined> {
     const { items, offset } = await this.#list({ anchor: id, offset: this.total ?? 0, limit: 1 });
     return items[0]?.id === id ? offset : undefined;
@@ -140,7 +140,7 @@ export class PetRows {
     return total;
   }
 
-  /** Reads what is in sight and missing, until nothing is. */
+  /** Loads missing visible rows until none are left. */
   async #fill(): Promise<void> {
     this.#filling = true;
     try {
@@ -150,11 +150,11 @@ export class PetRows {
         const { items, offset = 0 } = await this.#list(around(sight));
         if (this.#abort.signal.aborted) return;
         this.#keep(items, offset);
-        // There are fewer by now; the change that took them away is on its way here.
+        // The list shrank meanwhile; its change event is about to arrive.
         if (this.#isMissing(sight)) return;
       }
     } catch {
-      // The list itself says why: it fails in the same way, or the connection is lost.
+      // The list reports the cause: it fails the same way, or the connection is lost.
       if (!this.#abort.signal.aborted) this.live.reread();
     } finally {
       this.#filling = false;
@@ -171,7 +171,7 @@ export class PetRows {
   }
 }
 
-/** What to read for a sight. */
+/** The positions to load for a visible range. */
 function around({ first, last }: Sight): { offset: number; limit: number } {
   const offset = Math.max(0, first - MARGIN);
   return { offset, limit: Math.min(READ_MAX, last - offset + 1 + MARGIN) };

@@ -5,13 +5,13 @@ import { formatBytes, formatCount, formatCounted } from '../time/format.ts';
 import { textPieces } from './text-pieces.ts';
 import type { Work, WorkOptions } from './works.svelte.ts';
 
-/** Pets of one call: the engine takes some 50 ms for them, in turns with everything else. */
+/** Pets per call: about 50 ms of work for the engine, interleaved with other calls. */
 const PART_PETS = 5_000;
 
-/** Refused rows that a report lists, as in the engine. */
+/** Rejected rows listed in a report, as in the engine. */
 const REJECTED_LISTED_MAX = 1_000;
 
-/** Where pets are added to or taken from. */
+/** The dataset to change. */
 export interface DatasetOfPets {
   client: Client;
   projectId: string;
@@ -20,7 +20,7 @@ export interface DatasetOfPets {
 
 const pets = (count: number): string => formatCounted(count, 'pet', 'pets');
 
-/** Adds made-up pets, the same ones each time. */
+/** Adds sample pets, the same ones each time. */
 export function seeding({ client, projectId, environment }: DatasetOfPets, count: number): WorkOptions {
   return {
     title: `Adding ${formatCounted(count, 'made-up pet', 'made-up pets')} to ${environment}`,
@@ -57,12 +57,12 @@ export function clearing({ client, projectId, environment }: DatasetOfPets, coun
 
 export interface ImportSource {
   file: Blob;
-  /** What it is called, for those who watch. */
+  /** The name of the source, for progress texts. */
   name: string;
   format: 'json' | 'csv';
 }
 
-/** Adds pets from a file, piece by piece. Good rows are taken, the others are in `work.report`. */
+/** Adds pets from a file, piece by piece. Valid rows are added, the others listed in `work.report`. */
 export function importing(dataset: DatasetOfPets, { file, name, format }: ImportSource): WorkOptions {
   const { client, projectId, environment } = dataset;
   return {
@@ -109,7 +109,7 @@ function add(before: ImportReport | undefined, part: ImportReport): ImportReport
   };
 }
 
-/** The format of a text: by the name of its file, or by what it begins with. */
+/** The format of a file, by its name or its first characters. */
 export function formatOf(name: string, beginning: string): 'json' | 'csv' {
   if (/\.json$/i.test(name)) return 'json';
   if (/\.(csv|txt)$/i.test(name)) return 'csv';

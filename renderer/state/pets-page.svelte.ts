@@ -9,13 +9,13 @@ import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './pet-rows.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-/** What the grid on the screen can be asked. */
+/** The grid's interface for the page. */
 export interface GridOnScreen {
-  /** The position of the row that should stay where it is; undefined when none has to. */
+  /** The position of the row to keep in place; undefined if none. */
   anchor(): number | undefined;
-  /** The rows have moved by so many. */
+  /** Shifts the cursor with the rows. */
   moved(rows: number): void;
-  /** Brings a row into sight, and the cursor to it. */
+  /** Scrolls to a row and moves the cursor there. */
   goTo(row: number): void;
 }
 
@@ -25,7 +25,7 @@ export interface PetsPageOptions extends Source {
   filter: PetFilter;
 }
 
-/** The pets of a project: the list, where one is in it, and what can be done. */
+/** The pets of a project: the list, the cursor, and their actions. */
 export class PetsPage {
   readonly cursor = new GridCursor();
   readonly list: PetList;
@@ -49,7 +49,7 @@ export class PetsPage {
     );
   }
 
-  /** Takes the grid as long as it is on the screen. */
+  /** Registers the grid while it is shown. */
   attach(grid: GridOnScreen): () => void {
     this.#grid = grid;
     return () => {
@@ -57,7 +57,7 @@ export class PetsPage {
     };
   }
 
-  /** Saves an edited cell. @throws what the engine says against it. */
+  /** Saves an edited cell. @throws the engine's refusal. */
   async save(rows: PetRows, { pet, column, text }: CellEdit): Promise<void> {
     rows.put(await this.actions.change(rows.filter.environment, pet, { column, text }));
   }
@@ -70,7 +70,7 @@ export class PetsPage {
     }
   }
 
-  /** Adds a pet, and goes to it where the list has it. @throws what the engine says against it. */
+  /** Adds a pet and moves to it if the list includes it. @throws the engine's refusal. */
   async add(typed: TypedPet): Promise<PetRecord> {
     const { rows } = this.list;
     const pet = await this.actions.add(rows.filter.environment, typed);

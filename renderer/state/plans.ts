@@ -12,17 +12,17 @@ export const PLAN_NAMES: Record<Plan, string> = {
 
 export const PLANS = Object.keys(PLAN_NAMES) as Plan[];
 
-/** What a plan allows each caller; undefined of Enterprise, which is agreed per project. */
+/** A plan's limits per caller; undefined for Enterprise, whose limits are set per project. */
 export const limitsOfPlan = (plan: Plan): PlanLimits | undefined =>
   plan === 'enterprise' ? undefined : PLAN_LIMITS[plan];
 
-/** What callers without a valid key are held to, whatever the plan. */
+/** The limits of callers without a valid key, whatever the plan. */
 export const ADDRESS_LIMITS: PlanLimits = PLAN_LIMITS.free;
 
 export const describeLimits = ({ perMinute, perDay }: PlanLimits): string =>
   `${formatCount(perMinute)} a minute, ${formatCount(perDay)} a day`;
 
-/** What a change to `plan` means for `domains` attached ones; undefined when nothing. */
+/** The effect of a change to `plan` on `domains` attached domains; undefined if there is none. */
 export function domainConsequence(from: Plan, plan: Plan, domains: number): string | undefined {
   if (domains === 0 || (from === 'free') === (plan === 'free')) return undefined;
   const counted = formatCounted(domains, 'domain', 'domains');
@@ -31,7 +31,7 @@ export function domainConsequence(from: Plan, plan: Plan, domains: number): stri
     : `${counted} will come back from suspension.`;
 }
 
-/** The plans to choose from, each with what it allows. */
+/** The plans to choose from, each with its limits. */
 export const PLAN_OPTIONS = PLANS.map((value) => {
   const limits = limitsOfPlan(value);
   return {
@@ -40,12 +40,12 @@ export const PLAN_OPTIONS = PLANS.map((value) => {
   };
 });
 
-/** Limits as they are typed, under the places that the engine knows them by. */
+/** Limits as typed, named by the engine's input paths. */
 export interface TypedLimits {
   'limits.perMinute': string;
   'limits.perDay': string;
 }
 
-/** Limits as typed. What is missing or no number is the engine's to refuse, so the type promises more than was typed. */
+/** Limits as typed. The engine refuses missing or invalid numbers, so the type promises more than was typed. */
 export const readLimits = (typed: TypedLimits): PlanLimits =>
   ({ perMinute: readCount(typed['limits.perMinute']), perDay: readCount(typed['limits.perDay']) }) as PlanLimits;

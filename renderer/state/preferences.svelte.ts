@@ -6,7 +6,7 @@ export type ThemeChoice = (typeof THEMES)[number];
 const THEME_KEY = 'vivarium.theme';
 const SINGLE_KEYS_KEY = 'vivarium.single-keys';
 
-/** What someone prefers of the interface itself, remembered by the browser. `wear` puts a theme on the document. */
+/** The user's interface preferences, stored in the browser. `wear` applies a theme to the document. */
 export class Preferences {
   #theme = $state<ThemeChoice>('system');
   #singleKeys = $state(true);
@@ -22,7 +22,7 @@ export class Preferences {
     wear(this.#theme);
   }
 
-  /** `system`: as the system says. */
+  /** `system`: follows the system's setting. */
   get theme(): ThemeChoice {
     return this.#theme;
   }
@@ -33,7 +33,7 @@ export class Preferences {
     this.#wear(choice);
   }
 
-  /** Whether single keys are shortcuts; those with Ctrl or Command always are. */
+  /** Whether single-key shortcuts are active; those with Ctrl or Command always are. */
   get singleKeys(): boolean {
     return this.#singleKeys;
   }

@@ -1,17 +1,16 @@
 import type { Project } from '../../main/contract/projects.ts';
 
-/** More than anyone looks through; beyond it, a few letters find the one that is meant. */
+/** The maximum number of listed projects; a search finds the others. */
 export const PROJECTS_SHOWN_MAX = 50;
 
 export interface FoundProjects {
   shown: Project[];
-  /** How many more there are. */
+  /** The number of further matches. */
   hidden: number;
 }
 
 /**
- * The projects whose name or slug has every word of `text` in it, those that begin with it first, otherwise in the order
- * in which they came.
+ * The projects whose name or slug contains every word of `text`: prefix matches first, otherwise in their given order.
  */
 export function findProjects(projects: readonly Project[], text: string): FoundProjects {
   const wanted = text.trim().toLowerCase();

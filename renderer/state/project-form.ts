@@ -4,13 +4,13 @@ import { Form } from './form.svelte.ts';
 import { readLimits } from './plans.ts';
 import { API_TARGET, readTarget, type TargetValues } from './project-target.ts';
 
-/** A project as it is typed; each field is named by its place in the input. */
+/** A project as typed; fields are named by their input paths. */
 export interface ProjectValues extends TargetValues {
   name: string;
-  /** Empty: made from the name. */
+  /** Empty: derived from the name. */
   slug: string;
   plan: Plan;
-  /** Of Enterprise only. */
+  /** For Enterprise only. */
   'limits.perMinute': string;
   'limits.perDay': string;
 }
@@ -26,7 +26,7 @@ const EMPTY: ProjectValues = {
   ...API_TARGET,
 };
 
-/** What is typed as the engine takes it; what belongs to another plan or target than the chosen one stays behind. */
+/** The engine's input for the typed values, without those of another plan or target. */
 export function projectInput(values: ProjectValues): CreateInput {
   const { name, slug, plan } = values;
   return {
@@ -40,7 +40,7 @@ export function projectInput(values: ProjectValues): CreateInput {
   };
 }
 
-/** Makes a project. */
+/** Creates a project. */
 export const createProjectForm = (client: Client): Form<ProjectValues, Project> =>
   new Form({
     values: EMPTY,

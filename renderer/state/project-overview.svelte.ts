@@ -9,10 +9,10 @@ import { describeFailure } from '../connection/failure.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { RequestHistory } from './request-history.svelte.ts';
 
-/** Enough to see that they are alive; all of them are the Pets page's matter. */
+/** A sample; the Pets page lists all. */
 export const FIRST_PETS = 8;
 
-/** What "add some" adds to an empty dataset. */
+/** The number of pets that "add some" adds to an empty dataset. */
 export const SEED_COUNT = 30;
 
 export interface FirstPets {
@@ -24,7 +24,7 @@ export interface ProjectOverviewOptions extends Source {
   projectId: string;
 }
 
-/** What the Overview shows of one project. Made when the project comes into view, closed when it leaves. */
+/** The Overview's data of one project. Created when the project is selected, closed when it is not. */
 export class ProjectOverview {
   readonly usage: LiveQuery<CallerUsage[]>;
   readonly keys: LiveQuery<ApiKey[]>;
@@ -46,7 +46,7 @@ export class ProjectOverview {
       changes,
       time,
       read: (signal) => client.limits.usage({ projectId }, { signal }),
-      // A new plan has new limits; a clock that was set back begins windows anew; a revoked key calls no more.
+      // A plan change sets new limits, a clock set back restarts windows, and a revoked key stops calling.
       concerns: (change) =>
         change.type === 'clock.changed' ||
         (ofProject(change) && ['limits.changed', 'keys.changed', 'projects.changed'].includes(change.type)),
@@ -83,7 +83,7 @@ export class ProjectOverview {
     this.pets = { production: petsOf('production'), staging: petsOf('staging') };
   }
 
-  /** Whose pets are shown. */
+  /** The selected environment. */
   get environment(): Environment {
     return this.#environment;
   }
@@ -97,12 +97,12 @@ export class ProjectOverview {
     return this.#seeding;
   }
 
-  /** Why no pets could be added, when they could not. */
+  /** The reason why adding pets failed. */
   get seedFailure(): string | undefined {
     return this.#seedFailure;
   }
 
-  /** Adds made-up pets to the dataset that is shown. */
+  /** Adds sample pets to the selected dataset. */
   async seed(): Promise<void> {
     if (this.#seeding) return;
     this.#seeding = true;

@@ -4,20 +4,20 @@ import type { KeyValueStorage } from './storage.ts';
 const STORAGE_KEY = 'vivarium.project';
 
 export interface ProjectSelectionOptions {
-  /** Newest first; undefined until they are read. Reactive. */
+  /** Newest first; undefined until loaded. Reactive. */
   list: () => readonly Project[] | undefined;
-  /** The slug that the address names, if it names one. Reactive. */
+  /** The slug in the address, if any. Reactive. */
   named: () => string | undefined;
   storage: KeyValueStorage;
 }
 
 /**
- * Which project the page is about: the one that the address names, else the one chosen last, else the newest. A project
- * that is given another slug while it is in view stays in view.
+ * The current project: the one in the address, otherwise the last selected one, otherwise the newest. A project keeps
+ * its selection when its slug changes.
  */
 export class ProjectSelection {
   #chosenId = $state<string | null>(null);
-  /** The projects that were in view, with the slugs that they had then; the latest last. */
+  /** Previously selected projects with the slugs they had then; the latest last. */
   #seen: readonly Pick<Project, 'id' | 'slug'>[] = [];
   readonly #options: ProjectSelectionOptions;
 
@@ -42,13 +42,13 @@ export class ProjectSelection {
     return this.projects.find((project) => project.id === this.#chosenId) ?? this.projects[0];
   }
 
-  /** The slug that the address names and no project has; undefined while that is not known. */
+  /** A slug in the address without a project; undefined until loaded. */
   get missing(): string | undefined {
     const slug = this.#options.named();
     return slug !== undefined && this.#options.list() !== undefined && this.current === undefined ? slug : undefined;
   }
 
-  /** Remembers a project as the one to come back to. */
+  /** Stores a project as the one to return to. */
   choose({ id, slug }: Pick<Project, 'id' | 'slug'>): void {
     this.#seen = [...this.#seen.filter((project) => project.slug !== slug), { id, slug }];
     if (this.#chosenId === id) return;

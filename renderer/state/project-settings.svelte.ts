@@ -15,7 +15,7 @@ export interface NameValues extends Record<string, unknown> {
   slug: string;
 }
 
-/** What the General page changes of one project. Made when the project comes into view, closed when it leaves. */
+/** The editable settings of one project. Created when the project is selected, closed when it is not. */
 export class ProjectSettings {
   readonly deploys: LiveQuery<Deploy[]>;
   readonly naming: Form<NameValues, Project>;
@@ -48,7 +48,7 @@ export class ProjectSettings {
 
 export const namesOf = ({ name, slug }: Project): NameValues => ({ name, slug });
 
-/** What goes with a project when it is removed. */
+/** Everything removed together with a project. */
 export interface ProjectLosses {
   keys: number;
   pets: Record<'production' | 'staging', number>;
@@ -56,7 +56,7 @@ export interface ProjectLosses {
   hostnames: string[];
 }
 
-/** Counts what a removal would take away. */
+/** Counts everything that a removal would delete. */
 export async function readLosses(client: Client, projectId: string, signal?: AbortSignal): Promise<ProjectLosses> {
   const petsOf = async (environment: 'production' | 'staging') =>
     (await client.pets.list({ projectId, environment, limit: 1 }, { signal })).total;

@@ -1,9 +1,9 @@
 import type { Project, TargetSetting } from '../../main/contract/projects.ts';
 
-/** A target as it is chosen and typed; each field is named by its place in the input. */
+/** A target as chosen and typed; fields are named by their input paths. */
 export interface TargetValues extends Record<string, unknown> {
   target: TargetSetting['kind'];
-  /** The others are of an upstream only. */
+  /** The other fields apply to an upstream only. */
   'target.url': string;
   'target.host': 'rewrite' | 'keep';
   'target.limited': boolean;
@@ -18,7 +18,7 @@ export const API_TARGET: TargetValues = {
   'target.verifyCertificate': true,
 };
 
-/** What stands in the fields for a project's target; what it leaves open stands there as the engine takes it. */
+/** The field values of a project's target, with the engine's defaults filled in. */
 export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
   if (target.kind === 'api') return API_TARGET;
   return {
@@ -30,7 +30,7 @@ export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
   };
 }
 
-/** What is typed as the engine takes it. */
+/** The engine's input for the typed values. */
 export function readTarget(values: TargetValues): TargetSetting {
   if (values.target === 'api') return { kind: 'api' };
   return {
@@ -42,11 +42,11 @@ export function readTarget(values: TargetValues): TargetSetting {
   };
 }
 
-/** Whether other fields stand there than those of a saved target; what the built-in API has no use for does not count. */
+/** Whether the fields differ from a saved target, ignoring those that the built-in API does not use. */
 export function isOtherTarget(values: TargetValues, saved: TargetValues): boolean {
   return JSON.stringify(readTarget(values)) !== JSON.stringify(readTarget(saved));
 }
 
-/** Whether the limits of a project's plan hold for what it serves. */
+/** Whether the plan's limits apply to the project's target. */
 export const limitsHold = ({ target }: Pick<Project, 'target'>): boolean =>
   target.kind === 'api' || target.limited === true;

@@ -8,14 +8,14 @@ export interface ReachOptions extends Source {
   hostname: string;
 }
 
-/** How one hostname is reached from this machine: by a browser at once, by programs, by the whole system. */
+/** Ways to reach one hostname from this machine: in a browser, from programs, system-wide. */
 export class Reach {
   readonly texts: LiveQuery<ReachSnippets>;
   readonly browser: LiveQuery<BrowserState>;
   readonly opening: Task;
   readonly previewing: Task;
   #chosen = $state<Snippet['id']>('curl');
-  /** What was chosen; where there is a certificate, HTTPS otherwise. */
+  /** The selected scheme; by default HTTPS if there is a certificate. */
   #scheme: 'http' | 'https' | undefined;
 
   constructor({ client, changes, time, toasts, hostname }: ReachOptions) {
@@ -31,7 +31,7 @@ export class Reach {
       changes,
       time,
       read: (signal) => client.reach.browser({}, { signal }),
-      // What is installed is looked at again when it is used.
+      // The engine detects installed browsers again on use.
       concerns: () => false,
     });
     this.opening = new Task(async () => {
@@ -60,7 +60,7 @@ export class Reach {
     this.#chosen = id;
   }
 
-  /** What requests are shown over. */
+  /** The scheme of the requests. */
   get scheme(): 'http' | 'https' {
     return this.texts.value?.url.startsWith('https:') === true ? 'https' : 'http';
   }
@@ -70,7 +70,7 @@ export class Reach {
     this.texts.reread('now');
   }
 
-  /** The text that is chosen, once there is one. */
+  /** The selected instructions, once loaded. */
   get snippet(): Snippet | undefined {
     return this.texts.value?.snippets.find(({ id }) => id === this.#chosen);
   }
@@ -81,5 +81,5 @@ export class Reach {
   }
 }
 
-/** “The browser” that a variable names has no other name. */
+/** “The browser” of an environment variable has no other name. */
 const lowerFirst = (name: string): string => (name.startsWith('The ') ? `the ${name.slice(4)}` : name);

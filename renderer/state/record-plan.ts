@@ -3,28 +3,28 @@ import type { Settings } from '../../main/contract/settings.ts';
 import type { RecordInfo, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
 
-/** What Vivarium's own DNS has for a hostname. */
+/** The records of a hostname in Vivarium's own DNS. */
 export interface LocalRecords {
   zones: readonly ZoneInfo[];
-  /** The zone that the hostname is in, the closest one; null when it is in none. */
+  /** The closest zone of the hostname; null if there is none. */
   zone: ZoneInfo | null;
-  /** What stands at the hostname there, visible or not. */
+  /** The hostname's records, visible or still propagating. */
   records: readonly RecordInfo[];
-  /** Whom verification asks: `local`, or another resolver, which does not see the zones here. */
+  /** The resolver of verification: `local`, or another one, which does not see these zones. */
   resolver: string;
 }
 
 type WantedRecord = Pick<RecordInfo, 'name' | 'type' | 'ttl' | 'value'>;
 
-/** What it takes to have the right record in Vivarium's own DNS. */
+/** The change that puts the right record into Vivarium's own DNS. */
 export type RecordPlan =
-  /** It stands there; `visibleAt` may be still to come. */
+  /** The record exists; `visibleAt` may be in the future. */
   | { kind: 'present'; zone: string; visibleAt: string }
-  /** It can't be put there; `why` says what to do instead. */
+  /** The record can't be added; `why` names the alternative. */
   | { kind: 'impossible'; why: string }
   | { kind: 'put'; zone: string; createsZone: boolean; record: WantedRecord; replaced: readonly RecordInfo[] };
 
-/** Reads what Vivarium's DNS has for a hostname. */
+/** Reads the records of a hostname from Vivarium's DNS. */
 export async function readLocalRecords(
   client: Client,
   hostname: string,
@@ -39,17 +39,17 @@ export async function readLocalRecords(
   return { zones, zone, records, resolver };
 }
 
-/** The zone that a name is in, the closest one. */
+/** The closest zone of a name. */
 export function closestZone(name: string, zones: readonly ZoneInfo[]): ZoneInfo | null {
   const holding = zones.filter((zone) => name === zone.name || name.endsWith(`.${zone.name}`));
   return holding.sort((a, b) => b.name.length - a.name.length)[0] ?? null;
 }
 
-/** A name as it is written in a zone. */
+/** A name relative to its zone. */
 export const nameWithin = (name: string, zone: string): string =>
   name === zone ? '@' : name.slice(0, -zone.length - 1);
 
-/** What one click does to have the right record of a domain in Vivarium's own DNS. */
+/** The change that adds the right record of a domain to Vivarium's own DNS. */
 export function planRecord(
   { hostname, instructions }: Domain,
   { zone, records }: Pick<LocalRecords, 'zone' | 'records'>,
@@ -75,7 +75,7 @@ export function planRecord(
   };
 }
 
-/** Where there is no zone yet, the instruction's name is relative to the one to make. */
+/** Without a zone, the instruction's name is relative to the zone to create. */
 const registeredZone = (hostname: string, { name }: Instruction): string =>
   name === '@' ? hostname : hostname.slice(name.length + 1);
 
@@ -91,14 +91,14 @@ function isRight({ type, value }: RecordInfo, wanted: Instruction): boolean {
   return sameType && value.toLowerCase().replace(/\.$/, '') === wanted.value;
 }
 
-/** A CNAME stands alone (RFC 1034 §3.6.2); beside an ALIAS, only what decides about addresses is in the way. */
+/** A CNAME allows no other record (RFC 1034 §3.6.2); beside an ALIAS, only address records conflict. */
 const conflicts = ({ type }: RecordInfo, wanted: Instruction): boolean =>
   wanted.type === 'CNAME' || ['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME'].includes(type);
 
-/** A record as one writes it in a zone. */
+/** A record in zone-file notation. */
 export const lineOf = ({ name, type, value }: WantedRecord): string => `${name} ${type} ${value}`;
 
-/** What a plan does, said before it is done. */
+/** A description of the plan, shown before it runs. */
 export function describePlan({ zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>): string {
   const adds = `adds ${lineOf(record)}`;
   if (createsZone) return `Creates the zone ${zone} in Vivarium’s DNS, and ${adds}.`;
@@ -108,9 +108,10 @@ export function describePlan({ zone, createsZone, record, replaced }: Extract<Re
 }
 
 /**
- * Puts the record there. The last of what is in the way becomes the record in one step, so that nobody who asks meanwhile
- * finds neither; what had to give way before it comes back when the record is refused.
- * @returns the way back: the record goes, what it replaced returns, and a zone that was made for it goes if it is empty.
+ * Adds the record. The last conflicting record becomes the new one in a single step, so resolvers always find one of
+ * the two. If the record is refused, the removed conflicts are restored.
+ * @returns a function that undoes it: removes the record, restores replaced ones, and removes a zone created for it if
+ * empty.
  */
 export async function carryOut(
   client: Client,
@@ -119,7 +120,7 @@ export async function carryOut(
   const changed = replaced.at(-1);
   const removed = replaced.slice(0, -1);
   const putBack = async (): Promise<void> => {
-    // As they were, however careless that was.
+    // Restore with force: the records were accepted that way before.
     for (const { name, type, ttl, value } of removed) {
       await client.records.put({ zone, name, type, ttl, value, force: true });
     }
@@ -142,7 +143,7 @@ export async function carryOut(
     const { id } = await client.records.update({ id: changed.id, ...record });
     return async () => {
       const { name, type, ttl, value } = changed;
-      // It became one with the right record, which stood there already.
+      // The record merged with an identical existing one.
       if (id !== changed.id) await client.records.put({ zone, name, type, ttl, value, force: true });
       else await client.records.update({ id, name, type, ttl, value, force: true });
       await putBack();

@@ -1,32 +1,32 @@
 import type { PropagatingRRset, RecordInfo } from '../../main/contract/zones.ts';
 
-/** What a record says: all that is stored of it but its id. */
+/** A record without its id. */
 export type RecordText = Pick<RecordInfo, 'name' | 'type' | 'ttl' | 'value'>;
 
 type Answered = PropagatingRRset['answered'];
 
 /** One row of a zone's table. */
 export interface RecordRow {
-  /** Unique in the table, and the same over re-reads. */
+  /** Unique in the table and stable across refreshes. */
   key: string;
   name: string;
-  /** A zone's own records, and those of the platform's, have types that are not edited, such as SOA. */
+  /** The apex and the platform zone also contain types that can't be edited, such as SOA. */
   type: string;
   ttl: number;
   value: string;
-  /** The record that can be changed; a row that leaves has none, and neither has one that is only shown. */
+  /** The editable record; undefined for a removed or read-only one. */
   record?: RecordInfo;
-  /** What is on its way here. */
+  /** The pending change. */
   propagation?: Propagation;
   warnings: readonly string[];
-  /** What a search looks at. */
+  /** The searchable text. */
   haystack: string;
 }
 
 export type Propagation =
-  /** Not answered yet; until then `answered` is, which may be nothing. */
+  /** Not visible yet; until then the server answers with `answered`, which may be nothing. */
   | { kind: 'arriving'; atMs: number; answered: Answered }
-  /** Removed; answered until then. */
+  /** Removed, but still answered. */
   | { kind: 'leaving'; atMs: number };
 
 export interface RowFilter {
@@ -36,8 +36,8 @@ export interface RowFilter {
 }
 
 /**
- * The rows of a zone, in the order of names (RFC 4034 §6.1): the apex, then each name with what is below it. Records
- * that are removed and still answered have rows of their own, unless another record takes their place.
+ * The rows of a zone in canonical order (RFC 4034 §6.1): the apex, then each name with its subdomains. Removed records
+ * that are still answered have their own rows, unless another record replaces them.
  */
 export function rowsOf(records: readonly RecordInfo[], propagating: readonly PropagatingRRset[]): RecordRow[] {
   const onTheWay = new Map(propagating.map((rrset) => [keyOf(rrset), rrset]));
@@ -64,7 +64,7 @@ export function rowsOf(records: readonly RecordInfo[], propagating: readonly Pro
     for (const { ttl, value } of rrset.answered) {
       if (values?.has(value) === true) continue;
       const atMs = firstWithout(rrset, value);
-      // What another record takes the place of is told in that one's row.
+      // A replaced record appears in its replacement's row.
       if (atMs === undefined || arrivals.has(`${keyOf(rrset)} ${atMs}`)) continue;
       const key = `leaving ${keyOf(rrset)} ${value}`;
       const propagation = { kind: 'leaving', atMs } as const;
@@ -74,7 +74,7 @@ export function rowsOf(records: readonly RecordInfo[], propagating: readonly Pro
   return inOrder(rows);
 }
 
-/** Records that are shown only: the platform's own. */
+/** Rows of read-only records, such as the platform's. */
 export function shownRows(records: readonly (Omit<RecordText, 'type'> & { type: string })[]): RecordRow[] {
   const rows = records.map((record): RecordRow => ({
     ...textOf(record),
@@ -84,14 +84,14 @@ export function shownRows(records: readonly (Omit<RecordText, 'type'> & { type: 
   return inOrder(rows);
 }
 
-/** The rows that a search and a type leave. */
+/** The rows that match a search and a type. */
 export function filterRows(rows: readonly RecordRow[], { search, type }: RowFilter): readonly RecordRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 && type === '') return rows;
   return rows.filter((row) => (type === '' || row.type === type) && words.every((word) => row.haystack.includes(word)));
 }
 
-/** What is on its way at a moment of the app's clock: how many rows, and when the last of them has arrived. */
+/** The pending changes at a moment of the app's clock: their number, and when the last becomes visible. */
 export function onTheWayAt(rows: readonly RecordRow[], nowMs: number): { count: number; lastAtMs: number } | undefined {
   const ahead = rows.flatMap(({ propagation }) =>
     propagation !== undefined && propagation.atMs > nowMs ? [propagation.atMs] : [],
@@ -100,7 +100,7 @@ export function onTheWayAt(rows: readonly RecordRow[], nowMs: number): { count: 
   return { count: ahead.length, lastAtMs: ahead.reduce((last, atMs) => Math.max(last, atMs)) };
 }
 
-/** What is answered in place of a record that is on its way, in words: `192.0.2.1`, `TTL 60`, `nothing`. */
+/** The current answer in place of a pending record, in words: `192.0.2.1`, `TTL 60`, `nothing`. */
 export function answeredUntil({ value }: Pick<RecordRow, 'value'>, answered: Answered): string {
   const same = answered.find((record) => record.value === value);
   if (same !== undefined) return `TTL ${same.ttl}`;
@@ -110,16 +110,16 @@ export function answeredUntil({ value }: Pick<RecordRow, 'value'>, answered: Ans
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }
 
-/** Values that stand for an RRset before the rest is counted. */
+/** Values of an RRset that are listed before the rest is counted. */
 const ANSWERED_SHOWN_MAX = 3;
 
 const SHOWN_LENGTH_MAX = 60;
 
-/** A value as it fits into a sentence. */
+/** A value shortened to fit into a sentence. */
 export const shorten = (text: string): string =>
   text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX - 1)}…`;
 
-/** A record as it is spoken of: `www CNAME cname.vivarium.localhost`. */
+/** A record in one line: `www CNAME cname.vivarium.localhost`. */
 export const recordTitle = ({ name, type, value }: Pick<RecordRow, 'name' | 'type' | 'value'>): string =>
   `${name} ${type} ${shorten(value)}`;
 
@@ -130,7 +130,7 @@ function textOf({ name, type, ttl, value }: Omit<RecordText, 'type'> & { type: s
 }
 
 function arrivalOf({ ttl, value, visibleAt }: RecordInfo, { answered }: PropagatingRRset): Propagation | undefined {
-  // What was removed and put back is answered all along.
+  // A record removed and added again has been answered throughout.
   if (answered.some((record) => record.value === value && record.ttl === ttl)) return undefined;
   return { kind: 'arriving', atMs: Date.parse(visibleAt), answered };
 }
@@ -140,7 +140,7 @@ function firstWithout({ changes }: PropagatingRRset, value: string): number | un
   return change === undefined ? undefined : Date.parse(change.at);
 }
 
-/** Each row's place is worked out once: 10,000 rows are compared 130,000 times. */
+/** Computes each sort key once: 10,000 rows need 130,000 comparisons. */
 function inOrder(rows: readonly RecordRow[]): RecordRow[] {
   const places = rows.map((row, index) => ({ row, index, labels: labelsOf(row.name) }));
   places.sort(
@@ -151,10 +151,10 @@ function inOrder(rows: readonly RecordRow[]): RecordRow[] {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Labels from the zone downwards; the apex comes first. U+0000 keeps `a.b` before `a-b`. */
+/** Labels from the zone downwards, the apex first. U+0000 sorts `a.b` before `a-b`. */
 const labelsOf = (name: string): string => (name === '@' ? '' : name.split('.').reverse().join('\u0000'));
 
-/** What delegates and what decides about addresses first; texts last. */
+/** Delegations and address records first, TXT last. */
 const TYPE_ORDER = ['SOA', 'NS', 'ALIAS', 'ANAME', 'CNAME', 'A', 'AAAA', 'MX', 'CAA', 'TXT'];
 
 function typeRank(type: string): number {

@@ -2,14 +2,14 @@ import type { RecordInfo } from '../../main/contract/zones.ts';
 
 type RecordType = RecordInfo['type'];
 
-/** What to know of a type while writing a record of it. */
+/** Help for typing a record of a type. */
 interface TypeHint {
-  /** What the value is, in a sentence. */
+  /** The meaning of the value, in a sentence. */
   hint: string;
   placeholder: string;
 }
 
-/** In the order in which they are mostly needed. */
+/** Most common first. */
 export const RECORD_TYPES: Record<RecordType, TypeHint> = {
   A: { hint: 'An IPv4 address.', placeholder: '192.0.2.1' },
   AAAA: { hint: 'An IPv6 address.', placeholder: '2001:db8::1' },
@@ -33,5 +33,5 @@ export const RECORD_TYPES: Record<RecordType, TypeHint> = {
 
 export const RECORD_TYPE_NAMES = Object.keys(RECORD_TYPES) as RecordType[];
 
-/** Types that a question may have, in the order in which they are mostly needed. An ALIAS is asked for as A or AAAA. */
+/** Types allowed in a query, most common first. ALIAS is queried as A or AAAA. */
 export const QUESTION_TYPES = ['A', 'AAAA', 'CNAME', 'CAA', 'TXT', 'MX', 'NS', 'SOA', 'SRV', 'PTR', 'ANY'] as const;

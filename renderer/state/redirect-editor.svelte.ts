@@ -6,7 +6,7 @@ import type { Toasts } from './toasts.svelte.ts';
 export type Redirect = Project['redirects'][number];
 export type RedirectStatus = Redirect['status'];
 
-/** What each status means to whoever is redirected. */
+/** The effect of each status on a client. */
 export const REDIRECT_STATUSES: readonly { value: `${RedirectStatus}`; label: string }[] = [
   { value: '301', label: '301 moved permanently' },
   { value: '302', label: '302 found, for now' },
@@ -14,9 +14,9 @@ export const REDIRECT_STATUSES: readonly { value: `${RedirectStatus}`; label: st
   { value: '308', label: '308 permanently, keeps the method' },
 ];
 
-/** One redirect as it stands in the fields. */
+/** One redirect as form fields. */
 export interface RedirectDraft {
-  /** Stays while rows come and go. */
+  /** Stable while rows are added and removed. */
   key: number;
   from: string;
   to: string;
@@ -27,14 +27,14 @@ export interface RedirectEditorOptions {
   client: Client;
   toasts: Pick<Toasts, 'done'>;
   projectId: string;
-  /** As the engine has them. Reactive. */
+  /** The saved redirects. Reactive. */
   stored: () => readonly Redirect[];
 }
 
-/** A project's redirects while they are edited. The engine judges them as a whole: a loop leads through several. */
+/** A project's redirects being edited. The engine validates them together, because a loop spans several. */
 export class RedirectEditor {
   #drafts = $state<RedirectDraft[] | undefined>(undefined);
-  /** What was stored when the editing began. */
+  /** The redirects saved when editing began. */
   #basis = '';
   #saving = $state(false);
   #failure = $state<string | undefined>(undefined);
@@ -46,14 +46,14 @@ export class RedirectEditor {
     this.#options = options;
   }
 
-  /** What is shown: what is being edited, or what is stored. */
+  /** The edited rows, or the saved redirects. */
   readonly rows: readonly RedirectDraft[] = $derived.by(() => this.#drafts ?? this.#options.stored().map(toDraft));
 
   get edited(): boolean {
     return this.#drafts !== undefined;
   }
 
-  /** Whether what is stored has changed since the editing began; saving would replace it. */
+  /** Whether the saved redirects changed since editing began; saving would overwrite that. */
   get overtaken(): boolean {
     return this.edited && JSON.stringify(this.#options.stored()) !== this.#basis;
   }
@@ -62,12 +62,12 @@ export class RedirectEditor {
     return this.#saving;
   }
 
-  /** What is wrong with the whole. */
+  /** The fault of the redirects as a whole. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** What is wrong with a field of a row. */
+  /** The fault of a field of a row. */
   fault(row: number, field: 'from' | 'to'): string | undefined {
     return this.#faults[`redirects[${row}].${field}`];
   }
@@ -83,18 +83,18 @@ export class RedirectEditor {
 
   remove(row: number): void {
     this.#drafts = this.#edited().filter((_draft, index) => index !== row);
-    // Faults are told by row, and the rows have moved.
+    // Faults refer to row positions, which have changed.
     this.#faults = {};
   }
 
-  /** Back to what is stored. */
+  /** Discards the edits. */
   discard(): void {
     this.#drafts = undefined;
     this.#failure = undefined;
     this.#faults = {};
   }
 
-  /** Sends all of them; whether they were taken. */
+  /** Saves all redirects; returns whether the engine accepted them. */
   async save(): Promise<boolean> {
     if (this.#saving) return false;
     const { client, projectId, toasts, stored } = this.#options;
@@ -131,7 +131,7 @@ export class RedirectEditor {
     }
     const issues = issuesOf(error);
     const placed = issues.filter(({ path }) => /^redirects\[\d+\]\.(from|to)$/.test(path));
-    // Of several things wrong with a field, the first is what to mend first.
+    // The first fault of a field is the first to fix.
     this.#faults = Object.fromEntries(placed.toReversed().map(({ path, message }) => [path, message]));
     if (placed.length === 0 || placed.length < issues.length) this.#failure = describeFailure(error);
   }

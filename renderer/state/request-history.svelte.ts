@@ -3,19 +3,19 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 const SECOND_MS = 1_000;
 
-/** How long after a second's end it is asked for, so that the engine is surely in the next one. */
+/** The delay after the end of a second, so the engine has surely finished it. */
 const MARGIN_MS = 40;
 
 export interface RequestHistoryOptions extends Source {
   projectId: string;
 }
 
-/** Requests and refusals in each of the last seconds, oldest first. */
+/** Requests and refusals per second, oldest first. */
 export type Seconds = Pick<RequestRates, 'requests' | 'refused'>;
 
 /**
- * How many requests a project had in each of the last seconds of real time. The engine is asked once a second while
- * there are requests; seconds without any are added here, because nothing was told of them.
+ * A project's requests in each of the last seconds of real time. Polls the engine once a second while there are
+ * requests; idle seconds produce no event and are added here.
  */
 export class RequestHistory {
   readonly #query: LiveQuery<RequestRates & { readAt: number }>;
@@ -39,7 +39,7 @@ export class RequestHistory {
         if (rates.running > 0) this.#told = true;
         return { ...rates, readAt: time.monotonic() - rates.ageMs };
       },
-      // Once a second is enough; the timer sees to it.
+      // The timer limits reads to one per second.
       concerns: () => false,
     });
     this.#unsubscribe = changes.subscribe((change) => {
@@ -47,7 +47,7 @@ export class RequestHistory {
     });
   }
 
-  /** Undefined until they are read. */
+  /** Undefined until loaded. */
   get seconds(): Seconds | undefined {
     const rates = this.#query.value;
     if (rates === undefined) return undefined;
@@ -69,27 +69,27 @@ export class RequestHistory {
     this.#timer = this.#options.time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => this.#tick());
   }
 
-  /** A second has ended. */
+  /** Handles the end of a second. */
   #tick(): void {
     const { changes, time } = this.#options;
     const rates = this.#query.value;
     const passedMs = rates === undefined ? 0 : time.monotonic() - rates.readAt;
     this.#await(SECOND_MS - (passedMs % SECOND_MS));
-    // What happened while nothing was told is not known; it is read when changes are told again.
+    // Counts from a period without events are unknown; they are read again after a reconnect.
     if (!changes.following) return;
     if (this.#told) this.#query.reread();
     else this.#silent = Math.floor(passedMs / SECOND_MS);
   }
 }
 
-/** What the seconds come to. */
+/** A summary of the seconds. */
 export interface RateFigures {
-  /** In the last whole second. */
+  /** In the last full second. */
   now: number;
   refusedNow: number;
   total: number;
   refusedTotal: number;
-  /** The most in one second. */
+  /** The maximum in one second. */
   peak: number;
 }
 

@@ -1,6 +1,6 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
 
-/** Rows of a long list by their positions, of which only some are held. A value: every change is another one. */
+/** The held rows of a long list, by position. Immutable: every change returns a new value. */
 export class RowWindow {
   readonly #rows: ReadonlyMap<number, PetRecord>;
 
@@ -8,7 +8,7 @@ export class RowWindow {
     this.#rows = new Map(rows);
   }
 
-  /** Rows that follow one another. */
+  /** Consecutive rows. */
   static from(offset: number, items: readonly PetRecord[]): RowWindow {
     return new RowWindow(items.map((pet, index) => [offset + index, pet] as const));
   }
@@ -32,7 +32,7 @@ export class RowWindow {
     return true;
   }
 
-  /** With rows that follow one another, in place of those that were at their positions. */
+  /** A copy with consecutive rows, replacing those at their positions. */
   with(offset: number, items: readonly PetRecord[]): RowWindow {
     return new RowWindow([...this.#rows, ...items.map((pet, index) => [offset + index, pet] as const)]);
   }

@@ -15,13 +15,13 @@ import { Works } from './works.svelte.ts';
 export interface SessionOptions {
   transport: Transport;
   time: RealTime;
-  /** Where the chosen project is remembered. */
+  /** The storage of the selected project. */
   storage: KeyValueStorage;
-  /** The slug of the project that the address names. Reactive. */
+  /** The slug of the project in the address. Reactive. */
   named: () => string | undefined;
 }
 
-/** What the page holds as long as it is signed in to one engine: the connection, and what every view needs. */
+/** The page's state while it is signed in to one engine: the connection, and queries shared by all views. */
 export class Session {
   readonly time: RealTime;
   readonly clock: AppClock;
@@ -40,7 +40,7 @@ export class Session {
     const connection = new Connection({
       transport,
       time,
-      // The clock is what the engine can tell most cheaply, and what is most worth keeping true.
+      // Reading the clock is the engine's cheapest call, and keeps the most important value current.
       pulse: async (client) => this.clock.accept(await client.clock.get()),
     });
     this.connection = connection;
@@ -51,7 +51,7 @@ export class Session {
       changes: connection,
       time,
       read: (signal) => connection.client.status.get({}, { signal }),
-      // Counts and warnings follow from everything else.
+      // Counts and warnings depend on everything else.
       concerns: () => true,
     });
     this.projects = new LiveQuery({
@@ -68,7 +68,7 @@ export class Session {
     return this.connection.client;
   }
 
-  /** What state of a view is made from. */
+  /** The source of view state. */
   get source(): SettingsSource {
     return { client: this.client, changes: this.connection, time: this.time, settings: this.settings };
   }
@@ -89,7 +89,7 @@ export class Session {
     try {
       this.clock.accept(await this.client.clock.get());
     } catch {
-      // The next beat of the connection's pulse reads it again, and the page says when there is none.
+      // The next pulse of the connection retries; the page reports a lost connection.
     }
   }
 }

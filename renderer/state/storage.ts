@@ -1,4 +1,4 @@
-/** Where small things are remembered between visits. */
+/** Storage of small values between visits. */
 export interface KeyValueStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -6,8 +6,8 @@ export interface KeyValueStorage {
 }
 
 /**
- * The storage that `open` returns, or one in memory: browsers that are told to keep nothing throw at the mere mention
- * of theirs, and the page should work all the same.
+ * The storage that `open` returns, or one in memory: browsers with storage disabled throw on access to it, and the page
+ * should still work.
  */
 export function openStorage(open: () => KeyValueStorage): KeyValueStorage {
   try {

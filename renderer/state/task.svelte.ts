@@ -1,7 +1,7 @@
 import { describeFailure } from '../connection/failure.ts';
 import { ConnectionLostError } from '../connection/transport.ts';
 
-/** Something that is asked of the engine by hand: one at a time, with its failure kept until the next attempt. */
+/** A call made by the user: one at a time, with its failure kept until the next attempt. */
 export class Task<Input extends readonly unknown[] = [], Output = unknown> {
   #running = $state(false);
   #failure = $state<string | undefined>(undefined);
@@ -15,12 +15,12 @@ export class Task<Input extends readonly unknown[] = [], Output = unknown> {
     return this.#running;
   }
 
-  /** Why the last attempt failed, in a sentence for a person. */
+  /** The reason the last attempt failed, as a sentence for the user. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** Does it; the result, or undefined when it failed or is being done already. */
+  /** Runs the call; the result, or undefined when it failed or is already running. */
   async start(...input: Input): Promise<Output | undefined> {
     if (this.#running) return undefined;
     this.#running = true;

@@ -1,26 +1,26 @@
-/** Large enough to be worth a call, small enough to keep neither the page nor the engine busy for long. */
+/** Large enough for one call, small enough to block neither the page nor the engine for long. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** A piece of a text, and how many of its bytes have been read with it. */
+/** A piece of a text, with the number of bytes read so far. */
 export interface TextPiece {
   text: string;
   readTo: number;
 }
 
-/** A file that cannot be read as text; the message says what to do. */
+/** A file that can't be read as text; the message names the fix. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }
 
-/** The encodings that a byte order mark tells; without one it is UTF-8. */
+/** The encodings that a byte order mark identifies; UTF-8 without one. */
 const MARKS: readonly { bytes: readonly number[]; encoding: string }[] = [
   { bytes: [0xff, 0xfe], encoding: 'utf-16le' },
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
 ];
 
 /**
- * A file as text, piece by piece, so that one of any size takes no more memory than a piece.
- * @throws UnreadableFileError when it is no text, or has changed or gone meanwhile.
+ * Reads a file as text piece by piece, so its size does not affect memory use.
+ * @throws UnreadableFileError when it is not text, or was changed or deleted meanwhile.
  */
 export async function* textPieces(file: Blob, pieceBytes = PIECE_BYTES): AsyncGenerator<TextPiece, void, void> {
   const head = new Uint8Array(await bytesOf(file, 0, 2));

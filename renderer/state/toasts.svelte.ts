@@ -1,35 +1,35 @@
 import type { RealTime } from '../time/real-time.ts';
 import { describeFailure } from '../connection/failure.ts';
 
-/** Long enough to read two lines and to reach Undo. */
+/** Long enough to read two lines and reach Undo. */
 const SHOWN_MS = 10_000;
 
-/** Older ones go when more come. */
+/** The maximum number of toasts; the oldest are dropped. */
 const TOASTS_MAX = 4;
 
-/** How far back undo reaches. */
+/** The length of the undo history. */
 const UNDO_MAX = 50;
 
 export interface Toast {
   id: number;
   text: string;
   tone: 'done' | 'failed';
-  /** Undoes what the text says. */
+  /** Undoes the reported action. */
   undo?: () => Promise<void>;
   kind?: string;
 }
 
 export interface Undoable {
-  /** What was done: "Removed Biscuit." */
+  /** The completed action: "Removed Biscuit." */
   text: string;
   undo: () => Promise<unknown>;
-  /** What is said when it has been undone: "Biscuit is back." A function, where that depends on what became of it. */
+  /** The report after undo: "Biscuit is back." A function if it depends on the result. */
   undone: string | (() => string);
-  /** The report of something that is done many times over: one of the same kind takes the place of the one before. */
+  /** For a repeated action: a report replaces the previous one of the same kind. */
   kind?: string;
 }
 
-/** Short reports of what was done, with the way back where there is one: by the toast's button, or Ctrl/Cmd-Z later. */
+/** Short reports of completed actions, with undo where possible: by the toast's button, or Ctrl/Cmd-Z later. */
 export class Toasts {
   #list = $state.raw<readonly Toast[]>([]);
   #undoable = $state.raw<readonly Toast[]>([]);
@@ -58,7 +58,7 @@ export class Toasts {
     this.#show({ id: this.#nextId(), text, tone: 'failed' });
   }
 
-  /** Does it, and reports why it could not be done. `failure`: what that is, in a sentence. */
+  /** Runs an action and reports its failure. `failure`: the failed action, as a sentence. */
   async attempt(failure: string, action: () => Promise<void>): Promise<void> {
     try {
       await action();
@@ -67,7 +67,7 @@ export class Toasts {
     }
   }
 
-  /** Reports something that can be undone. */
+  /** Reports an action that can be undone. */
   done({ text, undo, undone, kind }: Undoable): void {
     const id = this.#nextId();
     const toast: Toast = {
@@ -92,7 +92,7 @@ export class Toasts {
     this.#show(toast);
   }
 
-  /** Undoes what was done last and has not been undone. */
+  /** Undoes the last action that is not undone yet. */
   undoLast(): void {
     void this.#undoable.at(-1)?.undo?.();
   }
@@ -103,7 +103,7 @@ export class Toasts {
     this.#list = this.#list.filter((toast) => toast.id !== id);
   }
 
-  /** Keeps all of them in sight while someone reads or reaches for one. */
+  /** Keeps all toasts open while the user reads or reaches for one. */
   hold(): void {
     this.#held = true;
     for (const timer of this.#timers) timer.cancel();

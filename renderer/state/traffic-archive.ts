@@ -1,9 +1,9 @@
 import type { Client } from '../connection/transport.ts';
 
-/** Entries of one part: neither the engine nor the page is kept busy by it for longer than a few milliseconds. */
+/** Entries per part: neither the engine nor the page is blocked for longer than a few milliseconds. */
 export const PART_MAX = 250;
 
-/** The HTTP archive of what fits, as JSON in pieces: asked for part by part, because ten thousand entries are some 20 MB. */
+/** The HTTP archive of the matching entries, as pieces of JSON, read in parts: ten thousand entries are some 20 MB. */
 export async function readArchive(
   client: Pick<Client, 'traffic'>,
   narrowed: { projectId?: string; filter?: string },

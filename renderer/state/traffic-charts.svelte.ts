@@ -1,16 +1,16 @@
 import type { TrafficSummary } from '../../main/contract/traffic.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** How long after a step's end it is asked for, so that the engine is surely in the next one. */
+/** The delay after the end of a step, so the engine has surely finished it. */
 const MARGIN_MS = 40;
 
 export interface TrafficChartsOptions extends Source {
-  /** Undefined: of everything. */
+  /** Undefined for all projects. */
   projectId: string | undefined;
   minutes: number;
 }
 
-/** What traffic came to over the last minutes. The engine is asked at the end of each of its steps, and after a lost connection. */
+/** The traffic of the last minutes. Reads the engine's summary at the end of each step and after a reconnect. */
 export class TrafficCharts {
   readonly summary: LiveQuery<TrafficSummary>;
   #timer: { cancel(): void } | null = null;
@@ -29,7 +29,7 @@ export class TrafficCharts {
         });
         return summary;
       },
-      // The steps are the engine's; nothing but time ends one.
+      // Only time ends a step, so no change event matters.
       concerns: () => false,
     });
   }

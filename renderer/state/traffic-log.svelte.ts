@@ -4,26 +4,26 @@ import { ConnectionLostError, type Client } from '../connection/transport.ts';
 import type { ChangeSource } from '../live/live-query.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 
-/** As many as the engine keeps. */
+/** The engine's capacity. */
 export const ENTRIES_MAX = 10_000;
 
-/** The engine gives no more at once. */
+/** The engine's page limit. */
 const READ_MAX = 1_000;
 
-/** Between two parts of a long list, so that reading it leaves room for everything else. */
+/** The pause between parts of a long list, to leave time for other work. */
 const READ_PAUSE_MS = 30;
 
-/** After entries came too fast to be told, the list is read again when it has been quiet for so long. */
+/** After entries arrived too fast to be sent, the list is read again once this much time has passed without any. */
 export const QUIET_MS = 700;
 
-/** Before a stream that ended, or a list that could not be read, is asked for again. */
+/** The delay before retrying an ended stream or a failed read. */
 const RETRY_MS = 2_000;
 
-/** What narrows the list. */
+/** The filters of the list. */
 export interface TrafficNarrowing {
-  /** Undefined: of all projects, and what never reached one. */
+  /** Undefined for all projects and for requests that reached none. */
   projectId: string | undefined;
-  /** A filter that the engine understands. */
+  /** A valid filter. */
   filter: string;
 }
 
@@ -31,13 +31,13 @@ export interface TrafficLogOptions extends TrafficNarrowing {
   client: Client;
   changes: ChangeSource;
   time: RealTime;
-  /** Told once, when there is something to show, be it a failure. */
+  /** Called once, when the list has entries or a failure to show. */
   onready?: () => void;
 }
 
 /**
- * The entries of one list, newest first, as many as the engine keeps, and those that come. While the list is held, what
- * comes waits, so that nothing moves under the reader.
+ * The entries of one list, newest first, up to the engine's capacity, updated live. While the list is paused, new
+ * entries wait so that nothing moves.
  */
 export class TrafficLog {
   readonly narrowing: TrafficNarrowing;
@@ -47,7 +47,7 @@ export class TrafficLog {
   #failure = $state<string | undefined>(undefined);
   #missed = $state(0);
   #held = false;
-  /** Of what is being read now; aborted when it begins anew. */
+  /** Aborts the current read when a new one starts. */
   #run = new AbortController();
   #timers: Record<'quiet' | 'retry', { cancel(): void } | null> = { quiet: null, retry: null };
   readonly #options: TrafficLogOptions;
@@ -67,12 +67,12 @@ export class TrafficLog {
     return this.#entries;
   }
 
-  /** How many came while the list was held. */
+  /** The number of entries that arrived while the list was paused. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** How many came too fast to be told; they are there when it has been quiet for a moment. */
+  /** The number of entries that arrived too fast to be sent; they appear after a short pause in traffic. */
   get missed(): number {
     return this.#missed;
   }
@@ -81,12 +81,12 @@ export class TrafficLog {
     return this.#state;
   }
 
-  /** Why the list could not be read, in a sentence for a person. */
+  /** The reason why the list could not be read, as a sentence for the user. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** Lets what comes wait, or shows what has waited. */
+  /** Pauses or resumes the list. */
   hold(held: boolean): void {
     this.#held = held;
     if (held) return;
@@ -94,14 +94,14 @@ export class TrafficLog {
     if (this.#missed > 0) this.#awaitQuiet();
   }
 
-  /** Shows what has waited, once. */
+  /** Shows the waiting entries once. */
   take(): void {
     if (this.#waiting.length === 0) return;
     this.#entries = [...this.#waiting, ...this.#entries].slice(0, ENTRIES_MAX);
     this.#waiting = [];
   }
 
-  /** Reads all of it again; what is shown stays until then. */
+  /** Reads the list again; the current entries remain until then. */
   reread(): void {
     this.#stopReading();
     this.#run = new AbortController();
@@ -125,7 +125,7 @@ export class TrafficLog {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
-    /** What came before the list did. */
+    /** Entries that arrived before the list. */
     const early: { current: TrafficEntry[] | null } = { current: [] };
     try {
       const news = await client.traffic.watch(this.#input, { signal });
@@ -142,7 +142,7 @@ export class TrafficLog {
       await this.#readOlder(next, signal);
     } catch (error) {
       if (signal.aborted) return;
-      // Nothing to report: the page says that the connection is lost, and reads everything again when it is back.
+      // No message: the page reports the lost connection and reads everything again after a reconnect.
       if (error instanceof ConnectionLostError) return;
       this.#settle(describeFailure(error));
       this.#retry();
@@ -187,12 +187,12 @@ export class TrafficLog {
         if (this.#missed > 0) this.#awaitQuiet();
       }
     } catch {
-      // Broken off: by the connection, which has everything read again when it is back, or else below.
+      // The stream ended: a reconnect reads everything again, otherwise the code below retries.
     }
     if (!signal.aborted && this.#options.changes.following) this.#retry();
   }
 
-  /** Takes entries that came, oldest first; those that the list has already are left out. */
+  /** Adds new entries, oldest first, without duplicates. */
   #add(entries: readonly TrafficEntry[]): void {
     const newest = numberOf(this.#waiting[0] ?? this.#entries[0]);
     const added = entries.filter((entry) => numberOf(entry) > newest).reverse();
@@ -223,6 +223,6 @@ export class TrafficLog {
   }
 }
 
-/** The last part of an id rises with time: `trf_mi8x2k1a_12`. */
+/** The last part of an id increases over time: `trf_mi8x2k1a_12`. */
 const numberOf = (entry: TrafficEntry | undefined): number =>
   entry === undefined ? 0 : Number(entry.id.slice(entry.id.lastIndexOf('_') + 1));

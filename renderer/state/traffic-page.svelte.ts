@@ -14,16 +14,16 @@ import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import { TrafficLog, type TrafficNarrowing } from './traffic-log.svelte.ts';
 
-/** Longer than the time between two presses of a key that is held down. */
+/** Longer than the repeat interval of a held key. */
 export const PASSING_MS = 120;
 
-/** Whose requests are shown. `all`: also those of other projects, and those that reached none. */
+/** The scope of the list. `all` includes other projects and requests that reached none. */
 export type TrafficScope = 'project' | 'all';
 
-/** What of the traffic is shown. */
+/** The shown part of the Traffic page. */
 export type TrafficPart = 'entries' | 'charts';
 
-/** Minutes that the charts go back. */
+/** The range of the charts, in minutes. */
 export type TrafficRange = '5' | '15' | '30';
 
 export interface TrafficPageOptions extends SettingsSource {
@@ -33,14 +33,14 @@ export interface TrafficPageOptions extends SettingsSource {
   project: () => Project;
 }
 
-/** The Traffic page. What it shows stands in the address, so that it can be linked to and gone back from. */
+/** The Traffic page. The address contains its whole view state, so it can be linked and returned to. */
 export class TrafficPage {
   readonly settings: LiveQuery<Settings>;
   readonly keys: LiveQuery<ApiKey[]>;
   readonly replay: Task<[id: string], TrafficDetail>;
   readonly download: Task<[save: (name: string, pieces: string[]) => void], void>;
   #log = $state.raw() as TrafficLog;
-  /** Another list, until it has something to show. */
+  /** The next list, until it has something to show. */
   #coming: TrafficLog | undefined;
   #paused = $state(false);
   #reading = false;
@@ -74,7 +74,7 @@ export class TrafficPage {
     return this.#log;
   }
 
-  /** The id of the entry that the address names. */
+  /** The id of the entry in the address. */
   get item(): string | undefined {
     return this.#options.navigator.place?.item;
   }
@@ -92,18 +92,18 @@ export class TrafficPage {
     return minutes === '15' || minutes === '30' ? minutes : '5';
   }
 
-  /** The filter of the address, as it is written there. */
+  /** The filter in the address, as written. */
   get filter(): string {
     return this.#query['filter'] ?? '';
   }
 
-  /** What is wrong with the filter of the address; without it, the list is as long as ever. */
+  /** The fault of the filter in the address; an invalid filter is not applied. */
   get fault(): string | undefined {
     const read = readFilter(this.filter);
     return read.ok ? undefined : read.message;
   }
 
-  /** What the address asks for. */
+  /** The list that the address requests. */
   get wanted(): TrafficNarrowing {
     return {
       projectId: this.scope === 'all' ? undefined : this.#options.project().id,
@@ -115,14 +115,14 @@ export class TrafficPage {
     return this.#paused;
   }
 
-  /** Of this project's keys, what people call them by; an id where there is no name. */
+  /** The names of this project's keys; the id of a key without a name. */
   callerOf({ keyId, address }: TrafficEntry): string {
     if (keyId === undefined) return address;
     const key = this.keys.value?.find(({ id }) => id === keyId);
     return key === undefined || key.name === '' ? keyId : key.name;
   }
 
-  /** Where an entry went, as far as that does not go without saying: in a project's list, its base address does. */
+  /** The destination of an entry, unless obvious: a project's list omits its base address. */
   hostOf(entry: TrafficEntry): string {
     const hostname = hostnameOf(entry);
     if (this.scope === 'all') return hostname;
@@ -140,7 +140,7 @@ export class TrafficPage {
     });
   }
 
-  /** Shows what the address asks for; what is shown stays until it is there. */
+  /** Loads the requested list; the current one remains until then. */
   follow(): void {
     const { projectId, filter } = this.wanted;
     const isShown = ({ narrowing }: TrafficLog): boolean =>
@@ -166,26 +166,26 @@ export class TrafficPage {
     this.#options.navigator.show(id, { replace: this.item !== undefined && id !== undefined });
   }
 
-  /** Shows one of several entries that the arrows run through, when they stay at it. */
+  /** Selects an entry once the arrow keys pause at it. */
   pass(id: string): void {
     this.#passing?.cancel();
     this.#passing = this.#options.time.realTimer(PASSING_MS, () => this.show(id));
   }
 
-  /** Lets what comes wait until it is asked for. */
+  /** Pauses the list on request. */
   pause(paused: boolean): void {
     this.#paused = paused;
     this.#hold();
   }
 
-  /** Says whether someone is at a place of the list that should not move away. */
+  /** Sets whether the user is at a place of the list that should not move. */
   read(reading: boolean): void {
     if (reading === this.#reading) return;
     this.#reading = reading;
     this.#hold();
   }
 
-  /** Forgets all entries, of all projects. */
+  /** Clears all entries, of all projects. */
   async forget(): Promise<void> {
     const { client, toasts } = this.#options;
     const { cleared } = await client.traffic.clear({});
@@ -239,7 +239,7 @@ export class TrafficPage {
         this.#log.close();
         this.#log = log;
         this.#coming = undefined;
-        // It is shown from its beginning.
+        // The new list starts at its top.
         this.#reading = false;
         this.#hold();
       },

@@ -1,20 +1,20 @@
 import type { ApiParameter, SchemaView } from './api-document.ts';
 import { readExactly, writeExactly } from '../json/json-text.ts';
 
-/** What is typed to try an operation, as texts. */
+/** The typed values of a trial, as texts. */
 export interface TrialInput {
-  /** By place and name, `query limit`; what is left empty is not sent. */
+  /** By location and name, `query limit`; empty values are not sent. */
   parameters: Readonly<Record<string, string>>;
   /** JSON text; undefined without a body. */
   body: string | undefined;
   mediaType: string;
-  /** More headers, one a line: `Accept: application/json`. */
+  /** Additional headers, one per line: `Accept: application/json`. */
   headers: string;
 }
 
 export const parameterKey = ({ in: place, name }: Pick<ApiParameter, 'in' | 'name'>): string => `${place} ${name}`;
 
-/** The path of a template with its parameters filled in, and the query: `/pets/7?status=sold`. */
+/** A path template with its parameters filled in, and the query: `/pets/7?status=sold`. */
 export function fillPath(
   template: string,
   parameters: readonly ApiParameter[],
@@ -33,7 +33,7 @@ export function fillPath(
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
-/** The headers of a request: the body's type, the operation's own, and those that were typed, the last winning. */
+/** The headers of a request: the body's type, the operation's, and the typed ones; the last wins. */
 export function collectHeaders(parameters: readonly ApiParameter[], input: TrialInput): Record<string, string> {
   const own = parameters
     .filter(({ in: place }) => place === 'header')
@@ -44,7 +44,7 @@ export function collectHeaders(parameters: readonly ApiParameter[], input: Trial
     .filter((line) => line.trim() !== '')
     .map((line) => {
       const colon = line.indexOf(':');
-      // Without a colon it is no header; the engine says so.
+      // The engine refuses a line without a colon.
       return colon === -1
         ? ([line.trim(), ''] as const)
         : ([line.slice(0, colon), line.slice(colon + 1).trim()] as const);
@@ -55,8 +55,8 @@ export function collectHeaders(parameters: readonly ApiParameter[], input: Trial
 }
 
 /**
- * The JSON text of an object whose members were typed one by one. What is left empty is left out. A number is taken over
- * digit by digit; what should be one and is none is sent as a string, for the API to refuse.
+ * The JSON text of an object from typed members; empty ones are omitted. Numbers keep their digits; an invalid number
+ * is sent as a string for the API to refuse.
  */
 export function writeBody(properties: SchemaView['properties'], typed: Readonly<Record<string, string>>): string {
   const members = properties.flatMap(({ name, schema }) => {
@@ -72,7 +72,7 @@ function memberText(type: string, text: string): string {
   return readExactly(text) === undefined ? JSON.stringify(text) : text.trim();
 }
 
-/** The members of an example's JSON text, as they would be typed; undefined when it is no object. */
+/** The members of an example's JSON text as typed values; undefined if it is not an object. */
 export function readMembers(example: string | undefined): Record<string, string> | undefined {
   const value = example === undefined ? undefined : readExactly(example);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;

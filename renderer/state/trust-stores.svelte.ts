@@ -4,12 +4,12 @@ import { describeFailure } from '../connection/failure.ts';
 import { ConnectionLostError, type Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** What became of the last attempt to change a store. */
+/** The result of the last attempt to change a store. */
 export type StoreReport =
-  /** What the store says since: advice, or the command that a password is due for. */
+  /** Advice from the attempt, or the command to run with a password. */
   { kind: 'answered'; action: 'trust' | 'untrust'; answer: StoreTrust } | { kind: 'failed'; message: string };
 
-/** The trust stores of this machine, and what is done to them. They change outside of Vivarium too. */
+/** The trust stores of this machine and their actions. Other programs may change them too. */
 export class TrustStores {
   readonly query: LiveQuery<StoreTrust[]>;
   readonly #client: Client;
@@ -30,28 +30,28 @@ export class TrustStores {
     return this.#busy.has(store);
   }
 
-  /** What to tell about the last attempt, as long as it says more than the store itself does. */
+  /** The message of the last attempt, if it adds to the store's own state. */
   reportOn({ store, state, message }: StoreTrust): StoreReport | undefined {
     const report = this.#reports.get(store);
     if (report?.kind !== 'answered') return report;
     const { answer } = report;
-    // Somebody has changed the store since: what was said is no longer about it.
+    // The store changed since, so the message is outdated.
     if (answer.state !== state) return undefined;
     return answer.message === message && answer.command === undefined ? undefined : report;
   }
 
-  /** Whether the store trusts the root afterwards. */
+  /** Returns whether the store now trusts the root. */
   async trust(store: string): Promise<StoreTrust | undefined> {
     return await this.#change(store, 'trust', () => this.#client.ca.trust({ store }));
   }
 
-  /** Takes the root out, or another Vivarium's by its fingerprint. */
+  /** Removes the root, or another Vivarium's root by its fingerprint. */
   async untrust(store: string, fingerprint?: string): Promise<StoreTrust | undefined> {
     const input = { store, ...(fingerprint !== undefined && { fingerprint }) };
     return await this.#change(store, 'untrust', () => this.#client.ca.untrust(input));
   }
 
-  /** Takes back a change: the other one, whose failure is thrown for whoever reports the undoing. */
+  /** Undoes a change with the opposite one and throws its failure, for the caller to report. */
   async takeBack(store: string, change: 'trust' | 'untrust'): Promise<void> {
     const { ca } = this.#client;
     this.#busy.add(store);

@@ -1,6 +1,6 @@
 /**
- * A count as it is typed, with or without separators: undefined when nothing is typed, NaN when it is no number, which
- * the engine refuses in its own words.
+ * A typed count, with or without separators: undefined when empty, NaN when it is not a number, which the engine then
+ * refuses.
  */
 export function readCount(text: string): number | undefined {
   const digits = text.replaceAll(/[\s,_]/g, '');

@@ -1,13 +1,13 @@
 import type { ApiKey } from '../../main/contract/keys.ts';
 
-/** A key that was just made, with what nobody will be told again. */
+/** A newly created key with its secret, which the engine never shows again. */
 export interface FreshKey extends ApiKey {
   secret: string;
 }
 
 /**
- * The secrets of keys made on this page, until someone says that they have them: in memory, for as long as the session
- * lasts, so that a look at another page does not lose one.
+ * The secrets of keys created on this page, until the user dismisses them. They stay in memory for the session, so
+ * visiting another page does not lose one.
  */
 export class UnreadSecrets {
   #fresh = $state.raw<readonly { projectId: string; key: FreshKey }[]>([]);

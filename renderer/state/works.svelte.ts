@@ -4,31 +4,31 @@ import { ConnectionLostError } from '../connection/transport.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { UnreadableFileError } from './text-pieces.ts';
 
-/** How long the result of work that went well is shown. */
+/** How long the result of successful work is shown. */
 const SHOWN_MS = 10_000;
 
-/** `stopping`: someone asked for it; the part that is under way comes to its end first. */
+/** `stopping`: the user stopped it; the current part still completes. */
 export type WorkState = 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
 
 export interface WorkOptions {
-  /** What is done: "Adding 100,000 made-up pets to production". */
+  /** The task: "Adding 100,000 made-up pets to production". */
   title: string;
-  /** How much there is to do, in whatever unit it is counted in. */
+  /** The total amount, in any unit. */
   total: number;
   /**
-   * Does it, part by part, for as long as `work.going`; returns what became of it, in a sentence. Work that is asked for
-   * in parts needs nothing else: each answer is the progress, and not asking on is the end.
+   * Runs part by part while `work.going`; returns the result as a sentence. Work split into several calls needs no
+   * other protocol: each answer is progress, and no further call stops it.
    */
   run: (work: Work) => Promise<string>;
 }
 
-/** Something that takes a while, and goes on whatever page is shown. */
+/** A long-running task that continues on every page. */
 export class Work {
   readonly title: string;
   readonly total: number;
-  /** What became of each row, where there are rows. */
+  /** The result per row, for work on rows. */
   report = $state.raw<ImportReport | undefined>(undefined);
-  /** Somebody looks at it somewhere else than in the region of works. */
+  /** Another component shows this work, so the region of works hides it. */
   watched = $state(false);
   #done = $state(0);
   #note = $state('');
@@ -44,12 +44,12 @@ export class Work {
     return this.#done;
   }
 
-  /** The share that is done, 0 to 1. */
+  /** The completed share, 0 to 1. */
   get share(): number {
     return this.total === 0 ? 1 : Math.min(1, this.#done / this.total);
   }
 
-  /** How far it is, in words. */
+  /** The progress in words. */
   get note(): string {
     return this.#note;
   }
@@ -62,12 +62,12 @@ export class Work {
     return this.#state !== 'running' && this.#state !== 'stopping';
   }
 
-  /** Whether it should go on. A method of looking twice: someone may ask it to stop while a part is under way. */
+  /** Whether to continue. A method, because the state may change while a part runs. */
   get going(): boolean {
     return this.#state === 'running';
   }
 
-  /** What became of it, in a sentence; empty while it goes on. */
+  /** The result as a sentence; empty while running. */
   get result(): string {
     return this.#result;
   }
@@ -87,7 +87,7 @@ export class Work {
   }
 }
 
-/** All that takes a while. */
+/** All long-running work. */
 export class Works {
   #list = $state.raw<readonly Work[]>([]);
   readonly #time: RealTime;

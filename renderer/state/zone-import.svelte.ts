@@ -3,23 +3,23 @@ import { Task } from './task.svelte.ts';
 
 export type ImportReport = Awaited<ReturnType<Client['zones']['import']>>;
 
-/** A line of the file that something is to be said about. */
+/** A line of the file with a message. */
 export interface ReportedLine {
   line: number;
-  /** As it stands in the file, cut where it is long. */
+  /** As written in the file, truncated. */
   text: string;
   message: string;
   forcible: boolean;
 }
 
-/** Beyond this, a text that was pasted or read is not drawn: a text area of millions of characters stops the page. */
+/** Longer texts are not put into the text area: millions of characters would freeze the page. */
 const DRAWN_LENGTH_MAX = 200_000;
 
 const LINE_LENGTH_MAX = 200;
 
-/** A zone file on its way into a zone, and the report of what became of it. */
+/** The import of a zone file, and its report. */
 export class ZoneImport {
-  /** What stands in the text area, unless a file was chosen that is too large for it. */
+  /** The content of the text area; not used for a chosen file that is too large for it. */
   text = $state('');
   #file = $state.raw<{ name: string; text: string } | undefined>(undefined);
   #report = $state.raw<ImportReport | undefined>(undefined);
@@ -30,12 +30,12 @@ export class ZoneImport {
     this.#task = new Task((force) => client.zones.import({ name: zone, text: this.content, force }));
   }
 
-  /** What will be imported. */
+  /** The text to import. */
   get content(): string {
     return this.#file?.text ?? this.text;
   }
 
-  /** The file that was chosen, while it is too large to be shown as text. */
+  /** The chosen file, if it is too large for the text area. */
   get largeFile(): { name: string; lines: number } | undefined {
     return this.#file === undefined ? undefined : { name: this.#file.name, lines: this.#file.text.split('\n').length };
   }
@@ -60,7 +60,7 @@ export class ZoneImport {
     return this.#said(this.#report?.warnings ?? []);
   }
 
-  /** Takes a file's text: into the text area where it fits, beside it where it does not. */
+  /** Takes a file's text: into the text area if it fits. */
   take(name: string, text: string): void {
     this.#report = undefined;
     this.#task.clear();
@@ -72,7 +72,7 @@ export class ZoneImport {
     }
   }
 
-  /** Back to what can be typed. */
+  /** Discards the large file and returns to the text area. */
   dropFile(): void {
     this.#file = undefined;
   }
@@ -82,7 +82,7 @@ export class ZoneImport {
     if (report === undefined) return undefined;
     this.#lines = this.content.split(/\r?\n/);
     const before = force ? this.#report : undefined;
-    // With force, what the first attempt took is there already.
+    // With force, the records of the first attempt exist already.
     this.#report =
       before === undefined
         ? report
@@ -90,7 +90,7 @@ export class ZoneImport {
     return this.#report;
   }
 
-  /** Leaves the report, to go on with the text. */
+  /** Closes the report and returns to the text. */
   back(): void {
     this.#report = undefined;
   }

@@ -6,7 +6,7 @@ import { recordTitle, rowsOf, type RecordRow, type RecordText } from './record-r
 import type { Undoable } from './toasts.svelte.ts';
 import { readCount } from './typed-count.ts';
 
-/** A record as it is typed. */
+/** A record as typed. */
 export interface RecordValues extends Record<string, unknown> {
   name: string;
   type: RecordInfo['type'];
@@ -16,7 +16,7 @@ export interface RecordValues extends Record<string, unknown> {
 
 export const DEFAULT_TTL = '3600';
 
-/** What was done, and how it is taken back. */
+/** A completed action with its undo. */
 export type RecordChange = Undoable & { record: RecordInfo };
 
 export interface ZoneContents {
@@ -29,7 +29,7 @@ export interface ZoneRecordsOptions extends Source {
   zone: string;
 }
 
-/** The records of one zone: what there is, what is on its way, and every change with its way back. */
+/** The records of one zone: current ones, pending changes, and every action with its undo. */
 export class ZoneRecords {
   readonly zone: string;
   readonly contents: LiveQuery<ZoneContents>;
@@ -54,7 +54,7 @@ export class ZoneRecords {
     });
   }
 
-  /** The form of a new record; with force it stores what a careless provider would take. */
+  /** The form of a new record; `force` stores what a lenient provider would accept. */
   newRecord(): Form<RecordValues, RecordChange> {
     return new Form<RecordValues, RecordChange>({
       values: { name: '', type: 'A', ttl: DEFAULT_TTL, value: '' },
@@ -62,7 +62,7 @@ export class ZoneRecords {
     });
   }
 
-  /** The form of a record that there is. */
+  /** The form of an existing record. */
   edit(record: RecordInfo): Form<RecordValues, RecordChange> {
     return new Form<RecordValues, RecordChange>({
       values: { name: record.name, type: record.type, ttl: String(record.ttl), value: record.value },
@@ -79,7 +79,7 @@ export class ZoneRecords {
     };
   }
 
-  /** Puts back what is removed and still answered. */
+  /** Restores a removed record that is still answered. */
   async putBack(row: RecordRow): Promise<void> {
     await this.#putBack({ ...row, type: row.type as RecordInfo['type'] });
   }
@@ -88,13 +88,13 @@ export class ZoneRecords {
     this.contents.close();
   }
 
-  /** The id that a record has by now: one that was removed and came back has another. */
+  /** The current id of a record, which changes when it is removed and restored. */
   async #idOf({ id, name, type, value }: RecordInfo): Promise<string> {
     const here = await this.#client.records.list({ zone: this.zone, name });
     return here.find((record) => record.type === type && record.value === value)?.id ?? id;
   }
 
-  /** As it was, however careless that was. */
+  /** Restores with force: the record was accepted that way before. */
   async #putBack({ name, type, ttl, value }: RecordText): Promise<void> {
     await this.#client.records.put({ zone: this.zone, name, type, ttl, value, force: true });
   }
@@ -122,7 +122,7 @@ export class ZoneRecords {
 
   async #change(before: RecordInfo, values: RecordValues, force: boolean): Promise<RecordChange> {
     const { id } = before;
-    // Only what was changed: what is shown of a text may be less than what is stored.
+    // Only changed fields: the displayed text may be shorter than the stored one.
     const record = await this.#client.records.update({
       id,
       ...(values.name !== before.name && { name: values.name }),
@@ -136,7 +136,7 @@ export class ZoneRecords {
       record,
       text: withWarnings(`Changed ${recordTitle(before)} to ${recordTitle(record)}.`, record),
       undo: async () => {
-        // What became one with another record is made anew.
+        // Recreate records that merged with another.
         if (record.id !== id) return await this.#putBack(before);
         await this.#client.records.update({ id: await this.#idOf(record), name, type, ttl, value, force: true });
       },
