@@ -7,7 +7,7 @@ import type { Toasts } from './state/toasts.svelte.ts';
 import type { AppClock } from './time/app-clock.svelte.ts';
 import type { RealTime } from './time/real-time.ts';
 
-/** What components anywhere in the page may need, without every parent handing it down. */
+/** The page-wide state that components read from the context instead of props. */
 export interface PageContext {
   readonly announcer: Announcer;
   readonly commands: Commands;
@@ -19,17 +19,17 @@ export interface PageContext {
 
 export const [getPage, setPage] = createContext<PageContext>();
 
-/** The app's clock, for whatever counts down. Set where there is a session. */
+/** The app's clock, for countdowns. Set while there is a session. */
 export const [getClock, setClock] = createContext<AppClock>();
 
-/** Offers what a component can do to palette and keyboard for as long as it is shown. `list` may read reactive state. */
+/** Offers a component's commands to palette and keyboard while it is shown. `list` may read reactive state. */
 export function offerCommands(list: () => readonly Command[]): void {
   onDestroy(getPage().commands.offer(list));
 }
 
 /**
- * Makes the state of a component once, and closes it when the component goes. What `make` reads is read as it is then: a
- * component whose state is about another thing is made anew for it (`{#key}`).
+ * Creates the state of a component once and closes it on destroy. `make` is not reactive: wrap the component in
+ * `{#key}` to create it anew.
  */
 export function useState<State>(make: () => State & ({ close?: () => void } | undefined)): State {
   const state = untrack(make);

@@ -1,6 +1,6 @@
 import '@fontsource-variable/jetbrains-mono/wght.css';
 import '@fontsource-variable/source-sans-3/wght.css';
-// Before the components, whose own rules win.
+// Before the components, whose rules override it.
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shapes.css';
@@ -50,7 +50,7 @@ const entrance = new Entrance({
   navigate: (href) => window.location.assign(href),
 });
 
-/** The token is a secret: it does not stay in the address bar, the history, or a copied link. */
+/** The token is a secret: keep it out of the address bar, the history and copied links. */
 function enter(): void {
   if (entrance.enter(window.location.hash)) {
     window.history.replaceState(null, '', window.location.pathname + window.location.search);

@@ -3,39 +3,41 @@ import type { IconName } from '../components/shared/icons.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { isPlain, readPress, type KeyPress } from './shortcut.ts';
 
-/** Something that can be done from anywhere: listed in the palette, and by its shortcut. */
+/** A command available from anywhere: listed in the palette and reachable by its shortcut. */
 export interface Command {
-  /** Unique among all that are offered. */
+  /** Unique among all offered commands. */
   id: string;
-  /** A verb and what it is done to: "Go to Pets". */
+  /** A verb and its object: "Go to Pets". */
   title: string;
-  /** What it is listed under. */
+  /** The palette group. */
   group: string;
-  /** Other words that people look for it by. */
+  /** Further search words. */
   keywords?: readonly string[];
   shortcut?: string;
   icon?: IconName;
-  /** Known by its shortcut only, such as the palette itself. */
+  /** Hidden from the palette, such as the command that opens it. */
   hidden?: boolean;
   run: () => void;
 }
 
-/** After this long, `g` alone no longer waits for the second key of `g p`. */
+/** `g` alone stops waiting for the second key of `g p` after this long. */
 const SEQUENCE_MS_MAX = 1_200;
 
 export interface CommandsOptions {
   time: RealTime;
   isMac: boolean;
-  /** Whether shortcuts of single keys are wanted; people who dictate or share a keyboard switch them off (WCAG 2.1.4). */
+  /** Single-key shortcuts; users who dictate or share a keyboard switch them off (WCAG 2.1.4). */
   singleKeys: () => boolean;
 }
 
 type Offer = () => readonly Command[];
 
-/** All that can be done at the moment. Views offer what they can do while they are shown. */
+/** All commands available now. Views offer theirs while they are shown. */
 export class Commands {
   #offers = $state.raw<readonly Offer[]>([]);
-  /** The same, for what is taken back: a component that goes reads state as it was, without what has come in its place. */
+  /**
+   * The same list for removal: a component being destroyed reads the old state without depending on its replacement.
+   */
   #current: readonly Offer[] = [];
   #begun = '';
   #timer: { cancel(): void } | null = null;
@@ -49,13 +51,13 @@ export class Commands {
     this.isMac = options.isMac;
   }
 
-  /** What is offered, the latest offer first; of one id the latest. */
+  /** Offered commands, the latest first, one per id. */
   get all(): readonly Command[] {
     const offered = this.#offers.toReversed().flatMap((offer) => offer());
     return [...Map.groupBy(offered, ({ id }) => id).values()].flatMap(([latest]) => latest ?? []);
   }
 
-  /** Offers commands until the returned function is called. `list` is read anew each time, so it may be reactive. */
+  /** Offers commands until the returned function is called. `list` runs on every read, so it may be reactive. */
   offer(list: () => readonly Command[]): () => void {
     this.#put([...this.#current, list]);
     return () => this.#put(this.#current.filter((other) => other !== list));
@@ -66,19 +68,19 @@ export class Commands {
     this.#offers = offers;
   }
 
-  /** Does what is offered under that id, for a button far from whoever offers it. */
+  /** Runs the command with that id, for a button far from the component that offers it. */
   run(id: string): void {
     this.all.find((command) => command.id === id)?.run();
   }
 
   /**
-   * Says that more will be offered soon, as while a page is loaded. The first press that nothing takes is kept until the
-   * returned function is called, and is taken then by what has come; those after it may have been meant for that, and do nothing.
+   * Announces commands that are still loading. The first unhandled key press is kept until the returned function is
+   * called, then handled by the new commands. Later presses do nothing: they may have been meant for the same command.
    */
   hold(): () => void {
     this.#holds++;
     return () => {
-      // What has come offers its commands in the same turn.
+      // The loaded page offers its commands in the same turn.
       void tick().then(() => {
         this.#holds--;
         if (this.#holds > 0 || this.#held === undefined) return;
@@ -89,7 +91,7 @@ export class Commands {
     };
   }
 
-  /** Takes a key press; true when it belonged to a shortcut, and nobody else should see it. */
+  /** Handles a key press; true when it belonged to a shortcut and must go no further. */
   press(event: KeyPress, typing: boolean): boolean {
     const press = readPress(event, this.isMac);
     if (press === null) return false;

@@ -1,6 +1,6 @@
 import type { Command } from './commands.svelte.ts';
 
-/** How well a command fits what was typed; 0 does not. */
+/** How well a command matches the typed text; 0 is no match. */
 function fitOf({ title, group, keywords = [] }: Command, text: string): number {
   const name = title.toLowerCase();
   if (name.startsWith(text)) return 4;
@@ -14,8 +14,8 @@ function fitOf({ title, group, keywords = [] }: Command, text: string): number {
 }
 
 /**
- * The commands that fit `text`, by group; all of them when it is blank. The best group comes first, and in each group the
- * best command; otherwise they stay in the order in which they came.
+ * The commands that match `text`, by group; all when it is blank. The best group comes first, and within a group the
+ * best command; ties keep their order.
  */
 export function findCommands(commands: readonly Command[], text: string): [group: string, commands: Command[]][] {
   const wanted = text.trim().toLowerCase();

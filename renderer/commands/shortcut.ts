@@ -1,8 +1,6 @@
-/**
- * Shortcuts as text: `mod+k`, `?`, or keys one after another, `g p`. `mod` is Command on a Mac and Control elsewhere.
- */
+/** Shortcuts as text: `mod+k`, `?`, or a key sequence, `g p`. `mod` is Command on a Mac and Control elsewhere. */
 
-/** What of a key event decides. `key` is what the key types, so that `?` is `?` on every keyboard. */
+/** The part of a key event that matters. `key` is the typed character, so `?` is `?` on every keyboard. */
 export interface KeyPress {
   key: string;
   ctrlKey: boolean;
@@ -10,10 +8,10 @@ export interface KeyPress {
   altKey: boolean;
 }
 
-/** A press as one word of a shortcut: `mod+k`, `g`; null for what no shortcut begins with, such as Shift alone. */
+/** A press as one word of a shortcut: `mod+k`, `g`; null for a key that begins no shortcut, such as Shift alone. */
 export function readPress({ key, ctrlKey, metaKey, altKey }: KeyPress, isMac: boolean): string | null {
   if (['Shift', 'Control', 'Alt', 'Meta', 'Dead', 'Process', 'AltGraph'].includes(key)) return null;
-  // AltGr types characters on many keyboards; Alt alone belongs to the menus of the system.
+  // AltGr types characters on many keyboards, and Alt alone opens system menus.
   if (altKey) return null;
   const mod = isMac ? metaKey : ctrlKey;
   if ((isMac ? ctrlKey : metaKey) && !mod) return null;
@@ -21,7 +19,7 @@ export function readPress({ key, ctrlKey, metaKey, altKey }: KeyPress, isMac: bo
   return mod ? `mod+${name}` : name;
 }
 
-/** Whether a shortcut is pressed without a modifier, so that it must not fire while someone types. */
+/** Whether the shortcut has no modifier and must not fire while the user types. */
 export const isPlain = (shortcut: string): boolean => !shortcut.includes('mod+');
 
 const MAC_NAMES: Record<string, string> = { mod: '⌘' };

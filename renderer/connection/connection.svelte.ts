@@ -6,26 +6,24 @@ import { watchPulse } from './pulse.ts';
 import { ConnectionLostError, SignInRefusedError, type Client, type OpenLink, type Transport } from './transport.ts';
 
 /**
- * `connecting`: not reached yet, first attempt · `open` · `silent`: connected, yet no answer comes · `lost`: not
- * connected, trying again · `refused`: the engine does not take the credentials; nothing is tried until there are new
- * ones · `stopped`.
+ * `connecting`: first attempt · `open` · `silent`: connected, but no answers arrive · `lost`: not connected, retrying ·
+ * `refused`: the engine rejected the credentials; no retries until there are new ones · `stopped`.
  */
 export type ConnectionPhase = 'connecting' | 'open' | 'silent' | 'lost' | 'refused' | 'stopped';
 
-/** What changed in the engine. `everything`: this page may have missed some, so all that it shows must be read again. */
+/** Changes in the engine. `everything`: this page may have missed some, so it must read everything again. */
 export type Change = { type: 'everything' } | ChangeEvent;
 
 export interface ConnectionOptions {
   transport: Transport;
   time: RealTime;
-  /** A cheap call that shows that the engine answers. */
+  /** A cheap call that proves that the engine answers. */
   pulse: (client: Client) => Promise<void>;
 }
 
 /**
- * The page's connection to the engine: opens it, follows `events.watch`, notices when it is gone or silent, and opens it
- * again. Its `client` stays the same object all along; while there is no connection its calls fail with
- * ConnectionLostError.
+ * The page's connection to the engine: opens it, follows `events.watch`, detects loss and silence, and reconnects.
+ * `client` stays the same object; without a connection its calls fail with ConnectionLostError.
  */
 export class Connection {
   readonly client: Client;
@@ -51,7 +49,7 @@ export class Connection {
         try {
           return await opened.link.call(path, input, options);
         } catch (error) {
-          // When the link breaks, calls on their way fail in ways that depend on the transport.
+          // When the link breaks, pending calls fail in transport-specific ways.
           if (this.#current !== opened) throw new ConnectionLostError();
           throw error;
         }
@@ -63,17 +61,17 @@ export class Connection {
     return this.#phase;
   }
 
-  /** Whether it has ever been open, so that the page has something to show. */
+  /** Whether it was ever open, so the page has content. */
   get wasOpen(): boolean {
     return this.#wasOpen;
   }
 
-  /** Whether changes are being told, so that what is read now will be kept up to date. */
+  /** Whether change events arrive, so values read now will stay current. */
   get following(): boolean {
     return this.#following;
   }
 
-  /** Calls `listener` with every change until the returned function is called. */
+  /** Calls `listener` on every change until the returned function is called. */
   subscribe(listener: (change: Change) => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {
@@ -85,7 +83,7 @@ export class Connection {
     void this.#run();
   }
 
-  /** Ends the wait before the next attempt. */
+  /** Ends the current retry delay. */
   retryNow(): void {
     this.#wake?.();
   }
@@ -117,7 +115,7 @@ export class Connection {
     }
   }
 
-  /** Holds the open link until it breaks. */
+  /** Waits until the open link breaks. */
   async #follow(opened: OpenLink): Promise<void> {
     this.#current = opened;
     const pulse = watchPulse({

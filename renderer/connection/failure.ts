@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client';
 
-/** What to tell a person about a failed call: the engine's own message where it gave one, with the places it named. */
+/** The message for a failed call: the engine's own if there is one, with the input paths it named. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ORPCError) {
     const named = issuesOf(error).filter((issue) => !error.message.includes(issue.message));
@@ -14,15 +14,15 @@ export function describeFailure(error: unknown): string {
     : 'The answer could not be read.';
 }
 
-/** One thing wrong with an input: where (`limits.perMinute`; empty for the whole), and what is allowed there. */
+/** One fault of an input: its path (`limits.perMinute`; empty for the whole input) and the allowed values. */
 export interface Issue {
   path: string;
   message: string;
-  /** The same input is taken with `force`. */
+  /** The engine accepts the same input with `force`. */
   forcible?: true;
 }
 
-/** The places of the input that the engine named in refusing it. */
+/** The faults that the engine's refusal lists. */
 export function issuesOf(error: unknown): Issue[] {
   if (!(error instanceof ORPCError)) return [];
   const data: unknown = error.data;

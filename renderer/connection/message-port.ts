@@ -3,23 +3,25 @@ import type { OpenLink, Transport } from './transport.ts';
 
 declare global {
   interface Window {
-    /** Set by the preload script, before the page's first line: this is the desktop's window. */
+    /** Set by the preload script before the page's own scripts: this is the desktop window. */
     readonly vivariumDesktop?: true;
   }
 }
 
-/** What the preload script listens for; the port travels with it. */
+/** The message type that the preload script handles; it transfers the port. */
 export const CONNECT_MESSAGE = 'vivarium:connect';
 
-/** A port of the DOM, or of Node in tests. */
+/** A DOM MessagePort, or Node's in tests. */
 type Port = InstanceType<typeof MessageChannel>['port1'];
 
 export interface MessagePortTransportOptions {
-  /** Takes one end of a channel to the engine; closes it when the engine is gone or refuses it. */
+  /** Takes one end of a channel to the engine; closes it when the engine stops or refuses it. */
   handOver: (port: Port) => void;
 }
 
-/** Reaches the engine through a channel whose other end the preload script hands to the main process. No token is needed. */
+/**
+ * Reaches the engine through a channel; the preload script passes the other end to the main process. Needs no token.
+ */
 export function createMessagePortTransport({ handOver }: MessagePortTransportOptions): Transport {
   return {
     open() {
@@ -32,7 +34,7 @@ export function createMessagePortTransport({ handOver }: MessagePortTransportOpt
         closed,
         close() {
           port.close();
-          // Only the other end is told of that. Calls that wait here must end too, and `closed` resolve.
+          // Only the other end gets a close event. Pending calls must fail here too, and `closed` must resolve.
           port.dispatchEvent(new Event('close'));
         },
       };

@@ -1,25 +1,25 @@
 import type { RealTime } from '../time/real-time.ts';
 
 /**
- * A closed socket shows at once; a stopped or blocked engine does not, its socket stays open. 700 ms between beats and
- * 1,000 ms of patience make silence visible within 2 s.
+ * A closed socket is noticed at once, but a stopped or blocked engine leaves its socket open. 700 ms between calls plus
+ * a 1,000 ms limit detect silence within 2 s.
  */
 export const BEAT_INTERVAL_MS = 700;
 export const BEAT_ANSWER_MS_MAX = 1_000;
 
-/** An engine that has not answered for this long is given up, and a new connection tried. */
+/** After this long without an answer, the connection is replaced. */
 export const SILENCE_MS_MAX = 15_000;
 
 export interface PulseOptions {
   time: RealTime;
-  /** The cheap call. An answer of any kind, an error too, shows that the engine lives. */
+  /** The cheap call. Any answer, including an error, proves that the engine is alive. */
   beat: () => Promise<void>;
-  /** Told when answers cease to come, and when they come again. */
+  /** Called when answers stop and when they resume. */
   onChange: (alive: boolean) => void;
   onDead: () => void;
 }
 
-/** Asks again and again, one call at a time, until stopped or dead. */
+/** Repeats the call, one at a time, until stopped or dead. */
 export function watchPulse({ time, beat, onChange, onDead }: PulseOptions): { stop(): void } {
   let stopped = false;
   let timer: { cancel(): void } | null = null;

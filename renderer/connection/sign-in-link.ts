@@ -1,7 +1,7 @@
-/** What the engine's tokens consist of; anything else could not even be sent as a WebSocket subprotocol. */
+/** The alphabet of the engine's tokens; other characters are invalid in a WebSocket subprotocol. */
 const TOKEN = /^[A-Za-z0-9._~-]{1,200}$/;
 
-/** The token of a location's fragment `#token=…`, or null. */
+/** The token in a fragment `#token=…`, or null. */
 export function tokenOfFragment(fragment: string): string | null {
   const token = new URLSearchParams(fragment.replace(/^#/, '')).get('token');
   return token !== null && TOKEN.test(token) ? token : null;
@@ -9,13 +9,13 @@ export function tokenOfFragment(fragment: string): string | null {
 
 export type SignInLink =
   | { kind: 'token'; token: string }
-  /** A link to a Vivarium on another port: to be opened, not used here. */
+  /** A link to a Vivarium on another port, to navigate to. */
   | { kind: 'elsewhere'; href: string }
   | { kind: 'fault'; message: string };
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Reads what someone pasted to sign in: the whole link, or the token alone. `origin` is this page's own. */
+/** Parses a pasted sign-in link or bare token. `origin` is this page's own. */
 export function readSignInLink(text: string, origin: string): SignInLink {
   const trimmed = text.trim();
   if (trimmed === '') return fault('Paste the link that Vivarium printed when it started.');

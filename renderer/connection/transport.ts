@@ -2,25 +2,25 @@ import type { ClientLink } from '@orpc/client';
 import type { ContractRouterClient } from '@orpc/contract';
 import type { Contract } from '../../main/contract/index.ts';
 
-/** Everything that may be asked of a Vivarium, typed by its contract; nothing of the contract itself is in the bundle. */
+/** The whole contract as a typed client; type-only, so the bundle contains none of the contract's code. */
 export type Client = ContractRouterClient<Contract>;
 
-/** Calls carry nothing but their input. */
+/** Calls carry only their input. */
 export type CallLink = ClientLink<Record<never, never>>;
 
-/** One open way to the engine. */
+/** An open connection to the engine. */
 export interface OpenLink {
   readonly link: CallLink;
-  /** Resolves when it has closed, for whatever reason. */
+  /** Resolves when the link has closed, for any reason. */
   readonly closed: Promise<void>;
   close(): void;
 }
 
-/** How the page reaches the engine: a WebSocket in the browser, a MessagePort in the desktop's window. */
+/** Opens links to the engine: over a WebSocket in the browser, over a MessagePort in the desktop window. */
 export interface Transport {
   /**
-   * @throws SignInRefusedError when the engine answered and does not take the credentials; anything else it rejects
-   * with means that the engine was not reached, and that trying again makes sense.
+   * @throws SignInRefusedError when the engine rejects the credentials. Any other error means that the engine was not
+   * reached, and a retry makes sense.
    */
   open(): Promise<OpenLink>;
 }
@@ -29,7 +29,7 @@ export class SignInRefusedError extends Error {
   override readonly name = 'SignInRefusedError';
 }
 
-/** The call could not be made, or its answer never came, because there is no connection to the engine. */
+/** The call was not sent or got no answer, because there is no connection to the engine. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 

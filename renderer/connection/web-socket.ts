@@ -2,7 +2,7 @@ import { RPCLink } from '@orpc/client/websocket';
 import type { RealTime } from '../time/real-time.ts';
 import { SignInRefusedError, type OpenLink, type Transport } from './transport.ts';
 
-/** The engine is on this machine: what takes this long is what a stopped process will never answer. */
+/** The engine is on this machine, so a slower answer means a stopped process. */
 const ANSWER_MS_MAX = 5_000;
 
 export interface WebSocketTransportOptions {
@@ -14,9 +14,8 @@ export interface WebSocketTransportOptions {
 
 /**
  * Reaches the engine through `/rpc` of the control port. The token travels as a subprotocol, never in the URL.
- *
- * After a failure it asks over HTTP first whether anybody is there. A browser does not tell why an upgrade failed, and
- * one that has seen several fail delays every further attempt by seconds; a plain request tells, and is not delayed.
+ * After a failure, an HTTP request checks first whether the engine runs: browsers hide why an upgrade failed, and after
+ * several failures they delay further WebSocket attempts by seconds, but not plain requests.
  */
 export function createWebSocketTransport({ origin, token, time }: WebSocketTransportOptions): Transport {
   const address = new URL('/rpc', origin);
@@ -35,7 +34,7 @@ export function createWebSocketTransport({ origin, token, time }: WebSocketTrans
         await probe(origin, token);
         throw new Error('The control port answers, but does not upgrade to WebSocket.');
       }
-      // Whatever ends it, the engine may be gone when it is opened again.
+      // The engine may be gone before the next attempt, whatever closed the socket.
       void closed.then(() => {
         failedBefore = true;
       });
@@ -56,8 +55,8 @@ async function isOpened(socket: WebSocket, closed: Promise<void>, time: RealTime
 }
 
 /**
- * Shows the token to a procedure over HTTP; resolves when it is answered.
- * @throws SignInRefusedError when the token is not taken, another error when nobody answers in time.
+ * Sends the token to a procedure over HTTP; resolves on an answer.
+ * @throws SignInRefusedError when the engine rejects the token, another error when no answer arrives in time.
  */
 async function probe(origin: string, token: string): Promise<void> {
   const response = await fetch(new URL('/api/status/get', origin), {
@@ -67,6 +66,6 @@ async function probe(origin: string, token: string): Promise<void> {
     signal: AbortSignal.timeout(ANSWER_MS_MAX),
   });
   if (response.status === 401) throw new SignInRefusedError();
-  // Any other answer, a failure of that one procedure too, shows that somebody is there to connect to.
+  // Any other answer, including an error of that procedure, proves that an engine is there.
   if (response.status === 503) throw new Error('Vivarium is stopping, or not ready yet.');
 }

@@ -1,6 +1,6 @@
 /**
- * JSON as text, for showing it as it is: `JSON.parse` rounds integers beyond 2^53, and half of what this API says are
- * int64 values. Nothing here changes a token; only what lies between them.
+ * JSON as text: `JSON.parse` rounds integers beyond 2^53, and this API uses int64 values throughout. This module
+ * changes only the whitespace between tokens.
  */
 
 export type TokenKind = 'name' | 'string' | 'number' | 'word' | 'punctuation';
@@ -10,10 +10,10 @@ export interface Token {
   text: string;
 }
 
-/** What nests deeper is no document for people; indenting it would cost more than it is long, many times over. */
+/** Deeper documents are unreadable, and their indentation would exceed their content many times over. */
 const DEPTH_MAX = 100;
 
-/** The tokens of a JSON text (RFC 8259 §2); undefined when it is not JSON, or nests deeper than 100 levels. */
+/** The tokens of a JSON text (RFC 8259 §2); undefined for invalid JSON or more than 100 levels. */
 export function readTokens(text: string): Token[] | undefined {
   try {
     JSON.parse(text);
@@ -26,7 +26,7 @@ export function readTokens(text: string): Token[] | undefined {
 }
 
 /**
- * The tokens of a JSON text whose end is missing, up to its last comma; what comes after may be half of something. Undefined for what
+ * The tokens of a truncated JSON text up to its last comma, because the rest may be incomplete; undefined if the text
  * does not begin as JSON.
  */
 export function readBeginning(text: string): Token[] | undefined {
@@ -38,7 +38,7 @@ export function readBeginning(text: string): Token[] | undefined {
   return tokens && [...tokens.slice(0, whole.length), { kind: 'punctuation', text: ',' }];
 }
 
-/** What closes all that is open after some tokens. */
+/** The brackets that close everything left open by some tokens. */
 function closingOf(texts: readonly string[]): string {
   const closing: string[] = [];
   for (const text of texts) {
@@ -59,7 +59,7 @@ function depthOf(texts: readonly string[]): number {
   return deepest;
 }
 
-/** Of a text that is known to be JSON, this finds every token and nothing else. */
+/** Finds every token of a text that is known to be JSON, and nothing else. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 
 function kindOf(token: string, next: string | undefined): TokenKind {
@@ -82,13 +82,13 @@ function kindOf(token: string, next: string | undefined): TokenKind {
   }
 }
 
-/** A line of a JSON text that is laid out for reading: how deep it is, and its tokens with the space after them. */
+/** A line of formatted JSON: its depth, and its tokens with their trailing spaces. */
 export interface Line {
   depth: number;
   tokens: Token[];
 }
 
-/** The tokens in lines, one member or element each; empty objects and arrays stay in one piece. */
+/** The tokens in lines, one member or element each; empty objects and arrays stay on one line. */
 export function layOut(tokens: readonly Token[]): Line[] {
   const lines: Line[] = [];
   let depth = 0;
@@ -122,26 +122,26 @@ export function layOut(tokens: readonly Token[]): Line[] {
 
 const OPENING = ['{', '['];
 
-/** A JSON text with line breaks and two spaces for each level; as it is when it is not JSON. */
+/** A JSON text with line breaks and two spaces per level; unchanged if it is not JSON. */
 export function prettyJson(text: string): string {
   const tokens = readTokens(text);
   return tokens === undefined ? text : textOf(layOut(tokens));
 }
 
-/** Lines as text, with two spaces for each level. */
+/** Lines as text, with two spaces per level. */
 export const textOf = (lines: readonly Line[]): string =>
   lines.map(({ depth, tokens }) => '  '.repeat(depth) + tokens.map((token) => token.text).join('')).join('\n');
 
-/** A JSON value in which an integer that a double can't hold is a bigint. */
+/** A JSON value whose integers beyond a double's precision are bigints. */
 export type ExactValue = string | number | bigint | boolean | null | ExactValue[] | { [name: string]: ExactValue };
 
-/** The value of a JSON text, its integers exact; undefined when it is not JSON. */
+/** The value of a JSON text with exact integers; undefined if it is not JSON. */
 export function readExactly(text: string): ExactValue | undefined {
   const tokens = readTokens(text);
   return tokens === undefined ? undefined : readValue({ tokens, at: 0 });
 }
 
-/** Where a reading is. */
+/** The reader's position. */
 interface Cursor {
   tokens: readonly Token[];
   at: number;
@@ -172,13 +172,13 @@ function readObject(cursor: Cursor): { [name: string]: ExactValue } {
     members.push([name, readValue(cursor)]);
     skip(cursor, ',');
   }
-  // Unlike an assignment, this makes "__proto__" a member like any other.
+  // Unlike an assignment, this makes "__proto__" an ordinary member.
   return Object.fromEntries(members);
 }
 
 function next(cursor: Cursor): Token {
   const token = cursor.tokens[cursor.at];
-  // The text was found to be JSON before.
+  // The tokenizer has validated the text already.
   if (token === undefined) throw new Error('The JSON text ended within a value.');
   cursor.at += 1;
   return token;
@@ -195,7 +195,7 @@ function exactNumber(literal: string): number | bigint {
   return Number.isSafeInteger(value) || !/^-?\d+$/.test(literal) ? value : BigInt(literal);
 }
 
-/** A value as JSON text, bigints as their digits. */
+/** A value as JSON text, bigints as digits. */
 export function writeExactly(value: ExactValue): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(writeExactly).join(',')}]`;

@@ -4,21 +4,21 @@ import { ConnectionLostError, type Client } from '../connection/transport.ts';
 import type { RealTime } from '../time/real-time.ts';
 
 /**
- * After a read ends, the next begins at the earliest this much later, or this many times as long as the read took: a
- * busy engine is not read without pause, and one that is slow to answer is asked less often.
+ * The pause after a read: at least this long, and this many times as long as the read took. It spares a busy engine and
+ * polls a slow one less often.
  */
 export const READ_GAP_MS_MIN = 80;
 export const READ_GAP_FACTOR = 4;
-/** Even then, what is shown is at most this old when changes go on. */
+/** The upper bound of the pause: during continuous changes, the value is at most this old. */
 export const READ_GAP_MS_MAX = 5_000;
 
-/** Where changes are heard of; a Connection is one. */
+/** The source of change events, such as a Connection. */
 export interface ChangeSource {
   readonly following: boolean;
   subscribe(listener: (change: Change) => void): () => void;
 }
 
-/** What view state knows of the engine through. */
+/** The connection to the engine that view state needs. */
 export interface Source {
   client: Client;
   changes: ChangeSource;
@@ -26,18 +26,17 @@ export interface Source {
 }
 
 export interface LiveQueryOptions<Value> extends Omit<Source, 'client'> {
-  /** Asks the engine. `signal` aborts when nobody wants the answer any more. */
+  /** Calls the engine. `signal` aborts when the answer is no longer needed. */
   read: (signal: AbortSignal) => Promise<Value>;
-  /** Whether `change` can have changed the answer. */
+  /** Whether `change` can affect the answer. */
   concerns: (change: Exclude<Change, { type: 'everything' }>) => boolean;
 }
 
 export type QueryState = 'loading' | 'failed' | 'ready';
 
 /**
- * An answer of the engine that keeps itself true: read at once, and again after every change that concerns it. Changes
- * that come while a read is on its way, or shortly after, are answered by one more read. The last good answer stays when
- * a later read fails or the connection breaks.
+ * An answer of the engine that stays current: read at once, and again after every relevant change. Changes during a
+ * read, or shortly after, cause one more read. The last good answer survives a failed read or a broken connection.
  */
 export class LiveQuery<Value> {
   #value = $state.raw<Value | undefined>(undefined);
@@ -63,7 +62,7 @@ export class LiveQuery<Value> {
     return this.#value;
   }
 
-  /** Why the last read failed, in a sentence for a person; undefined when it did not. */
+  /** The reason the last read failed, as a sentence for the user; undefined after a success. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -73,7 +72,7 @@ export class LiveQuery<Value> {
     return this.#failure === undefined ? 'loading' : 'failed';
   }
 
-  /** Reads again, now or as soon as the read under way and the pause after it are over; `now` does without the pause. */
+  /** Reads again after the current read and its pause; `now` skips the pause. */
   reread(when: 'soon' | 'now' = 'soon'): void {
     this.#wanted = true;
     if (when === 'now') {
@@ -83,7 +82,7 @@ export class LiveQuery<Value> {
     if (!this.#reading && this.#gap === null) void this.#read();
   }
 
-  /** Tells the answer there is, and every one after it, until the returned function is called. */
+  /** Calls `listener` with the current answer, if any, and every later one, until the returned function is called. */
   follow(listener: (value: Value) => void): () => void {
     const tell = (): void => {
       if (this.#value !== undefined) listener(this.#value);
@@ -95,7 +94,7 @@ export class LiveQuery<Value> {
     };
   }
 
-  /** Works what a call has answered into the answer there is, so that it shows before the next read. */
+  /** Merges a call's result into the answer, to show it before the next read. */
   amend(change: (value: Value) => Value): void {
     if (this.#value !== undefined) this.#take(change(this.#value));
   }
@@ -118,7 +117,7 @@ export class LiveQuery<Value> {
       this.#failure = undefined;
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      // Nothing to report: the page says that the connection is lost, and reads everything again when it is back.
+      // No message: the page reports the lost connection and reads everything again after a reconnect.
       if (!(error instanceof ConnectionLostError)) this.#failure = describeFailure(error);
     } finally {
       this.#reading = false;

@@ -8,8 +8,8 @@ export const browserAddress: AddressBar = {
 };
 
 /**
- * Lets plain links of the page lead through `go`, so that every place is an `<a href>` that can be opened in another tab,
- * copied, and reached by keyboard. `go` says whether the address is one of the interface.
+ * Routes plain links of the page through `go`, so every place is an `<a href>` that can be opened in a new tab, copied
+ * and reached by keyboard. `go` returns whether the address belongs to the interface.
  */
 export function followLinks(document: Document, go: (path: string, search: string) => boolean): void {
   document.addEventListener('click', (event) => {

@@ -1,6 +1,6 @@
 import { formatPlace, isSamePage, readPlace, type Place } from './places.ts';
 
-/** What the navigator needs of a browser's window; a test gives its own. */
+/** The browser APIs that the navigator uses; tests supply their own. */
 export interface AddressBar {
   /** Path and search. */
   read(): { path: string; search: string };
@@ -11,8 +11,8 @@ export interface AddressBar {
 }
 
 /**
- * Where the page is. The address bar is the truth: a place can be linked to, reloaded and gone back to. `place` is null
- * at an address that leads nowhere.
+ * The current place. The address bar is the source of truth, so a place can be linked to, reloaded and returned to.
+ * `place` is null at an unknown address.
  */
 export class Navigator {
   #place = $state.raw<Place | null>(null);
@@ -32,17 +32,17 @@ export class Navigator {
     return this.#place;
   }
 
-  /** Counts arrivals at another place; whoever moves the focus there watches it. */
+  /** Counts navigations to another page; views watch it to move the focus. */
   get visits(): number {
     return this.#visits;
   }
 
-  /** The address as it was read, for a page that says that it leads nowhere. */
+  /** The current address, for the page that reports an unknown one. */
   get address(): string {
     return this.#bar.read().path;
   }
 
-  /** What narrows the page: empty when nothing does. */
+  /** The page's filters; empty when there are none. */
   get query(): Readonly<Record<string, string>> {
     return this.#place?.query ?? {};
   }
@@ -55,7 +55,7 @@ export class Navigator {
     if (here === null || !isSamePage(here, place)) this.#visits += 1;
   }
 
-  /** Goes to an address of the interface; false when it is none, and the browser should see to it. */
+  /** Goes to an address of the interface; false when it is foreign and the browser should handle it. */
   goTo(path: string, search: string): boolean {
     const place = readPlace(path, search);
     if (place === null) return false;
@@ -63,15 +63,15 @@ export class Navigator {
     return true;
   }
 
-  /** Goes on at `place` instead of here: the way back does not lead through here. */
+  /** Goes to `place`, replacing the current history entry. */
   replace(place: Place): void {
     this.#bar.replace(formatPlace(place));
     this.#place = place;
   }
 
   /**
-   * Shows another thing of this page, or none, beside the list that it was chosen in: the focus stays there. `replace`
-   * leaves no trace in the history, for whoever runs through a list.
+   * Selects another item of this page, or none; the focus stays in the list. `replace` adds no history entry, for arrow
+   * keys in a list.
    */
   show(item: string | undefined, { replace = false } = {}): void {
     const here = this.#place;
@@ -82,7 +82,7 @@ export class Navigator {
     this.#place = place;
   }
 
-  /** Changes what narrows this page; an undefined or empty value takes it away. Leaves no trace in the history. */
+  /** Changes this page's filters; an undefined or empty value removes one. Adds no history entry. */
   narrow(changes: Readonly<Record<string, string | undefined>>): void {
     const here = this.#place;
     if (here === null) return;

@@ -1,13 +1,15 @@
 /**
- * Where one can be in the interface, and the addresses of these places. A place of a project has the project's slug in
- * its address, so that a link to it means the same for everybody who opens it.
+ * The places of the interface and their addresses. A project's place contains the project's slug, so a link to it means
+ * the same for every user.
  */
 
-/** `project`: about one project; `engine`: about this Vivarium. `item`: what one thing of the page is named in the address. */
+/**
+ * `project`: about one project; `engine`: about this Vivarium. `item`: the address parameter of one item of the page.
+ */
 interface PageFacts {
   title: string;
   scope: 'project' | 'engine';
-  /** The address's segment; empty for the page that a project opens with. */
+  /** The address segment; empty for a project's first page. */
   segment: string;
   item?: string;
 }
@@ -32,20 +34,20 @@ export const PAGE_NAMES = Object.keys(PAGES) as PageName[];
 
 export interface Place {
   page: PageName;
-  /** The project's slug; only of pages about a project. Left out: the one that was chosen last. */
+  /** The project's slug, for pages about a project; undefined for the last selected one. */
   project?: string;
-  /** One thing of the page: a hostname, a zone. */
+  /** One item of the page: a hostname, a zone. */
   item?: string;
-  /** What narrows the page: filters, an environment. Without empty values. */
+  /** The page's filters, including the environment. Without empty values. */
   query?: Readonly<Record<string, string>>;
 }
 
 const PROJECTS = 'projects';
 
-/** The facts of a page, with the optional one. */
+/** A page's definition, optional fields included. */
 export const factsOf = (page: PageName): PageFacts => PAGES[page];
 
-/** The place at a location's path and search; null where there is none. */
+/** The place at a path and search; null if there is none. */
 export function readPlace(path: string, search = ''): Place | null {
   const segments = path.split('/').filter((segment) => segment !== '');
   const decoded = segments.map(decodeSegment);
@@ -78,7 +80,7 @@ export function formatPlace({ page, project, item, query = {} }: Place): string 
   return `/${segments.map(encodeURIComponent).join('/')}${search}`;
 }
 
-/** Whether two places are the same but for what narrows them. */
+/** Whether two places differ only in their filters. */
 export const isSamePage = (a: Place, b: Place): boolean =>
   a.page === b.page && a.project === b.project && a.item === b.item;
 

@@ -1,17 +1,14 @@
 import type { ClockReading } from '../../main/contract/clock.ts';
 import type { RealTime } from './real-time.ts';
 
-/** Readings jitter by the time they travel; below this difference the running estimate is smoother than the reading. */
+/** Readings jitter with latency; below this difference the running estimate is smoother than a new reading. */
 const JITTER_MS_MAX = 250;
 
-/** Seconds are what is shown, so the estimate moves once a second, just after the second begins. */
+/** The page shows seconds, so the estimate updates once a second, just after the second begins. */
 const TICK_MS = 1_000;
 const TICK_MARGIN_MS = 5;
 
-/**
- * The app's clock as the page knows it: what the engine said last, carried on by real time in between. Everything on
- * the page that counts down reads `nowMs`.
- */
+/** The app's clock on the page: the engine's last reading, extrapolated in real time. Every countdown reads `nowMs`. */
 export class AppClock {
   #reading = $state.raw<ClockReading | null>(null);
   #nowMs = $state(0);
@@ -24,17 +21,17 @@ export class AppClock {
     this.#time = time;
   }
 
-  /** Whether the engine has said what time it is. */
+  /** Whether the engine has reported its time. */
   get known(): boolean {
     return this.#reading !== null;
   }
 
-  /** The app's time in epoch milliseconds, renewed every second. */
+  /** The app's time in epoch milliseconds, updated every second. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** The real time in epoch milliseconds, as the engine knows it. */
+  /** The engine's real time in epoch milliseconds. */
   get realNowMs(): number {
     return this.frozen ? Date.parse(this.#reading?.realNow ?? '') : this.#nowMs - this.offsetMs;
   }
@@ -43,18 +40,18 @@ export class AppClock {
     return this.#reading?.frozen ?? false;
   }
 
-  /** How far the app's clock is ahead of the real time; negative when behind. */
+  /** The offset of the app's clock from real time; negative when behind. */
   get offsetMs(): number {
     const reading = this.#reading;
     return reading === null ? 0 : Date.parse(reading.now) - Date.parse(reading.realNow);
   }
 
-  /** Whether the app's clock is anything but the real time, running. */
+  /** Whether the app's clock is frozen or differs from real time. */
   get moved(): boolean {
     return this.#reading !== null && (this.#reading.frozen || this.#reading.offset !== 'PT0S');
   }
 
-  /** Takes what the engine just said. */
+  /** Takes over a reading from the engine. */
   accept(reading: ClockReading): void {
     const saidMs = Date.parse(reading.now);
     const jumped =

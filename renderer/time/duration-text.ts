@@ -18,8 +18,8 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/g;
 
 /**
- * A length of time as people write it (`90 days`, `2h 30m`, `1.5 hours`) in ISO 8601. Anything else comes back as it was
- * typed: it is ISO 8601 already, or the engine says what is wrong with it.
+ * The ISO 8601 form of a typed duration (`90 days`, `2h 30m`, `1.5 hours`). Other text is returned unchanged: it is ISO
+ * 8601 already, or the engine reports its fault.
  */
 export function readDurationText(text: string): string {
   const typed = text.trim();

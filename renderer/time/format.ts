@@ -3,13 +3,13 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Below this, seconds matter to someone who waits. */
+/** Below this, a waiting user wants to see seconds. */
 const SECONDS_SHOWN_BELOW_MS = 10 * MINUTE_MS;
 
 /**
- * A length of time in at most two units, rounded up to the smaller: `42 s`, `3 min 5 s`, `13 h 5 min`, `2 days 4 h`.
- * Rounded up, because a countdown that shows 0 while one still has to wait is wrong; but for one second beyond whole minutes
- * or hours, so that what is due in a day is not due in `24 h 1 min` on a clock that ticks by seconds.
+ * A duration in at most two units, rounded up to the smaller: `42 s`, `3 min 5 s`, `13 h 5 min`, `2 days 4 h`. Rounded
+ * up, because a countdown must not show 0 before its end, except for one second beyond whole minutes or hours, so a day
+ * does not show as `24 h 1 min` on a clock that ticks by seconds.
  */
 export function formatSpan(milliseconds: number): string {
   const ms = Math.max(0, milliseconds);
@@ -30,7 +30,7 @@ function pair(ms: number, largeMs: number, large: string, smallMs: number, small
 const TIME_OF_DAY = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 
-/** Making a formatter costs about 0.1 ms and clocks tick: one is kept for each form and zone (a handful). */
+/** A formatter costs about 0.1 ms and clocks tick, so one is cached per form and zone (a handful). */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 function format(atMs: number, form: string, options: Intl.DateTimeFormatOptions, timeZone: string | undefined): string {
@@ -43,7 +43,7 @@ function format(atMs: number, form: string, options: Intl.DateTimeFormatOptions,
   return formatter.format(atMs);
 }
 
-/** `20 Nov 2026`, in the reader's time zone unless one is named. */
+/** `20 Nov 2026`, in the reader's time zone by default. */
 export const formatDate = (atMs: number, timeZone?: string): string => format(atMs, 'date', DATE, timeZone);
 
 /** `09:00:42`. */
@@ -53,13 +53,13 @@ export const formatTimeOfDay = (atMs: number, timeZone?: string): string => form
 export const formatMoment = (atMs: number, timeZone?: string): string =>
   format(atMs, 'moment', { ...DATE, ...TIME_OF_DAY }, timeZone);
 
-/** A moment as fields for dates and times hold it, in the machine's zone: `2026-11-20T09:00:42`. */
+/** The value of a `datetime-local` field, in the machine's zone: `2026-11-20T09:00:42`. */
 export function formatLocalInput(atMs: number): string {
   const zoneMs = new Date(atMs).getTimezoneOffset() * MINUTE_MS;
   return new Date(atMs - zoneMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
 }
 
-/** A moment as short as it can be said at `nowMs`: `09:00:42` today, `21 Nov, 09:00:42` this year, else in full. */
+/** A moment in its shortest form at `nowMs`: `09:00:42` today, `21 Nov, 09:00:42` this year, otherwise in full. */
 export function formatMomentNear(atMs: number, nowMs: number, timeZone?: string): string {
   if (formatDate(atMs, timeZone) === formatDate(nowMs, timeZone)) return formatTimeOfDay(atMs, timeZone);
   const year = { year: 'numeric' } as const;
@@ -68,21 +68,21 @@ export function formatMomentNear(atMs: number, nowMs: number, timeZone?: string)
   return format(atMs, 'day', { day: 'numeric', month: 'short', ...TIME_OF_DAY }, timeZone);
 }
 
-/** Nearer than this, a moment is now: what is read every second need not say so. */
+/** A smaller distance is `now`, because values are refreshed every second. */
 const NOW_MS = 2_000;
 
-/** How far away a moment is, in one unit: `now`, `42 s ago`, `in 3 min`, `2 days ago`, `in 5 months`. */
+/** The distance to a moment in one unit: `now`, `42 s ago`, `in 3 min`, `2 days ago`, `in 5 months`. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const distanceMs = Math.abs(atMs - nowMs);
   if (distanceMs < NOW_MS) return 'now';
   const [, unitMs, one, many] = RELATIVE_UNITS.find(([fromMs]) => distanceMs >= fromMs) ?? [0, SECOND_MS, 's', 's'];
-  // What is to come is rounded up, as in countdowns; what has passed is rounded down.
+  // Rounds the future up, as in countdowns, and the past down.
   const count = atMs > nowMs ? Math.ceil(distanceMs / unitMs) : Math.floor(distanceMs / unitMs);
   const span = `${formatCount(count)} ${count === 1 ? one : many}`;
   return atMs > nowMs ? `in ${span}` : `${span} ago`;
 }
 
-/** From which distance on, the unit's length, and its names. Two of the larger are said in the larger: `90 s`, then `2 min`. */
+/** The minimum distance, the length and the names of each unit. Larger units start at two: `90 s`, then `2 min`. */
 const RELATIVE_UNITS = [
   [2 * 365 * DAY_MS, 365 * DAY_MS, 'year', 'years'],
   [60 * DAY_MS, 30 * DAY_MS, 'month', 'months'],
@@ -102,16 +102,16 @@ export const formatCounted = (count: number, one: string, many: string): string 
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB'] as const;
 
-/** `8 B`, `12 kB`, `60.4 MB`: thousands, as file managers count. */
+/** `8 B`, `12 kB`, `60.4 MB`: decimal units, as in file managers. */
 export function formatBytes(bytes: number): string {
   const power = bytes < 1_000 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
   const amount = bytes / 1_000 ** power;
   return `${power < 2 ? Math.round(amount) : amount.toFixed(1)} ${BYTE_UNITS[power] ?? 'B'}`;
 }
 
-/** `0.4 ms`, `12 ms`, `1,204 ms`: what is below ten has a decimal. */
+/** `0.4 ms`, `12 ms`, `1,204 ms`: one decimal below ten. */
 export const formatMilliseconds = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : formatCount(Math.round(ms))} ms`;
 
-/** `09:00:42.123`: the order of what happened within a second. */
+/** `09:00:42.123`: orders events within a second. */
 export const formatInstant = (atMs: number, timeZone?: string): string =>
   `${formatTimeOfDay(atMs, timeZone)}.${String(Math.floor(atMs) % SECOND_MS).padStart(3, '0')}`;

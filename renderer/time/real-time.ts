@@ -1,9 +1,8 @@
 /**
- * The interface's only touch with real time. It measures and schedules; it never says what time it is: every date
- * that is shown comes from the app's clock.
+ * The interface's only access to real time, for measuring and scheduling. Displayed dates come from the app's clock.
  */
 export interface RealTime {
-  /** Real milliseconds since some fixed moment; never goes back. */
+  /** Real milliseconds since a fixed moment; monotonic. */
   monotonic(): number;
   /** Runs `callback` once after `delayMs`. */
   realTimer(delayMs: number, callback: () => void): { cancel(): void };

@@ -9,7 +9,7 @@ export const DURATION_UNITS = [
 
 export type DurationUnit = (typeof DURATION_UNITS)[number]['value'];
 
-/** A duration as it is typed: an amount, which may be anything, and its unit. */
+/** A duration as typed: an amount, which may be any text, and its unit. */
 export interface TypedDuration {
   amount: string;
   unit: DurationUnit;
@@ -19,8 +19,8 @@ const SINGLE = /^P(?:T(.*)([SMH])|(.*)(D))$/;
 const PARTS = /\d[A-Z]+\d/;
 
 /**
- * An ISO 8601 duration as amount and unit: `PT10M` is 10 minutes. One of several parts is said in the largest unit that
- * holds it whole, `PT1H30M` in minutes. What was typed and is no duration comes back as it was typed.
+ * An ISO 8601 duration as amount and unit: `PT10M` is 10 minutes. Several parts become the largest unit that holds them
+ * exactly: `PT1H30M` is 90 minutes. Invalid text is returned as the amount.
  */
 export function splitDuration(text: string): TypedDuration {
   const [, timeAmount, timeUnit, days, dayUnit] = SINGLE.exec(text) ?? [];
@@ -35,14 +35,14 @@ export function splitDuration(text: string): TypedDuration {
   }
 }
 
-/** The ISO 8601 form of what was typed; nothing typed is the empty text. The engine judges whether it is a duration. */
+/** The ISO 8601 form of a typed duration; empty for an empty amount. The engine validates the amount. */
 export function joinDuration({ amount, unit }: TypedDuration): string {
   const trimmed = amount.trim();
   if (trimmed === '') return '';
   return unit === 'D' ? `P${trimmed}D` : `PT${trimmed}${unit}`;
 }
 
-/** Whether two ISO 8601 durations are equally long; texts that are none are compared as they are. */
+/** Whether two ISO 8601 durations are equal; invalid texts are compared as strings. */
 export function sameDuration(one: string, other: string): boolean {
   try {
     return parseDuration(one) === parseDuration(other);

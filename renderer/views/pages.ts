@@ -4,14 +4,14 @@ import type { IconName } from '../components/shared/icons.ts';
 import type { PageName } from '../navigation/places.ts';
 import type { Session } from '../state/session.svelte.ts';
 
-/** A page about one project; made anew when another project is chosen. `item`: what of the page the address names. */
+/** A page about one project, created anew per project. `item`: the selected item in the address. */
 export interface ProjectViewProps {
   session: Session;
   project: Project;
   item: string | undefined;
 }
 
-/** A page about this Vivarium, or one that has something to show without a project too. */
+/** A page about this Vivarium, or one that works without a project. */
 export interface EngineViewProps {
   session: Session;
   item: string | undefined;
@@ -21,7 +21,7 @@ export type PageView =
   | { scope: 'project'; load: () => Promise<{ default: Component<ProjectViewProps> }> }
   | { scope: 'engine'; load: () => Promise<{ default: Component<EngineViewProps> }> };
 
-/** The pages that there are. All but the Overview are one file, which comes later, so that the first page is there at once. */
+/** The pages. All but the Overview share a chunk that loads later, so the first page appears at once. */
 export const VIEWS: Partial<Record<PageName, PageView>> = {
   general: { scope: 'project', load: () => import('./GeneralView.svelte') },
   domains: { scope: 'project', load: () => import('./DomainsView.svelte') },
@@ -36,13 +36,13 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   api: { scope: 'project', load: () => import('./ApiReferenceView.svelte') },
 };
 
-/** Loads every page, so that from then on none of their keys is pressed before it is there. What fails is tried again when it is opened. */
+/** Loads every page, so shortcut keys find it ready. A failed load is retried when the page is opened. */
 export function loadPages(): void {
   for (const { load } of Object.values(VIEWS)) load().catch(() => undefined);
 }
 
 export interface RailGroup {
-  /** What its pages have in common; none for the first. */
+  /** The heading of the group; none for the first. */
   title?: string;
   pages: readonly { page: PageName; icon: IconName; shortcut: string }[];
 }
