@@ -25,7 +25,7 @@ export function readSignInLink(text: string, origin: string): SignInLink {
   }
   const url = URL.parse(trimmed);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return fault('This is not a link. It begins with http:// and ends with #token= and letters.');
+    return fault('This is not a sign-in link. One begins with http:// and ends with #token= and letters.');
   }
   const token = tokenOfFragment(url.hash);
   if (token === null) return fault('The part after #token= is missing. Copy the link to its end.');

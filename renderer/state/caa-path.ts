@@ -26,7 +26,8 @@ export function pathOf({ trace, decisive }: CaaVerdict): PathStep[] {
     dropped: name === '' ? '' : first.slice(0, first.length - name.length),
     name,
     decision: 'not_asked',
-    reason: name === '' ? 'The root has no CAA records; nobody asks it.' : 'Not asked: the search ended before it.',
+    reason:
+      name === '' ? 'The root has no CAA records and is never queried.' : 'Not queried: the walk ended before it.',
     records: [],
   }));
   return [...asked, ...above];

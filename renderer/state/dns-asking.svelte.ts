@@ -91,7 +91,7 @@ export class DnsAsking {
       this.#answer = answer;
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof ConnectionLostError) return;
-      this.#failure = `${formatQuestion(asked)} could not be asked again: ${describeFailure(error)}`;
+      this.#failure = `${formatQuestion(asked)} could not be queried again: ${describeFailure(error)}`;
     }
   }
 }

@@ -102,7 +102,7 @@ export class DomainActions {
     this.#options.toasts.done({
       text: `${line} is in the zone ${plan.zone}.`,
       undo,
-      undone: `${line} is out of the zone ${plan.zone} again${plan.replaced.length === 0 ? '' : ', and what it replaced is back'}.`,
+      undone: `${line} is removed from the zone ${plan.zone} again${plan.replaced.length === 0 ? '' : ', and what it replaced is back'}.`,
     });
     return true;
   }
@@ -167,7 +167,7 @@ export class DomainActions {
   async #do<Output>(
     hostname: string,
     work: (client: Client) => Promise<Output>,
-    tell: (error: unknown) => string | undefined = () => undefined,
+    messageFor: (error: unknown) => string | undefined = () => undefined,
   ): Promise<Output | undefined> {
     if (this.#busy.has(hostname)) return undefined;
     this.#busy.add(hostname);
@@ -177,7 +177,7 @@ export class DomainActions {
       this.#options.toasts.fail(
         error instanceof ConnectionLostError
           ? 'There is no connection to Vivarium. Try again when it is back.'
-          : (tell(error) ?? describeFailure(error)),
+          : (messageFor(error) ?? describeFailure(error)),
       );
       return undefined;
     } finally {

@@ -35,7 +35,7 @@ export const troubleOf = (code: CheckCode): string => TROUBLES[code];
 const IN_SHORT: Partial<Record<CheckCode, string>> = {
   caa_forbids: 'The CAA walk below shows the record that forbids it, and the smallest change that would permit it.',
   caa_lookup_failed:
-    'Nobody knows what the CAA records say, so none may be assumed. The walk below shows where it ended.',
+    'The CAA records are unknown, which forbids issuance. The walk below shows where the lookup failed.',
 };
 
 /** The fix that the interface offers. */
@@ -68,11 +68,11 @@ const SUSPENDED: Outlook = {
   tone: 'amber',
   icon: 'pause',
   title: 'Suspended by the plan',
-  text: 'The project fell back to the plan Free, which has no custom domains, so this one is not served. It stays attached, and returns to what it was as soon as the plan does.',
+  text: 'The project fell back to the plan Free, which has no custom domains, so this one is not served. It stays attached, and is restored with the plan.',
   action: 'plan',
 };
 
-/** The fault to report. `moved` only accompanies another finding, so it is reported only when alone. */
+/** Whether a check names a cause; `timed_out` is only the consequence of one. */
 const isTrouble = ({ code, outcome }: Check): boolean =>
   (outcome === 'failed' || outcome === 'unknown') && code !== 'timed_out';
 
@@ -87,11 +87,11 @@ function hostnameOutlook(domain: Domain, trouble: Check | undefined): Outlook {
       tone: 'water',
       icon: 'waiting',
       title: TROUBLES.not_propagated,
-      text: 'The right record is stored, and DNS still answers as before. It is checked by itself as soon as the record can be seen.',
+      text: 'The right record is stored, and DNS still answers with the old one. The domain is checked automatically once the record is visible.',
       ...(trouble.until !== undefined && { due: { what: 'Visible in', at: trouble.until }, action: 'clock' as const }),
     };
   }
-  const served = verifiedAt === undefined ? '' : ' It goes on being served, to whoever still arrives.';
+  const served = verifiedAt === undefined ? '' : ' It is still served to clients that reach it.';
   const unknown = trouble.outcome === 'unknown';
   return {
     tone: unknown || state === 'pending' ? 'amber' : 'brick',
@@ -146,7 +146,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
         tone: 'brick',
         icon: 'refused',
         title: TROUBLES.timed_out,
-        text: 'Served over HTTP only. The attempts were given up; mend what the checks say, then re-verify, and they begin anew.',
+        text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
         ...(trouble === undefined ? { action: 'verify' } : wayOut(trouble)),
       };
     case 'expired':

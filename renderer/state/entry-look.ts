@@ -40,11 +40,11 @@ export const protocolOf = ({ httpVersion }: Pick<TrafficEntry, 'httpVersion'>): 
 /** A description of each stage. */
 export const STAGE_WORK: Record<StageName, string> = {
   listener: 'takes the request',
-  authority: 'reads whom it is for',
+  authority: 'reads the requested authority',
   route: 'finds the project',
   redirect: 'sends it on to another hostname',
   identify: 'finds the API key',
-  limit: 'counts it, and refuses what is too much',
+  limit: 'counts it and enforces the limits',
   target: 'answers it',
 };
 

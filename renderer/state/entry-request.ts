@@ -67,7 +67,7 @@ export function entryRequest(
     ...(hidden.length > 0
       ? [`Left out, because secrets are not recorded: ${hidden.map(({ name }) => name).join(', ')}.`]
       : []),
-    ...(hasRedacted ? ['A key in its address or body is not recorded: put it where … stands.'] : []),
+    ...(hasRedacted ? ['A key in its address or body is not recorded: replace … with it.'] : []),
     ...(requestBody?.cut === true ? ['Of its body the first 64 KiB were recorded.'] : []),
     ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
   ];

@@ -14,7 +14,7 @@ export const RECORD_TYPES: Record<RecordType, TypeHint> = {
   A: { hint: 'An IPv4 address.', placeholder: '192.0.2.1' },
   AAAA: { hint: 'An IPv6 address.', placeholder: '2001:db8::1' },
   CNAME: {
-    hint: 'Another name that is asked instead. It stands alone at its name, and never at the zone’s own (@).',
+    hint: 'Another name to look up instead. Its name can have no other records, and the apex (@) can’t have one.',
     placeholder: 'cname.vivarium.localhost',
   },
   ALIAS: {
@@ -24,7 +24,7 @@ export const RECORD_TYPES: Record<RecordType, TypeHint> = {
   ANAME: { hint: 'The same as ALIAS, as some providers call it.', placeholder: 'cname.vivarium.localhost' },
   TXT: { hint: 'The text as it is, without quotes; at most 4,096 octets.', placeholder: 'v=spf1 -all' },
   CAA: {
-    hint: 'Flags, tag and value. “issue” names who may sign, “issuewild” who may sign wildcards; ";" is nobody.',
+    hint: 'Flags, tag and value. “issue” names who may sign, “issuewild” who may sign wildcards; ";" allows no CA.',
     placeholder: '0 issue "vivarium.localhost"',
   },
   MX: { hint: 'Preference and mail server; the lowest number is asked first.', placeholder: '10 mail.example' },

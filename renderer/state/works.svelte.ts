@@ -123,7 +123,6 @@ export class Works {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof ConnectionLostError)
-    return 'The connection to Vivarium was lost. What was done until then stays.';
+  if (error instanceof ConnectionLostError) return 'The connection to Vivarium was lost. The completed part stays.';
   return error instanceof UnreadableFileError ? error.message : describeFailure(error);
 }

@@ -63,7 +63,7 @@ describe('a lost connection', () => {
     await engine.stop();
     await rm(join(engine.dataDir, 'control-token'));
     const again = await startAgain(engine);
-    await seen(page, 'wants its new link');
+    await seen(page, 'needs its new link');
     await seen(page, 'Biscuit');
     await page.getByRole('button', { name: 'Sign in again' }).click();
     await page.getByLabel('Link').fill(linkTo(again.app.runtime));
@@ -91,7 +91,7 @@ describe('signing in', () => {
 
   it('says that a link is not taken', async () => {
     const { page } = await openPage({ empty: true, signedIn: false, path: '/#token=wrong' });
-    await page.getByText('Vivarium does not take that link.').waitFor();
+    await page.getByText('Vivarium rejected that link.').waitFor();
     expect(page.url()).not.toContain('wrong');
   });
 

@@ -189,7 +189,7 @@ describe('records', () => {
     await page.getByLabel('Record type').selectOption('ALIAS');
     await row(page, /^mail/).waitFor({ state: 'detached' });
     await open('/dns/acme.test?type=MX');
-    await page.getByText('No record is like that').waitFor();
+    await page.getByText('No record matches').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await row(page, /^mail A/).waitFor();
   });
@@ -309,10 +309,10 @@ describe('asking', () => {
   it('shows what dig shows, with the command that dig is asked by', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
-    await page.getByLabel('Name to ask for').waitFor();
+    await page.getByLabel('Query name').waitFor();
     await page.locator('body').press('a');
     await page.keyboard.type('acme.test');
-    await page.getByLabel('Type to ask for').selectOption('SOA');
+    await page.getByLabel('Query type').selectOption('SOA');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
     await answer.getByText('status: NOERROR').waitFor();
@@ -341,15 +341,15 @@ describe('asking', () => {
     await answer.getByText('192.0.2.77').waitFor();
 
     await open('/dns?ask=nowhere.other+A');
-    await page.getByText('The server holds no zone that the name is in.').waitFor();
+    await page.getByText('The server has no zone for this name.').waitFor();
     await open('/dns?ask=nope.acme.test+A');
     await page.getByText('There is no such name.').waitFor();
     await open('/dns?ask=www.acme.test+TXT');
-    await page.getByText('The name is there, without a record of this type.').waitFor();
-    await page.getByLabel('Name to ask for').fill('a..b');
+    await page.getByText('The name exists, but has no record of this type.').waitFor();
+    await page.getByLabel('Query name').fill('a..b');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('empty').waitFor();
-    expect(await page.getByLabel('Name to ask for').inputValue()).toBe('a..b');
+    expect(await page.getByLabel('Query name').inputValue()).toBe('a..b');
   });
 });
 

@@ -15,7 +15,7 @@ const list = (page: Page) => page.getByRole('list').filter({ has: page.locator('
 const row = (page: Page, hostname: string) => page.locator(`a[data-hostname="${hostname}"]`);
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-const outlook = (page: Page) => region(page, 'Where it stands');
+const outlook = (page: Page) => region(page, 'Current state');
 
 /** Waits until the domain's row in the list says so. */
 const rowSays = (page: Page, hostname: string, text: string) => row(page, hostname).getByText(text).first().waitFor();

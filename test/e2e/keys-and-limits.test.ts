@@ -156,14 +156,14 @@ describe('callers', () => {
     await page.getByText('The counters of Demo key are at zero.').waitFor();
     expect((await engine.api()).status).toBe(200);
     await page.getByRole('button', { name: 'Reset the counters of 127.0.0.1' }).click();
-    await page.getByText('Nobody has called without a key').waitFor();
+    await page.getByText('No callers without a key').waitFor();
   });
 
   it('are all set to zero after a dialog', async () => {
     const { page, engine } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 61) });
     await keys(page).getByRole('button', { name: 'Reset all counters…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Reset all counters?' });
-    await dialog.getByText('of 1 caller begin anew at zero').waitFor();
+    await dialog.getByText('of 1 caller restart at zero').waitFor();
     await dialog.getByRole('button', { name: 'Reset' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect((await engine.api()).status).toBe(200);

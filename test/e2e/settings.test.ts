@@ -43,7 +43,7 @@ describe('a group of settings', () => {
     await group(page, 'Bans').getByText('must be an ISO 8601 duration').waitFor();
     expect(await field(page, 'Refusals that ban a key').inputValue()).toBe('many');
 
-    await page.getByRole('group', { name: 'Who is asked' }).getByLabel('Another server').check();
+    await page.getByRole('group', { name: 'DNS server' }).getByLabel('Another server').check();
     await field(page, 'Address and port').fill('dns.example.com');
     await page.keyboard.press('Enter');
     await group(page, 'Resolver').getByText('must be "local", or an address and a port').waitFor();

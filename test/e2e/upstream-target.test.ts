@@ -23,8 +23,8 @@ describe('a project that leads to a server of one’s own', () => {
     await dialog.getByLabel('Host that it sees').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await page.getByText('Deployed: the upstream answers.').waitFor();
-    await page.getByText('which sees the Host that was asked for').waitFor();
-    await page.getByText('They do not hold here').waitFor();
+    await page.getByText('which sees the requested Host').waitFor();
+    await page.getByText('No limits apply here').waitFor();
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
     expect(await page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);

@@ -112,7 +112,7 @@ describe('where a domain stands as a whole', () => {
 
   it('says that a domain which was verified before goes on being served', () => {
     const moved = makeDomain('www.acme.test', { state: 'misconfigured', checks: [failed('wrong_target')] });
-    expect(outlookOf(moved).text).toContain('goes on being served');
+    expect(outlookOf(moved).text).toContain('is still served');
     expect(outlookOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');
   });
 });

@@ -61,7 +61,7 @@ describe('a recorded request as code', () => {
   });
 
   it.each([
-    ['a key in its address', { target: '/v1/pets?key=viv_3fQ9…' }, 'put it where … stands'],
+    ['a key in its address', { target: '/v1/pets?key=viv_3fQ9…' }, 'replace … with it'],
     ['a body with GET', { requestBody: { text: '{}', encoding: 'utf8', bytes: 2, cut: false } }, 'no body with GET'],
     ['a path with steps', { target: '/a/../b' }, 'takes . and .. in the path as a way'],
     [

@@ -78,7 +78,7 @@ describe('seeding', () => {
     });
     const work = works.start(seeding(dataset, 10));
     await untilEnded(work);
-    expect(work.result).toBe('The connection to Vivarium was lost. What was done until then stays.');
+    expect(work.result).toBe('The connection to Vivarium was lost. The completed part stays.');
   });
 });
 

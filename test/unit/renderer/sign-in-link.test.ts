@@ -43,10 +43,10 @@ describe('what is pasted', () => {
     ['two words', 'neither a link nor a token'],
     [`${ORIGIN}/`, 'after #token= is missing'],
     [`${ORIGIN}/#token=`, 'after #token= is missing'],
-    ['javascript://127.0.0.1/%0aalert(1)#token=abc', 'not a link'],
+    ['javascript://127.0.0.1/%0aalert(1)#token=abc', 'not a sign-in link'],
     ['http://example.org/#token=abc', 'leads to example.org'],
     ['http://localhost.example.org:4780/#token=abc', 'leads to localhost.example.org'],
-    ['http://', 'not a link'],
+    ['http://', 'not a sign-in link'],
   ])('"%s" is refused, and says why', (text, message) => {
     const result = readSignInLink(text, ORIGIN);
     expect(result).toMatchObject({ kind: 'fault', message: expect.stringContaining(message) as string });
