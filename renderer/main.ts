@@ -14,7 +14,7 @@ import type { PageContext } from './context.ts';
 import { browserAddress, followLinks } from './navigation/browser-address.ts';
 import { Navigator } from './navigation/navigator.svelte.ts';
 import { Announcer } from './state/announcer.svelte.ts';
-import { Entrance } from './state/entrance.svelte.ts';
+import { SignIn } from './state/sign-in.svelte.ts';
 import { Preferences } from './state/preferences.svelte.ts';
 import { Session } from './state/session.svelte.ts';
 import { openStorage } from './state/storage.ts';
@@ -43,7 +43,7 @@ const context: PageContext = {
 };
 const openSession = (transport: Transport) =>
   new Session({ transport, time, storage: remembered, named: () => navigator.place?.project });
-const entrance = new Entrance({
+const signIn = new SignIn({
   origin,
   storage: openStorage(() => window.sessionStorage),
   openSession: (token) => openSession(createWebSocketTransport({ origin, token, time })),
@@ -52,15 +52,15 @@ const entrance = new Entrance({
 
 /** The token is a secret: keep it out of the address bar, the history and copied links. */
 function enter(): void {
-  if (entrance.enter(window.location.hash)) {
+  if (signIn.enter(window.location.hash)) {
     window.history.replaceState(null, '', window.location.pathname + window.location.search);
   }
 }
 
 followLinks(document, (path, search) => navigator.goTo(path, search));
 if (window.vivariumDesktop === true) {
-  const handOver = (port: MessagePort) => window.postMessage(CONNECT_MESSAGE, window.origin, [port]);
-  entrance.admit(openSession(createMessagePortTransport({ handOver })));
+  const transferPort = (port: MessagePort) => window.postMessage(CONNECT_MESSAGE, window.origin, [port]);
+  signIn.admit(openSession(createMessagePortTransport({ transferPort })));
 } else {
   enter();
   window.addEventListener('hashchange', enter);
@@ -68,4 +68,4 @@ if (window.vivariumDesktop === true) {
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('index.html has no element with the id "app".');
-mount(App, { target, props: { entrance, context } });
+mount(App, { target, props: { signIn, context } });

@@ -5,8 +5,8 @@ function fitOf({ title, group, keywords = [] }: Command, text: string): number {
   const name = title.toLowerCase();
   if (name.startsWith(text)) return 4;
   const words = text.split(/\s+/);
-  const begins = (haystack: string, word: string): boolean =>
-    haystack.startsWith(word) || haystack.includes(` ${word}`);
+  const begins = (searchText: string, word: string): boolean =>
+    searchText.startsWith(word) || searchText.includes(` ${word}`);
   if (words.every((word) => begins(name, word))) return 3;
   const known = [name, group, ...keywords].join(' ').toLowerCase();
   if (words.every((word) => begins(known, word))) return 2;

@@ -126,15 +126,15 @@ export class Connection {
       },
       onDead: () => opened.close(),
     });
-    const told = this.#tellChanges().catch(() => undefined);
-    await Promise.race([opened.closed, told]);
+    const watching = this.#watchChanges().catch(() => undefined);
+    await Promise.race([opened.closed, watching]);
     pulse.stop();
     this.#current = null;
     this.#following = false;
     opened.close();
   }
 
-  async #tellChanges(): Promise<void> {
+  async #watchChanges(): Promise<void> {
     for await (const event of await this.client.events.watch()) {
       if (event.type === 'ready') {
         this.#attempt = 0;

@@ -16,13 +16,13 @@ type Port = InstanceType<typeof MessageChannel>['port1'];
 
 export interface MessagePortTransportOptions {
   /** Takes one end of a channel to the engine; closes it when the engine stops or refuses it. */
-  handOver: (port: Port) => void;
+  transferPort: (port: Port) => void;
 }
 
 /**
  * Reaches the engine through a channel; the preload script passes the other end to the main process. Needs no token.
  */
-export function createMessagePortTransport({ handOver }: MessagePortTransportOptions): Transport {
+export function createMessagePortTransport({ transferPort }: MessagePortTransportOptions): Transport {
   return {
     open() {
       const { port1: port, port2: theirs } = new MessageChannel();
@@ -39,7 +39,7 @@ export function createMessagePortTransport({ handOver }: MessagePortTransportOpt
         },
       };
       port.start();
-      handOver(theirs);
+      transferPort(theirs);
       return Promise.resolve(opened);
     },
   };

@@ -29,7 +29,7 @@ export function readTokens(text: string): Token[] | undefined {
  * The tokens of a truncated JSON text up to its last comma, because the rest may be incomplete; undefined if the text
  * does not begin as JSON.
  */
-export function readBeginning(text: string): Token[] | undefined {
+export function readTruncated(text: string): Token[] | undefined {
   const texts: string[] = [];
   const scanner = new RegExp(`\\s*(${TOKEN.source})`, 'y');
   for (let found = scanner.exec(text); found !== null; found = scanner.exec(text)) texts.push(found[1] ?? '');

@@ -84,13 +84,13 @@ export class LiveQuery<Value> {
 
   /** Calls `listener` with the current answer, if any, and every later one, until the returned function is called. */
   follow(listener: (value: Value) => void): () => void {
-    const tell = (): void => {
+    const notify = (): void => {
       if (this.#value !== undefined) listener(this.#value);
     };
-    tell();
-    this.#followers = [...this.#followers, tell];
+    notify();
+    this.#followers = [...this.#followers, notify];
     return () => {
-      this.#followers = this.#followers.filter((other) => other !== tell);
+      this.#followers = this.#followers.filter((other) => other !== notify);
     };
   }
 
@@ -131,6 +131,6 @@ export class LiveQuery<Value> {
 
   #take(value: Value): void {
     this.#value = value;
-    for (const tell of this.#followers) tell();
+    for (const notify of this.#followers) notify();
   }
 }

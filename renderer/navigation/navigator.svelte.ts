@@ -83,7 +83,7 @@ export class Navigator {
   }
 
   /** Changes this page's filters; an undefined or empty value removes one. Adds no history entry. */
-  narrow(changes: Readonly<Record<string, string | undefined>>): void {
+  setQuery(changes: Readonly<Record<string, string | undefined>>): void {
     const here = this.#place;
     if (here === null) return;
     const merged = Object.entries({ ...here.query, ...changes });

@@ -22,7 +22,7 @@ const TTL_SECONDS = 3600;
 export async function makeEdits(client: Client, edits: readonly CaaEdit[]): Promise<() => Promise<void>> {
   const zones = await client.zones.list({});
   const undo: (() => Promise<unknown>)[] = [];
-  const goBack = async (): Promise<void> => {
+  const undoAll = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step();
   };
   // A replacement keeps the TTL of the record it replaces.
@@ -46,8 +46,8 @@ export async function makeEdits(client: Client, edits: readonly CaaEdit[]): Prom
       undo.push(() => client.records.put(before));
     }
   } catch (error) {
-    await goBack();
+    await undoAll();
     throw error;
   }
-  return goBack;
+  return undoAll;
 }

@@ -73,7 +73,7 @@ export function nameCallers(
 }
 
 /** An active API key with its use of the limits. */
-export interface KeyInUse {
+export interface ActiveKey {
   key: ApiKey;
   usage: CallerUsage;
 }
@@ -83,7 +83,7 @@ export function groupCallers(
   usages: readonly CallerUsage[],
   keys: readonly ApiKey[],
   limits: PlanLimits,
-): { keys: KeyInUse[]; addresses: CallerUsage[] } {
+): { keys: ActiveKey[]; addresses: CallerUsage[] } {
   const usageOfKey = new Map(usages.map((usage) => [usage.keyId, usage]));
   return {
     keys: keys

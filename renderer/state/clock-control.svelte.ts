@@ -70,7 +70,7 @@ export class ClockControl {
     const move = await this.forwarding.submit();
     if (move === undefined) return false;
     this.forwarding.reset({ by: '' });
-    this.#options.toasts.say(this.#tell(`Forward by ${by.trim()}.`, move));
+    this.#options.toasts.say(this.#describe(`Forward by ${by.trim()}.`, move));
     return true;
   }
 
@@ -78,17 +78,17 @@ export class ClockControl {
   async set(): Promise<boolean> {
     const move = await this.setting.submit();
     if (move === undefined) return false;
-    this.#options.toasts.say(this.#tell(`Set to ${formatMoment(Date.parse(move.now))}.`, move));
+    this.#options.toasts.say(this.#describe(`Set to ${formatMoment(Date.parse(move.now))}.`, move));
     return true;
   }
 
   advance = ({ by, long }: Preset): Promise<void> =>
-    this.#adjust(async () => this.#tell(`Forward by ${long}.`, await this.#options.client.clock.advance({ by })));
+    this.#adjust(async () => this.#describe(`Forward by ${long}.`, await this.#options.client.clock.advance({ by })));
 
   toSunset = (): Promise<void> =>
     this.#adjust(async () => {
       const move = await this.#options.client.clock.set({ to: SUNSET });
-      return this.#tell(`Set to ${formatMoment(Date.parse(move.now))}.`, move);
+      return this.#describe(`Set to ${formatMoment(Date.parse(move.now))}.`, move);
     });
 
   freeze = (): Promise<void> =>
@@ -104,7 +104,7 @@ export class ClockControl {
     });
 
   reset = (): Promise<void> =>
-    this.#adjust(async () => this.#tell('Back to the real time.', await this.#options.client.clock.reset()));
+    this.#adjust(async () => this.#describe('Back to the real time.', await this.#options.client.clock.reset()));
 
   async #adjust(adjust: () => Promise<string>): Promise<void> {
     const told = await this.#adjusting.start(adjust);
@@ -114,7 +114,7 @@ export class ClockControl {
   }
 
   /** Shows the new time at once and reports the events that the move triggered. */
-  #tell(done: string, { happened, ...reading }: ClockMove & ClockReading): string {
+  #describe(done: string, { happened, ...reading }: ClockMove & ClockReading): string {
     const { clock } = this.#options;
     const isForward = Date.parse(reading.now) > clock.nowMs;
     clock.accept(reading);

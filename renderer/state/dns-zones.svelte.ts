@@ -64,7 +64,7 @@ export class DnsZones {
   }
 
   /** Whether verification queries Vivarium's own server. */
-  get asksItself(): boolean {
+  get usesOwnServer(): boolean {
     return this.settings.value?.resolver === 'local';
   }
 

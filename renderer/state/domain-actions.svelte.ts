@@ -6,7 +6,7 @@ import { describeFailure } from '../connection/failure.ts';
 import { ConnectionLostError, type Client } from '../connection/transport.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from './caa-edits.ts';
-import { carryOut, lineOf, type RecordPlan } from './record-plan.ts';
+import { applyPlan, lineOf, type RecordPlan } from './record-plan.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
 export interface DomainActionsOptions {
@@ -96,7 +96,7 @@ export class DomainActions {
 
   /** Adds the right record of a domain to Vivarium's own DNS. */
   async putRecord(hostname: string, plan: Extract<RecordPlan, { kind: 'put' }>): Promise<boolean> {
-    const undo = await this.#do(hostname, (client) => carryOut(client, plan));
+    const undo = await this.#do(hostname, (client) => applyPlan(client, plan));
     if (undo === undefined) return false;
     const line = lineOf(plan.record);
     this.#options.toasts.done({

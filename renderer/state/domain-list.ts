@@ -1,6 +1,6 @@
 import type { Domain } from '../../main/contract/domains.ts';
 import { formatCount } from '../time/format.ts';
-import { outlookOf } from './domain-outlook.ts';
+import { summaryOf } from './domain-summary.ts';
 
 /** The list's filters. The values appear in the address. */
 export const DOMAIN_FILTERS = [
@@ -24,7 +24,7 @@ export const readFilter = (text: string | undefined): DomainFilter =>
 
 /** Whether the domain needs action by the user; pending steps complete on their own. */
 function needsAttention(domain: Domain): boolean {
-  const { tone } = outlookOf(domain);
+  const { tone } = summaryOf(domain);
   return tone === 'amber' || tone === 'brick';
 }
 

@@ -11,7 +11,7 @@ import { RedirectEditor } from './redirect-editor.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
 /** Longer than the repeat interval of a held key. */
-export const PASSING_MS = 120;
+export const SELECT_DELAY_MS = 120;
 
 /** The shown part of the Domains page. */
 export const PARTS = [
@@ -38,7 +38,7 @@ export class DomainsPage {
   readonly #options: DomainsPageOptions;
   /** The hostname just attached, until the list includes it. */
   #justAttached = $state<string | undefined>(undefined);
-  #passing: { cancel(): void } | undefined;
+  #selecting: { cancel(): void } | undefined;
 
   constructor(options: DomainsPageOptions) {
     this.#options = options;
@@ -114,9 +114,9 @@ export class DomainsPage {
     return formatPlace({ page: 'domains', project: this.#options.project().slug, item: hostname, query });
   }
 
-  narrow(changes: { search?: string; filter?: DomainFilter }): void {
+  setQuery(changes: { search?: string; filter?: DomainFilter }): void {
     const { search, filter } = changes;
-    this.#options.navigator.narrow({
+    this.#options.navigator.setQuery({
       ...(search !== undefined && { search }),
       ...(filter !== undefined && { state: filter === 'all' ? undefined : filter }),
     });
@@ -124,34 +124,34 @@ export class DomainsPage {
 
   showPart(part: Part): void {
     this.#options.navigator.show(undefined);
-    this.#options.navigator.narrow({ show: part === 'domains' ? undefined : part, attach: undefined });
+    this.#options.navigator.setQuery({ show: part === 'domains' ? undefined : part, attach: undefined });
   }
 
   show(hostname: string): void {
-    this.#passing?.cancel();
+    this.#selecting?.cancel();
     this.#options.navigator.show(hostname);
-    this.#options.navigator.narrow({ attach: undefined });
+    this.#options.navigator.setQuery({ attach: undefined });
   }
 
   /** Selects a domain after a short delay, so a held key selects only the last one. */
-  pass(hostname: string): void {
-    this.#passing?.cancel();
-    this.#passing = this.#options.time.realTimer(PASSING_MS, () => {
+  showSoon(hostname: string): void {
+    this.#selecting?.cancel();
+    this.#selecting = this.#options.time.realTimer(SELECT_DELAY_MS, () => {
       this.#options.navigator.show(hostname, { replace: true });
-      this.#options.navigator.narrow({ attach: undefined });
+      this.#options.navigator.setQuery({ attach: undefined });
     });
   }
 
   /** Returns to the list. */
   leave(): void {
-    this.#passing?.cancel();
+    this.#selecting?.cancel();
     this.#options.navigator.show(undefined);
-    this.#options.navigator.narrow({ attach: undefined });
+    this.#options.navigator.setQuery({ attach: undefined });
   }
 
   beginAttaching(): void {
     this.#options.navigator.show(undefined);
-    this.#options.navigator.narrow({ attach: 'name', show: undefined });
+    this.#options.navigator.setQuery({ attach: 'name', show: undefined });
   }
 
   /** Continues with the record of the newly attached domain. */
@@ -159,7 +159,7 @@ export class DomainsPage {
     this.#justAttached = hostname;
     this.domains.reread();
     this.#options.navigator.show(hostname, { replace: true });
-    this.#options.navigator.narrow({ attach: 'record', search: undefined, state: undefined });
+    this.#options.navigator.setQuery({ attach: 'record', search: undefined, state: undefined });
   }
 
   async remove({ hostname }: Domain): Promise<boolean> {
@@ -167,7 +167,7 @@ export class DomainsPage {
     this.#justAttached = undefined;
     if (removed && this.item === hostname) {
       this.#options.navigator.show(undefined, { replace: true });
-      this.#options.navigator.narrow({ attach: undefined });
+      this.#options.navigator.setQuery({ attach: undefined });
     }
     return removed;
   }
@@ -179,7 +179,7 @@ export class DomainsPage {
   }
 
   close(): void {
-    this.#passing?.cancel();
+    this.#selecting?.cancel();
     this.domains.close();
     this.configuration.close();
   }

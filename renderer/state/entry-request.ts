@@ -2,7 +2,7 @@ import { posixWord } from '../../main/base/shell.ts';
 import type { HeaderField } from '../../main/contract/api.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
-import { isFoundByItself, isWindowsPath, rootFile } from './first-request.ts';
+import { resolvesByDefault, isWindowsPath, rootFile } from './first-request.ts';
 import { asCurl, asFetch, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
 
 /** Headers that every client adds itself, and those of the connection. */
@@ -45,7 +45,7 @@ export function entryRequest(
   if (authority === null || !URL.canParse(url)) return undefined;
   const { hostname, port } = new URL(url);
   const listenerPort = scheme === 'https' ? ports.https : ports.http;
-  const isFound = isFoundByItself(hostname) && Number(port || (scheme === 'https' ? 443 : 80)) === listenerPort;
+  const isFound = resolvesByDefault(hostname) && Number(port || (scheme === 'https' ? 443 : 80)) === listenerPort;
   const credentials = requestHeaders.find(({ name }) => name.toLowerCase() === 'authorization')?.value;
   const authorized = credentials?.startsWith('Bearer ') === true;
   const isOurs = credentials?.startsWith('Bearer viv_') === true;

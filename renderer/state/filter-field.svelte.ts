@@ -18,13 +18,13 @@ export class FilterFieldState {
   /** The index of the highlighted completion; -1: none. */
   #active = $state(-1);
   /** The last reported filter. */
-  #told: string;
+  #reported: string;
   readonly #options: FilterFieldOptions;
 
   constructor(options: FilterFieldOptions) {
     this.#options = options;
     this.#text = options.text;
-    this.#told = options.text;
+    this.#reported = options.text;
   }
 
   get text(): string {
@@ -59,7 +59,7 @@ export class FilterFieldState {
 
   /** Takes over the filter in the address after a change elsewhere. */
   adopt(text: string): void {
-    if (text === this.#text.trim() || text === this.#told.trim() || !readFilter(this.#text).ok) return;
+    if (text === this.#text.trim() || text === this.#reported.trim() || !readFilter(this.#text).ok) return;
     this.#text = text;
     this.close();
   }
@@ -114,7 +114,7 @@ export class FilterFieldState {
   #apply(): void {
     const text = this.#isFieldBegun ? this.#text.slice(0, this.#text.lastIndexOf(' ') + 1) : this.#text;
     if (!readFilter(text).ok) return;
-    this.#told = text;
+    this.#reported = text;
     this.#options.onfilter(text);
   }
 }

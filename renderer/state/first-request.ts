@@ -22,7 +22,7 @@ export function firstRequest(options: FirstRequestOptions): string {
   const url = firstUrl(options);
   const { hostname, port } = new URL(url);
   const lines = [
-    ...(isFoundByItself(hostname)
+    ...(resolvesByDefault(hostname)
       ? []
       : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
     ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
@@ -54,7 +54,7 @@ const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string
   `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
 
 /** Whether systems resolve a hostname without configuration (RFC 6761, section 6.3). */
-export const isFoundByItself = (hostname: string): boolean =>
+export const resolvesByDefault = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost');
 
 /** The root certificate's file, with the path separator of the data folder. */

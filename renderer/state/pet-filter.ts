@@ -49,7 +49,7 @@ export function writeFilter({ environment, status, search, sort, descending }: P
 }
 
 /** Whether the filter excludes some pets. */
-export const isNarrowed = ({ status, search }: PetFilter): boolean => status !== undefined || search !== '';
+export const isFiltered = ({ status, search }: PetFilter): boolean => status !== undefined || search !== '';
 
 /** The next sort order after a click on `sort`: ascending, or reversed if already sorted by it. */
 export const sortedBy = (filter: PetFilter, sort: PetSort): PetFilter => ({

@@ -30,7 +30,7 @@ export function petRequest({ project, filter, tab, secure, dataDir }: PetRequest
 }
 
 /** The parts of the list's filter that the API lacks, as a sentence; undefined without any. */
-export function beyondTheApi({ search, sort, descending }: Pick<PetFilter, 'search' | 'sort' | 'descending'>) {
+export function unsupportedByApi({ search, sort, descending }: Pick<PetFilter, 'search' | 'sort' | 'descending'>) {
   const parts = [...(search === '' ? [] : ['search']), ...(sort === 'id' && !descending ? [] : ['order'])];
   if (parts.length === 0) return undefined;
   return `The API filters by status and answers in the order of ids; the ${parts.join(' and the ')} here ${parts.length === 1 ? 'is' : 'are'} this page’s own.`;

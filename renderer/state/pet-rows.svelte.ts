@@ -13,7 +13,7 @@ const READ_MAX = 1_000;
 const KEPT_MAX = 6_000;
 
 /** The visible positions; `last` included. */
-export interface Sight {
+export interface VisibleRange {
   first: number;
   last: number;
 }
@@ -38,7 +38,7 @@ export class PetRows {
   #rows: RowWindow = $state.raw(new RowWindow());
   /** Rows from before the last change, displayed until they are re-read. */
   #stale = new RowWindow();
-  #sight: Sight = { first: 0, last: 40 };
+  #visible: VisibleRange = { first: 0, last: 40 };
   #filling = false;
   #wasRead = false;
   readonly #options: PetRowsOptions;
@@ -51,7 +51,7 @@ export class PetRows {
     this.live = new LiveQuery({
       changes,
       time,
-      read: (signal) => this.#readSight(signal),
+      read: (signal) => this.#readVisible(signal),
       concerns: (change) =>
         change.type === 'pets.changed' &&
         (change.projectId === undefined || change.projectId === projectId) &&
@@ -75,8 +75,8 @@ export class PetRows {
   }
 
   /** Sets the visible rows and loads the missing ones. */
-  look(sight: Sight): void {
-    this.#sight = sight;
+  look(visible: VisibleRange): void {
+    this.#visible = visible;
     if (!this.#filling && this.total !== undefined) void this.#fill();
   }
 
@@ -114,8 +114,8 @@ export class PetRows {
     );
   }
 
-  async #readSight(signal: AbortSignal): Promise<number> {
-    const range = around(this.#sight);
+  async #readVisible(signal: AbortSignal): Promise<number> {
+    const range = around(this.#visible);
     const position = this.#wasRead ? this.#options.anchor() : undefined;
     const anchor = position === undefined ? undefined : this.at(position);
     const isAnchored = position !== undefined && anchor !== undefined && position >= range.offset;
@@ -134,7 +134,7 @@ export class PetRows {
     this.#stale = moved === 0 ? this.#rows : new RowWindow();
     this.#rows = RowWindow.from(offset, items);
     if (moved !== 0) {
-      this.#sight = { first: Math.max(0, this.#sight.first + moved), last: this.#sight.last + moved };
+      this.#visible = { first: Math.max(0, this.#visible.first + moved), last: this.#visible.last + moved };
       this.#options.onmoved(moved);
     }
     return total;
@@ -145,13 +145,13 @@ export class PetRows {
     this.#filling = true;
     try {
       for (;;) {
-        const sight = this.#sight;
-        if (!this.#isMissing(sight)) return;
-        const { items, offset = 0 } = await this.#list(around(sight));
+        const visible = this.#visible;
+        if (!this.#isMissing(visible)) return;
+        const { items, offset = 0 } = await this.#list(around(visible));
         if (this.#abort.signal.aborted) return;
         this.#keep(items, offset);
         // The list shrank meanwhile; its change event is about to arrive.
-        if (this.#isMissing(sight)) return;
+        if (this.#isMissing(visible)) return;
       }
     } catch {
       // The list reports the cause: it fails the same way, or the connection is lost.
@@ -161,7 +161,7 @@ export class PetRows {
     }
   }
 
-  #isMissing({ first, last }: Sight): boolean {
+  #isMissing({ first, last }: VisibleRange): boolean {
     return !this.#rows.covers(Math.max(0, first), Math.min(last, (this.total ?? 0) - 1));
   }
 
@@ -172,7 +172,7 @@ export class PetRows {
 }
 
 /** The positions to load for a visible range. */
-function around({ first, last }: Sight): { offset: number; limit: number } {
+function around({ first, last }: VisibleRange): { offset: number; limit: number } {
   const offset = Math.max(0, first - MARGIN);
   return { offset, limit: Math.min(READ_MAX, last - offset + 1 + MARGIN) };
 }

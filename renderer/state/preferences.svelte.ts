@@ -6,20 +6,20 @@ export type ThemeChoice = (typeof THEMES)[number];
 const THEME_KEY = 'vivarium.theme';
 const SINGLE_KEYS_KEY = 'vivarium.single-keys';
 
-/** The user's interface preferences, stored in the browser. `wear` applies a theme to the document. */
+/** The user's interface preferences, stored in the browser. `applyTheme` applies a theme to the document. */
 export class Preferences {
   #theme = $state<ThemeChoice>('system');
   #singleKeys = $state(true);
   readonly #storage: KeyValueStorage;
-  readonly #wear: (choice: ThemeChoice) => void;
+  readonly #applyTheme: (choice: ThemeChoice) => void;
 
-  constructor(storage: KeyValueStorage, wear: (choice: ThemeChoice) => void) {
+  constructor(storage: KeyValueStorage, applyTheme: (choice: ThemeChoice) => void) {
     this.#storage = storage;
-    this.#wear = wear;
+    this.#applyTheme = applyTheme;
     const remembered = storage.getItem(THEME_KEY);
     this.#theme = THEMES.find((theme) => theme === remembered) ?? 'system';
     this.#singleKeys = storage.getItem(SINGLE_KEYS_KEY) !== 'off';
-    wear(this.#theme);
+    applyTheme(this.#theme);
   }
 
   /** `system`: follows the system's setting. */
@@ -30,7 +30,7 @@ export class Preferences {
   set theme(choice: ThemeChoice) {
     this.#theme = choice;
     this.#storage.setItem(THEME_KEY, choice);
-    this.#wear(choice);
+    this.#applyTheme(choice);
   }
 
   /** Whether single-key shortcuts are active; those with Ctrl or Command always are. */

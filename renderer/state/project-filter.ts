@@ -16,8 +16,8 @@ export function findProjects(projects: readonly Project[], text: string): FoundP
   const wanted = text.trim().toLowerCase();
   const words = wanted.split(/\s+/).filter((word) => word !== '');
   const found = projects.filter(({ name, slug }) => {
-    const haystack = `${name.toLowerCase()} ${slug}`;
-    return words.every((word) => haystack.includes(word));
+    const searchText = `${name.toLowerCase()} ${slug}`;
+    return words.every((word) => searchText.includes(word));
   });
   const isFirst = ({ name, slug }: Project): boolean =>
     wanted !== '' && (name.toLowerCase().startsWith(wanted) || slug.startsWith(wanted));

@@ -60,9 +60,9 @@ export function planRecord(
   const name = nameWithin(hostname, zoneName);
   const impossible = impossibility(instruction, name, zone);
   if (impossible !== null) return { kind: 'impossible', why: impossible };
-  const inTheWay = records.filter((record) => !isRight(record, instruction) && conflicts(record, instruction));
+  const conflicting = records.filter((record) => !isRight(record, instruction) && conflicts(record, instruction));
   const right = records.find((record) => isRight(record, instruction));
-  if (right !== undefined && inTheWay.length === 0) {
+  if (right !== undefined && conflicting.length === 0) {
     return { kind: 'present', zone: zoneName, visibleAt: right.visibleAt };
   }
   const { type, value, ttl } = instruction;
@@ -71,7 +71,7 @@ export function planRecord(
     zone: zoneName,
     createsZone: zone === null,
     record: { name, type, value, ttl },
-    replaced: inTheWay,
+    replaced: conflicting,
   };
 }
 
@@ -113,7 +113,7 @@ export function describePlan({ zone, createsZone, record, replaced }: Extract<Re
  * @returns a function that undoes it: removes the record, restores replaced ones, and removes a zone created for it if
  * empty.
  */
-export async function carryOut(
+export async function applyPlan(
   client: Client,
   { zone, createsZone, record, replaced }: Extract<RecordPlan, { kind: 'put' }>,
 ): Promise<() => Promise<void>> {

@@ -20,7 +20,7 @@ export interface RecordRow {
   propagation?: Propagation;
   warnings: readonly string[];
   /** The searchable text. */
-  haystack: string;
+  searchText: string;
 }
 
 export type Propagation =
@@ -88,7 +88,9 @@ export function shownRows(records: readonly (Omit<RecordText, 'type'> & { type: 
 export function filterRows(rows: readonly RecordRow[], { search, type }: RowFilter): readonly RecordRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 && type === '') return rows;
-  return rows.filter((row) => (type === '' || row.type === type) && words.every((word) => row.haystack.includes(word)));
+  return rows.filter(
+    (row) => (type === '' || row.type === type) && words.every((word) => row.searchText.includes(word)),
+  );
 }
 
 /** The pending changes at a moment of the app's clock: their number, and when the last becomes visible. */
@@ -126,7 +128,7 @@ export const recordTitle = ({ name, type, value }: Pick<RecordRow, 'name' | 'typ
 const keyOf = ({ name, type }: { name: string; type: string }): string => `${type} ${name}`;
 
 function textOf({ name, type, ttl, value }: Omit<RecordText, 'type'> & { type: string }) {
-  return { name, type, ttl, value, haystack: `${name} ${type} ${value}`.toLowerCase() };
+  return { name, type, ttl, value, searchText: `${name} ${type} ${value}`.toLowerCase() };
 }
 
 function arrivalOf({ ttl, value, visibleAt }: RecordInfo, { answered }: PropagatingRRset): Propagation | undefined {

@@ -54,7 +54,7 @@ export class RedirectEditor {
   }
 
   /** Whether the saved redirects changed since editing began; saving would overwrite that. */
-  get overtaken(): boolean {
+  get isOutdated(): boolean {
     return this.edited && JSON.stringify(this.#options.stored()) !== this.#basis;
   }
 

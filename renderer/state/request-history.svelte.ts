@@ -22,7 +22,7 @@ export class RequestHistory {
   readonly #options: RequestHistoryOptions;
   readonly #unsubscribe: () => void;
   #silent = $state(0);
-  #told = false;
+  #isStale = false;
   #timer: { cancel(): void } | null = null;
 
   constructor(options: RequestHistoryOptions) {
@@ -32,18 +32,18 @@ export class RequestHistory {
       changes,
       time,
       read: async (signal) => {
-        this.#told = false;
+        this.#isStale = false;
         const rates = await client.status.rates({ projectId }, { signal });
         this.#await(SECOND_MS - rates.ageMs);
         this.#silent = 0;
-        if (rates.running > 0) this.#told = true;
+        if (rates.running > 0) this.#isStale = true;
         return { ...rates, readAt: time.monotonic() - rates.ageMs };
       },
       // The timer limits reads to one per second.
       concerns: () => false,
     });
     this.#unsubscribe = changes.subscribe((change) => {
-      if (change.type === 'limits.changed' && change.projectId === projectId) this.#told = true;
+      if (change.type === 'limits.changed' && change.projectId === projectId) this.#isStale = true;
     });
   }
 
@@ -77,7 +77,7 @@ export class RequestHistory {
     this.#await(SECOND_MS - (passedMs % SECOND_MS));
     // Counts from a period without events are unknown; they are read again after a reconnect.
     if (!changes.following) return;
-    if (this.#told) this.#query.reread();
+    if (this.#isStale) this.#query.reread();
     else this.#silent = Math.floor(passedMs / SECOND_MS);
   }
 }

@@ -20,14 +20,14 @@ export const QUIET_MS = 700;
 const RETRY_MS = 2_000;
 
 /** The filters of the list. */
-export interface TrafficNarrowing {
+export interface TrafficQuery {
   /** Undefined for all projects and for requests that reached none. */
   projectId: string | undefined;
   /** A valid filter. */
   filter: string;
 }
 
-export interface TrafficLogOptions extends TrafficNarrowing {
+export interface TrafficLogOptions extends TrafficQuery {
   client: Client;
   changes: ChangeSource;
   time: RealTime;
@@ -40,7 +40,7 @@ export interface TrafficLogOptions extends TrafficNarrowing {
  * entries wait so that nothing moves.
  */
 export class TrafficLog {
-  readonly narrowing: TrafficNarrowing;
+  readonly query: TrafficQuery;
   #entries: readonly TrafficEntry[] = $state.raw([]);
   #waiting: readonly TrafficEntry[] = $state.raw([]);
   #state = $state<'loading' | 'failed' | 'ready'>('loading');
@@ -55,7 +55,7 @@ export class TrafficLog {
 
   constructor(options: TrafficLogOptions) {
     this.#options = options;
-    this.narrowing = { projectId: options.projectId, filter: options.filter };
+    this.query = { projectId: options.projectId, filter: options.filter };
     this.#unsubscribe = options.changes.subscribe((change) => {
       if (change.type === 'everything') this.reread();
     });
@@ -119,7 +119,7 @@ export class TrafficLog {
   }
 
   get #input(): { projectId?: string; filter?: string } {
-    const { projectId, filter } = this.narrowing;
+    const { projectId, filter } = this.query;
     return { ...(projectId !== undefined && { projectId }), ...(filter !== '' && { filter }) };
   }
 

@@ -12,10 +12,10 @@ import type { SettingsSource } from './settings-query.ts';
 import { readArchive } from './traffic-archive.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
-import { TrafficLog, type TrafficNarrowing } from './traffic-log.svelte.ts';
+import { TrafficLog, type TrafficQuery } from './traffic-log.svelte.ts';
 
 /** Longer than the repeat interval of a held key. */
-export const PASSING_MS = 120;
+export const SELECT_DELAY_MS = 120;
 
 /** The scope of the list. `all` includes other projects and requests that reached none. */
 export type TrafficScope = 'project' | 'all';
@@ -44,7 +44,7 @@ export class TrafficPage {
   #coming: TrafficLog | undefined;
   #paused = $state(false);
   #reading = false;
-  #passing: { cancel(): void } | undefined;
+  #selecting: { cancel(): void } | undefined;
   readonly #options: TrafficPageOptions;
 
   constructor(options: TrafficPageOptions) {
@@ -65,7 +65,7 @@ export class TrafficPage {
       return again;
     });
     this.download = new Task(async (save) => {
-      save(`${project().slug}-traffic.har`, await readArchive(client, this.#narrowing));
+      save(`${project().slug}-traffic.har`, await readArchive(client, this.#listQuery));
     });
     this.#log = this.#open(this.wanted);
   }
@@ -104,7 +104,7 @@ export class TrafficPage {
   }
 
   /** The list that the address requests. */
-  get wanted(): TrafficNarrowing {
+  get wanted(): TrafficQuery {
     return {
       projectId: this.scope === 'all' ? undefined : this.#options.project().id,
       filter: this.fault === undefined ? this.filter.trim() : '',
@@ -143,17 +143,16 @@ export class TrafficPage {
   /** Loads the requested list; the current one remains until then. */
   follow(): void {
     const { projectId, filter } = this.wanted;
-    const isShown = ({ narrowing }: TrafficLog): boolean =>
-      narrowing.projectId === projectId && narrowing.filter === filter;
+    const isShown = ({ query }: TrafficLog): boolean => query.projectId === projectId && query.filter === filter;
     if (this.#coming !== undefined && isShown(this.#coming)) return;
     this.#coming?.close();
     this.#coming = undefined;
     if (!isShown(this.#log)) this.#coming = this.#open({ projectId, filter });
   }
 
-  narrow(changes: { filter?: string; scope?: TrafficScope; part?: TrafficPart; range?: TrafficRange }): void {
+  setQuery(changes: { filter?: string; scope?: TrafficScope; part?: TrafficPart; range?: TrafficRange }): void {
     const { filter, scope, part, range } = changes;
-    this.#options.navigator.narrow({
+    this.#options.navigator.setQuery({
       ...(filter !== undefined && { filter: filter.trim() }),
       ...(scope !== undefined && { of: scope === 'all' ? scope : '' }),
       ...(range !== undefined && { minutes: range === '5' ? '' : range }),
@@ -162,14 +161,14 @@ export class TrafficPage {
   }
 
   show(id: string | undefined): void {
-    this.#passing?.cancel();
+    this.#selecting?.cancel();
     this.#options.navigator.show(id, { replace: this.item !== undefined && id !== undefined });
   }
 
   /** Selects an entry once the arrow keys pause at it. */
-  pass(id: string): void {
-    this.#passing?.cancel();
-    this.#passing = this.#options.time.realTimer(PASSING_MS, () => this.show(id));
+  showSoon(id: string): void {
+    this.#selecting?.cancel();
+    this.#selecting = this.#options.time.realTimer(SELECT_DELAY_MS, () => this.show(id));
   }
 
   /** Pauses the list on request. */
@@ -208,7 +207,7 @@ export class TrafficPage {
   }
 
   close(): void {
-    this.#passing?.cancel();
+    this.#selecting?.cancel();
     this.#coming?.close();
     this.#log.close();
     this.keys.close();
@@ -218,7 +217,7 @@ export class TrafficPage {
     return this.#options.navigator.query;
   }
 
-  get #narrowing(): { projectId?: string; filter?: string } {
+  get #listQuery(): { projectId?: string; filter?: string } {
     const { projectId, filter } = this.wanted;
     return { ...(projectId !== undefined && { projectId }), ...(filter !== '' && { filter }) };
   }
@@ -227,10 +226,10 @@ export class TrafficPage {
     this.#log.hold(this.#paused || this.#reading);
   }
 
-  #open(narrowing: TrafficNarrowing): TrafficLog {
+  #open(query: TrafficQuery): TrafficLog {
     const { client, changes, time } = this.#options;
     const log: TrafficLog = new TrafficLog({
-      ...narrowing,
+      ...query,
       client,
       changes,
       time,

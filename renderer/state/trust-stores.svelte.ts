@@ -52,7 +52,7 @@ export class TrustStores {
   }
 
   /** Undoes a change with the opposite one and throws its failure, for the caller to report. */
-  async takeBack(store: string, change: 'trust' | 'untrust'): Promise<void> {
+  async undo(store: string, change: 'trust' | 'untrust'): Promise<void> {
     const { ca } = this.#client;
     this.#busy.add(store);
     this.#reports.delete(store);

@@ -53,11 +53,11 @@ export class ZoneImport {
   }
 
   get rejected(): ReportedLine[] {
-    return this.#said(this.#report?.rejected ?? []);
+    return this.#reportedLines(this.#report?.rejected ?? []);
   }
 
   get warnings(): ReportedLine[] {
-    return this.#said(this.#report?.warnings ?? []);
+    return this.#reportedLines(this.#report?.warnings ?? []);
   }
 
   /** Takes a file's text: into the text area if it fits. */
@@ -95,7 +95,7 @@ export class ZoneImport {
     this.#report = undefined;
   }
 
-  #said(lines: ImportReport['rejected']): ReportedLine[] {
+  #reportedLines(lines: ImportReport['rejected']): ReportedLine[] {
     return lines.map(({ line, message, forcible }) => ({
       line,
       text: (this.#lines[line - 1] ?? '').slice(0, LINE_LENGTH_MAX),

@@ -53,15 +53,15 @@ export class AppClock {
 
   /** Takes over a reading from the engine. */
   accept(reading: ClockReading): void {
-    const saidMs = Date.parse(reading.now);
+    const readingMs = Date.parse(reading.now);
     const jumped =
       this.#reading === null ||
       reading.frozen ||
       this.#reading.frozen !== reading.frozen ||
-      Math.abs(saidMs - this.#estimateMs()) > JITTER_MS_MAX;
+      Math.abs(readingMs - this.#estimateMs()) > JITTER_MS_MAX;
     this.#reading = reading;
     if (!jumped) return;
-    this.#anchorMs = saidMs;
+    this.#anchorMs = readingMs;
     this.#anchoredAt = this.#time.monotonic();
     this.#tick();
   }

@@ -15,7 +15,7 @@ const list = (page: Page) => page.getByRole('list').filter({ has: page.locator('
 const row = (page: Page, hostname: string) => page.locator(`a[data-hostname="${hostname}"]`);
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-const outlook = (page: Page) => region(page, 'Current state');
+const summary = (page: Page) => region(page, 'Current state');
 
 /** Waits until the domain's row in the list says so. */
 const rowSays = (page: Page, hostname: string, text: string) => row(page, hostname).getByText(text).first().waitFor();
@@ -51,7 +51,7 @@ describe('the life of a domain', () => {
 
       // Without its record it fails, and says what to do.
       await button(page, 'Verify').click();
-      await outlook(page).getByText('No record yet').waitFor();
+      await summary(page).getByText('No record yet').waitFor();
       await region(page, 'Checks').getByText('no_record').waitFor();
       await region(page, 'Checks').getByText('Create the zone acme.test').waitFor();
       await rowSays(page, 'shop.acme.test', 'pending');
@@ -124,8 +124,8 @@ describe('the life of a domain', () => {
     await button(page, 'Replace it in my local zone').click();
     await record.getByText(/visible in (2 days|47 h)/).waitFor();
     await button(page, 'Verify').click();
-    await outlook(page).getByText('Not visible yet').waitFor();
-    await outlook(page)
+    await summary(page).getByText('Not visible yet').waitFor();
+    await summary(page)
       .getByText(/^Visible in/)
       .waitFor();
     await expectSound(opened);
@@ -151,7 +151,7 @@ describe('the life of a domain', () => {
       },
     });
     const { page } = opened;
-    await outlook(page).getByText('The root may not sign for it').waitFor();
+    await summary(page).getByText('The root may not sign for it').waitFor();
     await button(page, 'Extend the root').click();
     const dialog = page.getByRole('dialog', { name: 'Let the root sign for acme.com?' });
     await dialog.getByText('This cannot be undone').waitFor();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
 import { Navigator, type AddressBar } from '../../../renderer/navigation/navigator.svelte.ts';
 import { Announcer } from '../../../renderer/state/announcer.svelte.ts';
-import { DomainsPage, PASSING_MS } from '../../../renderer/state/domains-page.svelte.ts';
+import { DomainsPage, SELECT_DELAY_MS } from '../../../renderer/state/domains-page.svelte.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -54,21 +54,21 @@ async function setUp(path = '/projects/shop/domains') {
 describe('the Domains page', () => {
   it('keeps what it shows in the address, and what narrows the list while another domain is chosen', async () => {
     const { page, address } = await setUp();
-    page.narrow({ search: 'acme', filter: 'verified' });
+    page.setQuery({ search: 'acme', filter: 'verified' });
     expect(page.hrefOf('b.acme.test')).toBe('/projects/shop/domains/b.acme.test?search=acme&state=verified');
     page.show('b.acme.test');
     expect([address(), page.chosen?.hostname]).toEqual([page.hrefOf('b.acme.test'), 'b.acme.test']);
-    page.narrow({ search: '', filter: 'all' });
+    page.setQuery({ search: '', filter: 'all' });
     page.leave();
     expect([address(), page.chosen]).toEqual(['/projects/shop/domains', undefined]);
   });
 
   it('shows the last of the domains that the arrows run through, and leaves one entry in the history', async () => {
     const { page, time, entries } = await setUp('/projects/shop/domains/a.acme.test');
-    page.pass('b.acme.test');
-    await time.pass(PASSING_MS - 1);
-    page.pass('c.acme.test');
-    await time.pass(PASSING_MS - 1);
+    page.showSoon('b.acme.test');
+    await time.pass(SELECT_DELAY_MS - 1);
+    page.showSoon('c.acme.test');
+    await time.pass(SELECT_DELAY_MS - 1);
     expect(page.item).toBe('a.acme.test');
     await time.pass(1);
     expect(entries).toEqual(['/projects/shop/domains/c.acme.test']);

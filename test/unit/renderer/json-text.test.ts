@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layOut, prettyJson, readBeginning, readExactly, readTokens } from '../../../renderer/json/json-text.ts';
+import { layOut, prettyJson, readTruncated, readExactly, readTokens } from '../../../renderer/json/json-text.ts';
 
 describe('a JSON text laid out for reading', () => {
   it('has a line for each member and element, and empty ones in one piece', () => {
@@ -55,7 +55,7 @@ describe('a JSON text laid out for reading', () => {
     ['{a:1,b', undefined],
     ['', undefined],
   ])('whose end is missing is laid out as far as it is whole: %j', (text, lines) => {
-    const tokens = readBeginning(text);
+    const tokens = readTruncated(text);
     expect(tokens && layOut(tokens).map((line) => line.tokens.map((token) => token.text).join(''))).toEqual(lines);
   });
 

@@ -14,7 +14,7 @@ function setUp() {
   const router = createRouter(fake.services, { log: silentLog });
   const cutOff: (() => void)[] = [];
   const transport = createMessagePortTransport({
-    handOver(port) {
+    transferPort(port) {
       const close = upgradeMessagePort(router, port);
       cutOff.push(close);
       onTestFinished(close);

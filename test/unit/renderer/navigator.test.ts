@@ -53,11 +53,11 @@ describe('the navigator', () => {
   it('narrows a page without an entry of its own, and takes away what is empty', () => {
     const bar = fakeBar('/projects/demo/pets');
     const navigator = new Navigator(bar);
-    navigator.narrow({ status: 'sold', search: 'rex' });
-    navigator.narrow({ status: undefined });
+    navigator.setQuery({ status: 'sold', search: 'rex' });
+    navigator.setQuery({ status: undefined });
     expect(bar.entries).toEqual(['/projects/demo/pets?search=rex']);
     expect(navigator.query).toEqual({ search: 'rex' });
-    navigator.narrow({ search: '' });
+    navigator.setQuery({ search: '' });
     expect(bar.entries).toEqual(['/projects/demo/pets']);
     expect(navigator.visits).toBe(0);
   });

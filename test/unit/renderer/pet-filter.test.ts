@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import {
-  isNarrowed,
+  isFiltered,
   type PetFilter,
   readFilter,
   readTab,
   sortedBy,
   writeFilter,
 } from '../../../renderer/state/pet-filter.ts';
-import { beyondTheApi, petRequest } from '../../../renderer/state/pet-request.ts';
+import { unsupportedByApi, petRequest } from '../../../renderer/state/pet-request.ts';
 import { NO_FILTER } from '../../support/page-pets.ts';
 import { makeProject } from '../../support/page-world.ts';
 
@@ -53,7 +53,7 @@ it('sorting by the same again turns it round', () => {
     { sort: 'name', descending: false },
     { sort: 'id', descending: false },
   ]);
-  expect([isNarrowed(NO_FILTER), isNarrowed(twice), isNarrowed({ ...twice, search: 'x' })]).toEqual([
+  expect([isFiltered(NO_FILTER), isFiltered(twice), isFiltered({ ...twice, search: 'x' })]).toEqual([
     false,
     false,
     true,
@@ -89,7 +89,7 @@ describe('the list as a request', () => {
     [{ ...NO_FILTER, descending: true }, /the order here is/],
     [{ ...NO_FILTER, search: 'x', sort: 'name' as const }, /the search and the order here are/],
   ])('of %j says what the API cannot do', (filter, said) => {
-    if (said === undefined) expect(beyondTheApi(filter)).toBeUndefined();
-    else expect(beyondTheApi(filter)).toMatch(said);
+    if (said === undefined) expect(unsupportedByApi(filter)).toBeUndefined();
+    else expect(unsupportedByApi(filter)).toMatch(said);
   });
 });

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
 import {
-  carryOut,
+  applyPlan,
   closestZone,
   describePlan,
   nameWithin,
@@ -129,7 +129,7 @@ type Put = Extract<RecordPlan, { kind: 'put' }>;
 describe('carrying it out', () => {
   it('creates the zone, and takes it away again', async () => {
     const dns = fakeZones([], []);
-    const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
+    const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
     expect([dns.names(), dns.lines()]).toEqual([['acme.test'], [`acme.test: www 3600 CNAME ${TARGET}`]]);
     await undo();
     expect([dns.names(), dns.lines()]).toEqual([[], []]);
@@ -137,7 +137,7 @@ describe('carrying it out', () => {
 
   it('leaves a zone in which something else was put meanwhile', async () => {
     const dns = fakeZones([], []);
-    const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
+    const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
     await dns.client.records.put({ zone: 'acme.test', name: 'mail', type: 'A', value: '192.0.2.9' });
     await undo();
     expect(dns.names()).toEqual(['acme.test']);
@@ -147,7 +147,7 @@ describe('carrying it out', () => {
     const old = makeRecord('acme.test', 'www A 192.0.2.1', { ttl: 60 });
     const zone = makeZone('acme.test');
     const dns = fakeZones([zone], [old]);
-    const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone, records: [old] }) as Put);
+    const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone, records: [old] }) as Put);
     expect(dns.lines()).toEqual([`acme.test: www 3600 CNAME ${TARGET}`]);
     await undo();
     expect(dns.lines()).toEqual(['acme.test: www 60 A 192.0.2.1']);
@@ -159,7 +159,7 @@ describe('carrying it out', () => {
     const zone = makeZone('acme.test');
     for (const replaced of [olds.slice(0, 1), olds]) {
       const dns = fakeZones([zone], [...replaced]);
-      const undo = await carryOut(dns.client, planRecord(SUBDOMAIN, { zone, records: replaced }) as Put);
+      const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone, records: replaced }) as Put);
       const removals = replaced.slice(1).map(() => 'records.remove');
       expect(dns.calls.map(({ procedure }) => procedure)).toEqual([...removals, 'records.update']);
       expect(dns.lines()).toEqual([`acme.test: www 3600 CNAME ${TARGET}`]);
@@ -179,7 +179,7 @@ describe('carrying it out', () => {
       },
     });
     const plan = planRecord(SUBDOMAIN, { zone, records: olds }) as Put;
-    await expect(carryOut(dns.client, plan)).rejects.toThrow('There is no room.');
+    await expect(applyPlan(dns.client, plan)).rejects.toThrow('There is no room.');
     expect(dns.lines().toSorted()).toEqual(['acme.test: www 3600 A 192.0.2.1', 'acme.test: www 3600 A 192.0.2.2']);
   });
 });

@@ -94,10 +94,10 @@ describe('the redirects while they are edited', () => {
   it('know that they were changed elsewhere meanwhile', () => {
     const { editor, elsewhere } = setUp();
     editor.add();
-    expect(editor.overtaken).toBe(false);
+    expect(editor.isOutdated).toBe(false);
     elsewhere([]);
-    expect(editor.overtaken).toBe(true);
+    expect(editor.isOutdated).toBe(true);
     editor.discard();
-    expect([editor.overtaken, editor.rows]).toEqual([false, []]);
+    expect([editor.isOutdated, editor.rows]).toEqual([false, []]);
   });
 });

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../renderer/navigation/navigator.svelte.ts';
-import { PASSING_MS, TrafficPage } from '../../../renderer/state/traffic-page.svelte.ts';
+import { SELECT_DELAY_MS, TrafficPage } from '../../../renderer/state/traffic-page.svelte.ts';
 import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
@@ -62,13 +62,13 @@ describe('the Traffic page', () => {
   it('keeps filter and scope in the address, and lists what they ask for', async () => {
     const { page, address, lists } = await setUp();
     expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
-    page.narrow({ filter: 'status:4xx ', scope: 'all' });
+    page.setQuery({ filter: 'status:4xx ', scope: 'all' });
     page.follow();
     expect(address()).toBe('/projects/demo/traffic?filter=status%3A4xx&of=all');
     const before = page.log;
     await settle();
     expect(lists().at(-1)).toEqual({ filter: 'status:4xx', limit: 1_000 });
-    expect([page.log === before, page.log.narrowing.filter]).toEqual([false, 'status:4xx']);
+    expect([page.log === before, page.log.query.filter]).toEqual([false, 'status:4xx']);
     expect(page.hrefOf('trf_1')).toBe('/projects/demo/traffic/trf_1?filter=status%3A4xx&of=all');
   });
 
@@ -99,10 +99,10 @@ describe('the Traffic page', () => {
 
   it('shows the last of the entries that the arrows run through', async () => {
     const { page, time, address } = await setUp('/projects/demo/traffic/trf_1');
-    page.pass('trf_2');
-    await time.pass(PASSING_MS - 1);
-    page.pass('trf_3');
-    await time.pass(PASSING_MS);
+    page.showSoon('trf_2');
+    await time.pass(SELECT_DELAY_MS - 1);
+    page.showSoon('trf_3');
+    await time.pass(SELECT_DELAY_MS);
     expect(address()).toBe('/projects/demo/traffic/trf_3');
   });
 

@@ -39,10 +39,10 @@ const IN_SHORT: Partial<Record<CheckCode, string>> = {
 };
 
 /** The fix that the interface offers. */
-export type OutlookAction = 'verify' | 'plan' | 'clock' | 'root';
+export type SummaryAction = 'verify' | 'plan' | 'clock' | 'root';
 
 /** The overall state of a domain, and the next step. */
-export interface Outlook {
+export interface Summary {
   tone: Exclude<Tone, 'neutral'>;
   icon: IconName;
   /** A few words, for the list and above the detail. */
@@ -51,20 +51,20 @@ export interface Outlook {
   text: string;
   /** The next scheduled event. */
   due?: { what: string; at: string };
-  action?: OutlookAction;
+  action?: SummaryAction;
   /** For `root`: the suffix to add to its constraints. */
   suffix?: string;
 }
 
 /** Suspension first, then faults of the hostname, then of its certificate. */
-export function outlookOf(domain: Domain): Outlook {
+export function summaryOf(domain: Domain): Summary {
   if (domain.state === 'suspended') return SUSPENDED;
   const trouble = domain.checks.find(isTrouble);
-  if (domain.state !== 'verified') return hostnameOutlook(domain, trouble);
-  return certificateOutlook(domain, trouble);
+  if (domain.state !== 'verified') return hostnameSummary(domain, trouble);
+  return certificateSummary(domain, trouble);
 }
 
-const SUSPENDED: Outlook = {
+const SUSPENDED: Summary = {
   tone: 'amber',
   icon: 'pause',
   title: 'Suspended by the plan',
@@ -76,7 +76,7 @@ const SUSPENDED: Outlook = {
 const isTrouble = ({ code, outcome }: Check): boolean =>
   (outcome === 'failed' || outcome === 'unknown') && code !== 'timed_out';
 
-function hostnameOutlook(domain: Domain, trouble: Check | undefined): Outlook {
+function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
   const { state, lastCheckedAt, verifiedAt } = domain;
   if (trouble === undefined) {
     if (lastCheckedAt === undefined) return NEVER_CHECKED;
@@ -102,7 +102,7 @@ function hostnameOutlook(domain: Domain, trouble: Check | undefined): Outlook {
   };
 }
 
-const NEVER_CHECKED: Outlook = {
+const NEVER_CHECKED: Summary = {
   tone: 'amber',
   icon: 'pending',
   title: 'Waiting for its record',
@@ -110,7 +110,7 @@ const NEVER_CHECKED: Outlook = {
   action: 'verify',
 };
 
-function certificateOutlook({ certificate }: Domain, trouble: Check | undefined): Outlook {
+function certificateSummary({ certificate }: Domain, trouble: Check | undefined): Summary {
   const { state, nextAttemptAt, renewAt } = certificate;
   const why = trouble === undefined ? '' : ` ${IN_SHORT[trouble.code] ?? trouble.message}`;
   const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
@@ -131,7 +131,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
           title: TROUBLES[trouble.code],
           text: `Served over HTTP only.${why}`,
           ...attempt,
-          ...wayOut(trouble),
+          ...fixOf(trouble),
         };
       }
       return {
@@ -147,7 +147,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
         icon: 'refused',
         title: TROUBLES.timed_out,
         text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
-        ...(trouble === undefined ? { action: 'verify' } : wayOut(trouble)),
+        ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
     case 'expired':
       return {
@@ -156,12 +156,12 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
         title: 'The certificate has expired',
         text: `Served over HTTP only.${why}`,
         ...attempt,
-        ...(trouble === undefined ? { action: 'verify' } : wayOut(trouble)),
+        ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
     case 'issued':
       if (trouble === undefined) return HEALTHY;
       return {
-        ...renewalOutlook(trouble),
+        ...renewalSummary(trouble),
         ...(renewAt === undefined ? attempt : { due: { what: 'Renewal in', at: renewAt } }),
       };
   }
@@ -171,7 +171,7 @@ function certificateOutlook({ certificate }: Domain, trouble: Check | undefined)
 const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_lookup_failed', 'suffix_not_permitted']);
 
 /** There is a fault, but the current certificate remains valid. */
-function renewalOutlook(trouble: Check): Outlook {
+function renewalSummary(trouble: Check): Summary {
   const { code, outcome, message } = trouble;
   const ofCertificate = OF_CERTIFICATE.has(code);
   return {
@@ -179,17 +179,17 @@ function renewalOutlook(trouble: Check): Outlook {
     icon: outcome === 'unknown' ? 'unknown' : 'warning',
     title: ofCertificate ? `Renewal: ${lowerFirst(TROUBLES[code])}` : TROUBLES[code],
     text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate holds' : ''}. ${IN_SHORT[code] ?? message}`,
-    ...wayOut(trouble),
+    ...fixOf(trouble),
   };
 }
 
 /** The fix contains the suffix, as the argument of the call that adds it. */
-function wayOut({ code, fix }: Check): Pick<Outlook, 'action' | 'suffix'> {
+function fixOf({ code, fix }: Check): Pick<Summary, 'action' | 'suffix'> {
   const suffix = code === 'suffix_not_permitted' ? /"suffix": "([^"]+)"/.exec(fix ?? '')?.[1] : undefined;
   return suffix === undefined ? { action: 'verify' } : { action: 'root', suffix };
 }
 
-const HEALTHY: Outlook = {
+const HEALTHY: Summary = {
   tone: 'moss',
   icon: 'ok',
   title: 'Served over HTTP and HTTPS',

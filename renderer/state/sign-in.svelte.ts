@@ -4,7 +4,7 @@ import type { KeyValueStorage } from './storage.ts';
 
 const STORAGE_KEY = 'vivarium.token';
 
-export interface EntranceOptions {
+export interface SignInOptions {
   /** This page's own origin. */
   origin: string;
   /** Lasts as long as the tab. */
@@ -16,14 +16,14 @@ export interface EntranceOptions {
 }
 
 /** The sign-in: finds the token, opens a session with it, and asks for a link if there is none or it is refused. */
-export class Entrance {
+export class SignIn {
   #session = $state.raw<Session | null>(null);
   #askedAgain = $state(false);
   #fault = $state<string | undefined>(undefined);
   #pasted = '';
-  readonly #options: EntranceOptions;
+  readonly #options: SignInOptions;
 
-  constructor(options: EntranceOptions) {
+  constructor(options: SignInOptions) {
     this.#options = options;
   }
 

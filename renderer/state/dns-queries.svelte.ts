@@ -7,18 +7,18 @@ import { Form } from './form.svelte.ts';
 
 interface QuestionValues extends Record<string, unknown>, DnsQuestion {}
 
-export interface DnsAskingOptions {
+export interface DnsQueriesOptions {
   client: Client;
   changes: ChangeSource;
   /** Whether the resolver is Vivarium's own. Other resolvers are queried only on request. */
-  asksItself: () => boolean;
+  usesOwnServer: () => boolean;
 }
 
 /**
  * DNS queries. An answer from Vivarium's own server stays current: the query is repeated when zones or records change
  * and when a propagating change becomes visible.
  */
-export class DnsAsking {
+export class DnsQueries {
   readonly form: Form<QuestionValues, DnsAnswer>;
   #answer = $state.raw<DnsAnswer | undefined>(undefined);
   #failure = $state<string | undefined>(undefined);
@@ -26,10 +26,10 @@ export class DnsAsking {
   #attempt = 0;
   /** A query from a link, before there was a connection. */
   #waiting: DnsQuestion | null = null;
-  readonly #options: DnsAskingOptions;
+  readonly #options: DnsQueriesOptions;
   readonly #unsubscribe: () => void;
 
-  constructor(options: DnsAskingOptions) {
+  constructor(options: DnsQueriesOptions) {
     this.#options = options;
     this.form = new Form<QuestionValues, DnsAnswer>({
       values: { name: '', type: 'A' },
@@ -37,7 +37,7 @@ export class DnsAsking {
     });
     this.#unsubscribe = options.changes.subscribe((change) => {
       if (this.#waiting !== null) void this.askFor(this.#waiting);
-      else if (CONCERNING.has(change.type) && options.asksItself()) void this.#askAgain();
+      else if (CONCERNING.has(change.type) && options.usesOwnServer()) void this.#askAgain();
     });
   }
 

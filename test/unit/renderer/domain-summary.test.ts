@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, CheckCode, Domain } from '../../../main/contract/domains.ts';
-import { outlookOf } from '../../../renderer/state/domain-outlook.ts';
+import { summaryOf } from '../../../renderer/state/domain-summary.ts';
 import { makeDomain } from '../../support/page-domains.ts';
 
 const failed = (code: CheckCode, rest: Partial<Check> = {}): Check => ({
@@ -13,7 +13,7 @@ const AT = '2026-11-20T10:00:00.000Z';
 const NONE = { state: 'none' } as const;
 
 /** Tone, title, what is waited for, and what to do. */
-const CASES: [fact: string, domain: Partial<Domain>, outlook: string][] = [
+const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   ['healthy', {}, 'moss | Served over HTTP and HTTPS'],
   [
     'a warning changes nothing',
@@ -104,7 +104,7 @@ const CASES: [fact: string, domain: Partial<Domain>, outlook: string][] = [
 
 describe('where a domain stands as a whole', () => {
   it.each(CASES)('%s', (_fact, rest, expected) => {
-    const { tone, title, due, action, suffix } = outlookOf(makeDomain('www.acme.test', rest));
+    const { tone, title, due, action, suffix } = summaryOf(makeDomain('www.acme.test', rest));
     const way = suffix === undefined ? action : `${action ?? ''} ${suffix}`;
     const parts = [tone, title, due === undefined ? undefined : `${due.what} ${due.at}`, way];
     expect(parts.filter((part) => part !== undefined).join(' | ')).toBe(expected);
@@ -112,7 +112,7 @@ describe('where a domain stands as a whole', () => {
 
   it('says that a domain which was verified before goes on being served', () => {
     const moved = makeDomain('www.acme.test', { state: 'misconfigured', checks: [failed('wrong_target')] });
-    expect(outlookOf(moved).text).toContain('is still served');
-    expect(outlookOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');
+    expect(summaryOf(moved).text).toContain('is still served');
+    expect(summaryOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');
   });
 });
