@@ -75,7 +75,7 @@ function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] 
       id: `ban ${usage.caller}`,
       tone: 'brick',
       icon: 'ban',
-      text: `${name} is banned: it went on asking after it was refused.`,
+      text: `${name} is banned: it kept calling after it was refused.`,
       untilMs,
       link: { place: { page: 'limits' }, label: 'Keys and limits' },
     },

@@ -23,7 +23,7 @@ export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'a
   }
   const look = CLASSES[Math.floor(status / 100)] ?? { tone: 'neutral' as const, icon: 'unknown' as const };
   if (aborted)
-    return { ...look, icon: 'unplugged', text: String(status), title: 'It ended before its answer was whole' };
+    return { ...look, icon: 'unplugged', text: String(status), title: 'It ended before the answer was complete' };
   return { ...look, text: String(status), title: status === 101 ? 'A WebSocket' : undefined };
 }
 

@@ -22,12 +22,12 @@ export const RECORD_TYPES: Record<RecordType, TypeHint> = {
     placeholder: 'cname.vivarium.localhost',
   },
   ANAME: { hint: 'The same as ALIAS, as some providers call it.', placeholder: 'cname.vivarium.localhost' },
-  TXT: { hint: 'The text as it is, without quotes; at most 4,096 octets.', placeholder: 'v=spf1 -all' },
+  TXT: { hint: 'The plain text, without quotes; at most 4,096 octets.', placeholder: 'v=spf1 -all' },
   CAA: {
     hint: 'Flags, tag and value. “issue” names who may sign, “issuewild” who may sign wildcards; ";" allows no CA.',
     placeholder: '0 issue "vivarium.localhost"',
   },
-  MX: { hint: 'Preference and mail server; the lowest number is asked first.', placeholder: '10 mail.example' },
+  MX: { hint: 'Preference and mail server; the lowest number is tried first.', placeholder: '10 mail.example' },
   NS: { hint: 'The name server that this name is delegated to.', placeholder: 'ns1.example' },
 };
 

@@ -89,7 +89,7 @@ describe('the root', () => {
     await page.getByRole('button', { name: 'Extend the root for shop.acme.com' }).click();
     const dialog = page.getByRole('dialog', { name: 'Extend the root' });
     expect(await dialog.getByLabel('Suffix').inputValue()).toBe('acme.com');
-    await dialog.getByText('It cannot be taken back').waitFor();
+    await dialog.getByText('This cannot be undone').waitFor();
     await dialog.getByLabel('Suffix').fill('com');
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
@@ -139,7 +139,7 @@ describe('trust', () => {
     await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
     await trust.getByText('The root is trusted. Restart Chromium if it is running.').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await toast(page, 'the root is out again').waitFor();
+    await toast(page, 'the root is removed again').waitFor();
     await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
     await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).waitFor();
     await engine.call('ca.extend', { suffix: 'acme.com' });
@@ -176,7 +176,7 @@ describe('trust', () => {
     await trust.getByText('another root', { exact: true }).waitFor();
     await expectSound(opened);
     await trust.getByRole('button', { name: /^Untrust it: Vivarium root \(anna@laptop/ }).click();
-    await toast(page, 'the other root is out').waitFor();
+    await toast(page, 'the other root was removed').waitFor();
     await trust.getByText('another root', { exact: true }).waitFor({ state: 'detached' });
   });
 });
@@ -220,7 +220,7 @@ describe('a leaf', () => {
     await page.getByRole('button', { name: 'Renew' }).click();
     await page.getByRole('alert').getByText('authorises other-ca.example only').waitFor();
     await expectSound(opened);
-    await page.getByRole('link', { name: 'Mend it at the domain' }).click();
+    await page.getByRole('link', { name: 'Fix it at the domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
   });

@@ -70,7 +70,7 @@ describe('getting around', () => {
 
   it('explains an address that leads nowhere, and a project that is gone', async () => {
     const { page, open } = await openPage({ path: '/nowhere/at/all' });
-    await page.getByText('This address leads nowhere').waitFor();
+    await page.getByText('This page does not exist').waitFor();
     await page.getByRole('link', { name: 'Go to the Overview' }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await open('/projects/long-gone');

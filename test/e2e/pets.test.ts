@@ -73,7 +73,7 @@ describe('the list of pets', () => {
     const { searchParams } = new URL(page.url());
     expect(Object.fromEntries(searchParams)).toEqual({ search: 'THE bo', status: 'available', sort: '-name' });
     await open(`${PATH}?status=sold&search=zzz`);
-    await page.getByText('No pet is found').waitFor();
+    await page.getByText('No pet matches').waitFor();
     await page.getByRole('button', { name: 'Show all pets' }).click();
     await counted(page, '30 pets').waitFor();
     expect(errors).toEqual([]);
@@ -368,7 +368,7 @@ describe('an import', () => {
     await send(page, await fileOf('many.json', `[${text.join(',\n')}]`));
     await dialogOf(page).getByRole('progressbar').waitFor();
     await dialogOf(page).getByRole('button', { name: 'Go on without this window' }).click();
-    const works = page.getByRole('region', { name: 'What takes a while' });
+    const works = page.getByRole('region', { name: 'Tasks in progress' });
     await works.getByText('Importing many.json into production').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await works.getByRole('progressbar', { name: 'Importing many.json into production' }).waitFor();
@@ -385,7 +385,7 @@ describe('all pets', () => {
   it('are removed after one has read what is lost', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
-    await page.getByRole('button', { name: 'More to do with the pets' }).click();
+    await page.getByRole('button', { name: 'More actions for the pets' }).click();
     await page.getByRole('menuitem', { name: 'Remove all pets' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove all pets of production?' });
     await dialog.getByText('30 pets').waitFor();

@@ -99,7 +99,7 @@ describe('preferences', () => {
     const before = await ground();
     await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
     expect(await ground()).not.toBe(before);
-    const singleKeys = page.getByRole('switch', { name: 'Shortcuts of single keys' });
+    const singleKeys = page.getByRole('switch', { name: 'Single-key shortcuts' });
     await singleKeys.uncheck();
     await page.getByRole('heading', { level: 1 }).click();
     await page.keyboard.press('?');

@@ -104,14 +104,14 @@ describe('the Traffic page', () => {
     await expect.poll(() => rows(page).count()).toBe(2);
     await expect.poll(() => new URL(page.url()).searchParams.get('filter')).toBe('status:4xx');
     await page.keyboard.type('method:DELETE');
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No entries match').waitFor();
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await expect.poll(() => rows(page).count()).toBe(3);
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not understood').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await open(`${PATH}?filter=is:refused`);
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No entries match').waitFor();
     expect(errors).toEqual([]);
   });
 
@@ -217,7 +217,7 @@ describe('the Traffic page', () => {
     const opened = await openTraffic({ prepare: few });
     const { page, engine } = opened;
     await row(page, /nope/).waitFor();
-    const more = page.getByRole('button', { name: 'More to do with the traffic' });
+    const more = page.getByRole('button', { name: 'More actions for the traffic' });
     const downloading = page.waitForEvent('download');
     await more.click();
     await page.getByRole('menuitem', { name: 'Download as HAR' }).click();

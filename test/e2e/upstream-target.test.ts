@@ -20,7 +20,7 @@ describe('a project that leads to a server of one’s own', () => {
     expect(await dialog.getByLabel('Upstream').inputValue()).toBe('localhost:3000');
     await expectSound(opened);
     await dialog.getByLabel('Upstream').fill(upstream.url);
-    await dialog.getByLabel('Host that it sees').selectOption('keep');
+    await dialog.getByLabel('Host header').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await page.getByText('Deployed: the upstream answers.').waitFor();
     await page.getByText('which sees the requested Host').waitFor();
@@ -40,7 +40,7 @@ describe('a project that leads to a server of one’s own', () => {
     const { page, engine } = opened;
     await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');
     await page.getByRole('textbox', { name: 'Upstream' }).fill(dead);
-    await page.getByRole('switch', { name: 'Hold callers to the plan’s limits' }).check();
+    await page.getByRole('switch', { name: 'Apply the plan’s limits' }).check();
     expect(await page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText(`Nothing listens at the upstream ${dead}. Start your server there`).first().waitFor();

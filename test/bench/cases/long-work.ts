@@ -86,7 +86,7 @@ function pageFigure(what: string, tasks: readonly Task[]): Figure {
 }
 
 async function seed(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'More to do with the pets' }).click();
+  await page.getByRole('button', { name: 'More actions for the pets' }).click();
   await page.getByRole('menuitem', { name: 'Add made-up pets' }).click();
   await page.getByRole('textbox', { name: 'How many' }).fill(String(SEEDED));
   await page.keyboard.press('Enter');

@@ -43,7 +43,7 @@ describe('what needs attention', () => {
     const usage = makeUsage('key:a', { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS, rest });
     const callers = nameCallers([usage], [makeKey('a', 'Storefront')], limits);
     expect(listAttention({ ...NOTHING, callers })).toMatchObject([
-      { text: 'Storefront is banned: it went on asking after it was refused.', untilMs: FAKE_NOW_MS + 5 },
+      { text: 'Storefront is banned: it kept calling after it was refused.', untilMs: FAKE_NOW_MS + 5 },
     ]);
     expect(told({ callers, nowMs: FAKE_NOW_MS + 5 })).toEqual([]);
   });
