@@ -34,7 +34,7 @@ export class DoctorPage {
   readonly query: LiveQuery<DoctorReport>;
   /** The areas of the next run. */
   #due: readonly DoctorArea[] = AREAS;
-  #looking = $state(true);
+  #running = $state(true);
   /** The last report; the query has no value yet during its first read. */
   #last: DoctorReport | undefined;
   readonly #client: Client;
@@ -47,15 +47,15 @@ export class DoctorPage {
       read: (signal) => this.#run(signal),
       concerns: ({ type }) => {
         const areas = CONCERNED[type] ?? [];
-        this.#want(areas);
+        this.#schedule(areas);
         return areas.length > 0;
       },
     });
   }
 
   /** Whether a complete run is under way. */
-  get looking(): boolean {
-    return this.#looking;
+  get running(): boolean {
+    return this.#running;
   }
 
   /** The checks with a status, in area order. */
@@ -64,8 +64,8 @@ export class DoctorPage {
   }
 
   runAgain(): void {
-    if (this.#looking) return;
-    this.#looking = true;
+    if (this.#running) return;
+    this.#running = true;
     this.#due = AREAS;
     this.query.reread('now');
   }
@@ -74,7 +74,7 @@ export class DoctorPage {
     this.query.close();
   }
 
-  #want(areas: readonly DoctorArea[]): void {
+  #schedule(areas: readonly DoctorArea[]): void {
     this.#due = [...this.#due, ...areas.filter((area) => !this.#due.includes(area))];
   }
 
@@ -84,16 +84,16 @@ export class DoctorPage {
     const whole = before === undefined || this.#due.length === 0 || this.#due.length === AREAS.length;
     const areas = whole ? AREAS : this.#due;
     this.#due = [];
-    if (whole) this.#looking = true;
+    if (whole) this.#running = true;
     try {
       const report = await this.#client.doctor.run(whole ? {} : { areas: [...areas] }, { signal });
       this.#last = whole ? report : merge(before, report, areas);
       return this.#last;
     } catch (error) {
-      this.#want(areas);
+      this.#schedule(areas);
       throw error;
     } finally {
-      this.#looking = false;
+      this.#running = false;
     }
   }
 }

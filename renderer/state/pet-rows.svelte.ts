@@ -75,7 +75,7 @@ export class PetRows {
   }
 
   /** Sets the visible rows and loads the missing ones. */
-  look(visible: VisibleRange): void {
+  setVisible(visible: VisibleRange): void {
     this.#visible = visible;
     if (!this.#filling && this.total !== undefined) void this.#fill();
   }

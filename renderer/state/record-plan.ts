@@ -119,7 +119,7 @@ export async function applyPlan(
 ): Promise<() => Promise<void>> {
   const changed = replaced.at(-1);
   const removed = replaced.slice(0, -1);
-  const putBack = async (): Promise<void> => {
+  const restore = async (): Promise<void> => {
     // Restore with force: the records were accepted that way before.
     for (const { name, type, ttl, value } of removed) {
       await client.records.put({ zone, name, type, ttl, value, force: true });
@@ -146,10 +146,10 @@ export async function applyPlan(
       // The record merged with an identical existing one.
       if (id !== changed.id) await client.records.put({ zone, name, type, ttl, value, force: true });
       else await client.records.update({ id, name, type, ttl, value, force: true });
-      await putBack();
+      await restore();
     };
   } catch (error) {
-    await putBack();
+    await restore();
     await removeEmptyZone();
     throw error;
   }

@@ -40,10 +40,10 @@ export interface RowFilter {
  * that are still answered have their own rows, unless another record replaces them.
  */
 export function rowsOf(records: readonly RecordInfo[], propagating: readonly PropagatingRRset[]): RecordRow[] {
-  const onTheWay = new Map(propagating.map((rrset) => [keyOf(rrset), rrset]));
+  const pending = new Map(propagating.map((rrset) => [keyOf(rrset), rrset]));
   const wanted = new Map<string, Set<string>>();
   const rows = records.map((record): RecordRow => {
-    const rrset = onTheWay.get(keyOf(record));
+    const rrset = pending.get(keyOf(record));
     if (rrset !== undefined) {
       const values = wanted.get(keyOf(record)) ?? new Set();
       wanted.set(keyOf(record), values.add(record.value));
@@ -94,7 +94,7 @@ export function filterRows(rows: readonly RecordRow[], { search, type }: RowFilt
 }
 
 /** The pending changes at a moment of the app's clock: their number, and when the last becomes visible. */
-export function onTheWayAt(rows: readonly RecordRow[], nowMs: number): { count: number; lastAtMs: number } | undefined {
+export function pendingAt(rows: readonly RecordRow[], nowMs: number): { count: number; lastAtMs: number } | undefined {
   const ahead = rows.flatMap(({ propagation }) =>
     propagation !== undefined && propagation.atMs > nowMs ? [propagation.atMs] : [],
   );

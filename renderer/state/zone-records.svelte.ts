@@ -74,14 +74,14 @@ export class ZoneRecords {
     await this.#client.records.remove({ id: record.id });
     return {
       text: `Removed ${recordTitle(record)}.`,
-      undo: () => this.#putBack(record),
+      undo: () => this.#restore(record),
       undone: `${recordTitle(record)} is back.`,
     };
   }
 
   /** Restores a removed record that is still answered. */
-  async putBack(row: RecordRow): Promise<void> {
-    await this.#putBack({ ...row, type: row.type as RecordInfo['type'] });
+  async restore(row: RecordRow): Promise<void> {
+    await this.#restore({ ...row, type: row.type as RecordInfo['type'] });
   }
 
   close(): void {
@@ -95,7 +95,7 @@ export class ZoneRecords {
   }
 
   /** Restores with force: the record was accepted that way before. */
-  async #putBack({ name, type, ttl, value }: RecordText): Promise<void> {
+  async #restore({ name, type, ttl, value }: RecordText): Promise<void> {
     await this.#client.records.put({ zone: this.zone, name, type, ttl, value, force: true });
   }
 
@@ -137,7 +137,7 @@ export class ZoneRecords {
       text: withWarnings(`Changed ${recordTitle(before)} to ${recordTitle(record)}.`, record),
       undo: async () => {
         // Recreate records that merged with another.
-        if (record.id !== id) return await this.#putBack(before);
+        if (record.id !== id) return await this.#restore(before);
         await this.#client.records.update({ id: await this.#idOf(record), name, type, ttl, value, force: true });
       },
       undone: `${recordTitle(before)} is as it was.`,

@@ -32,14 +32,14 @@ function setUp(answer: (areas: readonly DoctorArea[] | undefined) => DoctorRepor
 describe('the page', () => {
   it('looks at everything when it opens, and again when asked, without a pause', async () => {
     const { page, asked } = setUp(() => report(check('dns', 'server'), check('root', 'key', 'failed')));
-    expect(page.looking).toBe(true);
+    expect(page.running).toBe(true);
     await settle();
-    expect([page.looking, page.of('failed').map(({ id }) => id)]).toEqual([false, ['root.key']]);
+    expect([page.running, page.of('failed').map(({ id }) => id)]).toEqual([false, ['root.key']]);
     page.runAgain();
     page.runAgain();
-    expect(page.looking).toBe(true);
+    expect(page.running).toBe(true);
     await settle();
-    expect([page.looking, asked()]).toEqual([false, [{}, {}]]);
+    expect([page.running, asked()]).toEqual([false, [{}, {}]]);
   });
 
   it('looks after a change at what that concerns, and keeps the rest', async () => {
@@ -53,7 +53,7 @@ describe('the page', () => {
     changes.tell({ type: 'pets.changed', at: AT });
     await time.pass(6_000);
     expect(asked()).toEqual([{}, { areas: ['clock', 'domains'] }]);
-    expect(page.looking).toBe(false);
+    expect(page.running).toBe(false);
     expect(page.query.value?.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
       'dns.server ok',
       'clock.app warning',
@@ -70,7 +70,7 @@ describe('the page', () => {
     fails = true;
     changes.tell({ type: 'ca.changed', at: AT });
     await time.pass(6_000);
-    expect([page.query.failure !== undefined, page.looking]).toEqual([true, false]);
+    expect([page.query.failure !== undefined, page.running]).toEqual([true, false]);
     fails = false;
     changes.tell({ type: 'clock.changed', at: AT });
     await time.pass(6_000);

@@ -47,10 +47,10 @@ describe('the rows of a list', () => {
   it('are read around those in sight, and elsewhere only when they come into sight', async () => {
     const { rows, asked } = await setUp(10_000);
     expect([rows.total, rows.at(0)?.id, rows.at(5_000)]).toEqual([10_000, '1', undefined]);
-    rows.look({ first: 5_000, last: 5_030 });
+    rows.setVisible({ first: 5_000, last: 5_030 });
     await settle();
     expect([rows.at(5_000)?.id, rows.at(4_950)?.id, rows.at(5_080)?.id]).toEqual(['5001', '4951', '5081']);
-    rows.look({ first: 5_010, last: 5_040 });
+    rows.setVisible({ first: 5_010, last: 5_040 });
     await settle();
     expect(asked()).toHaveLength(2);
     expect(asked()[1]).toMatchObject({ offset: 4_940, limit: 151 });
@@ -58,7 +58,7 @@ describe('the rows of a list', () => {
 
   it('are asked for once at a time, the latest sight next', async () => {
     const { rows, asked } = await setUp(10_000);
-    for (let first = 1_000; first <= 9_000; first += 100) rows.look({ first, last: first + 30 });
+    for (let first = 1_000; first <= 9_000; first += 100) rows.setVisible({ first, last: first + 30 });
     await settle();
     expect(asked().map(({ offset }) => offset)).toEqual([0, 940, 8_940]);
     expect(rows.at(9_010)?.id).toBe('9011');
@@ -73,7 +73,7 @@ describe('the rows of a list', () => {
 
   it('move along with the pet at the anchor', async () => {
     const { rows, world, screen, change, asked } = await setUp(1_000);
-    rows.look({ first: 500, last: 530 });
+    rows.setVisible({ first: 500, last: 530 });
     await settle();
     screen.anchor = 505;
     world.pets = [newcomer('-3'), newcomer('-2'), newcomer('-1'), ...world.pets];
@@ -105,7 +105,7 @@ describe('the rows of a list', () => {
   it('do not ask for ever for rows that are gone', async () => {
     const { rows, world, asked } = await setUp(1_000);
     world.pets = world.pets.slice(0, 300);
-    rows.look({ first: 900, last: 930 });
+    rows.setVisible({ first: 900, last: 930 });
     await settle();
     expect(asked()).toHaveLength(2);
   });
@@ -113,7 +113,7 @@ describe('the rows of a list', () => {
   it('say why they could not be read', async () => {
     const { rows, transport, time } = await setUp(1_000);
     transport.teach('pets.list', () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })));
-    rows.look({ first: 900, last: 930 });
+    rows.setVisible({ first: 900, last: 930 });
     await time.pass(1_000);
     expect([rows.live.failure, rows.total]).toEqual(['Broken.', 1_000]);
   });

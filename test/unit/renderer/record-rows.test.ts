@@ -3,7 +3,7 @@ import type { PropagatingRRset, RecordInfo } from '../../../main/contract/zones.
 import {
   answeredUntil,
   filterRows,
-  onTheWayAt,
+  pendingAt,
   rowsOf,
   shorten,
   shownRows,
@@ -136,9 +136,9 @@ describe('the rows of a zone', () => {
       [record('a 60 A 192.0.2.1', { visibleAt: SOON }), record('b 60 A 192.0.2.1', { visibleAt: LATER })],
       [rrset('a A', [], [SOON, ['60 192.0.2.1']]), rrset('b A', [], [LATER, ['60 192.0.2.1']])],
     );
-    expect(onTheWayAt(rows, Date.parse(NOW))).toEqual({ count: 2, lastAtMs: Date.parse(LATER) });
-    expect(onTheWayAt(rows, Date.parse(SOON))).toMatchObject({ count: 1 });
-    expect(onTheWayAt(rows, Date.parse(LATER))).toBeUndefined();
+    expect(pendingAt(rows, Date.parse(NOW))).toEqual({ count: 2, lastAtMs: Date.parse(LATER) });
+    expect(pendingAt(rows, Date.parse(SOON))).toMatchObject({ count: 1 });
+    expect(pendingAt(rows, Date.parse(LATER))).toBeUndefined();
   });
 
   it.each([
