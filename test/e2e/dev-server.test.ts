@@ -53,7 +53,6 @@ async function serve(url: string): Promise<Engine> {
   // Its sandbox needs user namespaces, which containers and root do not have.
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox --remote-debugging-port=0');
   // Where the browser's profile is made, which says how the browser is reached.
-  vi.stubEnv('TMPDIR', temporaryFolder());
   const engine = await startEngine({ empty: true });
   const { id: projectId } = (await engine.call('projects.create', {
     name: 'App',

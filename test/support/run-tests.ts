@@ -56,7 +56,7 @@ async function main(): Promise<number> {
 }
 
 const outer = tmpdir();
-const folder = mkdtempSync(join(outer, 'vivarium-tests-'));
+const folder = mkdtempSync(join(outer, 'v-'));
 for (const name of ['TMPDIR', 'TEMP', 'TMP']) process.env[name] = folder;
 try {
   process.exitCode = await main();
