@@ -2,29 +2,29 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { environment, identifier } from './values.ts';
 
-/** A name and its value, in the spelling and the order of the wire. */
+/** A field name and value, in the spelling and order of the wire. */
 export const headerField = z.object({ name: z.string(), value: z.string() });
 export type HeaderField = z.infer<typeof headerField>;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** What follows the base address, with the query: a request target without its `/v1` (RFC 9112 §3.2.1). */
+/** The request target without its `/v1` (RFC 9112 §3.2.1): what follows the base address, query included. */
 const pathBelowBase = z
   .string()
   .max(8_000)
   .regex(
     /^\/[!"$-~]*$/,
-    'must begin with "/" and have visible ASCII characters only; percent-encode others, "#" as %23 included',
+    'must begin with "/" and consist of visible ASCII characters; percent-encode others, "#" as %23 included',
   )
   .meta({ examples: ['/pets?limit=5'] });
 
-/** A body that is just too large for the API can be tried; one far beyond is no trial. */
+/** Bounds bodies well above the API's own limit, to let callers try a body that is slightly too large. */
 const BODY_LENGTH_MAX = 2 * 1024 * 1024;
 
 const sentRequest = z.object({
   method: z.enum(METHODS),
   url: z.string(),
-  /** As they went over the wire, but for the secret: `Bearer $VIVARIUM_KEY` stands for it. */
+  /** As sent, except for the secret: `Bearer $VIVARIUM_KEY` replaces it. */
   headers: z.array(headerField),
   body: z.string().nullable(),
 });
@@ -35,13 +35,13 @@ const receivedResponse = z.object({
   status: z.int(),
   reason: z.string(),
   headers: z.array(headerField),
-  /** As text; in base64 where it is not UTF-8. */
+  /** Text; base64 when the body is not UTF-8. */
   body: z.string(),
   bodyEncoding: z.enum(['utf8', 'base64']),
   bodyBytes: z.int(),
-  /** Whether there was more of it than is read here, or it had not ended in time. */
+  /** Whether the body was longer than the part read here, or was still arriving. */
   cut: z.boolean(),
-  /** Real milliseconds from the first byte out to the first and to the last byte in. */
+  /** Real milliseconds from the first byte sent to the first and the last byte received. */
   firstByteMs: z.number(),
   totalMs: z.number(),
 });
@@ -58,7 +58,7 @@ export const api = {
     .output(
       z.object({
         baseUrl: z.string(),
-        /** As served, byte for byte: its integers can be beyond 2^53. Null where an upstream serves none. */
+        /** Served byte for byte, because its integers can exceed 2^53. Null when the upstream serves no document. */
         document: z.string().nullable(),
       }),
     ),
@@ -70,19 +70,19 @@ export const api = {
         environment: environment.default('production'),
         method: z.enum(METHODS).default('GET'),
         path: pathBelowBase,
-        /** Host, framing and connection are Vivarium's matter, and so is Authorization. */
+        /** Vivarium sets Host, framing, connection and Authorization fields itself. */
         headers: z
           .record(z.string().max(200), z.string().max(8_000))
           .meta({ examples: [{ Accept: 'application/json' }] })
           .optional(),
         body: z.string().max(BODY_LENGTH_MAX).optional(),
-        /** Sends it as this API key of the project, whose secret need not be known. */
+        /** Sends the request with this API key of the project; the caller need not know its secret. */
         keyId: identifier.optional(),
-        /** Sends it with this secret, right or wrong. It is not kept. */
+        /** Sends the request with this secret, valid or not, and does not store it. */
         secret: z
           .string()
           .max(1_000)
-          .regex(/^[!-~]+$/, 'must have visible ASCII characters only')
+          .regex(/^[!-~]+$/, 'must consist of visible ASCII characters')
           .optional(),
       }),
     )

@@ -2,7 +2,7 @@ import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { ERROR_CATALOGUE } from './errors.ts';
 
-/** What accompanies an error: every wrong place of the input, with what is allowed there. */
+/** Data of an error: every invalid place of the input, with what is allowed there. */
 const issue = z.object({ path: z.string(), message: z.string(), forcible: z.literal(true).optional() });
 const errorData = z.object({ issues: z.array(issue) }).optional();
 
@@ -12,7 +12,7 @@ const describe = <Code extends keyof typeof ERROR_CATALOGUE>(code: Code) => ({
   data: errorData,
 });
 
-/** What every procedure may answer with instead of its output. */
+/** The errors that every procedure can return. */
 export const base = oc.errors({
   invalid_request: describe('invalid_request'),
   unauthorized: describe('unauthorized'),

@@ -4,29 +4,29 @@ import { hostnameInput } from './domains.ts';
 import { caName, validationMethod } from './values.ts';
 
 export const caaStep = z.object({
-  /** The name that was asked. */
+  /** The queried name. */
   name: z.string(),
-  /** The CAA records seen there, in zone-file notation, with the alias chain's end as owner where one was followed. */
+  /** The CAA records found there, in zone-file notation; the owner is the end of the alias chain, if there is one. */
   records: z.array(z.string()),
   decision: z.enum(['climb', 'allow', 'forbid', 'error']),
   reason: z.string(),
 });
 export type CaaStep = z.infer<typeof caaStep>;
 
-/** A CAA record that comes or goes; `value` as `records.put` takes it: `0 issue "ca.example"`. */
+/** A CAA record to add or remove; `value` has the form that `records.put` takes: `0 issue "ca.example"`. */
 const caaEdit = z.object({ action: z.enum(['add', 'remove']), name: z.string(), value: z.string() });
 
 export const caaVerdict = z.object({
   verdict: z.enum(['allowed', 'forbidden', 'lookup_failed']),
-  /** Where the relevant record set was found; absent when there is none up to the root. */
+  /** Where the relevant record set was found; absent when no name up to the root has one. */
   foundAt: z.string().optional(),
   /** The verdict and its reason, in sentences. */
   message: z.string(),
-  /** The smallest change to the DNS that would turn the verdict around. */
+  /** The smallest change to the DNS that reverses the verdict. */
   change: z.string(),
-  /** The same as edits of records, in order; empty where name servers have to be mended first. */
+  /** The same fix as record edits, in order; empty when the name servers need repair first. */
   edits: z.array(caaEdit),
-  /** The records that the verdict rests on, in zone-file notation. */
+  /** The records that decide the verdict, in zone-file notation. */
   decisive: z.array(z.string()),
   trace: z.array(caaStep),
   warnings: z.array(z.string()),
@@ -35,7 +35,7 @@ export type CaaVerdict = z.infer<typeof caaVerdict>;
 
 export const caa = {
   explain: base
-    .route({ summary: 'Walk up the CAA records of a name, and say who may issue' })
+    .route({ summary: 'Explain which CAs may issue for a name, from its CAA records' })
     .input(
       z.strictObject({
         hostname: hostnameInput,

@@ -7,31 +7,33 @@ export const certificate = z.object({
   hostname: z.string(),
   serial: z.string(),
   sans: z.array(z.string()),
-  /** On the app's clock; the wire dates are what real clients see, and always valid for them. */
+  /** On the app's clock. The wire dates are the ones in the served certificate, always valid in real time. */
   notBefore: timestamp,
   notAfter: timestamp,
   wireNotBefore: timestamp,
   wireNotAfter: timestamp,
   fingerprint: z.string(),
   pem: z.string(),
-  /** PEM texts of what lies between leaf and root; empty, because the root signs leaves. */
+  /** PEM texts of the intermediates; empty, because the root signs leaves directly. */
   chain: z.array(z.string()),
   state: certificateState,
 });
 export type Certificate = z.infer<typeof certificate>;
 
 export const storeTrust = z.object({
-  /** `system`, `nss:user`, `nss:snap-chromium`, `nss:firefox:<profile>`; `ca.trustStatus` lists those of this machine. */
+  /**
+   * `system`, `nss:user`, `nss:snap-chromium`, `nss:firefox:<profile>`; `ca.trustStatus` lists this machine's stores.
+   */
   store: z.string(),
   title: z.string(),
   state: z.enum(['trusted', 'untrusted', 'other_root', 'unavailable']),
-  /** What the store needs before it can be changed, and the command to paste where a password is due. */
+  /** What the store needs before it can be changed, and the command to paste when it asks for a password. */
   needs: z.string().optional(),
   command: z.string().optional(),
   message: z.string(),
-  /** The root is trusted, and so is an older certificate of it, which `ca.trust` takes out. */
+  /** The store trusts the root and also an older certificate of it, which `ca.trust` removes. */
   superseded: z.literal(true).optional(),
-  /** Roots of other Vivariums that are there too; `ca.untrust` takes one out by its fingerprint. */
+  /** Roots of other Vivariums in the store; `ca.untrust` removes one by its fingerprint. */
   otherRoots: z.array(z.object({ name: z.string(), fingerprint: z.string() })).optional(),
 });
 export type StoreTrust = z.infer<typeof storeTrust>;
@@ -43,13 +45,13 @@ const rootInfo = z.object({
   permittedSuffixes: z.array(z.string()),
   notBefore: timestamp,
   notAfter: timestamp,
-  /** Where its private key is kept (setting `caKey`), and whether that could be the system's keyring. */
+  /** Where the root's private key is kept (setting `caKey`), and whether the system's keyring is available. */
   key: z.object({ storage: z.enum(['file', 'keyring']), sealable: z.boolean(), message: z.string() }),
 });
 
 const format = z.enum(['pem', 'der']).default('pem');
 
-/** A certificate as a file, under the name that it may have: PEM is text (RFC 7468), DER is octets, here in base64. */
+/** A certificate as a file, with a suggested name: PEM is text (RFC 7468); DER is octets, here in base64. */
 const certificateFile = z.discriminatedUnion('format', [
   z.object({ format: z.literal('pem'), fileName: z.string(), text: z.string() }),
   z.object({ format: z.literal('der'), fileName: z.string(), base64: z.string() }),
@@ -75,26 +77,26 @@ export const certificates = {
 export const ca = {
   get: base.route({ summary: 'The root' }).input(z.strictObject({}).optional()).output(rootInfo),
   export: base
-    .route({ summary: 'The root as a file, in PEM or DER, to be imported elsewhere' })
+    .route({ summary: 'The root as a file, in PEM or DER, for import elsewhere' })
     .input(z.strictObject({ format }).optional())
     .output(certificateFile),
   extend: base
     .route({
-      summary: 'Let the root sign for one more suffix; it gets a new certificate, which has to be trusted again',
+      summary: 'Extend the root by a suffix; its new certificate has to be trusted again',
     })
     .input(z.strictObject({ suffix: hostnameInput }))
-    /** `message`: what that means for those who trust it. */
+    /** `message` explains the effect on clients that trust the root. */
     .output(rootInfo.extend({ message: z.string() })),
   trustStatus: base
     .route({ summary: 'Which trust stores of this machine have the root' })
     .input(z.strictObject({}).optional())
     .output(z.array(storeTrust)),
-  trust: base.route({ summary: 'Put the root into a trust store' }).input(inStore).output(storeTrust),
+  trust: base.route({ summary: 'Add the root to a trust store' }).input(inStore).output(storeTrust),
   untrust: base
-    .route({ summary: 'Take the root and its older certificates out of a trust store' })
+    .route({ summary: 'Remove the root and its older certificates from a trust store' })
     .input(
       inStore.extend({
-        /** The one Vivarium root with this fingerprint instead, as another Vivarium or a deleted data folder left it. */
+        /** Fingerprint of another Vivarium's root, or one from a deleted data folder, to remove instead. */
         fingerprint: z
           .string()
           .min(1)

@@ -1,6 +1,6 @@
 import type { Settings } from './settings.ts';
 
-/** The settings of a first start; in a file of its own, so that the interface can say what they are. */
+/** The settings of a first start, in a file without dependencies for the renderer to import. */
 export const DEFAULT_SETTINGS: Settings = {
   banAfter: 20,
   banDuration: 'PT10M',

@@ -3,10 +3,10 @@ import { base } from './base.ts';
 import { project, redirect } from './projects.ts';
 import { identifier, timestamp } from './values.ts';
 
-/** A hostname as typed; it is normalised (lower case, A-labels, no trailing dot) and judged by the domain rules. */
+/** A hostname as typed; the domain rules normalise it (lower case, A-labels, no trailing dot) and check it. */
 export const hostnameInput = z.string().min(1).max(1000);
 
-/** Everything that a check of a domain or an attach can find; each with its own message and fix. */
+/** Every problem that a check or an attach can find; each has its own message and fix. */
 export const checkCode = z.enum([
   'hostname_invalid',
   'hostname_reserved',
@@ -35,13 +35,13 @@ export type CheckCode = z.infer<typeof checkCode>;
 
 export const check = z.object({
   code: checkCode,
-  /** `unknown`: the question could not be answered (SERVFAIL, time-out); never the same as `failed`. */
+  /** `unknown`: the DNS query got no answer (SERVFAIL, time-out); distinct from `failed`. */
   outcome: z.enum(['ok', 'failed', 'warning', 'unknown']),
   expected: z.string().optional(),
   found: z.string().optional(),
   message: z.string(),
   fix: z.string().optional(),
-  /** Until when it is so, where that is known: a record on its way is visible then. */
+  /** When a pending record becomes visible and this result ends; absent when unknown. */
   until: timestamp.optional(),
 });
 export type Check = z.infer<typeof check>;
@@ -71,7 +71,7 @@ export const domain = z.object({
     state: certificateState,
     reason: z.string().optional(),
     notAfter: timestamp.optional(),
-    /** When the certificate that is held is renewed, if nothing comes between. */
+    /** When the current certificate will be renewed. */
     renewAt: timestamp.optional(),
     nextAttemptAt: timestamp.optional(),
   }),
@@ -96,7 +96,7 @@ const redirectInput = z.strictObject({
 
 const redirectsInput = z.array(redirectInput).max(100);
 
-/** What can be kept in a file of a project's domains: which there are, which is shown, and what leads where. */
+/** A project's domains in a form for a file: the hostnames, the primary and the redirects. */
 const configuration = z.object({
   domains: z.array(z.string()),
   primary: z.string().nullable(),
@@ -104,7 +104,7 @@ const configuration = z.object({
 });
 export type DomainConfiguration = z.infer<typeof configuration>;
 
-/** What is left out stays as it is; no domain is removed for not being named. */
+/** Omitted fields stay unchanged; domains that the file omits stay attached. */
 const configurationInput = z.strictObject({
   domains: z.array(hostnameInput).max(1000).optional(),
   primary: hostnameInput.nullable().optional(),
@@ -115,7 +115,7 @@ export type DomainConfigurationInput = z.infer<typeof configurationInput>;
 export const domains = {
   attach: base
     .route({ summary: 'Attach a hostname of your own to a project' })
-    // Whatever is wrong with it, the domain rules have the better words.
+    // Accepts any text here, because the messages of the domain rules are more specific.
     .input(z.strictObject({ projectId: identifier, hostname: z.string().max(10_000) }))
     .output(domain),
   list: base
@@ -124,12 +124,12 @@ export const domains = {
     .output(z.array(domain)),
   get: base.route({ summary: 'One domain' }).input(one).output(domain),
   verify: base
-    .route({ summary: 'Check a domain now, and issue its certificate when it is right' })
+    .route({ summary: 'Check a domain now, and issue its certificate if the checks pass' })
     .input(one)
     .output(domain),
   remove: base.route({ summary: 'Remove a domain; it stops being served at once' }).input(one).output(domain),
   setPrimary: base
-    .route({ summary: 'The hostname that base addresses are shown with; null for the platform’s' })
+    .route({ summary: 'Set the hostname shown in base addresses; null for the platform’s' })
     .input(z.strictObject({ projectId: identifier, hostname: hostnameInput.nullable() }))
     .output(project),
   setRedirects: base
@@ -137,11 +137,11 @@ export const domains = {
     .input(z.strictObject({ projectId: identifier, redirects: redirectsInput }))
     .output(project),
   export: base
-    .route({ summary: 'The configuration of a project’s domains, to be kept in a file' })
+    .route({ summary: 'The configuration of a project’s domains, in a form for a file' })
     .input(z.strictObject({ projectId: identifier }))
     .output(configuration),
   import: base
-    .route({ summary: 'Take over such a configuration: attach what is missing, set the primary and the redirects' })
+    .route({ summary: 'Apply such a configuration: attach missing domains, set the primary and the redirects' })
     .input(z.strictObject({ projectId: identifier, configuration: configurationInput }))
     .output(configuration),
 };

@@ -7,8 +7,8 @@ const UNITS_MS = { W: 7 * DAY_MS, D: DAY_MS, H: HOUR_MS, M: MINUTE_MS, S: 1_000 
 const DURATION = /^(-?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,3})?)S)?)?$/;
 
 /**
- * Milliseconds of an ISO 8601 duration such as `PT48H`, `P2D` or `PT0.5S`; a leading minus is read too.
- * @throws RangeError when the text is not one.
+ * Milliseconds of an ISO 8601 duration such as `PT48H`, `P2D` or `PT0.5S`, also with a leading minus. @throws
+ * RangeError for any other text.
  */
 export function parseDuration(text: string): number {
   const match = DURATION.exec(text);

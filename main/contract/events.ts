@@ -4,8 +4,8 @@ import { base } from './base.ts';
 import { environment, identifier, timestamp } from './values.ts';
 
 /**
- * Says that something changed, not what it is now: a view asks again for what it shows. `lagged` means that this
- * subscriber was too slow and missed some; it should ask again for everything.
+ * Announces a change without its new state: views query again. `lagged` means that the subscriber was too slow and
+ * missed events; it should query everything again.
  */
 export const changeEvent = z.object({
   type: z.enum([
@@ -29,7 +29,7 @@ export const changeEvent = z.object({
   ]),
   projectId: identifier.optional(),
   environment: environment.optional(),
-  /** Of `records.changed`: the only zone that is concerned, where it is one. */
+  /** Of `records.changed`: the changed zone, when there is exactly one. */
   zone: z.string().optional(),
   at: timestamp,
 });

@@ -19,7 +19,9 @@ import { status } from './status.ts';
 import { traffic } from './traffic.ts';
 import { dns, records, zones } from './zones.ts';
 
-/** Everything that may be asked of a Vivarium. The window, the browser, scripts and the command line derive from it. */
+/**
+ * The contract of a Vivarium. The app window, the browser, scripts and the command line derive their clients from it.
+ */
 export const contract = {
   status,
   projects,
@@ -45,7 +47,7 @@ export const contract = {
 };
 export type Contract = typeof contract;
 
-/** What a service is given besides its input. `signal` aborts when the caller has gone. */
+/** What a service receives besides its input. `signal` aborts when the caller disconnects. */
 export interface CallContext {
   signal: AbortSignal | undefined;
 }
@@ -59,7 +61,7 @@ type Service<Procedure> =
 
 type StreamOf<Output> = Output extends { '~standard': { types?: { input: infer Value } | undefined } } ? Value : never;
 
-/** One function for every procedure of the contract: a procedure without a service does not compile, nor the reverse. */
+/** One function for each procedure: a procedure without a service, or the reverse, does not compile. */
 export type Services = {
   [Namespace in keyof Contract]: {
     [Procedure in keyof Contract[Namespace]]: Service<Contract[Namespace][Procedure]>;

@@ -1,6 +1,6 @@
 import { boundedText, ISSUE_CHARACTERS_MAX, ISSUES_MAX, type InputIssue } from './errors.ts';
 
-/** What of a zod 4 issue is read here; the rest differs by `code`. */
+/** The fields of a zod 4 issue that are read here; the others depend on `code`. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly unknown[] | undefined;
@@ -14,19 +14,19 @@ export interface SchemaIssue {
   readonly origin?: string;
   readonly format?: string;
   readonly options?: readonly unknown[];
-  /** Of a union: what each part had to say. */
+  /** Of a union: the issues of each of its parts. */
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
-/** An error names this many places in its message; its issues name more. */
+/** How many places an error's message names; its issues list more. */
 const ISSUES_IN_MESSAGE_MAX = 3;
 
-/** Zod's own sentences begin like this; any other is the contract's, written for people. */
+/** How zod's own sentences begin; any other message was written in the contract. */
 const ZOD_MESSAGE = /^(Invalid|Too (small|big)|Unrecognized)\b/;
 
 /**
- * The first wrong places of `input`, each with what is allowed there, and how many there are. `known` are the property names
- * that the input may have.
+ * The first invalid places of `input`, each with what is allowed there, and their total. `known` lists the property
+ * names that the input may have.
  */
 export function toInputIssues(
   issues: readonly SchemaIssue[],
@@ -46,7 +46,7 @@ export function toInputIssues(
   return { issues: first.slice(0, ISSUES_MAX), total };
 }
 
-/** The sentence that goes with the issues: the first places, and what is allowed there. */
+/** A sentence that summarises the issues: the first places, and what is allowed there. */
 export function summarizeIssues({ issues, total }: { issues: readonly InputIssue[]; total: number }): string {
   const named = issues
     .slice(0, ISSUES_IN_MESSAGE_MAX)
@@ -64,7 +64,7 @@ export function formatPath(path: readonly unknown[]): string {
   }, '');
 }
 
-/** Beside the contract's own bounds, zod reports those of the doubles that numbers are kept in; that helps nobody. */
+/** Drops the bounds of doubles, which zod reports beside the contract's own: they do not help the user. */
 function saysSomething(issue: SchemaIssue, _index: number, all: readonly SchemaIssue[]): boolean {
   if (issue.origin !== 'int') return true;
   const path = formatPath(issue.path ?? []);
@@ -73,7 +73,7 @@ function saysSomething(issue: SchemaIssue, _index: number, all: readonly SchemaI
 
 function unknownKeys(keys: readonly string[], path: readonly unknown[], known: readonly string[]): InputIssue[] {
   const allowed = path.length === 0 && known.length > 0 ? `; there are ${known.join(', ')}` : '';
-  return keys.map((key) => ({ path: formatPath([...path, key]), message: `is not known here${allowed}` }));
+  return keys.map((key) => ({ path: formatPath([...path, key]), message: `is not a known property${allowed}` }));
 }
 
 function valueAt(input: unknown, path: readonly unknown[]): unknown {
@@ -87,11 +87,11 @@ function describe(issue: SchemaIssue, value: unknown): string {
   const isMissing = value === undefined;
   if (!ZOD_MESSAGE.test(issue.message)) return isMissing ? `is required: it ${issue.message}` : issue.message;
   const allowed = allowedBy(issue);
-  if (allowed === null) return isMissing ? 'is required' : 'is not acceptable';
+  if (allowed === null) return isMissing ? 'is required' : 'is not valid';
   return isMissing ? `is required: ${allowed}` : `must be ${allowed}`;
 }
 
-/** What may stand there, to go after "must be"; null where the issue does not say. */
+/** The allowed values, phrased to follow "must be"; null when the issue does not name them. */
 function allowedBy(issue: SchemaIssue): string | null {
   switch (issue.code) {
     case 'invalid_type':

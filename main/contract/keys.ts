@@ -5,10 +5,13 @@ import { identifier, timestamp } from './values.ts';
 export const apiKey = z.object({
   id: identifier,
   name: z.string(),
-  /** The first characters of the secret, enough to recognise it by. */
+  /** The first characters of the secret, enough to recognise it. */
   prefix: z.string(),
   createdAt: timestamp,
-  /** When it last asked, refused or not; to the second after a crash. Absent while it has not. */
+  /**
+   * When the key last sent a request, refused or not; accurate to the second after a crash. Absent before the first
+   * one.
+   */
   lastUsedAt: timestamp.optional(),
   revokedAt: timestamp.optional(),
 });
@@ -18,7 +21,7 @@ export const apiKeyWithSecret = apiKey.extend({ secret: z.string() });
 
 export const keys = {
   create: base
-    .route({ summary: 'Create an API key; its secret is in this answer and never again' })
+    .route({ summary: 'Create an API key; only this answer contains its secret' })
     .input(z.strictObject({ projectId: identifier, name: z.string().trim().min(1).max(100).optional() }))
     .output(apiKeyWithSecret),
   list: base

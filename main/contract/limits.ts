@@ -5,12 +5,12 @@ import { identifier, timestamp } from './values.ts';
 const windowUsage = z.object({
   limit: z.int(),
   used: z.int(),
-  /** Absent while no counted request has begun the window. */
+  /** Absent until a counted request opens the window. */
   resetsAt: timestamp.optional(),
 });
 
 export const callerUsage = z.object({
-  /** `key:<id>` for an API key, `address:<ip>` where there was no valid one. */
+  /** `key:<id>` for an API key, `address:<ip>` for a request without a valid one. */
   caller: z.string(),
   keyId: identifier.optional(),
   minute: windowUsage,
@@ -23,11 +23,11 @@ export type CallerUsage = z.infer<typeof callerUsage>;
 
 export const limits = {
   usage: base
-    .route({ summary: 'Who has called a project, and how much of the limits is used' })
+    .route({ summary: 'The callers of a project and their use of the limits' })
     .input(z.strictObject({ projectId: identifier }))
     .output(z.array(callerUsage)),
   reset: base
-    .route({ summary: 'Set counters to zero, of one caller or of all; bans stay' })
+    .route({ summary: 'Reset the counters of one caller or of all; bans stay in force' })
     .input(z.strictObject({ projectId: identifier, caller: z.string().min(1).max(200).optional() }))
     .output(z.array(callerUsage)),
   unban: base

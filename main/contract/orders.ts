@@ -15,7 +15,7 @@ const dataset = z.strictObject({ projectId: identifier, environment: environment
 
 export const orders = {
   list: base
-    .route({ summary: 'A dataset’s orders, by id; of more than the limit the last ones' })
+    .route({ summary: 'A dataset’s orders, by id; only the last ones beyond the limit' })
     .input(dataset.extend({ petId: int64Input.optional(), limit: z.int().min(1).max(10_000).default(10_000) }))
     .output(z.array(order)),
   create: base

@@ -13,13 +13,13 @@ const dataset = z.strictObject({ projectId: identifier, environment: environment
 
 const importReport = z.object({
   created: z.int(),
-  /** The rows that were not taken, in order, numbered from 1; at most 1,000 are listed, `rejectedTotal` has them all. */
+  /** The rejected rows in order, numbered from 1; at most 1,000 are listed, `rejectedTotal` counts all. */
   rejected: z.array(z.object({ row: z.int(), message: z.string() })),
   rejectedTotal: z.int(),
 });
 export type ImportReport = z.infer<typeof importReport>;
 
-/** What only the order of ids has: `after` and what can't be asked for with it. */
+/** Options that only the order of ids supports: `after`, and those it excludes. */
 const listInput = dataset.extend({
   status: petStatus.optional(),
   /** A part of the name in any case, or an exact id. */
@@ -27,13 +27,13 @@ const listInput = dataset.extend({
   sort: petSort.default('id'),
   descending: z.boolean().default(false),
   limit: z.int().min(1).max(1000).default(50),
-  /** Only ids after this one: the way to go through all pets, because nothing is missed while others add and remove. */
+  /** Only ids after this one. Paging by id misses nothing while others add and remove pets. */
   after: int64Input.optional(),
-  /** The position of the first pet, from 0: the way to any place of a list. */
+  /** The position of the first pet, from 0, for random access to a list. */
   offset: z.int().min(0).optional(),
-  /** The pet to begin with, wherever it is by now; `offset` counts when it is gone. */
+  /** The pet to begin with, wherever it is now; `offset` applies when it no longer exists. */
   anchor: int64Input.optional(),
-  /** How many pets before the anchor the page begins with, for a list that shows some above it. */
+  /** How many pets before the anchor the page includes. */
   before: z.int().min(0).max(1000).default(0),
 });
 
@@ -44,8 +44,7 @@ export const pets = {
       listInput.superRefine(({ after, offset, anchor, sort, descending }, context) => {
         if (after === undefined) return;
         if (offset === undefined && anchor === undefined && sort === 'id' && !descending) return;
-        const message =
-          'goes with the order of ids only: leave it out, or leave out sort, descending, offset and anchor';
+        const message = 'requires the order of ids: omit it, or omit sort, descending, offset and anchor';
         context.addIssue({ code: 'custom', path: ['after'], message });
       }),
     )
@@ -81,28 +80,28 @@ export const pets = {
     .input(dataset.extend({ id: int64Input }))
     .output(pet),
   clear: base
-    .route({ summary: 'Remove all pets of a dataset, or so many, lowest ids first; orders stay' })
+    .route({ summary: 'Remove all pets of a dataset, or a number of them, lowest ids first; orders stay' })
     .input(dataset.extend({ limit: z.int().min(1).max(CLEAR_LIMIT_MAX).optional() }))
     .output(z.object({ removed: z.int(), left: z.int() })),
   import: base
-    .route({ summary: 'Add pets from JSON or CSV; good rows are taken, bad ones are reported' })
+    .route({ summary: 'Add pets from JSON or CSV; valid rows are added, invalid ones reported' })
     .input(
       dataset.extend({
         format: z.enum(['json', 'csv']),
         text: z.string().max(IMPORT_TEXT_MAX),
-        /** Whether the text goes on: the answer has an `importId` to send the next piece with, within a minute. */
+        /** Whether more text follows: the answer contains the `importId` for the next piece, due within a minute. */
         more: z.boolean().default(false),
         importId: identifier.optional(),
       }),
     )
-    /** Of a text in pieces, what became of the rows that end in this piece. */
+    /** Of a text in pieces, the result of the rows that end in this piece. */
     .output(importReport.extend({ importId: identifier.optional() })),
   seed: base
-    .route({ summary: 'Add made-up pets, the same ones each time' })
+    .route({ summary: 'Add generated pets, the same ones each time' })
     .input(
       dataset.extend({
         count: z.int().min(1).max(SEED_COUNT_MAX),
-        /** How many of them to pass over, so that a large number can be added in parts. */
+        /** How many made-up pets to skip, for adding a large number in parts. */
         skip: z.int().min(0).max(SEED_COUNT_MAX).default(0),
       }),
     )

@@ -15,7 +15,7 @@ export type PlanLimits = z.infer<typeof planLimits>;
 const upstreamUrl = z
   .url({ protocol: /^https?$/ })
   .max(2000)
-  // What is no URL has been said already.
+  // The schema before this one has reported texts that are not URLs.
   .refine((url) => (URL.parse(url)?.port ?? '') !== '0', 'must have a port from 1 to 65535')
   .refine((url) => {
     const { username, password } = URL.parse(url) ?? { username: '', password: '' };
@@ -24,19 +24,19 @@ const upstreamUrl = z
   .refine((url) => {
     const { search, hash } = URL.parse(url) ?? { search: '', hash: '' };
     return search === '' && hash === '';
-  }, 'must not have a query or fragment: requests bring their own');
+  }, 'must not have a query or fragment: requests have their own');
 
 export const target = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('api') }),
   z.object({
     kind: z.literal('upstream'),
-    /** `http:` or `https:`; its path comes before that of every request. */
+    /** `http:` or `https:`; its path is put before the path of every request. */
     url: upstreamUrl,
-    /** The `Host` that the upstream sees: `rewrite`, its own; `keep`, the one that the client asked for. */
+    /** The `Host` that the upstream receives: `rewrite` sends the upstream's own, `keep` the client's. */
     host: z.enum(['rewrite', 'keep']).optional(),
-    /** Whether the plan’s limits hold here too; they always do for the built-in API. */
+    /** Whether the plan's limits apply to this upstream; they always apply to the built-in API. */
     limited: z.boolean().optional(),
-    /** Whether an `https:` upstream must have a certificate that this machine trusts; it must unless this is false. */
+    /** Whether an `https:` upstream needs a certificate that this machine trusts; true by default. */
     verifyCertificate: z.boolean().optional(),
   }),
 ]);
@@ -44,7 +44,7 @@ export type TargetSetting = z.infer<typeof target>;
 
 const addressPair = z.object({ production: z.url(), staging: z.url() });
 
-/** From one hostname to another, as it is stored and shown. */
+/** From one hostname to another, as stored and displayed. */
 export const redirect = z.object({
   from: z.string(),
   to: z.string(),
@@ -61,7 +61,7 @@ export const project = z.object({
   /** Over HTTP, with the `/v1` prefix; `secureBaseUrl` is the same over HTTPS. */
   baseUrl: addressPair,
   secureBaseUrl: addressPair,
-  /** The hostname that base addresses are shown with; null is the platform's own. */
+  /** The hostname displayed in base addresses; null selects the platform's own. */
   primary: z.string().nullable(),
   redirects: z.array(redirect),
   createdAt: timestamp,
@@ -106,7 +106,7 @@ export const projects = {
     )
     .output(project),
   update: base
-    .route({ summary: 'Change a project; a change of plan applies at once, used counts and bans stay' })
+    .route({ summary: 'Change a project; a new plan applies at once and keeps counters and bans' })
     .input(
       z.strictObject({
         projectId: identifier,

@@ -3,11 +3,11 @@ import { base } from './base.ts';
 import { hostnameInput } from './domains.ts';
 
 export const reachProxy = z.object({
-  /** A forward proxy that leads to the hostnames below and nowhere else; for programs that can be given one. */
+  /** A forward proxy limited to the hostnames below, for programs with a proxy setting. */
   url: z.url(),
-  /** A proxy auto-configuration file that sends the same hostnames through it, and everything else its own way. */
+  /** A proxy auto-configuration file that sends these hostnames through the proxy and leaves others alone. */
   pacUrl: z.url(),
-  /** How many hostnames it leads to. */
+  /** How many hostnames it covers. */
   hostnames: z.int(),
 });
 export type ReachProxy = z.infer<typeof reachProxy>;
@@ -22,20 +22,20 @@ export const openedBrowser = z.object({
   url: z.url(),
   browser: z.string(),
   /**
-   * `root`: it trusts our root alone, and verifies certificates as always. `keys`: where that cannot be had, it takes the
-   * certificates of the project's hostnames as they are at this moment.
+   * `root`: trusts only Vivarium's root, with normal verification. `keys`: the fallback, which accepts the current
+   * certificates of the project's hostnames by their public keys.
    */
   trust: z.enum(['root', 'keys']),
 });
 export type OpenedBrowser = z.infer<typeof openedBrowser>;
 
 export const browserState = z.object({
-  /** The browser that `reach.open` would open, and its program; absent when there is none. */
+  /** The browser that `reach.open` would open, and its program; absent when none is installed. */
   browser: z.string().optional(),
   program: z.string().optional(),
-  /** Why none can be opened, and what to do. */
+  /** Why no browser can be opened, and what to do. */
   problem: z.string().optional(),
-  /** Throw-away browsers that are open now. */
+  /** Throw-away browsers currently open. */
   opened: z.int(),
   /** Whether `reach.preview` can open a window of the desktop app. */
   preview: z.boolean(),
@@ -46,7 +46,7 @@ export const snippet = z.object({
   id: z.enum(['curl', 'node', 'requests', 'urllib', 'java', 'playwright', 'environment', 'dig']),
   title: z.string(),
   language: z.enum(['sh', 'js', 'python', 'java']),
-  /** Works as it is; an API key is read from `VIVARIUM_KEY`. */
+  /** Works unchanged; the API key is read from `VIVARIUM_KEY`. */
   text: z.string(),
   note: z.string().optional(),
 });
@@ -56,9 +56,9 @@ export const instructionStep = z.object({
   id: z.string(),
   title: z.string(),
   note: z.string(),
-  /** To be pasted by somebody who wants the system changed. Never run by Vivarium. */
+  /** Commands for users who want to change their system. Vivarium never runs them. */
   commands: z.string(),
-  /** What takes it back. */
+  /** The commands that undo the change. */
   undo: z.string(),
 });
 export type InstructionStep = z.infer<typeof instructionStep>;
@@ -66,7 +66,7 @@ export type InstructionStep = z.infer<typeof instructionStep>;
 export const systemInstructions = z.object({
   system: z.enum(['linux', 'macos', 'windows']),
   title: z.string(),
-  /** Whether it is the system that Vivarium runs on. */
+  /** Whether this is the system that Vivarium runs on. */
   here: z.boolean(),
   steps: z.array(instructionStep),
 });
@@ -74,11 +74,11 @@ export type SystemInstructions = z.infer<typeof systemInstructions>;
 
 export const reachSnippets = z.object({
   hostname: z.string(),
-  /** Where a browser that goes through the proxy finds it. */
+  /** The address for a browser that uses the proxy. */
   url: z.url(),
-  /** Where it is for whoever finds this machine by its name: at the listener's own port. */
+  /** The address for clients that resolve the name to this machine, with the listener's own port. */
   direct: z.url(),
-  /** Whether HTTPS is served there; refused without a certificate. */
+  /** Whether HTTPS is served at the hostname; it is refused without a certificate. */
   secure: z.boolean(),
   proxyUrl: z.url(),
   pacUrl: z.url(),
@@ -90,30 +90,30 @@ export type ReachSnippets = z.infer<typeof reachSnippets>;
 
 export const reach = {
   proxy: base
-    .route({ summary: 'The proxy and the PAC file by which every hostname is reached without touching system files' })
+    .route({ summary: 'The proxy and the PAC file that reach every hostname without changes to system files' })
     .input(z.strictObject({}).optional())
     .output(reachProxy),
   browser: base
-    .route({ summary: 'The installed browser that a hostname can be opened in' })
+    .route({ summary: 'The installed browser for opening a hostname' })
     .input(z.strictObject({}).optional())
     .output(browserState),
   open: base
     .route({
       summary:
-        'Open a hostname in an installed browser with a throw-away profile that finds it and trusts the root, at ports 80 and 443',
+        'Open a hostname at ports 80 and 443 in an installed browser, with a throw-away profile that trusts the root',
     })
     .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
     .output(openedBrowser),
   preview: base
-    .route({ summary: 'Show a hostname in a window of the desktop app, which needs neither a browser nor trust' })
+    .route({ summary: 'Show a hostname in a window of the desktop app, without a browser or a trusted root' })
     .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
     .output(z.object({ url: z.url() })),
   snippets: base
-    .route({ summary: 'How programs ask for a hostname, and how a system is taught it: texts to copy; nothing is run' })
+    .route({ summary: 'Instructions for programs and systems to reach a hostname: texts to copy; nothing is run' })
     .input(
       z.strictObject({
         hostname: hostnameInput,
-        /** `https` by default, where there is a certificate. */
+        /** `https` by default, when the hostname has a certificate. */
         scheme: z.enum(['http', 'https']).optional(),
       }),
     )

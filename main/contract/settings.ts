@@ -3,7 +3,7 @@ import { base } from './base.ts';
 import { DAY_MS, HOUR_MS, parseDuration } from './duration.ts';
 import { caName, durationWithin, validationMethod } from './values.ts';
 
-/** `"*"`: any page may call; a list: these origins only; an empty list: none. */
+/** `"*"` allows all origins, a list only its own, an empty list none. */
 const cors = z.union(
   [
     z.literal('*'),
@@ -14,14 +14,14 @@ const cors = z.union(
 
 const RESOLVER_MESSAGE = 'must be "local", or an address and a port such as "192.0.2.53:53" or "[2001:db8::53]:53"';
 
-/** The server that verification and CAA ask: Vivarium's own, or another one. Names are not looked up for it. */
+/** The server for verification and CAA queries: Vivarium's own, or another. Other lookups do not use it. */
 const resolver = z
   .string()
   .max(64)
   .refine((text) => text === 'local' || readAddress(text) !== null, RESOLVER_MESSAGE)
   .meta({ examples: ['local'] });
 
-/** Address and port as the setting `resolver` has them, IPv6 in brackets; null where the text is something else. */
+/** Address and port of the setting `resolver`, IPv6 in brackets; null for any other text. */
 function readAddress(text: string): { address: string; port: number } | null {
   const [, inBrackets, plain = '', digits] = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(text) ?? [];
   const isAddress = inBrackets === undefined ? z.ipv4().safeParse(plain) : z.ipv6().safeParse(inBrackets);
@@ -31,7 +31,7 @@ function readAddress(text: string): { address: string; port: number } | null {
 
 const UP_TO_48_HOURS = 'must be 48 hours ("PT48H") at most; "PT0S" is none';
 
-/** Who the CA of custom domains is to CAA records: its own name, or one that is rehearsed, such as `letsencrypt.org`. */
+/** The CA's name in CAA checks: Vivarium's own, or one to rehearse, such as `letsencrypt.org`. */
 const caaIdentity = z.strictObject({
   domain: caName,
   accountUri: z.url('must be a URI such as "https://ca.example/acct/1"').max(1000).nullable(),
@@ -45,30 +45,32 @@ export const settingsValues = z.object({
   banAfter: z.int().min(1).max(1_000_000),
   banDuration: durationWithin(1_000, 366 * DAY_MS, 'must be from one second ("PT1S") to 366 days ("P366D")'),
   cors,
-  /** How long the DNS server goes on answering with what was there before a change: none by default, 48 hours at most. */
+  /**
+   * How long the DNS server keeps answering with the previous records after a change: 0 by default, at most 48 hours.
+   */
   propagation: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   resolver,
-  /** How long after a hostname is verified its certificate is asked for: none by default, 48 hours at most. */
+  /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,
-  /** Whether requests are recorded for Traffic, and whether their bodies are. Kept in memory only. */
+  /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */
   traffic: trafficSetting,
-  /** Where the root's private key is kept: in a file for its owner alone, or sealed with the keyring of the desktop's session. */
+  /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),
 });
 export type Settings = z.infer<typeof settingsValues>;
 
-/** Settings that travel as text, in the form that the engine uses; made once for each change. */
+/** The settings with their texts parsed for the engine; computed once per change. */
 export interface SettingsInForce {
   /** How many refusals in one exhausted rate window ban an API key, and for how long. */
   ban: { afterRefusals: number; durationMs: number };
   propagationMs: number;
   issuanceDelayMs: number;
-  /** Null is Vivarium's own DNS server. */
+  /** Null selects Vivarium's own DNS server. */
   resolver: { address: string; port: number } | null;
 }
 
-/** Reads what the schema above has accepted. */
+/** Parses values that the schema above has validated. */
 export const settingsInForce = (values: Settings): SettingsInForce => ({
   ban: { afterRefusals: values.banAfter, durationMs: parseDuration(values.banDuration) },
   propagationMs: parseDuration(values.propagation),
@@ -79,7 +81,7 @@ export const settingsInForce = (values: Settings): SettingsInForce => ({
 export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),
   update: base
-    .route({ summary: 'Change settings; those not named stay' })
+    .route({ summary: 'Change settings; omitted ones stay unchanged' })
     .input(z.strictObject({ ...settingsValues.partial().shape, caaIdentity: caaIdentity.partial().optional() }))
     .output(settingsValues),
 };

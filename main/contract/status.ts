@@ -15,27 +15,27 @@ export const statusReport = z.object({
     keys: z.int(),
     domains: z.int(),
     pets: z.int(),
-    /** Since this start: API responses, and those of them that refused with 429. */
+    /** Since this start: API responses, and how many of them were 429. */
     requests: z.int(),
     refused: z.int(),
     /** Connections open now, on the HTTP and HTTPS listeners. */
     connections: z.int(),
   }),
-  /** What is not as it should be, in sentences: no IPv6, a moved clock, a file that could not be written. */
+  /** Problems, in sentences: no IPv6, a moved clock, a file that could not be written. */
   warnings: z.array(z.string()),
-  /** Of the warnings, the one that says that the clock is not the real time, for views that say so in their own way. */
+  /** The warning about a moved clock, separately, for views that display the clock themselves. */
   clockWarning: z.string().optional(),
 });
 export type StatusReport = z.infer<typeof statusReport>;
 
 export const requestRates = z.object({
-  /** How long ago the last of the seconds below ended, in milliseconds of real time. */
+  /** How long ago the last of the seconds below ended, in real milliseconds. */
   ageMs: z.int(),
   /** API responses in each of the last 300 whole seconds of real time, oldest first. */
   requests: z.array(z.int()),
-  /** Those of them that refused with 429. */
+  /** How many of them were 429. */
   refused: z.array(z.int()),
-  /** API responses so far in the second that is running. */
+  /** API responses so far in the current second. */
   running: z.int(),
 });
 export type RequestRates = z.infer<typeof requestRates>;

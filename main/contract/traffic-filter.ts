@@ -1,9 +1,9 @@
 import { STAGE_NAMES } from './stages.ts';
 
 /**
- * What narrows the list of traffic, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are joined by
- * "and"; several values of one field by "or" (`method:GET,POST`); a minus turns a term around. What has no field is looked
- * for in method, address and status. Read by the engine and, for completion, by the page.
+ * The filter of the traffic list, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are joined by
+ * "and", several values of one field by "or" (`method:GET,POST`); a minus negates a term. A term without a field
+ * searches method, address and status. The engine parses filters; the page also uses this file for completion.
  */
 
 export const FILTER_FIELDS = {
@@ -24,23 +24,23 @@ export type FilterField = keyof typeof FILTER_FIELDS;
 const FIELD_NAMES = Object.keys(FILTER_FIELDS) as FilterField[];
 
 export interface FilterTerm {
-  /** Null: text that is looked for anywhere. */
+  /** Null: text to search for in all fields. */
   field: FilterField | null;
-  /** In lower case; one of them must fit. */
+  /** In lower case; one of them must match. */
   values: readonly string[];
   negated: boolean;
 }
 
 export type FilterResult = { ok: true; terms: FilterTerm[] } | { ok: false; message: string };
 
-/** Terms that one filter may have; nobody types more. */
+/** The maximum number of terms; bounds the work per entry. */
 export const FILTER_TERMS_MAX = 30;
 
 const WORD = /"([^"]*)"|(\S+)/g;
 const STATUS = /^(?:[1-5]xx|[1-5][0-9]{2}|(?:>=|<=|>|<)[1-5][0-9]{2}|none)$/;
 const DURATION = /^(?:>=|<=|>|<)[0-9]+(?:\.[0-9]+)?(?:ms|s)?$/;
 
-/** Reads a filter; a fault says what to change. */
+/** Parses a filter; a fault tells what to change. */
 export function readFilter(text: string): FilterResult {
   const terms: FilterTerm[] = [];
   for (const word of words(text)) {
@@ -67,12 +67,12 @@ export function readFilter(text: string): FilterResult {
 }
 
 function words(text: string): string[] {
-  // A quoted part keeps its blanks, also behind a field: `path:"a b"`.
+  // A quoted part keeps its blanks, also after a field: `path:"a b"`.
   const joined = text.replace(/"([^"]*)"/g, (_whole, quoted: string) => quoted.replaceAll(/\s/g, BLANK));
   return [...joined.matchAll(WORD)].map(([word]) => word.replaceAll('"', '').replaceAll(BLANK, ' ')).filter(Boolean);
 }
 
-/** Stands for a quoted blank while words are told apart; no request has it. */
+/** Replaces quoted blanks while the text is split into words; it occurs in no request. */
 const BLANK = '\u0000';
 
 function faultOf(field: FilterField, values: readonly string[]): string | null {
@@ -87,19 +87,22 @@ function faultOf(field: FilterField, values: readonly string[]): string | null {
   const wrong = values.find((value) => !allowed(value));
   if (wrong === undefined) return null;
   return known.length === 0 || field === 'status' || field === 'took'
-    ? `${field}:${wrong} is not understood; write ${hint}`
-    : `${field}:${wrong} is not understood; it is one of ${known.join(', ')}`;
+    ? `${field}:${wrong} is not valid; use ${hint}`
+    : `${field}:${wrong} is not valid; use one of ${known.join(', ')}`;
 }
 
 export interface Completion {
   /** The whole filter, with the word at the cursor completed. */
   text: string;
-  /** What is offered. */
+  /** The displayed text. */
   label: string;
   hint: string;
 }
 
-/** What the last word of `text` may become: fields, or a field's values. `more` has values that only the page knows. */
+/**
+ * Completions for the last word of `text`: fields, or a field's values. `more` supplies values that only the page
+ * knows.
+ */
 export function completeFilter(text: string, more: Partial<Record<FilterField, readonly string[]>> = {}): Completion[] {
   const start = Math.max(text.lastIndexOf(' ') + 1, 0);
   const before = text.slice(0, start);

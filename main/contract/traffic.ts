@@ -11,7 +11,7 @@ export const stageName = z.enum(STAGE_NAMES);
 const rateState = z.object({ limit: z.int(), remaining: z.int(), resetSeconds: z.int() });
 
 export const trafficEntry = z.object({
-  /** Rises with every entry. */
+  /** Increases with every entry. */
   id: identifier,
   /** On the app's clock; `realAt` is the real time. */
   at: timestamp,
@@ -21,56 +21,56 @@ export const trafficEntry = z.object({
   target: z.string(),
   scheme: z.enum(['http', 'https']),
   httpVersion: z.string(),
-  /** As the client wrote it, with the port; null where the request did not say. */
+  /** As the client sent it, port included; null when the request has no host. */
   authority: z.string().nullable(),
-  /** Null where the client left before there was an answer. 101: a tunnel was opened. */
+  /** Null when the client disconnected before an answer. 101: a tunnel was opened. */
   status: z.int().nullable(),
   stage: stageName,
-  /** Absent where no project was found. */
+  /** Absent when the host belongs to no project. */
   projectId: identifier.optional(),
   environment: environment.optional(),
-  /** Where the answer came from. */
+  /** The source of the answer. */
   answeredBy: z.enum(['proxy', 'api', 'upstream']),
-  /** The API key that it was counted for, if there was one. */
+  /** The API key that the request was counted for, if any. */
   keyId: identifier.optional(),
   address: z.string(),
-  /** Why it was refused by the limit, if it was. */
+  /** Which limit refused the request, if one did. */
   refusal: z.enum(['rate_limit_exceeded', 'api_key_banned']).optional(),
   requestBytes: z.int(),
   responseBytes: z.int(),
-  /** Real milliseconds to the first byte of the answer, and to its end. */
+  /** Real milliseconds to the first byte of the answer and to its end. */
   firstByteMs: z.number().nullable(),
   durationMs: z.number(),
-  /** Whether it ended before its answer was whole. */
+  /** Whether the exchange ended before the answer was complete. */
   aborted: z.boolean(),
-  /** The entry that this one repeats. */
+  /** The entry that this one replays. */
   replayOf: identifier.optional(),
 });
 export type TrafficEntry = z.infer<typeof trafficEntry>;
 
 const recordedBody = z.object({
-  /** As text; in base64 where it is not UTF-8. */
+  /** Text; base64 when the body is not UTF-8. */
   text: z.string(),
   encoding: z.enum(['utf8', 'base64']),
-  /** How much was sent. `text` is made of the first 64 KiB of that, and has 64 KiB itself at most; `cut` says that it is not all. */
+  /** Bytes sent. `text` holds at most 64 KiB, decoded from the first 64 KiB of the body; `cut` marks a partial text. */
   bytes: z.int(),
   cut: z.boolean(),
-  /** The content coding that was taken off for `text`. */
+  /** The content coding that was removed for `text`. */
   decoded: z.enum(['gzip', 'deflate', 'br', 'zstd']).optional(),
 });
 
 export const trafficDetail = trafficEntry.extend({
-  /** Which stage answered and why, in a sentence. */
+  /** Which stage answered, and why, in a sentence. */
   explanation: z.string(),
-  /** How long it was with each part: the stages, the target until its first byte, and the rest of the answer. */
+  /** Time per part: the stages, the target until its first byte, and the rest of the answer. */
   timings: z.array(z.object({ part: z.enum(['stages', 'waiting', 'receiving']), ms: z.number() })),
-  /** The caller's state in the rate window that runs out first, at that moment. */
+  /** The caller's state in the rate window that would run out first, at the time of the request. */
   rate: rateState.nullable(),
   upstream: z.string().optional(),
-  /** Secrets are redacted: of `Authorization` and cookies only enough is left to tell them apart. */
+  /** Secrets are redacted: `Authorization` and cookies keep only enough to tell them apart. */
   requestHeaders: z.array(headerField),
   responseHeaders: z.array(headerField),
-  /** Null where there was none, or bodies were not recorded. */
+  /** Null when the message had no body, or bodies were not recorded. */
   requestBody: recordedBody.nullable(),
   responseBody: recordedBody.nullable(),
 });
@@ -80,24 +80,24 @@ const counts = z.array(z.int());
 const times = z.array(z.number().nullable());
 
 export const trafficSummary = z.object({
-  /** Everything below is in whole steps of so many seconds of real time, oldest first. */
+  /** All series below consist of steps of this many real seconds, oldest first. */
   stepSeconds: z.int(),
-  /** How long ago the last of them ended, in milliseconds of real time. */
+  /** How long ago the last step ended, in real milliseconds. */
   ageMs: z.int(),
   requests: counts,
-  /** Of the requests, those that a limit refused. */
+  /** Requests that a limit refused. */
   refused: counts,
-  /** Of the requests, those that were answered so; `none`: the client left before. */
+  /** Requests by status class; `none` counts clients that disconnected before the answer. */
   statuses: z.object({ none: counts, '1xx': counts, '2xx': counts, '3xx': counts, '4xx': counts, '5xx': counts }),
-  /** Percentiles of real milliseconds to the answer's end, off by a fifth at most; null where there were none. */
+  /** Percentiles of the real milliseconds to the answer's end, accurate to a fifth; null without requests. */
   latencyMs: z.object({ p50: times, p90: times, p99: times }),
-  /** Of the caller that came closest to its limit, how much of it was used, from 0 to 1; null where none was counted. */
+  /** The highest share of its limit that any caller used, from 0 to 1; null when no request was counted. */
   quotaUsed: times,
-  /** Of all the steps together. */
+  /** Totals over all steps. */
   whole: z.object({
     requests: z.int(),
     refused: z.int(),
-    /** Answered with 5xx, or not at all. */
+    /** Answered with 5xx, or without an answer. */
     failed: z.int(),
     p50: z.number().nullable(),
     p90: z.number().nullable(),
@@ -119,7 +119,7 @@ const narrowed = z.strictObject({ projectId: identifier.optional(), filter: filt
 
 const one = z.strictObject({ id: identifier });
 
-/** Entries that one answer has at most. */
+/** Maximum entries per answer. */
 export const TRAFFIC_LIST_MAX = 1_000;
 export const TRAFFIC_LIST_DEFAULT = 100;
 
@@ -129,7 +129,7 @@ export const SUMMARY_MINUTES_DEFAULT = 5;
 
 export const traffic = {
   list: base
-    .route({ summary: 'What was asked and answered, newest first' })
+    .route({ summary: 'Recorded requests and answers, newest first' })
     .input(
       narrowed
         .extend({
@@ -142,7 +142,7 @@ export const traffic = {
     .output(
       z.object({
         items: z.array(trafficEntry),
-        /** How many entries are kept in all, and whether recording is on. */
+        /** How many entries are kept in all, and whether requests are being recorded. */
         kept: z.int(),
         recording: z.boolean(),
         next: identifier.optional(),
@@ -150,14 +150,14 @@ export const traffic = {
     ),
   get: base.route({ summary: 'One entry with headers, bodies and timings' }).input(one).output(trafficDetail),
   watch: base
-    .route({ summary: 'A stream of new entries, several at a time; `missed` counts those that came too fast to show' })
+    .route({ summary: 'A stream of new entries in batches; `missed` counts entries that arrived too fast' })
     .input(narrowed.optional())
     .output(
       eventIterator(
         z.object({
           entries: z.array(trafficEntry),
           missed: z.int(),
-          /** Whether all entries before these were forgotten. */
+          /** Whether all entries before these have been dropped. */
           cleared: z.boolean(),
         }),
       ),
@@ -176,24 +176,24 @@ export const traffic = {
     )
     .output(trafficSummary),
   clear: base
-    .route({ summary: 'Forget all entries' })
+    .route({ summary: 'Delete all entries' })
     .input(z.strictObject({}).optional())
     .output(z.object({ cleared: z.int() })),
   har: base
-    .route({ summary: 'Entries as an HTTP archive (HAR 1.2), which the tools of browsers open; secrets are redacted' })
+    .route({ summary: 'Entries as an HTTP archive (HAR 1.2) for browser developer tools; secrets are redacted' })
     .input(
       narrowed
         .extend({
-          /** A part with at most so many entries, and fewer where they are large; without it, the archive is whole. */
+          /** Maximum entries in a part, fewer if they are large; without it, the archive is returned whole. */
           limit: z.int().min(1).max(TRAFFIC_LIST_MAX).optional(),
-          /** Only entries after this one: `next` of the part before. */
+          /** Only entries after this one: `next` of the previous part. */
           after: identifier.optional(),
         })
         .optional(),
     )
     .output(z.object({ log: z.looseObject({ entries: z.array(z.unknown()) }), next: identifier.optional() })),
   replay: base
-    .route({ summary: 'Send a recorded request again, as the key that it came with; it is counted like any other' })
+    .route({ summary: 'Send a recorded request again with its API key; it is counted like any other' })
     .input(one)
     .output(trafficDetail),
 };

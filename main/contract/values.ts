@@ -6,26 +6,26 @@ export const INT64_MAX = 2n ** 63n - 1n;
 
 const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, as a string of decimal digits, or a number within ±(2^53−1)`;
 
-/** Whether `text` is a plain decimal integer (no plus sign, no leading zeros) that fits into a signed 64-bit integer. */
+/** Whether `text` is a plain decimal integer (no plus sign, no leading zeros) within signed 64 bits. */
 export function isInt64Text(text: string): boolean {
   if (!/^(0|-?[1-9][0-9]{0,18})$/.test(text)) return false;
   const value = BigInt(text);
   return value >= INT64_MIN && value <= INT64_MAX;
 }
 
-/** An int64 as it leaves: a decimal string, exact over the whole range. */
+/** An int64 in output: a decimal string, exact over the whole range. */
 export const int64Text = z
   .string()
   .refine(isInt64Text, INT64_MESSAGE)
   .meta({ format: 'int64', examples: ['42'] });
 
 /**
- * An int64 as input: a decimal string, or a JSON integer that a double holds exactly. One beyond ±(2^53−1) has been
- * rounded by the JSON parser before we see it, so it is refused instead of guessed at.
+ * An int64 in input: a decimal string, or a JSON integer that a double holds exactly. The JSON parser has already
+ * rounded numbers beyond ±(2^53−1), so they are refused.
  */
 export const int64Input = z
   .union(
-    // The message is at each part too: zod reports the part alone when the value is of its type.
+    // Each part repeats the message, because zod reports only the part whose type matches.
     [z.string().refine(isInt64Text, INT64_MESSAGE), z.number().refine(Number.isSafeInteger, INT64_MESSAGE)],
     { error: INT64_MESSAGE },
   )
@@ -37,7 +37,7 @@ export const timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['202
 
 const DURATION_PATTERN = /^P(?=\d|T\d)(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?$/;
 
-/** A length of time in ISO 8601, weeks to milliseconds. Months and years are refused: they have no fixed length. */
+/** An ISO 8601 duration, weeks to milliseconds. Months and years are refused because their length varies. */
 export const duration = z
   .string()
   .max(64)
@@ -47,16 +47,16 @@ export const duration = z
   )
   .meta({ examples: ['PT10M'] });
 
-/** A duration between two bounds, in milliseconds; `message` says which. */
+/** A duration between two bounds, in milliseconds; `message` names them. */
 export const durationWithin = (leastMs: number, mostMs: number, message: string) =>
   duration.refine((text) => {
-    // The pattern has spoken already.
+    // The pattern has already reported it.
     if (!DURATION_PATTERN.test(text)) return true;
     const milliseconds = durationOrNull(text);
     return milliseconds !== null && milliseconds >= leastMs && milliseconds <= mostMs;
   }, message);
 
-/** Null where the text is no duration, or is too long to be counted in milliseconds. */
+/** Null when the text is no duration, or too long to count in milliseconds. */
 function durationOrNull(text: string): number | null {
   try {
     return parseDuration(text);
@@ -73,7 +73,7 @@ export type Environment = z.infer<typeof environment>;
 export const petStatus = z.enum(['available', 'pending', 'sold']);
 export type PetStatus = z.infer<typeof petStatus>;
 
-/** What a list of pets can be sorted by. Pets that are equal in it are in the order of their ids. */
+/** The sort keys of a list of pets. Equal pets are ordered by id. */
 export const petSort = z.enum(['id', 'name', 'categoryId', 'status']);
 export type PetSort = z.infer<typeof petSort>;
 
@@ -90,8 +90,8 @@ export const petName = z
 
 function petNameFault(name: string): string | null {
   if (name.trim() === '') return 'must have at least one character that is not blank';
-  // UTF-8 has no form for it, and the name would come back changed.
-  if (!name.isWellFormed()) return 'must be well-formed Unicode: it has half of a surrogate pair';
+  // UTF-8 cannot encode a lone surrogate; the stored name would differ.
+  if (!name.isWellFormed()) return 'must be well-formed Unicode: it has a lone surrogate';
   const length = codePointCount(name);
   return length > PET_NAME_LENGTH_MAX ? `must have at most 1,000 characters; it has ${length}` : null;
 }
@@ -105,7 +105,7 @@ function codePointCount(text: string): number {
   return count;
 }
 
-/** A CA as CAA records name it. */
+/** A CA as named in CAA records. */
 export const caName = z
   .string()
   .max(254)
@@ -115,7 +115,7 @@ export const caName = z
   )
   .transform((name) => name.toLowerCase().replace(/\.$/, ''));
 
-/** By which a CA has seen that a domain is its customer's (RFC 8657 §4): of ACME, or the CA's own. */
+/** How a CA validates control of a domain (RFC 8657 §4): an ACME method, or one of the CA's own. */
 export const validationMethod = z
   .string()
   .max(100)

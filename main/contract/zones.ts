@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { timestamp } from './values.ts';
 
-/** The longest zone file that one import reads, in characters. */
+/** The maximum length of a zone file to import, in characters. */
 export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
 export const recordType = z.enum(['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME', 'TXT', 'CAA', 'MX', 'NS']);
@@ -29,7 +29,7 @@ export const record = z.object({
   type: recordType,
   ttl: z.int(),
   value: z.string(),
-  /** When the server begins to answer with it; until then it answers with what was there before. */
+  /** When the server starts to serve the record; until then it serves the previous one. */
   visibleAt: timestamp,
   warnings: z.array(z.string()).optional(),
 });
@@ -37,36 +37,36 @@ export type RecordInfo = z.infer<typeof record>;
 
 const answered = z.array(z.object({ ttl: z.int(), value: z.string() }));
 
-/** One RRset of which something is on its way: what is answered now, and from when on something else. */
+/** An RRset with a pending change: the current answer, and later answers with their times. */
 const propagatingRRset = z.object({
   /** Relative to the zone; `@` is the apex. */
   name: z.string(),
   type: recordType,
-  /** Empty: there is no such RRset for those who ask now. */
+  /** Empty: queries currently find no such RRset. */
   answered,
-  /** The first ten, in their order; with fewer, the last one is what the zone's owner wants. */
+  /** The first ten changes in order; with fewer, the last one is the final state. */
   changes: z.array(z.object({ at: timestamp, answered })),
 });
 export type PropagatingRRset = z.infer<typeof propagatingRRset>;
 
-/** Something about one line of a zone file, or the lines that a record goes over; lines count from 1. */
+/** A finding about one line of a zone file, or all lines of a record; lines count from 1. */
 const lineReport = z.object({ line: z.int(), message: z.string(), forcible: z.literal(true).optional() });
 
-/** At most 100 lines of each kind are listed; the totals count them all. */
+/** At most 100 lines of each kind are listed; the totals count all of them. */
 const zoneImportReport = z.object({
   created: z.int(),
-  /** Good lines whose record was there before; its TTL is the file's now. */
+  /** Valid lines whose record already existed; it takes the file's TTL. */
   existing: z.int(),
   rejected: z.array(lineReport),
   rejectedTotal: z.int(),
-  /** How many of those that were rejected are taken with `force`. */
+  /** How many rejected lines `force` would accept. */
   forcible: z.int(),
-  /** What was taken as it stands, although it was hardly meant so. */
+  /** Lines accepted verbatim although they are probably mistakes. */
   warnings: z.array(lineReport),
   warningsTotal: z.int(),
 });
 
-/** The platform's own zone: made from the projects, and changed through them only. */
+/** The platform's own zone; it is generated from the projects. */
 const platformZone = z.object({
   name: z.string(),
   records: z.array(z.object({ name: z.string(), type: z.string(), ttl: z.int(), value: z.string() })),
@@ -90,12 +90,12 @@ export const zones = {
     .input(z.strictObject({ name: nameText }))
     .output(z.object({ text: z.string() })),
   import: base
-    .route({ summary: 'Add the records of a zone file; good lines are taken, bad ones are reported' })
+    .route({ summary: 'Add the records of a zone file; valid lines are added, invalid ones reported' })
     .input(
       z.strictObject({
         name: nameText,
         text: z.string().max(ZONE_TEXT_MAX),
-        /** Take lines too that a careless provider would accept, such as a CNAME beside an A. */
+        /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
         force: z.boolean().default(false),
       }),
     )
@@ -126,13 +126,13 @@ export const records = {
         type: recordType,
         ttl: ttl.default(3600),
         value,
-        /** Store what a careless provider would accept, such as a CNAME beside an A. */
+        /** Store records that a careless provider would store, such as a CNAME beside an A. */
         force: z.boolean().default(false),
       }),
     )
     .output(record),
   update: base
-    .route({ summary: 'Change a record in one step, also where it could not stand beside what it was' })
+    .route({ summary: 'Replace a record in one step, even by one that conflicts with it' })
     .input(
       z.strictObject({
         id: recordId,
@@ -149,7 +149,7 @@ export const records = {
     .input(z.strictObject({ id: recordId }))
     .output(record),
   propagating: base
-    .route({ summary: 'What of a zone is on its way, and what is answered until it arrives' })
+    .route({ summary: 'A zone’s pending changes, and the current answers until they arrive' })
     .input(z.strictObject({ zone: nameText }))
     .output(z.array(propagatingRRset)),
 };
@@ -159,7 +159,7 @@ const answerRecord = z.object({
   type: z.string(),
   ttl: z.int(),
   value: z.string(),
-  /** The value as in a zone file: quoted, names with the trailing dot. */
+  /** The value as in a zone file: quoted strings, names with a trailing dot. */
   rdata: z.string(),
 });
 export type AnswerRecord = z.infer<typeof answerRecord>;
@@ -169,26 +169,26 @@ const dnsAnswer = z.object({
   answer: z.array(answerRecord),
   authority: z.array(answerRecord),
   additional: z.array(answerRecord),
-  /** Who answered: `address:port`, over UDP or TCP. */
+  /** The server that answered: `address:port`, and UDP or TCP. */
   source: z.string(),
   server: z.object({ address: z.string(), port: z.int(), transport: z.enum(['udp', 'tcp']) }),
-  /** Of the header: the message's id, and the flags that are set, as `dig` writes them: `qr`, `aa`, `rd`. */
+  /** The message id, and the set flags in the notation of `dig`: `qr`, `aa`, `rd`. */
   id: z.int(),
   flags: z.array(z.string()),
   question: z.object({ name: z.string(), type: z.string() }),
-  /** Octets of UDP that the server takes, where it knows EDNS. */
+  /** The UDP payload size that the server accepts; absent without EDNS. */
   ednsOctets: z.int().optional(),
-  /** Why, in the server's own words (RFC 8914). */
+  /** The server's extended errors (RFC 8914). */
   detail: z.string().optional(),
-  /** The response's length. */
+  /** The size of the response in octets. */
   octets: z.int(),
-  /** Real time from question to answer, repeats included. */
+  /** Real time from query to response, retries included. */
   elapsedMs: z.number(),
 });
 
 export const dns = {
   query: base
-    .route({ summary: 'Ask the resolver of the settings over real DNS' })
+    .route({ summary: 'Query the configured resolver over real DNS' })
     .input(
       z.strictObject({
         name: nameText,

@@ -64,7 +64,7 @@ describe('a procedure called over HTTP', () => {
   it('lists what there is where a property is not known', async () => {
     const { post } = await startControl();
     const body = (await (await post('settings.update', { banafter: 3 })).json()) as { message: string };
-    expect(body.message).toMatch(/^banafter is not known here; there are banAfter, banDuration, cors, /);
+    expect(body.message).toMatch(/^banafter is not a known property; there are banAfter, banDuration, cors, /);
   });
 
   it.each([

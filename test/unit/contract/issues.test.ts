@@ -65,7 +65,7 @@ describe('what a wrong input is answered with', () => {
     [
       'a property that is none, with those there are',
       issuesOf(settings.update, { banafter: 3 }, ['banAfter', 'cors']),
-      [['banafter', 'is not known here; there are banAfter, cors']],
+      [['banafter', 'is not a known property; there are banAfter, cors']],
     ],
     [
       'an int64 that JSON has rounded',

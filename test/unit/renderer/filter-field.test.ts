@@ -51,7 +51,7 @@ describe('the filter field', () => {
     field.type('status:4');
     expect([field.fault, filters]).toEqual([undefined, []]);
     field.type('status:6xx');
-    expect([field.fault, filters]).toEqual(['status:6xx is not understood; write 429, 4xx, >=500', []]);
+    expect([field.fault, filters]).toEqual(['status:6xx is not valid; use 429, 4xx, >=500', []]);
     field.type('status:5xx');
     expect([field.fault, filters]).toEqual([undefined, ['status:5xx']]);
     field.clear();

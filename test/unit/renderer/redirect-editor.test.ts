@@ -57,14 +57,14 @@ describe('the redirects while they are edited', () => {
 
   it('show what the engine says at the field that it names, and keep what was typed', async () => {
     const { editor } = setUp([
-      { path: 'redirects[1].to', message: 'makes a loop: a → b → a; let one of them serve.' },
+      { path: 'redirects[1].to', message: 'forms a loop: a → b → a; remove one of these redirects.' },
       { path: 'redirects[0].from', message: 'must be a domain of this project' },
     ]);
     editor.add('b.acme.test');
     expect(await editor.save()).toBe(false);
     expect([editor.fault(0, 'from'), editor.fault(1, 'to'), editor.fault(0, 'to'), editor.failure]).toEqual([
       'must be a domain of this project',
-      'makes a loop: a → b → a; let one of them serve.',
+      'forms a loop: a → b → a; remove one of these redirects.',
       undefined,
       undefined,
     ]);
@@ -73,14 +73,14 @@ describe('the redirects while they are edited', () => {
 
   it('say all of it where only a part belongs to a field', async () => {
     const { editor } = setUp([
-      { path: 'redirects[0].to', message: 'makes a loop' },
+      { path: 'redirects[0].to', message: 'forms a loop' },
       { path: 'redirects', message: 'must have at most 100 entries' },
     ]);
     editor.add();
     await editor.save();
     expect([editor.fault(0, 'to'), editor.failure]).toEqual([
-      'makes a loop',
-      'redirects[0].to makes a loop; redirects must have at most 100 entries',
+      'forms a loop',
+      'redirects[0].to forms a loop; redirects must have at most 100 entries',
     ]);
   });
 

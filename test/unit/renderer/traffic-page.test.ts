@@ -74,7 +74,7 @@ describe('the Traffic page', () => {
 
   it('says what is wrong with the filter of a link, and lists without it', async () => {
     const { page, lists } = await setUp('/projects/demo/traffic?filter=status:6xx');
-    expect(page.fault).toBe('status:6xx is not understood; write 429, 4xx, >=500');
+    expect(page.fault).toBe('status:6xx is not valid; use 429, 4xx, >=500');
     expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
   });
 

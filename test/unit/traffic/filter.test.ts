@@ -61,14 +61,14 @@ describe('a filter', () => {
   });
 
   it.each([
-    ['status:6xx', 'status:6xx is not understood; write 429, 4xx, >=500'],
+    ['status:6xx', 'status:6xx is not valid; use 429, 4xx, >=500'],
     ['status:', 'status: needs a value: 429, 4xx, >=500'],
     [
       'stage:cache',
-      'stage:cache is not understood; it is one of listener, authority, route, redirect, identify, limit, target',
+      'stage:cache is not valid; use one of listener, authority, route, redirect, identify, limit, target',
     ],
-    ['took:fast', 'took:fast is not understood; write >100ms, <2s'],
-    ['is:slow', 'is:slow is not understood; it is one of refused, failed, replay, websocket, aborted'],
+    ['took:fast', 'took:fast is not valid; use >100ms, <2s'],
+    ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, aborted'],
     ['x '.repeat(31), 'must have at most 30 terms'],
   ])('%s is refused in words', (text, message) => {
     expect(readFilter(text)).toEqual({ ok: false, message });
