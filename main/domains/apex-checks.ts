@@ -7,8 +7,8 @@ import { dnsName } from '../model/dns-name.ts';
 import { isAbsent, type Resolution } from './resolution.ts';
 
 /**
- * An apex is right when it has addresses, all of them the platform target's. An ALIAS is not to be seen in the DNS: only
- * what it was flattened to.
+ * An apex passes when all its addresses belong to the platform's target. The DNS does not show an ALIAS, only the
+ * addresses that it was flattened to.
  */
 export function apexChecks(observation: Observation, facts: VerificationFacts): VerificationCheck[] {
   const wanted = wantedOf(observation.hostname, facts);
@@ -21,7 +21,7 @@ export function apexChecks(observation: Observation, facts: VerificationFacts): 
 
 const presentOf = <T>(value: T | null): T[] => (value === null ? [] : [value]);
 
-/** Beside a CNAME, which is wrong already, only addresses that are wrong as well are worth telling. */
+/** Beside a CNAME, which is wrong in itself, report only addresses that are wrong too. */
 const strayOnly = (checks: readonly VerificationCheck[]): VerificationCheck[] =>
   checks.filter(({ code, outcome }) => code === 'alias_mismatch' && outcome === 'failed');
 
@@ -38,8 +38,8 @@ function cnameCheck({ hostname, alias }: Observation, { expected, line, zone }: 
     outcome: 'failed',
     expected,
     found: `CNAME ${first}`,
-    message: `${hostname} is an apex and has a CNAME. One cannot stand beside the zone’s SOA and NS (RFC 1034 §3.6.2); mail and other records stop working.`,
-    fix: `Replace the CNAME by an ALIAS or ANAME in the zone ${zone}: ${line}`,
+    message: `${hostname} is an apex and has a CNAME. A CNAME cannot share the apex with SOA and NS (RFC 1034 §3.6.2); it breaks mail and other records.`,
+    fix: `Replace the CNAME with an ALIAS or ANAME in the zone ${zone}: ${line}`,
   };
 }
 
@@ -49,14 +49,14 @@ function addressChecks(observation: Observation, wanted: Wanted, facts: Verifica
   const own = allAddresses(target);
   const unsupported = unsupportedCheck(wanted, facts, found);
   if (found.length === 0) {
-    // An answer that failed could have had the addresses.
+    // The unanswered query could have returned the addresses.
     if (!isAbsent(addresses.a) || !isAbsent(addresses.aaaa)) return [];
     return [unsupported ?? noRecordCheck(wanted, addresses.a, 'A or AAAA')];
   }
   if (own.length === 0) return [targetUnknownCheck(observation, wanted, found)];
   const stray = found.filter((address) => !own.includes(address));
   if (stray.length === 0) return [matchCheck(wanted, facts, own, found)];
-  // An address cannot be called a stray while the target's of its family are not known.
+  // No address is a stray until the target's addresses of its family are known.
   const certain = stray.filter((address) => familyOf(target, address).end.kind !== 'failed');
   if (certain.length === 0) return [targetUnknownCheck(observation, wanted, stray)];
   return [unsupported ?? mismatchCheck(wanted, facts, { own, found, stray: certain })];
@@ -85,7 +85,7 @@ function mismatchCheck(
   const all = stray.length === found.length;
   const replacement =
     provider?.supportsAlias === false
-      ? `${addressText(own)}, because its provider has neither ALIAS nor ANAME; or use one that has, which follows when the platform’s addresses change.`
+      ? `${addressText(own)}, because its provider supports neither ALIAS nor ANAME; or use one that does, to follow changes of the platform’s addresses.`
       : `this record in the zone ${zone}: ${line}`;
   return {
     code: 'alias_mismatch',
@@ -93,8 +93,8 @@ function mismatchCheck(
     expected: own.join(', '),
     found: found.join(', '),
     message: all
-      ? `${hostname} resolves to other addresses than ${cnameTarget}.`
-      : `${hostname} resolves to addresses of ${cnameTarget}, and to others beside them: ${stray.join(', ')}. Some visitors would end up elsewhere.`,
+      ? `${hostname} does not resolve to the addresses of ${cnameTarget}.`
+      : `${hostname} resolves to addresses of ${cnameTarget} and also to others: ${stray.join(', ')}. Some visitors would reach another server.`,
     fix: all ? `Replace ${addressText(stray)} by ${replacement}` : `Remove ${addressText(stray)} from ${hostname}.`,
   };
 }
@@ -116,10 +116,10 @@ function unsupportedCheck(
     return {
       ...check,
       found: found.length === 0 ? `${recordOf(alias)}, not answered` : addressText(found),
-      message: `The zone ${zone} has the record ${recordOf(alias)} at ${hostname}, and its provider does not support ALIAS or ANAME: it answers as if the record were not there.`,
+      message: `The zone ${zone} has the record ${recordOf(alias)} at ${hostname}, but its provider does not support ALIAS or ANAME and ignores the record.`,
     };
   }
-  // Addresses that were typed in can be mended; without any, there is no record that this provider would take.
+  // Manual addresses can be corrected; without any, this provider accepts no suitable record.
   if (found.length > 0) return null;
   return {
     ...check,
@@ -130,7 +130,7 @@ function unsupportedCheck(
 
 const recordOf = ({ type, value }: ProviderRecord): string => `${type} ${dnsName(value)}`;
 
-/** Without the target's addresses nothing can be compared. */
+/** Nothing can be compared without the target's addresses. */
 function targetUnknownCheck(
   { hostname, target }: Observation,
   { expected }: Wanted,
@@ -143,7 +143,7 @@ function targetUnknownCheck(
       outcome: 'unknown',
       expected,
       found: found.join(', '),
-      message: `${hostname} has addresses; those of ${name}, to compare them with, are not known to ${source.name}.`,
+      message: `${hostname} has addresses, but ${source.name} does not know those of ${name} to compare them with.`,
       fix: 'Choose a resolver in the settings that knows the platform’s zone, such as "local", then re-verify.',
     }
   );

@@ -1,8 +1,8 @@
 import type { Plan } from '../contract/projects.ts';
-import { judgeHostname, type HostnameRefusal } from './hostname-rules.ts';
+import { evaluateHostname, type HostnameRefusal } from './hostname-rules.ts';
 import type { DomainKind } from './public-suffix.ts';
 
-/** Why a hostname is not attached. `rule` tells apart what shares a code. */
+/** Why a hostname was not attached. `rule` distinguishes reasons that share a code. */
 export type AttachRefusal =
   | HostnameRefusal
   | {
@@ -14,7 +14,7 @@ export type AttachRefusal =
 
 export interface AttachFacts {
   project: { id: string; name: string; plan: Plan; /** Whether any deploy has succeeded. */ deployed: boolean };
-  /** The project that has a hostname (in normal form) attached now, suspended ones included; null when none has. */
+  /** The project that a hostname (in normal form) is attached to, also while suspended; null when there is none. */
   holderOf(hostname: string): { id: string; name: string } | null;
 }
 
@@ -22,11 +22,11 @@ export type AttachVerdict =
   { ok: true; hostname: string; kind: DomainKind; apex: string } | { ok: false; refusal: AttachRefusal };
 
 /**
- * Whether a project may attach a hostname. First what speaks against the hostname, whoever asks (invalid, reserved, in
- * use), then against the project (plan, deploy): nobody upgrades for a name that they could not have.
+ * Whether a project may attach a hostname. Checks the hostname (invalid, reserved, in use) before the project (plan,
+ * deploy), to spare users an upgrade for a name they cannot attach.
  */
-export function judgeAttach(text: string, facts: AttachFacts): AttachVerdict {
-  const verdict = judgeHostname(text);
+export function evaluateAttach(text: string, facts: AttachFacts): AttachVerdict {
+  const verdict = evaluateHostname(text);
   if (!verdict.ok) return verdict;
   const refusal = useRefusal(verdict.hostname, facts) ?? projectRefusal(facts);
   return refusal === null ? verdict : { ok: false, refusal };
@@ -39,14 +39,14 @@ function useRefusal(hostname: string, { project, holderOf }: AttachFacts): Attac
     return {
       code: 'in_use',
       rule: 'same_project',
-      message: `"${hostname}" is attached to this project already.`,
-      fix: 'To check it again, re-verify it; to begin anew, remove it first.',
+      message: `"${hostname}" is already attached to this project.`,
+      fix: 'Re-verify it to check it again, or remove it first to start over.',
     };
   }
   return {
     code: 'in_use',
     rule: 'other_project',
-    message: `"${hostname}" is attached to the project "${holder.name}". A hostname leads to one project only.`,
+    message: `"${hostname}" is attached to the project "${holder.name}". A hostname can belong to one project only.`,
     fix: `Remove it from "${holder.name}" first, or attach another hostname.`,
   };
 }

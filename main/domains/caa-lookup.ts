@@ -3,7 +3,7 @@ import type { CaaLookup } from '../model/caa/walk.ts';
 import type { DnsLookup, DnsRecord } from '../model/dns-lookup.ts';
 import { type Delegation, delegationText, resolve, type Resolution } from './resolution.ts';
 
-/** The lookup of `explainCaa` over real DNS questions. */
+/** The lookup for `explainCaa` over real DNS queries. */
 export function caaLookupOver(dns: DnsLookup): (name: string) => Promise<CaaLookup> {
   return async (name) => toCaaLookup(await resolve(dns, name, 'CAA'));
 }

@@ -2,31 +2,31 @@ import type { EpochMs } from '../base/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
 import type { CertificateState, CheckCode } from '../contract/domains.ts';
 
-/** As ACME clients retry a validation that may mend itself. */
+/** The interval at which ACME clients retry a failed validation. */
 export const ATTEMPT_INTERVAL_MS = 5 * MINUTE_MS;
 
-/** A first certificate that could not be had for so long is given up, until someone asks again. */
+/** A failed first issuance is given up after this time, until the user asks again. */
 export const ATTEMPTS_GIVEN_UP_AFTER_MS = 30 * MINUTE_MS;
 
-/** A renewal that has failed for those 30 minutes is tried once a day: there are 30 of them. */
+/** After those 30 minutes, a failed renewal is retried daily, for the 30 days that remain. */
 export const RENEWAL_RETRY_MS = DAY_MS;
 
-/** Where the certificate of a hostname stands. */
-export interface CertificateStanding {
+/** The state of a hostname's certificate. */
+export interface IssuanceState {
   readonly state: CertificateState;
-  /** Why there is none, or why it could not be renewed. */
+  /** Why there is no certificate, or why its renewal failed. */
   readonly refusal: { readonly code: CheckCode; readonly message: string } | null;
-  /** When the attempts of this series began, or begin when there is an issuance delay; null between series. */
+  /** When this series of attempts began, or will begin after an issuance delay; null between series. */
   readonly seriesAtMs: EpochMs | null;
-  /** When the next attempt is due, be it the first, a retry or a renewal; null when none is. */
+  /** When the next attempt (first, retry or renewal) is due; null when none is. */
   readonly nextAttemptAtMs: EpochMs | null;
-  /** When renewal of the leaf that is held falls due; null without one. */
+  /** When the current leaf is due for renewal; null without a leaf. */
   readonly renewAtMs: EpochMs | null;
-  /** When the leaf that is held expires, on the app's clock; null without one. */
+  /** When the current leaf expires, on the app's clock; null without a leaf. */
   readonly notAfterMs: EpochMs | null;
 }
 
-/** All but the last have `atMs`, the app's time at which they happened. */
+/** All but the last carry `atMs`, the time of the event on the app's clock. */
 export type CertificateEvent =
   | { readonly type: 'hostname_verified'; readonly atMs: EpochMs; /** The issuance delay. */ readonly delayMs: number }
   | { readonly type: 'reverified'; readonly atMs: EpochMs; readonly delayMs: number }
@@ -39,12 +39,12 @@ export type CertificateEvent =
   | { readonly type: 'returned' };
 
 export interface CertificateStep {
-  readonly state: CertificateStanding;
-  /** Whether the caller has to try to issue now. */
+  readonly state: IssuanceState;
+  /** Whether the caller must attempt issuance now. */
   readonly attempts: boolean;
 }
 
-export const NO_CERTIFICATE: CertificateStanding = {
+export const NO_CERTIFICATE: IssuanceState = {
   state: 'none',
   refusal: null,
   seriesAtMs: null,
@@ -53,30 +53,30 @@ export const NO_CERTIFICATE: CertificateStanding = {
   notAfterMs: null,
 };
 
-const step = (state: CertificateStanding, attempts = false): CertificateStep => ({ state, attempts });
+const step = (state: IssuanceState, attempts = false): CertificateStep => ({ state, attempts });
 
-/** The transitions of a certificate: total and pure. Events that come too late for the state leave it as it is. */
-export function nextCertificate(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
-  switch (standing.state) {
+/** The transitions of a certificate: total and pure. Events that no longer apply leave the state unchanged. */
+export function nextCertificate(current: IssuanceState, event: CertificateEvent): CertificateStep {
+  switch (current.state) {
     case 'none':
-      return fromNone(standing, event);
+      return fromNone(current, event);
     case 'pending':
-      return fromPending(standing, event);
+      return fromPending(current, event);
     case 'issued':
-      return fromIssued(standing, event);
+      return fromIssued(current, event);
     case 'failed':
-      return fromFailed(standing, event);
+      return fromFailed(current, event);
     case 'expired':
-      return fromExpired(standing, event);
+      return fromExpired(current, event);
   }
 }
 
 type Refused = Extract<CertificateEvent, { type: 'refused' }>;
 
-/** A new series of attempts: at once, or when the issuance delay is over. */
-function begin(standing: CertificateStanding, atMs: EpochMs, delayMs: number): CertificateStep {
-  const state: CertificateStanding = {
-    ...standing,
+/** Begins a series of attempts, now or after the issuance delay. */
+function begin(current: IssuanceState, atMs: EpochMs, delayMs: number): CertificateStep {
+  const state: IssuanceState = {
+    ...current,
     state: 'pending',
     refusal: null,
     seriesAtMs: atMs + delayMs,
@@ -90,46 +90,45 @@ const hold = ({ renewAtMs, notAfterMs }: Extract<CertificateEvent, { type: 'issu
 
 const refusalOf = ({ code, message }: Refused) => ({ code, message });
 
-function fromNone(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
+function fromNone(current: IssuanceState, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'hostname_verified':
     case 'reverified':
-      return begin(standing, event.atMs, event.delayMs);
+      return begin(current, event.atMs, event.delayMs);
     default:
-      return step(standing);
+      return step(current);
   }
 }
 
-function fromPending(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
+function fromPending(current: IssuanceState, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'reverified':
-      // Asking again neither lengthens the 30 minutes nor jumps an issuance delay that is still in force.
-      return step(standing, event.delayMs === 0 || isBegun(standing, event.atMs));
+      // Asking again neither extends the 30 minutes nor skips a pending issuance delay.
+      return step(current, event.delayMs === 0 || isBegun(current, event.atMs));
     case 'attempt_due':
-      return step(standing, true);
+      return step(current, true);
     case 'issued':
       return hold(event);
     case 'refused':
-      return refusePending(standing, event);
+      return refusePending(current, event);
     case 'suspended':
-      return step({ ...standing, ...NO_SERIES, state: 'none' });
+      return step({ ...current, ...NO_SERIES, state: 'none' });
     default:
-      return step(standing);
+      return step(current);
   }
 }
 
 const NO_SERIES = { refusal: null, seriesAtMs: null, nextAttemptAtMs: null } as const;
 
-const isBegun = ({ seriesAtMs }: CertificateStanding, atMs: EpochMs): boolean =>
-  seriesAtMs === null || seriesAtMs <= atMs;
+const isBegun = ({ seriesAtMs }: IssuanceState, atMs: EpochMs): boolean => seriesAtMs === null || seriesAtMs <= atMs;
 
-function refusePending(standing: CertificateStanding, event: Refused): CertificateStep {
-  const seriesAtMs = Math.min(standing.seriesAtMs ?? event.atMs, event.atMs);
+function refusePending(current: IssuanceState, event: Refused): CertificateStep {
+  const seriesAtMs = Math.min(current.seriesAtMs ?? event.atMs, event.atMs);
   if (event.atMs - seriesAtMs >= ATTEMPTS_GIVEN_UP_AFTER_MS) {
-    return step({ ...standing, ...NO_SERIES, state: 'failed', refusal: timedOut(event) });
+    return step({ ...current, ...NO_SERIES, state: 'failed', refusal: timedOut(event) });
   }
   const nextAttemptAtMs = Math.min(event.atMs + ATTEMPT_INTERVAL_MS, seriesAtMs + ATTEMPTS_GIVEN_UP_AFTER_MS);
-  return step({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+  return step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
 }
 
 const timedOut = ({ message }: Refused) => ({
@@ -137,83 +136,83 @@ const timedOut = ({ message }: Refused) => ({
   message: `No certificate could be issued within ${ATTEMPTS_GIVEN_UP_AFTER_MS / MINUTE_MS} minutes. The last attempt: ${message}`,
 });
 
-function fromIssued(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
+function fromIssued(current: IssuanceState, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'reverified':
-      return step(standing, standing.refusal !== null);
+      return step(current, current.refusal !== null);
     case 'attempt_due':
     case 'renewal_due':
-      return step({ ...standing, seriesAtMs: standing.seriesAtMs ?? event.atMs }, true);
+      return step({ ...current, seriesAtMs: current.seriesAtMs ?? event.atMs }, true);
     case 'issued':
       return hold(event);
     case 'refused':
-      return refuseRenewal(standing, event);
+      return refuseRenewal(current, event);
     case 'not_after_passed':
-      return step({ ...standing, state: 'expired', seriesAtMs: null });
+      return step({ ...current, state: 'expired', seriesAtMs: null });
     case 'suspended':
-      return step({ ...standing, ...NO_SERIES });
+      return step({ ...current, ...NO_SERIES });
     case 'returned':
-      return step({ ...standing, nextAttemptAtMs: standing.renewAtMs });
+      return step({ ...current, nextAttemptAtMs: current.renewAtMs });
     default:
-      return step(standing);
+      return step(current);
   }
 }
 
-function refuseRenewal(standing: CertificateStanding, event: Refused): CertificateStep {
-  const seriesAtMs = Math.min(standing.seriesAtMs ?? event.atMs, event.atMs);
+function refuseRenewal(current: IssuanceState, event: Refused): CertificateStep {
+  const seriesAtMs = Math.min(current.seriesAtMs ?? event.atMs, event.atMs);
   const often = event.atMs - seriesAtMs < ATTEMPTS_GIVEN_UP_AFTER_MS;
   const nextAttemptAtMs = event.atMs + (often ? ATTEMPT_INTERVAL_MS : RENEWAL_RETRY_MS);
-  return step({ ...standing, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+  return step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
 }
 
-function fromFailed(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
+function fromFailed(current: IssuanceState, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'hostname_verified':
     case 'reverified':
-      return begin(standing, event.atMs, event.delayMs);
+      return begin(current, event.atMs, event.delayMs);
     case 'issued':
       return hold(event);
     default:
-      return step(standing);
+      return step(current);
   }
 }
 
-function fromExpired(standing: CertificateStanding, event: CertificateEvent): CertificateStep {
+function fromExpired(current: IssuanceState, event: CertificateEvent): CertificateStep {
   switch (event.type) {
     case 'hostname_verified':
     case 'reverified':
-      return begin(standing, event.atMs, event.delayMs);
+      return begin(current, event.atMs, event.delayMs);
     case 'attempt_due':
     case 'renewal_due':
-      return step(standing, true);
+      return step(current, true);
     case 'issued':
       return hold(event);
     case 'refused':
-      return step({ ...standing, refusal: refusalOf(event), nextAttemptAtMs: event.atMs + RENEWAL_RETRY_MS });
+      return step({ ...current, refusal: refusalOf(event), nextAttemptAtMs: event.atMs + RENEWAL_RETRY_MS });
     case 'suspended':
-      return step({ ...standing, nextAttemptAtMs: null });
+      return step({ ...current, nextAttemptAtMs: null });
     case 'returned':
-      return step({ ...standing, nextAttemptAtMs: standing.renewAtMs });
+      return step({ ...current, nextAttemptAtMs: current.renewAtMs });
     default:
-      return step(standing);
+      return step(current);
   }
 }
 
-/** The next moment at which something becomes of the certificate by itself. */
-export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: CertificateStanding): EpochMs | null {
+/** When the certificate's state next changes on its own. */
+export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: IssuanceState): EpochMs | null {
   if (state !== 'issued' || notAfterMs === null) return nextAttemptAtMs;
   return nextAttemptAtMs === null ? notAfterMs : Math.min(nextAttemptAtMs, notAfterMs);
 }
 
 /**
- * The same in two kinds. `repeatingMs` belongs to a row that goes on by itself for as long as nothing changes: renewals of
- * a healthy certificate, daily retries. When the clock jumps over many of them, the last one is enough.
+ * The same moment by kind. `repeatingMs` belongs to a repeating schedule (renewals of a healthy certificate, daily
+ * retries), of which a clock jump needs to run only the last.
  */
-export function certificateTimes(standing: CertificateStanding): {
+export function certificateTimes(current: IssuanceState): {
   repeatingMs: EpochMs | null;
   onceMs: EpochMs | null;
 } {
-  const { state, refusal, seriesAtMs, nextAttemptAtMs, notAfterMs } = standing;
+  const { state, refusal, seriesAtMs, nextAttemptAtMs, notAfterMs } = current;
   const isHealthy = state === 'issued' && refusal === null && seriesAtMs === null;
   if (nextAttemptAtMs !== null && (isHealthy || state === 'expired')) {
     return { repeatingMs: nextAttemptAtMs, onceMs: null };
@@ -221,13 +220,13 @@ export function certificateTimes(standing: CertificateStanding): {
   const isRetriedDaily =
     state === 'issued' && (nextAttemptAtMs ?? 0) - (seriesAtMs ?? Infinity) > ATTEMPTS_GIVEN_UP_AFTER_MS;
   if (isRetriedDaily) return { repeatingMs: nextAttemptAtMs, onceMs: notAfterMs };
-  return { repeatingMs: null, onceMs: certificateDueMs(standing) };
+  return { repeatingMs: null, onceMs: certificateDueMs(current) };
 }
 
-/** What has become due by `atMs`, or null. */
-export function certificateEventDue(standing: CertificateStanding, atMs: EpochMs): CertificateEvent | null {
-  const { state, seriesAtMs, nextAttemptAtMs, notAfterMs } = standing;
-  // An attempt comes before the end, so that a jump over both renews instead of expiring.
+/** The event that is due by `atMs`, or null. */
+export function certificateEventDue(current: IssuanceState, atMs: EpochMs): CertificateEvent | null {
+  const { state, seriesAtMs, nextAttemptAtMs, notAfterMs } = current;
+  // Attempts come before expiry: a jump over both renews the certificate.
   if (nextAttemptAtMs !== null && nextAttemptAtMs <= atMs) {
     if (state === 'issued' && seriesAtMs === null) return { type: 'renewal_due', atMs };
     if (state !== 'issued' || notAfterMs === null || atMs < notAfterMs) return { type: 'attempt_due', atMs };

@@ -2,7 +2,7 @@ import type { Check, CheckCode } from '../contract/domains.ts';
 import type { LookupFailure } from '../model/dns-lookup.ts';
 import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
 
-/** What a check of the hostname, before its certificate, can find, in the order in which it is told. */
+/** The problems that a check of the hostname can find before its certificate, in display order. */
 export const VERIFICATION_CODES = [
   'no_record',
   'lookup_failed',
@@ -20,38 +20,38 @@ export const VERIFICATION_CODES = [
 
 export type VerificationCode = (typeof VERIFICATION_CODES)[number];
 
-/** A check of verification; `code` names what was looked at, `outcome` what came of it. */
+/** A check of verification; `code` names what was checked, `outcome` the result. */
 export type VerificationCheck = Check & { code: VerificationCode };
 
 export const inOrder = (checks: readonly VerificationCheck[]): VerificationCheck[] =>
   VERIFICATION_CODES.flatMap((code) => checks.filter((check) => check.code === code));
 
-/** `unknown`: a question was not answered, and nothing else speaks against the domain. */
+/** `unknown`: a query went unanswered, and no other check failed. */
 export type VerificationVerdict = 'ok' | 'failed' | 'unknown';
 
-/** What the lifecycle goes by. No checks at all are no knowledge. */
+/** The result that drives the lifecycle; `unknown` without any checks. */
 export function verdictOf(checks: readonly Check[]): VerificationVerdict {
   if (checks.some(({ outcome }) => outcome === 'failed')) return 'failed';
   return checks.length === 0 || checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'ok';
 }
 
-/** Whether nothing wrong was seen, only nothing yet: such a domain is `pending`, not `misconfigured`. */
+/** Whether records are only missing and none is wrong; such a domain is `pending`, not `misconfigured`. */
 export const hasFoundNothing = (checks: readonly Check[]): boolean =>
   verdictOf(checks) !== 'ok' &&
   checks.every(({ code, outcome }) => outcome !== 'failed' || code === 'no_record' || code === 'not_propagated');
 
-/** What the fixes of one domain are written with. */
+/** The values that fixes for one domain are phrased with. */
 export interface Wanted {
   hostname: string;
-  /** The record that should be there: `CNAME cname.vivarium.localhost`. */
+  /** The expected record: `CNAME cname.vivarium.localhost`. */
   expected: string;
-  /** The same as a line of the zone: `www CNAME cname.vivarium.localhost`. */
+  /** The same record as a zone-file line: `www CNAME cname.vivarium.localhost`. */
   line: string;
-  /** The zone that the line belongs into. */
+  /** The zone of that line. */
   zone: string;
 }
 
-/** Nothing at the name at all; `missing` names the types that were asked for. */
+/** The name has no records at all; `missing` names the queried types. */
 export function noRecordCheck(wanted: Wanted, { end, source }: Resolution, missing: string): VerificationCheck {
   const { hostname, expected, line, zone } = wanted;
   const check = { code: 'no_record', outcome: 'failed', expected } as const;
@@ -67,8 +67,8 @@ export function noRecordCheck(wanted: Wanted, { end, source }: Resolution, missi
       return {
         ...check,
         found: `delegated to ${end.servers.join(', ')}`,
-        message: `${hostname} is ${delegationText(hostname, end)}, so the zone ${zone} has no say in it.`,
-        fix: `Remove the NS records of ${end.cut} from the zone ${zone}, and have this record there: ${line}${end.cut === hostname ? '' : `. Or create the zone ${end.cut} here for the names below it.`}`,
+        message: `${hostname} is ${delegationText(hostname, end)}, so the zone ${zone} does not apply to it.`,
+        fix: `Remove the NS records of ${end.cut} from the zone ${zone}, and add this record there: ${line}${end.cut === hostname ? '' : `. Or create the zone ${end.cut} here for the names below it.`}`,
       };
     case 'nxdomain':
       return {
@@ -87,7 +87,7 @@ export function noRecordCheck(wanted: Wanted, { end, source }: Resolution, missi
   }
 }
 
-/** A loop, or a chain without an end; null when the resolution is neither. */
+/** A CNAME loop or an endless chain; null for any other resolution. */
 export function chainCheck(wanted: Wanted, { name, chain, end }: Resolution): VerificationCheck | null {
   const found = [name, ...chain].join(' → ');
   const base = { outcome: 'failed', expected: wanted.expected, found } as const;
@@ -95,16 +95,16 @@ export function chainCheck(wanted: Wanted, { name, chain, end }: Resolution): Ve
     return {
       ...base,
       code: 'chain_loop',
-      message: `The CNAMEs from ${name} lead around in a circle, so they end nowhere.`,
-      fix: `Break the circle with this record in the zone ${wanted.zone}: ${wanted.line}`,
+      message: `The CNAMEs from ${name} form a loop and never resolve.`,
+      fix: `Break the loop with this record in the zone ${wanted.zone}: ${wanted.line}`,
     };
   }
   if (end.kind !== 'too_long') return null;
   return {
     ...base,
     code: 'chain_too_long',
-    message: `More than ${CNAME_HOPS_MAX} CNAMEs follow one another from ${name}; resolvers give up on such chains.`,
-    fix: `Go there directly, with this record in the zone ${wanted.zone}: ${wanted.line}`,
+    message: `More than ${CNAME_HOPS_MAX} CNAMEs follow ${name}; resolvers give up on such chains.`,
+    fix: `Point to the target directly with this record in the zone ${wanted.zone}: ${wanted.line}`,
   };
 }
 
@@ -112,7 +112,7 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
   servfail: {
     found: 'SERVFAIL',
     happened: 'was answered with SERVFAIL',
-    fix: 'Look for what is broken at the name servers of the zone (an ALIAS that leads nowhere, DNSSEC, a server that is down), then re-verify.',
+    fix: 'Check the zone’s name servers (a broken ALIAS, DNSSEC, a server that is down), then re-verify.',
   },
   refused: {
     found: 'REFUSED',
@@ -124,16 +124,16 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
     happened: 'was answered with a referral to other servers only',
     fix: 'Choose a resolver in the settings that answers recursive questions, then re-verify.',
   },
-  rcode: { found: 'an error', happened: 'was answered with an error', fix: 'Ask again in a while: re-verify.' },
+  rcode: { found: 'an error', happened: 'was answered with an error', fix: 'Re-verify later.' },
   timeout: {
     found: 'no answer in time',
     happened: 'was not answered in time',
-    fix: 'See whether the resolver in the settings runs and can be reached, then re-verify.',
+    fix: 'Check that the resolver in the settings is running and reachable, then re-verify.',
   },
   unreachable: {
     found: 'resolver unreachable',
-    happened: 'could not be brought',
-    fix: 'See whether the resolver in the settings is right and can be reached, then re-verify.',
+    happened: 'could not be sent',
+    fix: 'Check that the resolver in the settings is correct and reachable, then re-verify.',
   },
   malformed: {
     found: 'unreadable answer',
@@ -142,24 +142,24 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
   },
   chain_loop: {
     found: 'a loop of CNAMEs',
-    happened: 'leads around in a loop of CNAMEs',
+    happened: 'ended in a loop of CNAMEs',
     fix: 'Break the loop at the name where it begins, then re-verify.',
   },
   chain_too_long: {
     found: 'too many CNAMEs',
-    happened: 'leads through too many CNAMEs',
+    happened: 'led through too many CNAMEs',
     fix: 'Shorten the chain of CNAMEs, then re-verify.',
   },
 };
 
-/** The failure of a resolution; a chain without an end counts as one where only its end was wanted. Null: it succeeded. */
+/** The failure of a resolution, or null. An endless chain counts as a failure when only its end was wanted. */
 function failureOf({ end }: Resolution): { reason: LookupFailure; detail?: string } | null {
   if (end.kind === 'failed') return end;
   if (end.kind === 'loop') return { reason: 'chain_loop' };
   return end.kind === 'too_long' ? { reason: 'chain_too_long' } : null;
 }
 
-/** Questions that were not answered, told as one check by the first of them; null when there is none. */
+/** One check for all unanswered queries, with the message of the first; null when all were answered. */
 export function lookupCheck(resolutions: readonly Resolution[], expected: string): VerificationCheck | null {
   const failed = resolutions.flatMap((resolution) => {
     const failure = failureOf(resolution);
@@ -184,5 +184,5 @@ export function lookupCheck(resolutions: readonly Resolution[], expected: string
   };
 }
 
-/** A resolution along CNAMEs in words: `a.example.net → b.example.net`. */
+/** The CNAME chain of a resolution in words: `a.example.net → b.example.net`. */
 export const chainText = (chain: readonly string[]): string => chain.join(' → ');

@@ -1,13 +1,13 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check } from '../contract/domains.ts';
 import type { Leaf } from '../model/leaf.ts';
-import type { CertificateStanding } from './certificate-machine.ts';
-import type { HostnameStanding } from './hostname-machine.ts';
+import type { IssuanceState } from './certificate-machine.ts';
+import type { HostnameState } from './hostname-machine.ts';
 import type { DomainKind } from './public-suffix.ts';
 
-/** A hostname that is attached to a project: a value, replaced as a whole at every change. */
-export interface AttachedDomain extends HostnameStanding {
-  /** Never given twice, unlike a hostname, which can be attached again. */
+/** A hostname attached to a project: an immutable value, replaced at every change. */
+export interface AttachedDomain extends HostnameState {
+  /** Never reused, unlike a hostname, which can be attached again. */
   readonly id: string;
   /** In normal form. */
   readonly hostname: string;
@@ -16,18 +16,18 @@ export interface AttachedDomain extends HostnameStanding {
   readonly attachedAtMs: EpochMs;
   readonly lastCheckedAtMs: EpochMs | null;
   readonly nextCheckAtMs: EpochMs | null;
-  /** Of the DNS, as they were when it was last looked at. */
+  /** The DNS checks of the last verification. */
   readonly checks: readonly Check[];
-  /** Of what stands between the hostname and its certificate. */
+  /** The checks of issuance. */
   readonly certificateChecks: readonly Check[];
-  readonly certificate: CertificateStanding;
+  readonly certificate: IssuanceState;
 }
 
-/** What is stored of domains. Every method is durable when it returns. */
+/** Storage of domains. Every method is durable when it returns. */
 export interface DomainRows {
   list(): AttachedDomain[];
   insert(row: AttachedDomain): void;
-  /** All of it, or nothing; domains that are gone are left alone. */
+  /** Stores all of them or none; ignores domains that no longer exist. */
   update(changes: readonly DomainChange[]): void;
   remove(id: string): void;
   leaf(hostname: string): Leaf | null;
@@ -35,42 +35,42 @@ export interface DomainRows {
 
 export interface DomainChange {
   readonly row: AttachedDomain;
-  /** A new leaf; null leaves the one that is held. */
+  /** A new leaf; null keeps the current one. */
   readonly leaf: Leaf | null;
 }
 
-/** The attached domains in memory, in step with what is stored. */
+/** The attached domains in memory, in step with the store. */
 export interface DomainSet {
   get(hostname: string): AttachedDomain | null;
-  /** The same domain as it is now; null when it is gone, even if its hostname is attached again. */
+  /** The current value of the same domain; null once it is removed, even if its hostname is attached again. */
   current(domain: Pick<AttachedDomain, 'id' | 'hostname'>): AttachedDomain | null;
   list(): AttachedDomain[];
   leaf(hostname: string): Leaf | null;
   readonly size: number;
   insert(domain: AttachedDomain): void;
-  /** In force here at once; durable with the next `commit`. A domain that is gone stays so. */
+  /** Takes effect in memory now and is durable after the next `commit`. Ignores removed domains. */
   put(domain: AttachedDomain, leaf?: Leaf | null): void;
-  /** Resolves when everything that was put is stored and published; what is put meanwhile shares the write. */
+  /** Resolves when all pending changes are stored and published; changes put meanwhile share the write. */
   commit(): Promise<void>;
-  /** The same at once. @throws what the store throws; what was put is taken back then. */
+  /** Stores and publishes synchronously. @throws the store's errors, after reverting the changes. */
   commitNow(): void;
   remove(domain: AttachedDomain): void;
-  /** Forgets the domains of a project that is not stored any more. */
+  /** Drops the domains of a project that has been removed from the store. */
   forget(projectId: string): AttachedDomain[];
 }
 
 /**
- * Writes are grouped: a synchronous write costs about a millisecond on a disk, however much is in it, so domains that
- * are verified at the same time are stored and published together.
+ * Groups writes: a synchronous write takes about a millisecond on a disk regardless of its size, so domains verified at
+ * the same time are stored and published together.
  */
 export function createDomainSet(options: {
   rows: DomainRows;
-  /** Called after a write with the domains as they were and are. */
+  /** Called after a write with the old and new values. */
   onCommitted: (changes: readonly DomainTransition[]) => void;
 }): DomainSet {
   const { rows } = options;
   const domains = new Map(rows.list().map((domain) => [domain.hostname, domain]));
-  /** What is stored of the domains that have been put since. */
+  /** The stored values of the domains that changed since the last write. */
   const stored = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
   let waiting: PromiseWithResolvers<undefined> | null = null;
@@ -138,7 +138,7 @@ export function createDomainSet(options: {
           try {
             commitNow();
           } catch {
-            // Told to those who wait.
+            // The waiting callers report the error.
           }
         });
       }

@@ -3,15 +3,15 @@ import type { EpochMs } from '../base/clock.ts';
 import type { DomainState } from '../contract/domains.ts';
 import type { VerificationVerdict } from './checks.ts';
 
-/** How often an attached domain is looked at again. */
+/** How often an attached domain is re-verified. */
 export const RECHECK_INTERVAL_MS = DAY_MS;
 
-/** Where a hostname stands, apart from its certificate. */
-export interface HostnameStanding {
+/** The state of a hostname, apart from its certificate. */
+export interface HostnameState {
   readonly state: DomainState;
-  /** What the hostname returns to when its plan does; null unless it is suspended. */
+  /** The state to restore after a suspension; null unless suspended. */
   readonly stateBefore: Exclude<DomainState, 'suspended'> | null;
-  /** When it last became verified; null when it never was since it was attached. */
+  /** When it last became verified; null if never since it was attached. */
   readonly verifiedAtMs: EpochMs | null;
 }
 
@@ -20,56 +20,55 @@ export type HostnameEvent =
       readonly type: 'checked';
       readonly atMs: EpochMs;
       readonly verdict: VerificationVerdict;
-      /** Nothing wrong was seen, only nothing yet. */
+      /** Records are missing, but none is wrong. */
       readonly hasFoundNothing: boolean;
     }
   | { readonly type: 'plan_lost' | 'plan_returned' };
 
-export const ATTACHED: HostnameStanding = { state: 'pending', stateBefore: null, verifiedAtMs: null };
+export const ATTACHED: HostnameState = { state: 'pending', stateBefore: null, verifiedAtMs: null };
 
-/** Whoever was verified once is served for as long as it is attached and its plan allows it: visitors may still arrive. */
-export const isServed = ({ state, verifiedAtMs }: HostnameStanding): boolean =>
+/** A hostname verified once is served until it is removed or suspended: clients may have cached its DNS. */
+export const isServed = ({ state, verifiedAtMs }: HostnameState): boolean =>
   state !== 'suspended' && verifiedAtMs !== null;
 
-/** The transitions of a hostname: total, and pure. Returns `standing` itself where the event changes nothing. */
-export function nextHostname(standing: HostnameStanding, event: HostnameEvent): HostnameStanding {
-  const { state, stateBefore } = standing;
+/** The transitions of a hostname: total and pure. Returns `current` itself when the event changes nothing. */
+export function nextHostname(current: HostnameState, event: HostnameEvent): HostnameState {
+  const { state, stateBefore } = current;
   switch (event.type) {
     case 'checked':
-      return state === 'suspended' ? standing : afterCheck(standing, event);
+      return state === 'suspended' ? current : afterCheck(current, event);
     case 'plan_lost':
-      return state === 'suspended' ? standing : { ...standing, state: 'suspended', stateBefore: state };
+      return state === 'suspended' ? current : { ...current, state: 'suspended', stateBefore: state };
     case 'plan_returned':
-      // It is served again at once, as it was; what has become of its DNS meanwhile, the next check finds out.
-      return state === 'suspended' ? { ...standing, state: stateBefore ?? 'pending', stateBefore: null } : standing;
+      // Serves it again at once in its previous state; the next check updates that state.
+      return state === 'suspended' ? { ...current, state: stateBefore ?? 'pending', stateBefore: null } : current;
   }
 }
 
 function afterCheck(
-  standing: HostnameStanding,
+  current: HostnameState,
   { verdict, hasFoundNothing, atMs }: Extract<HostnameEvent, { type: 'checked' }>,
-): HostnameStanding {
+): HostnameState {
   switch (verdict) {
     case 'ok':
-      return standing.state === 'verified' ? standing : { state: 'verified', stateBefore: null, verifiedAtMs: atMs };
+      return current.state === 'verified' ? current : { state: 'verified', stateBefore: null, verifiedAtMs: atMs };
     case 'failed': {
-      // A record that was there and is gone is a wrong one: only a hostname that never was verified is waited for.
-      const state = hasFoundNothing && standing.verifiedAtMs === null ? 'pending' : 'misconfigured';
-      return state === standing.state ? standing : { ...standing, state };
+      // A record that disappeared counts as wrong; `pending` is only for hostnames that were never verified.
+      const state = hasFoundNothing && current.verifiedAtMs === null ? 'pending' : 'misconfigured';
+      return state === current.state ? current : { ...current, state };
     }
     case 'unknown':
-      return standing;
+      return current;
   }
 }
 
 /**
- * Why nothing is served at a hostname although it is attached, and what to do, for the answer to a request there; null
- * when it is served.
+ * Why an attached hostname is not served, and what to do, for the answer to a request there; null when it is served.
  */
-export function whyUnserved(domain: HostnameStanding & { hostname: string }, projectName: string): string | null {
+export function whyUnserved(domain: HostnameState & { hostname: string }, projectName: string): string | null {
   if (isServed(domain)) return null;
   const attached = `${domain.hostname} is attached to the project "${projectName}"`;
   return domain.state === 'suspended'
     ? `${attached} and suspended: the project’s plan has no custom domains. Change it to Pro, Business or Enterprise.`
-    : `${attached}, and its DNS was not yet seen to lead here. Verify the domain: its checks say what is missing.`;
+    : `${attached}, but its DNS does not lead here yet. Verify the domain: its checks name what is missing.`;
 }

@@ -11,7 +11,7 @@ import {
 } from '../base/hostname.ts';
 import { apexOf, isPublicSuffix, kindOf, type DomainKind } from './public-suffix.ts';
 
-/** Which rule a hostname breaks; faults of syntax are those of `normalizeHostname`. */
+/** Which rule a hostname breaks; `normalizeHostname` defines the syntax faults. */
 export type HostnameRule =
   | HostnameFault
   | 'address'
@@ -33,15 +33,14 @@ export interface HostnameRefusal {
 export type HostnameVerdict =
   { ok: true; hostname: string; kind: DomainKind; apex: string } | { ok: false; refusal: HostnameRefusal };
 
-/** What of a wrong hostname is quoted back; the contract lets 1,000 characters in. */
+/** How much of an invalid hostname is quoted; the contract accepts 1,000 characters. */
 const QUOTED_CHARACTERS_MAX = 100;
 
 /**
- * Whether a hostname can be attached at all, whoever wants it: the first rule that it breaks, or its normal form with
- * its kind. In this order: what was meant to be something else (URL, address, wildcard), syntax, labels that no CA may
- * certify, reserved names, single labels, public suffixes.
+ * Whether any project can attach a hostname: the first rule that it breaks, or its normal form and kind. Order: URLs,
+ * addresses and wildcards; syntax; labels that no CA may certify; reserved names; single labels; public suffixes.
  */
-export function judgeHostname(text: string): HostnameVerdict {
+export function evaluateHostname(text: string): HostnameVerdict {
   const refusal = shapeRefusal(text.trim());
   if (refusal !== null) return { ok: false, refusal };
   const result = normalizeHostname(text.trim());
@@ -60,16 +59,16 @@ const invalid = (rule: HostnameRule, message: string, fix: string): HostnameRefu
   fix,
 });
 
-/** What would not be seen, or would act on a terminal. */
+/** Invisible characters, and those that a terminal would interpret. */
 const UNSEEN = /(?! )[\p{C}\p{Z}]/gu;
 
-/** Cut where it is too long, with what cannot be seen as `\u{200d}`. */
+/** Cuts a long text and escapes invisible characters as `\u{200d}`. */
 function quote(text: string): string {
   const shown = text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
   return `"${shown.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`)}"`;
 }
 
-/** Things that are well formed as something else, and deserve a better word than "bad character". */
+/** Well-formed values of another kind, which get a more specific message than "bad character". */
 function shapeRefusal(text: string): HostnameRefusal | null {
   if (isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0) {
     return invalid(
@@ -91,12 +90,12 @@ function shapeRefusal(text: string): HostnameRefusal | null {
   if (host === null) return null;
   return invalid(
     'url',
-    `${quote(text)} is more than a hostname: a domain has no scheme, port, path or user in it.`,
+    `${quote(text)} is more than a hostname: remove the scheme, port, path and user.`,
     host === '' ? 'Write the hostname alone, such as www.example.test.' : `Write only ${host}.`,
   );
 }
 
-/** The host of what looks like a URL or `host:port`, empty when it has none; null when it does not look like one. */
+/** The host of a URL or `host:port`, empty when it has none; null for other texts. */
 function hostOfUrl(text: string): string | null {
   if (!/[/:@?#]/.test(text)) return null;
   const url = URL.parse(text.includes('//') ? text : `http://${text}`);
@@ -114,7 +113,7 @@ function syntaxRefusal({ fault, label = '' }: Wrong, text: string): HostnameRefu
 const SYNTAX_TEXTS: Record<HostnameFault, (label: string, text: string) => [message: string, fix: string]> = {
   empty: () => ['The hostname is empty.', 'Write a hostname such as www.example.test.'],
   not_text: (_label, text) => [
-    `${quote(text)} has characters that no internationalised domain name can have (UTS #46).`,
+    `${quote(text)} has characters that internationalised domain names do not allow (UTS #46).`,
     'Write letters and digits of one script, joined by hyphens and dots; or the A-label that begins with xn--.',
   ],
   too_long: (_label, text) => [
@@ -142,25 +141,25 @@ const SYNTAX_TEXTS: Record<HostnameFault, (label: string, text: string) => [mess
     'Put hyphens only between letters and digits.',
   ],
   all_numeric: (_label, text) => [
-    `${quote(text)} ends with a number, so browsers take it for an IPv4 address.`,
+    `${quote(text)} ends with a number, so browsers treat it as an IPv4 address.`,
     'End the hostname with a suffix that has a letter in it, such as .test.',
   ],
 };
 
-/** Labels that are well formed and that no public CA may put into a certificate (RFC 5890 §2.3.1). */
+/** Well-formed labels that no public CA may certify (RFC 5890 §2.3.1). */
 function labelRefusal(hostname: string): HostnameRefusal | null {
   for (const label of hostname.split('.')) {
     if (label.startsWith('xn--') && domainToUnicode(label) === label) {
       return invalid(
         'bad_a_label',
-        `The label ${quote(label)} begins like an internationalised one, and does not decode to any text (RFC 3492).`,
-        'Write the name in its own script, and it is converted; or copy the A-label again.',
+        `The label ${quote(label)} begins like an internationalised one but does not decode (RFC 3492).`,
+        'Write the name in its own script, or copy the A-label again.',
       );
     }
     if (label.slice(2, 4) === '--' && !label.startsWith('xn--')) {
       return invalid(
         'reserved_label',
-        `The label ${quote(label)} has hyphens as its third and fourth character, which is kept for encodings such as xn-- (RFC 5891 §4.2.3.1); CAs refuse it.`,
+        `The label ${quote(label)} has hyphens as its third and fourth characters, which are reserved for encodings such as xn-- (RFC 5891 §4.2.3.1); CAs refuse it.`,
         `Use one hyphen there: ${label.slice(0, 2)}-${label.slice(4)}.`,
       );
     }
@@ -188,7 +187,7 @@ function nameRefusal(hostname: string): HostnameRefusal | null {
   if (isPublicSuffix(hostname)) {
     return invalid(
       'public_suffix',
-      `${quote(hostname)} is a public suffix: its names are registered by many owners, and it belongs to none of them.`,
+      `${quote(hostname)} is a public suffix: its names have many owners, and it belongs to none of them.`,
       `Attach a name registered below it, such as shop.${hostname}.`,
     );
   }
@@ -197,17 +196,17 @@ function nameRefusal(hostname: string): HostnameRefusal | null {
 
 interface ReservedName {
   suffix: string;
-  /** Whether the name alone is kept, and those below it are free. */
+  /** Whether only the name itself is reserved, and names below it are available. */
   only?: true;
-  /** Names below the suffix that are free all the same. */
+  /** Names below the suffix that are available nevertheless. */
   except?: string;
   /** Completes the sentence "`www.example.local` …". */
   why: string;
 }
 
 /**
- * Names that no customer can own. `.test`, `.example`, `.internal` and names below `.localhost` are not among them:
- * they are what one attaches here. The first match counts.
+ * Reserved names. `.test`, `.example`, `.internal` and names below `.localhost` are left out, because they are the
+ * names to attach here. The first match applies.
  */
 const RESERVED: readonly ReservedName[] = [
   { suffix: PLATFORM_ZONE, why: 'belongs to the platform: projects get their hostnames there by their slugs' },
@@ -222,13 +221,13 @@ const RESERVED: readonly ReservedName[] = [
     why: 'ends with "local", which is looked up by multicast on the local link (RFC 6762), not in the DNS',
   },
   { suffix: 'onion', why: 'ends with "onion", which is looked up in Tor (RFC 7686), not in the DNS' },
-  { suffix: 'alt', why: 'ends with "alt", which is kept for names outside the DNS (RFC 9476)' },
+  { suffix: 'alt', why: 'ends with "alt", which is reserved for names outside the DNS (RFC 9476)' },
   { suffix: 'in-addr.arpa', why: 'is the reverse name of an IPv4 address, not a hostname' },
   { suffix: 'ip6.arpa', why: 'is the reverse name of an IPv6 address, not a hostname' },
-  { suffix: 'arpa', except: 'home.arpa', why: 'ends with "arpa", which the DNS keeps for itself (RFC 3172)' },
+  { suffix: 'arpa', except: 'home.arpa', why: 'ends with "arpa", which is reserved for DNS infrastructure (RFC 3172)' },
 ];
 
-/** Why nobody can attach a hostname in normal form; null when it is free. */
+/** Why a hostname in normal form cannot be attached by any customer; null when it can. */
 export function reservedReason(hostname: string): string | null {
   const match = RESERVED.find(({ suffix, only, except }) => {
     if (only) return hostname === suffix;

@@ -11,28 +11,28 @@ import type { AttachedDomain } from './domain-set.ts';
 import { type Leaf, renewAtMs } from '../model/leaf.ts';
 import { apexOf } from './public-suffix.ts';
 
-/** The CA, as far as custom domains need it. */
+/** The part of the CA that custom domains use. */
 export interface CertificateIssuer {
-  /** Whether the root's name constraints let it sign for a hostname. */
+  /** Whether the root's name constraints permit a hostname. */
   permits(hostname: string): boolean;
   /** @throws VivariumError when it can't. */
   issue(hostname: string): Leaf;
 }
 
-/** What came of an attempt; `event` is for the certificate machine. */
+/** The result of an attempt; `event` is for the certificate machine. */
 export interface Attempt {
   event: Extract<CertificateEvent, { type: 'issued' | 'refused' }>;
   checks: readonly Check[];
   leaf: Leaf | null;
 }
 
-/** Whether CAA lets the CA issue, asked of the DNS. */
+/** Whether CAA permits the CA to issue, according to the DNS. */
 export async function gateCheck(dns: DnsLookup, hostname: string, identity: CaaIssuer): Promise<Check> {
   const verdict = await explainCaa({ ...identity, hostname, lookup: caaLookupOver(dns) });
   return caaCheck(verdict, identity.issuer);
 }
 
-/** The verdict of a CAA walk as a check of the domain: what stands between it and its certificate. */
+/** The verdict of a CAA walk as a check of the domain. */
 export function caaCheck(verdict: CaaVerdict, issuer: string): Check {
   const expected = `${issuer} may issue`;
   const found = verdict.decisive.join('; ');
@@ -60,8 +60,8 @@ export function caaCheck(verdict: CaaVerdict, issuer: string): Check {
 }
 
 /**
- * Issues, or says why not: first what the DNS of the hostname says, then CAA (RFC 8659), then the root's own constraints.
- * Synchronous, so that nothing can happen to the domain between the decision and the leaf.
+ * Issues a leaf or explains the refusal. Checks the hostname's DNS, then CAA (RFC 8659), then the root's constraints.
+ * Synchronous: the domain cannot change between the decision and the leaf.
  */
 export function attemptToIssue(
   domain: AttachedDomain,
@@ -96,7 +96,7 @@ export function attemptToIssue(
   }
 }
 
-/** A root that could sign for any name would be worth stealing; so this one is told for whom it may. */
+/** A root limited by name constraints is of little use to a thief. */
 export function suffixCheck(hostname: string, issuer: Pick<CertificateIssuer, 'permits'>): Check | null {
   if (issuer.permits(hostname)) return null;
   const suffix = apexOf(hostname);
@@ -106,6 +106,6 @@ export function suffixCheck(hostname: string, issuer: Pick<CertificateIssuer, 'p
     expected: `a root that may sign for ${hostname}`,
     found: `${suffix} is not among its permitted suffixes`,
     message: `The root’s name constraints exclude ${hostname}, so no client that trusts it would accept the certificate.`,
-    fix: `Extend the root with ca.extend {"suffix": "${suffix}"}, and trust its new certificate: this one follows by itself. Or attach a name under .test.`,
+    fix: `Extend the root with ca.extend {"suffix": "${suffix}"}, and trust its new certificate; this one is then issued automatically. Or attach a name under .test.`,
   };
 }

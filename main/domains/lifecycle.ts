@@ -3,24 +3,24 @@ import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import type { Plan } from '../contract/projects.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { judgeAttach, type AttachVerdict } from './attach-rules.ts';
+import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { createDomainSet, type DomainRows, type DomainTransition, type AttachedDomain } from './domain-set.ts';
 import type { Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
-import { judgeHostname } from './hostname-rules.ts';
+import { evaluateHostname } from './hostname-rules.ts';
 import { createSchedule, isCheckDue } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
 import { createHostnameTurns } from './turns.ts';
 import { createVerifier, type VerifierOptions } from './verify.ts';
 
-/** Domains of one Vivarium, of all projects; memory and the route table are made for this many. */
+/** The maximum number of domains over all projects; memory and the route table are sized for it. */
 export const DOMAINS_MAX = 20_000;
 
-/** After a fault of ours or of the store, so that what is due does not become due again at once. */
+/** Delays what is due after an internal or store failure, to avoid a tight loop. */
 const FAULT_RETRY_MS = 5 * 60_000;
 
-/** The project as attaching judges it. */
+/** The part of a project that attach rules need. */
 export interface DomainProject {
   id: string;
   name: string;
@@ -34,46 +34,46 @@ export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains
   log: Log;
   rows: DomainRows;
   project: (projectId: string) => DomainProject | null;
-  /** Puts what is served into effect; in force when it returns. */
+  /** Publishes the served domains; in force when it returns. */
   publish: () => void;
-  /** Called before `publish` when a hostname is released: nothing of its project may lead to it any more. */
+  /** Called before `publish` when a hostname is released, to remove everything of its project that leads to it. */
   onRemoved: (domain: AttachedDomain) => void;
-  /** A domain, or its certificate, is not as it was. */
+  /** Called when a domain or its certificate has changed. */
   onChanged: (what: 'domain' | 'certificate', domain: AttachedDomain) => void;
 }
 
 export interface Lifecycle {
-  /** Whether the project may attach a hostname now. @throws VivariumError not_found, without the project. */
-  judge(projectId: string, hostname: string): AttachVerdict;
-  /** @throws VivariumError with the code of the first rule that is broken. */
+  /** Whether the project may attach a hostname now. @throws VivariumError not_found for an unknown project. */
+  evaluate(projectId: string, hostname: string): AttachVerdict;
+  /** @throws VivariumError with the code of the first broken rule. */
   attach(projectId: string, hostname: string): AttachedDomain;
   list(): AttachedDomain[];
-  /** @throws VivariumError not_found; the hostname may be in any form. */
+  /** @throws VivariumError not_found; accepts the hostname in any form. */
   get(hostname: string): AttachedDomain;
-  /** Null where no domain is attached; the hostname in normal form. */
+  /** Null for an unattached hostname; expects normal form. */
   find(hostname: string): AttachedDomain | null;
-  /** Checks the domain now; its certificate is in the result unless there is an issuance delay. */
+  /** Checks the domain now; the result includes its certificate unless there is an issuance delay. */
   verify(hostname: string): Promise<AttachedDomain>;
-  /** Issues anew. @throws VivariumError conflict, with the reason, when that is not possible. */
+  /** Issues a new certificate. @throws VivariumError conflict with the reason when that is not possible. */
   renew(hostname: string): Promise<AttachedDomain>;
-  /** Not served any more when it returns. */
+  /** No longer served when it returns. */
   remove(hostname: string): AttachedDomain;
   leaf(hostname: string): Leaf | null;
-  /** Replaces a leaf without a decision anew, as when its dates on the wire have run out under a clock that stands. */
+  /** Replaces a leaf without a new decision, for example when its wire dates run out while the clock is frozen. */
   keepLeaf(hostname: string, leaf: Leaf): void;
-  /** To be called when a project has another plan; in force when it returns, and published. */
+  /** Call after a project's plan has changed; in force and published when it returns. */
   planChanged(projectId: string): void;
-  /** To be called when a project is gone from the store. */
+  /** Call after a project has been removed from the store. */
   projectRemoved(projectId: string): void;
-  /** To be called when the root may sign for more names: who waited for that has its certificate when this resolves. */
+  /** Call after the root was extended; domains waiting for that have their certificates when this resolves. */
   issuerExtended(): Promise<void>;
   clockAdjusted(change: { backward: boolean }): void;
-  /** Begins to do what falls due. */
+  /** Starts the schedule. */
   start(): void;
   stop(): void;
 }
 
-/** The shell around the two machines: attached domains, and what becomes of them with time. */
+/** The effects around the two state machines: attached domains and their changes over time. */
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, log, project } = options;
   const now = () => clock.now();
@@ -94,7 +94,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 
   /** @throws VivariumError not_found */
   function existing(text: string): AttachedDomain {
-    const verdict = judgeHostname(text);
+    const verdict = evaluateHostname(text);
     const domain = domains.get(verdict.ok ? verdict.hostname : text);
     if (domain !== null) return domain;
     throw new VivariumError(
@@ -120,7 +120,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   function postpone(domain: AttachedDomain, error: unknown): void {
     const then = domains.current(domain);
     if (then === null) return;
-    log.error('What was due of a domain could not be done; it is tried again', { hostname: domain.hostname, error });
+    log.error('Scheduled work for a domain failed and will be retried', { hostname: domain.hostname, error });
     const atMs = now() + FAULT_RETRY_MS;
     const { nextAttemptAtMs } = then.certificate;
     domains.put({
@@ -133,7 +133,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     });
   }
 
-  /** Runs work on a domain in its turn, and gives it back as it is stored then. */
+  /** Runs work in the domain's turn and returns the stored result. */
   function inTurn(text: string, work: (domain: AttachedDomain) => Promise<void>): Promise<AttachedDomain> {
     const asked = existing(text);
     return turns.run(asked.hostname, async () => {
@@ -160,7 +160,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     domains.commitNow();
   }
 
-  function judge(projectId: string, text: string): AttachVerdict {
+  function evaluate(projectId: string, text: string): AttachVerdict {
     const facts = project(projectId);
     if (facts === null) throw noProject(projectId);
     const holderOf = (hostname: string) => {
@@ -168,13 +168,13 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       if (holder === null) return null;
       return { id: holder.projectId, name: project(holder.projectId)?.name ?? holder.projectId };
     };
-    return judgeAttach(text, { project: facts, holderOf });
+    return evaluateAttach(text, { project: facts, holderOf });
   }
 
   return {
-    judge,
+    evaluate,
     attach(projectId, text) {
-      const verdict = judge(projectId, text);
+      const verdict = evaluate(projectId, text);
       if (!verdict.ok) {
         const { code, message, fix } = verdict.refusal;
         const told = `${message} ${fix}`;
@@ -253,12 +253,12 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       try {
         putAll((domain) => afterClockWentBack(domain, now(), issuanceDelayMs));
       } catch (error) {
-        log.error('Domains could not be brought in step with the clock', { error });
+        log.error('Domains could not be adjusted to the clock', { error });
       }
     },
     start() {
       started = true;
-      // A change of plan whose consequence could not be stored is made up for.
+      // Re-apply plan changes that failed to persist.
       putAll((domain) => {
         const plan = project(domain.projectId)?.plan;
         return plan === undefined ? domain : underPlan(domain, plan, now());
@@ -272,7 +272,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   };
 }
 
-/** Whether the root could not sign for the domain at its last attempt, given up or not. */
+/** Whether the root's constraints refused the domain at its last attempt, given up or not. */
 const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =>
   state === 'verified' && certificateChecks.some(({ code }) => code === 'suffix_not_permitted');
 

@@ -5,15 +5,15 @@ import { parentOf } from '../model/dns-name.ts';
 import type { DomainKind } from './public-suffix.ts';
 import { resolve, type Resolution } from './resolution.ts';
 
-/** Everything that verification saw in the DNS: a value, so that its judgement can be tested without any. */
+/** All DNS observations of a verification: a plain value, which makes its evaluation testable without DNS. */
 export interface Observation {
   hostname: string;
-  /** The CNAMEs from the hostname on, one question each, so that a loop shows even where a resolver hides it. */
+  /** The CNAMEs from the hostname on, one query each, to detect loops that a resolver would hide. */
   alias: Resolution;
   addresses: AddressPair;
-  /** What the platform's own target resolves to, asked in the same way. */
+  /** The resolution of the platform's target, queried the same way. */
   target: AddressPair;
-  /** A name beside the hostname that nobody can have made; null when it would be too long for a name. */
+  /** A random sibling of the hostname, to detect wildcards; null when the name would be too long. */
   sibling: ({ name: string } & AddressPair) | null;
 }
 
@@ -28,14 +28,13 @@ export interface ObserveOptions {
   kind: DomainKind;
   /** The platform's name that custom domains point at. */
   cnameTarget: string;
-  /** A label that nobody has made a record for: long, random, of letters and digits. */
+  /** A random label: long, of letters and digits, without a record of its own. */
   randomLabel: () => string;
 }
 
 /**
- * Asks what there is to know about a hostname: its CNAMEs, its addresses, the platform target's addresses, and a random
- * sibling's. A healthy domain takes seven questions; the worst one 7 × 11, by the cap on CNAMEs. All but the chains run
- * at once.
+ * Queries a hostname's CNAMEs and addresses, the platform target's addresses, and a random sibling's. A healthy domain
+ * takes seven queries, the worst 7 × 11 by the cap on CNAMEs. Only chains run in sequence.
  */
 export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<Observation> {
   const { hostname, cnameTarget } = options;
@@ -60,13 +59,13 @@ async function addressesOf(dns: DnsLookup, name: string): Promise<AddressPair> {
   return { a, aaaa };
 }
 
-/** Beside a subdomain, under the same parent; below an apex, where its own wildcard would be. */
+/** Beside a subdomain, under the same parent; below an apex, where its own wildcard would match. */
 function nameOfSibling({ hostname, kind, randomLabel }: ObserveOptions): string | null {
   const name = `${randomLabel()}.${kind === 'apex' ? hostname : parentOf(hostname)}`;
   return name.length > HOSTNAME_LENGTH_MAX ? null : name;
 }
 
-/** The addresses at the end of a resolution, in canonical form, sorted, each once. */
+/** The addresses at the end of a resolution, in canonical form, sorted, without duplicates. */
 export function addressesIn({ end }: Resolution): string[] {
   if (end.kind !== 'records') return [];
   const found = end.records.flatMap(({ data }) => (data.address === undefined ? [] : [canonicalAddress(data.address)]));
@@ -76,7 +75,7 @@ export function addressesIn({ end }: Resolution): string[] {
 /** IPv4 first, then IPv6. */
 export const allAddresses = ({ a, aaaa }: AddressPair): string[] => [...addressesIn(a), ...addressesIn(aaaa)];
 
-/** Whether the records are the name's own, not those of a name that its CNAME leads to. */
+/** Whether the records belong to the name itself, not to a CNAME's target. */
 export const isDirect = ({ chain, end }: Resolution): boolean => chain.length === 0 && end.kind === 'records';
 
 /** The name's own addresses. */

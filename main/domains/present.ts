@@ -6,19 +6,19 @@ import { instructionsFor, type ZoneFacts } from './instructions.ts';
 
 export interface DomainPlace {
   cnameTarget: string;
-  /** The zone that the hostname is in, where it is one of ours. */
+  /** The hostname's zone, if Vivarium serves it. */
   zone: ZoneFacts | null;
-  /** Whether base addresses of its project are shown with it. */
+  /** Whether it is displayed in its project's base addresses. */
   primary: boolean;
 }
 
-/** A domain as it is shown. */
+/** A domain in the contract's form. */
 export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary }: DomainPlace): Domain {
   const { hostname, kind, certificate } = domain;
   const { state, notAfterMs, renewAtMs, nextAttemptAtMs, refusal } = certificate;
   const reason = refusal?.code ?? (state === 'pending' ? 'issuance_pending' : null);
   const http = isServed(domain);
-  // Renewal of a healthy certificate is not an attempt that anybody waits for.
+  // Views do not display the scheduled renewal of a healthy certificate as an attempt.
   const awaited = state === 'issued' && refusal === null ? null : nextAttemptAtMs;
   return {
     hostname,
@@ -29,7 +29,7 @@ export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, prima
       state,
       ...(reason !== null && { reason }),
       ...((state === 'issued' || state === 'expired') && stamp('notAfter', notAfterMs)),
-      // After a refusal, the next attempt is the renewal; without one, as when it is suspended, none is to come.
+      // After a refusal, the next attempt is the renewal; without one, for example when suspended, there is none.
       ...(state === 'issued' && refusal === null && stamp('renewAt', nextAttemptAtMs === null ? null : renewAtMs)),
       ...stamp('nextAttemptAt', awaited),
     },
@@ -55,8 +55,8 @@ function suspensionChecks({ state, hostname }: AttachedDomain): Check[] {
       outcome: 'failed',
       expected: 'a plan with custom domains',
       found: 'the plan Free',
-      message: `${hostname} is attached and not served: its project fell back to the plan Free.`,
-      fix: 'Change the project’s plan to Pro, Business or Enterprise, and it is served again.',
+      message: `${hostname} is attached but not served: its project is now on the plan Free.`,
+      fix: 'Change the project’s plan to Pro, Business or Enterprise to serve it again.',
     },
   ];
 }
@@ -68,7 +68,7 @@ function issuanceChecks({ certificate: { state, refusal, nextAttemptAtMs } }: At
         code: 'timed_out',
         outcome: 'failed',
         message: refusal.message,
-        fix: 'Mend what the other checks say, then re-verify: the attempts begin anew.',
+        fix: 'Fix the other checks, then re-verify to start new attempts.',
       },
     ];
   }
@@ -80,12 +80,12 @@ function issuanceChecks({ certificate: { state, refusal, nextAttemptAtMs } }: At
       outcome: 'warning',
       message:
         at === null
-          ? 'The certificate is not issued yet.'
-          : `The certificate is not issued yet; the next attempt is at ${at}.`,
+          ? 'The certificate has not been issued yet.'
+          : `The certificate has not been issued yet; the next attempt is at ${at}.`,
       fix:
         refusal === null
           ? 'Wait, or advance the clock.'
-          : 'Mend what the other checks say, then re-verify, or wait for the next attempt.',
+          : 'Fix the other checks, then re-verify, or wait for the next attempt.',
     },
   ];
 }

@@ -5,24 +5,24 @@ import { dnsName } from '../model/dns-name.ts';
 import type { DomainKind } from './public-suffix.ts';
 
 /**
- * What the hostname's DNS provider has stored, which here is Vivarium itself. It never makes a check pass: it only
- * explains one that failed.
+ * The records that the DNS provider (here Vivarium) has stored for a hostname. They only explain failed checks and
+ * never make a check pass.
  */
 export interface ProviderFacts extends ZoneFacts {
-  /** What is stored for the hostname, by its wildcard where it has no records of its own, visible or not. */
+  /** The records stored for the hostname, or for its wildcard if it has none, visible or not. */
   records: readonly ProviderRecord[];
-  /** When the last change to these records, a removal included, will be visible; null when all of them are. */
+  /** When the last pending change to these records, removals included, becomes visible; null when none is pending. */
   visibleAtMs: EpochMs | null;
 }
 
-/** What verification knows beside what it saw in the DNS. */
+/** What verification knows besides its DNS observations. */
 export interface VerificationFacts {
   kind: DomainKind;
   /** The platform's name that custom domains point at. */
   cnameTarget: string;
-  /** Whether the domain has been verified at any time since it was attached. */
+  /** Whether the domain has ever been verified since it was attached. */
   verifiedBefore: boolean;
-  /** Null where the hostname is in no zone of ours, or another resolver than our own was asked. */
+  /** Null for a hostname outside Vivarium's zones, or with another resolver. */
   provider: ProviderFacts | null;
 }
 
@@ -35,11 +35,11 @@ export interface ProviderRecord {
 const isAlias = ({ type }: ProviderRecord): boolean => type === 'ALIAS' || type === 'ANAME';
 const isAddress = ({ type }: ProviderRecord): boolean => type === 'A' || type === 'AAAA';
 
-/** An ALIAS or ANAME that the provider stores and never answers with. */
+/** An ALIAS or ANAME that the provider stores but does not serve. */
 export const unansweredAlias = (provider: ProviderFacts | null): ProviderRecord | undefined =>
   provider !== null && !provider.supportsAlias ? provider.records.find(isAlias) : undefined;
 
-/** Whether what is stored is what the instructions ask for, and nothing contradicts it. */
+/** Whether the stored records match the instructions, without a contradiction. */
 export function isStoredRight(
   { records, supportsAlias }: ProviderFacts,
   kind: DomainKind,

@@ -6,16 +6,16 @@ export type DomainRedirect = Project['redirects'][number];
 
 export interface RedirectFacts {
   projectId: string;
-  /** The project that has a hostname attached; null when none has. */
+  /** The project that a hostname is attached to; null when there is none. */
   holderOf(hostname: string): { projectId: string } | null;
-  /** Redirects of the other projects, which a loop can lead through. */
+  /** Redirects of other projects, which a loop can pass through. */
   others: readonly DomainRedirect[];
 }
 
 export type RedirectVerdict = { ok: true; redirects: DomainRedirect[] } | { ok: false; issues: readonly InputIssue[] };
 
-/** Whether a project may have these redirects: `from` attached to it and named once, `to` a hostname, and no loop. */
-export function judgeRedirects(wanted: readonly DomainRedirect[], facts: RedirectFacts): RedirectVerdict {
+/** Whether a project may have these redirects: each `from` attached to it and unique, `to` a hostname, and no loop. */
+export function evaluateRedirects(wanted: readonly DomainRedirect[], facts: RedirectFacts): RedirectVerdict {
   const issues: InputIssue[] = [];
   const redirects: DomainRedirect[] = [];
   const next = new Map(facts.others.map(({ from, to }) => [from, to]));
@@ -38,7 +38,7 @@ export function judgeRedirects(wanted: readonly DomainRedirect[], facts: Redirec
     if (loop !== null) {
       issues.push({
         path: `redirects[${index}].to`,
-        message: `makes a loop: ${loop.join(' → ')}; let one of them serve.`,
+        message: `forms a loop: ${loop.join(' → ')}; remove one of these redirects.`,
       });
     }
   });
@@ -58,7 +58,7 @@ function sourceFault(
   return taken.has(hostname) ? `${hostname} is redirected twice; leave one of them out` : null;
 }
 
-/** The names from `from` back to itself, or null. A loop that does not lead through `from` is told of its own names. */
+/** The names of a loop from `from` back to itself, or null. Ignores loops that `from` merely leads into. */
 function loopFrom(from: string, next: ReadonlyMap<string, string>): string[] | null {
   const path = [from];
   const seen = new Set(path);

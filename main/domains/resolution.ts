@@ -3,52 +3,52 @@ import { dnsName, isAtOrBelow } from '../model/dns-name.ts';
 
 type Answered = Extract<DnsReply, { kind: 'answered' }>;
 
-/** CNAMEs that are followed for one name. Real resolvers stop between 8 and 16. */
+/** How many CNAMEs are followed for one name. Real resolvers stop between 8 and 16. */
 export const CNAME_HOPS_MAX = 10;
 
-/** What was found for one name and type, along its CNAMEs. Names are in the form of `dnsName`. */
+/** The resolution of one name and type along its CNAMEs. Names are in the form of `dnsName`. */
 export interface Resolution {
   readonly name: string;
   readonly type: QuestionType;
-  /** The targets of the CNAMEs that were followed, in order. */
+  /** The targets of the followed CNAMEs, in order. */
   readonly chain: readonly string[];
   readonly end: ResolutionEnd;
   readonly source: DnsSource;
 }
 
 export type ResolutionEnd =
-  /** Records of the type that was asked for, at the end of the chain. */
+  /** Records of the queried type at the end of the chain. */
   | { kind: 'records'; records: readonly DnsRecord[] }
-  /** The name that the caller was waiting for came up in the chain; it was followed no further. */
+  /** The chain reached the caller's `until` and was not followed further. */
   | { kind: 'reached' }
   | { kind: 'nodata' }
   | { kind: 'nxdomain' }
-  /** Vivarium's own server was asked, and the name is in none of its zones. */
+  /** Vivarium's own server was queried and has no zone for the name. */
   | { kind: 'outside' }
-  /** Vivarium's own server was asked, and one of its zones delegates the name to others. */
+  /** Vivarium's own server was queried, and one of its zones delegates the name elsewhere. */
   | ({ kind: 'delegated' } & Delegation)
   | { kind: 'loop' }
   | { kind: 'too_long' }
   | { kind: 'failed'; reason: LookupFailure; detail?: string };
 
-/** Who answers for a name instead of the server that was asked. */
+/** The delegation that a queried server referred to. */
 export interface Delegation {
-  /** The delegated name, at or above the one that was asked for. */
+  /** The delegated name, equal to the queried name or above it. */
   cut: string;
   servers: readonly string[];
 }
 
-/** What is the matter with a name that is delegated, after its name and "is". */
+/** Why a delegated name fails, phrased to follow the name and "is". */
 export const delegationText = (name: string, { cut, servers }: Delegation): string =>
   `${name === cut ? 'delegated' : `below ${cut}, which is delegated`} to ${servers.join(', ')}, outside Vivarium’s DNS`;
 
-/** Whether nothing is there, for certain; what other name servers have is nothing to Vivarium's own. */
+/** Whether the name certainly has no records; Vivarium's own server ignores other name servers. */
 export const isAbsent = ({ end }: Resolution): boolean =>
   end.kind === 'nodata' || end.kind === 'nxdomain' || end.kind === 'outside' || end.kind === 'delegated';
 
 /**
- * Asks for a name and follows its CNAMEs to their end, or to `until`. What a reply has of the chain is taken from it;
- * from where it stops, the next question is asked. Asks at most `CNAME_HOPS_MAX` + 1 questions.
+ * Resolves a name along its CNAMEs to their end or to `until`. Uses the chain in each reply and queries again where it
+ * stops. At most `CNAME_HOPS_MAX` + 1 queries.
  */
 export async function resolve(dns: DnsLookup, name: string, type: QuestionType, until?: string): Promise<Resolution> {
   const asked = dnsName(name);
@@ -66,7 +66,7 @@ export async function resolve(dns: DnsLookup, name: string, type: QuestionType, 
   }
 }
 
-/** Walks the CNAMEs that one answer has, from the last of `names` on; null where the answer has no more to say. */
+/** Follows one answer's CNAMEs from the last of `names`; null where the answer ends. */
 function follow(
   answers: readonly DnsRecord[],
   names: readonly string[],
@@ -91,7 +91,7 @@ function follow(
   }
 }
 
-/** Where a CNAME leads. Two at one name are against RFC 2181 §10.1; then it is always the same one of them. */
+/** The target of a CNAME. Two at one name violate RFC 2181 §10.1; the choice is then deterministic. */
 function targetOf(records: readonly DnsRecord[]): string | null {
   const targets = records
     .flatMap(({ data }) => (data.type === 'CNAME' && data.target !== undefined ? [dnsName(data.target)] : []))
@@ -99,14 +99,14 @@ function targetOf(records: readonly DnsRecord[]): string | null {
   return targets[0] ?? null;
 }
 
-/** What the response code says about the last name of an answer; null when that name must be asked for itself. */
+/** What the response code says about the last name of an answer; null when that name needs its own query. */
 function classify(reply: Answered, name: string, moved: boolean): ResolutionEnd | null {
   switch (reply.rcode) {
     case 'NOERROR':
       if (moved) return null;
       return referralEnd(reply, name) ?? { kind: 'nodata' };
     case 'NXDOMAIN':
-      // RFC 6604 §3: of the last name in the chain.
+      // RFC 6604 §3: the rcode applies to the last name in the chain.
       return { kind: 'nxdomain' };
     case 'REFUSED':
       return reply.source.local ? { kind: 'outside' } : { kind: 'failed', reason: 'refused', detail: reply.detail };
@@ -117,7 +117,7 @@ function classify(reply: Answered, name: string, moved: boolean): ResolutionEnd 
   }
 }
 
-/** A referral has NS records of the name or of one above it, and no SOA, which "no such data" has (RFC 2308 §2.2). */
+/** A referral has NS records of the name or one above it, and no SOA, unlike nodata (RFC 2308 §2.2). */
 function referralEnd({ authority, source }: Answered, name: string): ResolutionEnd | null {
   if (authority.some(({ data }) => data.type === 'SOA')) return null;
   const above = authority.filter(({ data, name: owner }) => data.type === 'NS' && isAtOrBelow(name, dnsName(owner)));

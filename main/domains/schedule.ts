@@ -4,20 +4,19 @@ import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 export interface Schedule {
-  /** Finds the next moments anew; to be called after every change. */
+  /** Recomputes the next moments; call it after every change. */
   arm(): void;
   stop(): void;
 }
 
 /**
- * Two timers for all domains: one that repeats, for the daily look at the DNS, for renewals and for daily retries, so that
- * the clock can collapse a jump over many years into the last one; and one for moments of their own (first attempts,
- * expiry, propagation).
+ * Two timers for all domains. One repeats (daily checks, renewals, daily retries), which lets the clock collapse a jump
+ * over years into its last run; the other serves single moments (first attempts, expiry, propagation).
  */
 export function createSchedule(options: {
   clock: Pick<Clock, 'now' | 'at' | 'every'>;
   domains: DomainSet;
-  /** Does what is due of one domain; must not reject. */
+  /** Runs what is due for one domain; must not reject. */
   run: (domain: AttachedDomain) => Promise<void>;
 }): Schedule {
   const { clock, domains, run } = options;
@@ -39,7 +38,7 @@ export function createSchedule(options: {
   }
 
   function arm(): void {
-    // While work runs, what it is about still looks due.
+    // A domain still appears due while its work runs.
     if (running > 0) return;
     cancel();
     if (stopped) return;

@@ -8,21 +8,21 @@ import type { Leaf } from '../model/leaf.ts';
 import { isServed } from './hostname-machine.ts';
 import type { CertificateIssuer } from './issue.ts';
 
-/** How long before its end on the wire a leaf is replaced, should the app's clock have stood still meanwhile. */
+/** How long before its wire expiry a leaf is replaced when the app's clock has not advanced. */
 const WIRE_LEFT_MS = DAY_MS;
 
 export interface ServedLeaves {
-  /** The context to serve a custom domain with, by SNI; null when it has no certificate in force. */
+  /** The TLS context for a custom domain, by SNI; null without a valid certificate. */
   contextFor(hostname: string): SecureContext | null;
-  /** To be called when the leaf of a hostname is another one, or gone. */
+  /** Call when a hostname's leaf has been replaced or removed. */
   drop(hostname: string): void;
 }
 
-/** What SNI is answered with for custom domains: the leaf that is stored, and none that was not decided upon. */
+/** The TLS contexts of custom domains: only leaves that were issued and stored. */
 export function createServedLeaves(options: {
   find: (hostname: string) => AttachedDomain | null;
   leaf: (hostname: string) => Leaf | null;
-  /** Takes a leaf with other dates on the wire. */
+  /** Stores a leaf with new wire dates. */
   keepLeaf: (hostname: string, leaf: Leaf) => void;
   issuer: Pick<CertificateIssuer, 'issue'>;
   clock: { state(): Pick<ClockState, 'realNow'> };
@@ -35,7 +35,7 @@ export function createServedLeaves(options: {
     return leaf === null ? null : contexts.contextFor(hostname, onTheWire(hostname, leaf));
   }
 
-  /** Real time goes on while the app's clock stands: what real clients see is renewed without the app's dates. */
+  /** Real time advances while the app's clock is frozen: renews the wire dates without the app's dates. */
   function onTheWire(hostname: string, leaf: Leaf): Leaf {
     const { realNow } = clock.state();
     if (realNow >= leaf.wireNotBeforeMs && realNow < leaf.wireNotAfterMs - WIRE_LEFT_MS) return leaf;

@@ -10,9 +10,9 @@ import {
   routeTarget,
   type Snapshot,
 } from '../model/route.ts';
-import { isServed, type HostnameStanding } from './hostname-machine.ts';
+import { isServed, type HostnameState } from './hostname-machine.ts';
 
-/** What is stored of a project, as far as the data plane needs it. */
+/** The stored fields of a project that the data plane needs. */
 export interface PublishedProject {
   id: string;
   name: string;
@@ -24,12 +24,12 @@ export interface PublishedProject {
   limits: PlanLimits | null;
 }
 
-/** A domain, as far as the data plane needs it. */
-export type PublishedDomain = HostnameStanding & { hostname: string; projectId: string };
+/** The fields of a domain that the data plane needs. */
+export type PublishedDomain = HostnameState & { hostname: string; projectId: string };
 
-/** The value that the control plane hands to the data plane; it never changes once it is made. */
+/** The immutable value that the control plane publishes to the data plane. */
 export interface PublishedSnapshot extends Snapshot {
-  /** The names of the platform's own zone that have addresses because a project is served at them. */
+  /** The names in the platform's zone that need addresses because a project is served there. */
   platformHostnames: readonly string[];
 }
 
@@ -40,9 +40,9 @@ export interface SnapshotSource {
 }
 
 /**
- * The only translator from what is stored to what is served. Each project has its two platform hostnames; its custom
- * domains serve production, from the moment they were verified until they are removed or suspended. A redirect leads
- * away only from a domain that is served. Both platform hostnames of a project with an upstream lead there.
+ * Translates stored projects and domains into the served snapshot; no other code does. Each project has two platform
+ * hostnames; its custom domains serve production from verification until removal or suspension. Redirects apply only to
+ * served domains. With an upstream, both platform hostnames lead to it.
  */
 export function buildSnapshot({ projects, keys, domains }: SnapshotSource): PublishedSnapshot {
   const routes: Route[] = [];

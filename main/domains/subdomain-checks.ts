@@ -5,12 +5,12 @@ import { apexOf } from './public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
 import type { VerificationFacts } from './provider.ts';
 
-/** A subdomain is right when its CNAMEs lead to the platform's target and no address stands beside them. */
+/** A subdomain passes when its CNAMEs lead to the platform's target and it has no address records of its own. */
 export function subdomainChecks(observation: Observation, facts: VerificationFacts): VerificationCheck[] {
   const checks = checksOf(observation, facts);
   const ownZone = zoneAtItself(observation.hostname, facts.cnameTarget, facts.provider);
   if (ownZone === null) return checks;
-  // No record in that zone could mend it.
+  // No record in that zone could fix it.
   return checks.map((check) => (check.outcome === 'failed' ? { ...check, fix: ownZone } : check));
 }
 
@@ -49,14 +49,14 @@ function conflictCheck(
     return {
       ...check,
       found: `CNAME ${alias.chain[0] ?? ''}, ${addressText(direct)}`,
-      message: `${hostname} has address records beside its CNAME. A CNAME must stand alone (RFC 1034 §3.6.2); resolvers pick one or the other.`,
+      message: `${hostname} has address records beside its CNAME. A CNAME must be the only record (RFC 1034 §3.6.2); resolvers pick one or the other.`,
       fix: `Remove ${addressText(direct)} from ${hostname}, and keep only: ${line}`,
     };
   }
   return {
     ...check,
     found: addressText(direct),
-    message: `${hostname} has address records instead of a CNAME.${same ? ` They are those of ${cnameTarget} today, and would be wrong as soon as the platform changes its addresses.` : ''}`,
+    message: `${hostname} has address records instead of a CNAME.${same ? ` They match ${cnameTarget} now, but would be wrong as soon as the platform changes its addresses.` : ''}`,
     fix: `Replace ${addressText(direct)} by: ${line}`,
   };
 }
@@ -85,10 +85,10 @@ function targetCheck(alias: Resolution, { hostname, expected, line }: Wanted, fa
   } satisfies VerificationCheck;
 }
 
-/** What probably happened. */
+/** The probable cause. */
 function slip({ end }: Resolution, last: string, cnameTarget: string): string {
   if (last.startsWith(`${cnameTarget}.`)) {
-    return ' The provider took the target for a name inside the zone; with a dot at its end it is taken as it is.';
+    return ' The provider treated the target as relative to the zone; end it with a dot to make it absolute.';
   }
   if (end.kind === 'nxdomain') return ' That name does not exist (NXDOMAIN).';
   if (end.kind === 'delegated') return ` That name is ${delegationText(last, end)}.`;
@@ -100,5 +100,5 @@ const aloneCheck = ({ hostname, expected }: Wanted): VerificationCheck => ({
   outcome: 'ok',
   expected: `${expected} alone`,
   found: `${expected} alone`,
-  message: `No address record stands beside the CNAME of ${hostname}.`,
+  message: `${hostname} has no address records beside its CNAME.`,
 });

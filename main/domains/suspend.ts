@@ -2,11 +2,11 @@ import type { EpochMs } from '../base/clock.ts';
 import { DAY_MS } from '../base/duration.ts';
 import type { Plan } from '../contract/projects.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
-import { ATTEMPT_INTERVAL_MS, nextCertificate, type CertificateStanding } from './certificate-machine.ts';
+import { ATTEMPT_INTERVAL_MS, nextCertificate, type IssuanceState } from './certificate-machine.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
-/** A domain after its project has got a plan; the same value when that changes nothing. */
+/** A domain after its project's plan changed; the same value when that changes nothing. */
 export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): AttachedDomain {
   const isLost = plan === 'free';
   const hostname = nextHostname(domain, { type: isLost ? 'plan_lost' : 'plan_returned' });
@@ -16,12 +16,14 @@ export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): A
   return { ...domain, state, stateBefore, verifiedAtMs, certificate, nextCheckAtMs: isLost ? null : nowMs };
 }
 
-/** A new leaf is this far from its renewal, with a day to spare; one that is further away is from the future. */
+/**
+ * The longest time from issuance to renewal, plus a day; a renewal further ahead comes from before the clock went back.
+ */
 const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + DAY_MS;
 
 /**
- * A domain after the clock went back: what was to be done at a moment that is far off now is done as soon as it would
- * be after such a wait, what happened in the future happened just now, and a leaf from there is replaced.
+ * A domain after the clock went back: pending moments move to within their normal interval, past moments move to now,
+ * and a leaf from the future is replaced.
  */
 export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issuanceDelayMs: number): AttachedDomain {
   const { nextCheckAtMs, lastCheckedAtMs, verifiedAtMs, certificate } = domain;
@@ -35,13 +37,13 @@ export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issua
   };
 }
 
-function pulledBack(standing: CertificateStanding, nowMs: EpochMs, issuanceDelayMs: number): CertificateStanding {
-  const { state, nextAttemptAtMs, seriesAtMs, renewAtMs } = standing;
-  if (nextAttemptAtMs === null) return standing;
+function pulledBack(current: IssuanceState, nowMs: EpochMs, issuanceDelayMs: number): IssuanceState {
+  const { state, nextAttemptAtMs, seriesAtMs, renewAtMs } = current;
+  if (nextAttemptAtMs === null) return current;
   if (state === 'issued' && renewAtMs !== null && seriesAtMs === null) {
-    return renewAtMs - nowMs > RENEWAL_AHEAD_MS_MAX ? { ...standing, nextAttemptAtMs: nowMs } : standing;
+    return renewAtMs - nowMs > RENEWAL_AHEAD_MS_MAX ? { ...current, nextAttemptAtMs: nowMs } : current;
   }
   const waitMs = state === 'pending' ? Math.max(ATTEMPT_INTERVAL_MS, issuanceDelayMs) : RECHECK_INTERVAL_MS;
   const next = Math.min(nextAttemptAtMs, nowMs + waitMs);
-  return { ...standing, nextAttemptAtMs: next, seriesAtMs: seriesAtMs === null ? null : Math.min(seriesAtMs, next) };
+  return { ...current, nextAttemptAtMs: next, seriesAtMs: seriesAtMs === null ? null : Math.min(seriesAtMs, next) };
 }

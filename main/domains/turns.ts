@@ -1,15 +1,15 @@
 import { createTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** Work on one hostname that waits for its turn; a client that asks more often does not wait for the answers. */
+/** Maximum queue for one hostname; the cap sheds clients that ask faster than checks finish. */
 const TURNS_WAITING_MAX = 50;
 
-/** Checks at the same time: enough to use the waiting for DNS, few enough that no resolver loses questions. */
+/** Concurrent checks: enough to overlap DNS latency, few enough not to overload a resolver. */
 const TURNS_AT_ONCE = 32;
 
-/** Runs work on one hostname one after another, and on different ones side by side, up to a limit. */
+/** Serialises work per hostname and runs different hostnames concurrently up to a limit. */
 export interface HostnameTurns {
-  /** @throws VivariumError `unavailable` when too much waits for the same hostname. */
+  /** @throws VivariumError `unavailable` when the queue of a hostname is full. */
   run<Result>(hostname: string, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -22,7 +22,7 @@ export function createHostnameTurns(): HostnameTurns {
       if (line.waiting >= TURNS_WAITING_MAX) {
         throw new VivariumError(
           'unavailable',
-          `${hostname} is being checked, and ${line.waiting} more checks wait for it; ask again in a moment.`,
+          `${hostname} is being checked, and ${line.waiting} more checks are queued; try again in a moment.`,
         );
       }
       lines.set(hostname, line);

@@ -6,9 +6,9 @@ import { isStoredRight, type VerificationFacts } from './provider.ts';
 import { subdomainChecks } from './subdomain-checks.ts';
 
 /**
- * Judges what was seen in the DNS: pure, and in the order of `VERIFICATION_CODES`. What was looked at and found right is
- * an `ok` check of its code; the other codes appear only when they apply. Names are compared without case and trailing
- * dot, addresses as sets in canonical form: a part of the target's is right, one that is not among them is a stray.
+ * Evaluates DNS observations: pure, in the order of `VERIFICATION_CODES`. Passed checks are `ok` under their code; the
+ * other codes appear only when they apply. Compares names without case and trailing dot, addresses as canonical sets: a
+ * subset of the target's addresses passes, any other address is a stray.
  */
 export function evaluate(observation: Observation, given: VerificationFacts): VerificationCheck[] {
   const facts = { ...given, cnameTarget: dnsName(given.cnameTarget) };
@@ -19,7 +19,7 @@ export function evaluate(observation: Observation, given: VerificationFacts): Ve
   return inOrder([...checks, ...(moved === null ? [] : [moved]), ...(risk === null ? [] : [risk])]);
 }
 
-/** Where the right record only waits to be seen, that is told instead of what is still seen. */
+/** When the right record is stored but not visible yet, report that in place of the outdated one. */
 function propagated(
   checks: VerificationCheck[],
   { target }: Observation,
@@ -44,7 +44,7 @@ function propagated(
   ];
 }
 
-/** Whether anything of what the hostname resolves to is the platform's. */
+/** Whether any resolved address or target belongs to the platform. */
 function pointsHere({ alias, addresses, target }: Observation): boolean {
   if (alias.end.kind === 'reached') return true;
   const own = allAddresses(target);
@@ -63,12 +63,12 @@ function movedCheck(
     outcome: 'failed',
     expected: failed.expected,
     found: failed.found,
-    message: `${observation.hostname} was verified, and no longer points to ${cnameTarget}. It is served as long as it is attached, to whoever still arrives.`,
-    fix: 'If it was moved away for good, remove the domain; if not, put its record back.',
+    message: `${observation.hostname} was verified but no longer points to ${cnameTarget}. It is still served until it is removed.`,
+    fix: 'Remove the domain if it moved permanently; otherwise restore its record.',
   };
 }
 
-/** Someone could attach any name under the wildcard, and its owner would not notice. */
+/** Anyone could attach a name under the wildcard without its owner noticing. */
 function wildcardCheck({ sibling, target }: Observation, { cnameTarget }: VerificationFacts): VerificationCheck | null {
   if (sibling === null) return null;
   const own = allAddresses(target);
@@ -82,7 +82,7 @@ function wildcardCheck({ sibling, target }: Observation, { cnameTarget }: Verifi
     outcome: 'warning',
     expected: `no answer for ${sibling.name}`,
     found: leadsHere ? `CNAME ${cnameTarget}` : addresses.join(', '),
-    message: `A name that nobody made, ${sibling.name}, leads to the platform too: there is a wildcard record *.${parent}. Anyone on the platform could attach a name under it.`,
-    fix: `Replace the wildcard by a record for each hostname that you use.`,
+    message: `The random name ${sibling.name} also leads to the platform, because of the wildcard record *.${parent}. Anyone on the platform could attach a name under it.`,
+    fix: `Replace the wildcard with a record for each hostname that you use.`,
   };
 }

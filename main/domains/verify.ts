@@ -12,7 +12,7 @@ import { observe } from './observe.ts';
 import type { ProviderFacts } from './provider.ts';
 import { evaluate } from './verification.ts';
 
-/** As many characters as make a name that nobody has, and short enough to fit beside most. */
+/** Long enough to be unique, short enough to fit beside most names. */
 const RANDOM_LABEL_LENGTH = 20;
 
 export interface LifecycleSettings {
@@ -26,29 +26,28 @@ export interface VerifierOptions {
   dns: DnsLookup;
   issuer: CertificateIssuer;
   cnameTarget: string;
-  /** What is stored for a hostname in the zones here; null in none, or when another resolver is asked. */
+  /** The records stored for a hostname in Vivarium's zones; null outside them, or with another resolver. */
   provider: (hostname: string) => ProviderFacts | null;
   settings: () => LifecycleSettings;
 }
 
 /**
- * The asynchronous steps of a domain. Questions are asked first, and what follows from them is put into the set without
- * a pause, on the domain as it is then: meanwhile it may have been suspended, or removed. The caller sees to it that no
- * two run for the same hostname, and commits.
+ * The asynchronous steps of a domain. Queries come first; their results are applied synchronously to the current
+ * domain, which may have been suspended or removed meanwhile. The caller serialises steps per hostname, and commits.
  */
 export interface Verifier {
-  /** Looks at the DNS, and issues when that is due. `asked`: a person wants it, so attempts that were given up begin anew. */
+  /** Checks the DNS and issues when due. `asked`: requested by the user; restarts a failed issuance. */
   verify(domain: AttachedDomain, asked: boolean): Promise<void>;
-  /** Does what has become due of the certificate. */
+  /** Runs the certificate event that is due. */
   certificateDue(domain: AttachedDomain): Promise<void>;
-  /** Tries to issue now, whatever the certificate's state. */
+  /** Attempts issuance now, in any certificate state. */
   renew(domain: AttachedDomain): Promise<void>;
 }
 
 export function createVerifier(options: VerifierOptions): Verifier {
   const { now, domains, dns, issuer, cnameTarget, provider, settings } = options;
 
-  /** @throws VivariumError not_found when the domain has been removed meanwhile. */
+  /** @throws VivariumError not_found when the domain was removed meanwhile. */
   function current(domain: AttachedDomain): AttachedDomain {
     const found = domains.current(domain);
     if (found !== null) return found;
@@ -63,7 +62,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname) });
   }
 
-  /** The next look: tomorrow, or when a record that is on its way becomes visible. */
+  /** The next check: tomorrow, or when a pending record becomes visible. */
   function nextCheckMs(hostname: string, checks: AttachedDomain['checks'], nowMs: EpochMs): EpochMs {
     const waits = checks.some(({ code }) => code === 'not_propagated');
     const visibleAtMs = waits ? (provider(hostname)?.visibleAtMs ?? null) : null;
@@ -77,8 +76,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   ): CertificateEvent | null {
     const before = current(domain);
     const atMs = now();
-    const standing = { state: before.state, stateBefore: before.stateBefore, verifiedAtMs: before.verifiedAtMs };
-    const after = nextHostname(standing, {
+    const state = { state: before.state, stateBefore: before.stateBefore, verifiedAtMs: before.verifiedAtMs };
+    const after = nextHostname(state, {
       type: 'checked',
       atMs,
       verdict: verdictOf(checks),
@@ -94,7 +93,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return asked ? { type: 'reverified', atMs, delayMs } : null;
   }
 
-  /** Tells the certificate machine, and does what it wants. Whether that was an attempt. */
+  /** Applies an event to the certificate machine and runs its attempt. Returns whether there was one. */
   async function tell(domain: AttachedDomain, event: CertificateEvent): Promise<boolean> {
     const before = current(domain);
     const { state, attempts } = nextCertificate(before.certificate, event);
@@ -110,7 +109,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return true;
   }
 
-  /** What stands between the domain and its next certificate, shown even when none is asked for now. */
+  /** The checks of the next issuance, updated even when none is due. */
   async function showGate(domain: AttachedDomain): Promise<void> {
     const caa = await gateCheck(dns, domain.hostname, settings().identity);
     const suffix = suffixCheck(domain.hostname, issuer);

@@ -1,12 +1,12 @@
 import { VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
 import type { DomainConfiguration, DomainConfigurationInput } from '../contract/domains.ts';
-import { judgeHostname } from '../domains/hostname-rules.ts';
+import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
-import { judgeRedirects } from '../domains/redirects.ts';
+import { evaluateRedirects } from '../domains/redirects.ts';
 import type { ProjectRow } from './dependencies.ts';
 
-export type ConfiguredLifecycle = Pick<Lifecycle, 'list' | 'find' | 'judge' | 'attach'>;
+export type ConfiguredLifecycle = Pick<Lifecycle, 'list' | 'find' | 'evaluate' | 'attach'>;
 
 /** A project's domains as they are kept in a file. */
 export function configurationOf(row: ProjectRow, domains: readonly AttachedDomain[]): DomainConfiguration {
@@ -43,7 +43,7 @@ export function planConfiguration(
   wanted.domains?.forEach((text, index) => {
     const hostname = normalForm(text);
     if (hostname !== null && lifecycle.find(hostname)?.projectId === projectId) return;
-    const verdict = lifecycle.judge(projectId, text);
+    const verdict = lifecycle.evaluate(projectId, text);
     if (verdict.ok) attach.add(verdict.hostname);
     else refuse(verdict.refusal.code, `domains[${index}]`, `${verdict.refusal.message} ${verdict.refusal.fix}`);
   });
@@ -57,7 +57,7 @@ export function planConfiguration(
     }
   }
   if (wanted.redirects !== undefined) {
-    const verdict = judgeRedirects(wanted.redirects, { projectId, others, holderOf });
+    const verdict = evaluateRedirects(wanted.redirects, { projectId, others, holderOf });
     if (verdict.ok) project.redirects = verdict.redirects;
     else for (const { path, message } of verdict.issues) refuse('invalid_request', path, message);
   }
@@ -70,6 +70,6 @@ export function planConfiguration(
 }
 
 function normalForm(text: string): string | null {
-  const verdict = judgeHostname(text);
+  const verdict = evaluateHostname(text);
   return verdict.ok ? verdict.hostname : null;
 }

@@ -2,10 +2,10 @@ import type { Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
-import { judgeHostname } from '../domains/hostname-rules.ts';
+import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
-import { judgeRedirects } from '../domains/redirects.ts';
+import { evaluateRedirects } from '../domains/redirects.ts';
 import { configurationOf, type ConfiguredLifecycle, planConfiguration } from './domain-configuration.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
@@ -57,7 +57,7 @@ export function createDomainServices(options: {
     setRedirects({ projectId, redirects }) {
       existingProject(projects, projectId);
       const facts = { projectId, others: redirectsOfOthers(projectId), holderOf: lifecycle.find };
-      const verdict = judgeRedirects(redirects, facts);
+      const verdict = evaluateRedirects(redirects, facts);
       if (!verdict.ok) {
         const message = verdict.issues.map((issue) => `${issue.path} ${issue.message}`).join('; ');
         throw new VivariumError('invalid_request', message, { issues: verdict.issues });
@@ -82,7 +82,7 @@ export function createDomainServices(options: {
   }
 
   function ownHostname(projectId: string, text: string): string {
-    const verdict = judgeHostname(text);
+    const verdict = evaluateHostname(text);
     const domain = verdict.ok ? lifecycle.find(verdict.hostname) : null;
     if (domain !== null && domain.projectId === projectId) return domain.hostname;
     throw inputError('hostname', 'must be a domain of this project, or null for the platform’s own; attach it first.');

@@ -6,7 +6,7 @@ import {
   nextCertificate,
   NO_CERTIFICATE,
   type CertificateEvent,
-  type CertificateStanding,
+  type IssuanceState,
 } from '../../../main/domains/certificate-machine.ts';
 
 const MINUTE = 60_000;
@@ -16,29 +16,29 @@ const NOW = 1_000 * DAY;
 const NO_REASON = { code: 'caa_forbids', message: 'No.' } as const;
 const leaf = { renewAtMs: NOW + 60 * DAY, notAfterMs: NOW + 90 * DAY };
 const none = NO_CERTIFICATE;
-const pending: CertificateStanding = { ...none, state: 'pending', seriesAtMs: NOW - MINUTE, nextAttemptAtMs: NOW };
-const delayed: CertificateStanding = { ...pending, seriesAtMs: NOW + MINUTE, nextAttemptAtMs: NOW + MINUTE };
-const late: CertificateStanding = { ...pending, seriesAtMs: NOW - 30 * MINUTE, nextAttemptAtMs: NOW };
-const issued: CertificateStanding = { ...none, ...leaf, state: 'issued', nextAttemptAtMs: leaf.renewAtMs };
-const renewing: CertificateStanding = {
+const pending: IssuanceState = { ...none, state: 'pending', seriesAtMs: NOW - MINUTE, nextAttemptAtMs: NOW };
+const delayed: IssuanceState = { ...pending, seriesAtMs: NOW + MINUTE, nextAttemptAtMs: NOW + MINUTE };
+const late: IssuanceState = { ...pending, seriesAtMs: NOW - 30 * MINUTE, nextAttemptAtMs: NOW };
+const issued: IssuanceState = { ...none, ...leaf, state: 'issued', nextAttemptAtMs: leaf.renewAtMs };
+const renewing: IssuanceState = {
   ...issued,
   refusal: NO_REASON,
   seriesAtMs: NOW - 30 * MINUTE,
   nextAttemptAtMs: NOW,
 };
-const failed: CertificateStanding = { ...none, state: 'failed', refusal: { code: 'timed_out', message: 'No.' } };
-const expired: CertificateStanding = {
+const failed: IssuanceState = { ...none, state: 'failed', refusal: { code: 'timed_out', message: 'No.' } };
+const expired: IssuanceState = {
   ...issued,
   state: 'expired',
   renewAtMs: NOW - 40 * DAY,
   notAfterMs: NOW - 10 * DAY,
   nextAttemptAtMs: NOW,
 };
-const standings = { none, pending, delayed, late, issued, renewing, failed, expired };
-type Name = keyof typeof standings;
+const states = { none, pending, delayed, late, issued, renewing, failed, expired };
+type Name = keyof typeof states;
 
 const newLeaf = { renewAtMs: NOW + 61 * DAY, notAfterMs: NOW + 91 * DAY };
-const fresh: CertificateStanding = { ...none, ...newLeaf, state: 'issued', nextAttemptAtMs: newLeaf.renewAtMs };
+const fresh: IssuanceState = { ...none, ...newLeaf, state: 'issued', nextAttemptAtMs: newLeaf.renewAtMs };
 
 const events = {
   verified: { type: 'hostname_verified', atMs: NOW, delayMs: 0 },
@@ -58,7 +58,7 @@ const events = {
 type Event = keyof typeof events;
 
 /** The change, and whether an attempt follows; `.` is neither. */
-type Cell = '.' | [Partial<CertificateStanding>, 'attempt'?];
+type Cell = '.' | [Partial<IssuanceState>, 'attempt'?];
 const SERIES = { state: 'pending', refusal: null, seriesAtMs: NOW, nextAttemptAtMs: NOW } as const;
 const LATER = {
   state: 'pending',
@@ -75,7 +75,7 @@ const begins = {
 const idle = { verified: '.', verifiedWithDelay: '.', reverified: '.', reverifiedWithDelay: '.' } as const;
 
 /** The same change whatever the reason of the refusal, but the reason itself. */
-const refused = (change: Partial<CertificateStanding>) => ({
+const refused = (change: Partial<IssuanceState>) => ({
   caaForbids: [{ ...change, refusal: NO_REASON }] as Cell,
   caaLookupFailed: [{ ...change, refusal: { code: 'caa_lookup_failed', message: 'Unknown.' } }] as Cell,
   suffixNotPermitted: [{ ...change, refusal: { code: 'suffix_not_permitted', message: 'No.' } }] as Cell,
@@ -191,7 +191,7 @@ const cells = (Object.keys(table) as Name[]).flatMap((from) =>
 
 describe('a certificate', () => {
   it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
-    const before = standings[from];
+    const before = states[from];
     const [change, attempt] = cell === '.' ? [{}] : cell;
     const attempts = attempt === 'attempt';
     expect(nextCertificate(before, events[event])).toEqual({ state: { ...before, ...change }, attempts });
@@ -199,7 +199,7 @@ describe('a certificate', () => {
 });
 
 describe('what is due by itself', () => {
-  const due = (standing: CertificateStanding, atMs: number) => certificateEventDue(standing, atMs)?.type ?? null;
+  const due = (current: IssuanceState, atMs: number) => certificateEventDue(current, atMs)?.type ?? null;
 
   it.each([
     ['nothing without a certificate', none, NOW, null, null],
@@ -219,8 +219,8 @@ describe('what is due by itself', () => {
       'not_after_passed',
     ],
     ['another attempt after the end', expired, NOW, NOW, 'attempt_due'],
-  ] as const)('is %s', (_name, standing, atMs, dueMs, event) => {
-    expect([certificateDueMs(standing), due(standing, atMs)]).toEqual([dueMs, event]);
+  ] as const)('is %s', (_name, current, atMs, dueMs, event) => {
+    expect([certificateDueMs(current), due(current, atMs)]).toEqual([dueMs, event]);
   });
 
   it.each([
@@ -236,19 +236,19 @@ describe('what is due by itself', () => {
     ],
     ['the daily ones after the end, in a row', expired, expired.nextAttemptAtMs, null],
     ['the end of a suspended one', { ...issued, nextAttemptAtMs: null }, null, leaf.notAfterMs],
-  ] as const)('is %s', (_name, standing, repeatingMs, onceMs) => {
-    expect(certificateTimes(standing)).toEqual({ repeatingMs, onceMs });
+  ] as const)('is %s', (_name, current, repeatingMs, onceMs) => {
+    expect(certificateTimes(current)).toEqual({ repeatingMs, onceMs });
   });
 
   it('is 7 attempts in the 30 minutes of a series, the last at their end', () => {
-    let standing = nextCertificate(none, events.verified).state;
+    let current = nextCertificate(none, events.verified).state;
     const attempts: number[] = [];
-    for (let at = certificateDueMs(standing); at !== null; at = certificateDueMs(standing)) {
+    for (let at = certificateDueMs(current); at !== null; at = certificateDueMs(current)) {
       attempts.push((at - NOW) / MINUTE);
-      standing = nextCertificate(standing, { ...events.caaForbids, atMs: at }).state;
+      current = nextCertificate(current, { ...events.caaForbids, atMs: at }).state;
     }
     expect(attempts).toEqual([0, 5, 10, 15, 20, 25, 30]);
-    expect(standing).toMatchObject({ state: 'failed', refusal: { code: 'timed_out' } });
+    expect(current).toMatchObject({ state: 'failed', refusal: { code: 'timed_out' } });
   });
 
   it('is the end of the 30 minutes after an attempt that came late', () => {

@@ -3,13 +3,13 @@ import {
   isServed,
   nextHostname,
   type HostnameEvent,
-  type HostnameStanding,
+  type HostnameState,
 } from '../../../main/domains/hostname-machine.ts';
 
 const THEN = 1_000;
 const NOW = 2_000;
 
-const standings = {
+const states = {
   pending: { state: 'pending', stateBefore: null, verifiedAtMs: null },
   verified: { state: 'verified', stateBefore: null, verifiedAtMs: THEN },
   'misconfigured, never verified': { state: 'misconfigured', stateBefore: null, verifiedAtMs: null },
@@ -17,8 +17,8 @@ const standings = {
   'suspended, was pending': { state: 'suspended', stateBefore: 'pending', verifiedAtMs: null },
   'suspended, was verified': { state: 'suspended', stateBefore: 'verified', verifiedAtMs: THEN },
   'suspended, was misconfigured': { state: 'suspended', stateBefore: 'misconfigured', verifiedAtMs: THEN },
-} as const satisfies Record<string, HostnameStanding>;
-type Name = keyof typeof standings;
+} as const satisfies Record<string, HostnameState>;
+type Name = keyof typeof states;
 
 const checked = (verdict: 'ok' | 'failed' | 'unknown', hasFoundNothing = false): HostnameEvent => ({
   type: 'checked',
@@ -36,7 +36,7 @@ const events = {
 } as const satisfies Record<string, HostnameEvent>;
 
 /** The state after each event; `.` is "as before". */
-type Cell = '.' | HostnameStanding['state'];
+type Cell = '.' | HostnameState['state'];
 const table: Record<Name, Record<keyof typeof events, Cell>> = {
   pending: {
     ok: 'verified',
@@ -102,7 +102,7 @@ const cells = (Object.keys(table) as Name[]).flatMap((from) =>
 
 describe('a hostname', () => {
   it.each(cells)('$from, on "$event"', ({ from, event, cell }) => {
-    const before = standings[from];
+    const before = states[from];
     const after = nextHostname(before, events[event]);
     if (cell === '.') {
       expect(after).toBe(before);
@@ -114,7 +114,7 @@ describe('a hostname', () => {
   });
 
   it('is served once it was verified, misconfigured or not, unless it is suspended', () => {
-    expect(Object.entries(standings).flatMap(([name, standing]) => (isServed(standing) ? [name] : []))).toEqual([
+    expect(Object.entries(states).flatMap(([name, state]) => (isServed(state) ? [name] : []))).toEqual([
       'verified',
       'misconfigured, once verified',
     ]);
@@ -122,8 +122,8 @@ describe('a hostname', () => {
 
   it('comes back from a suspension as it was', () => {
     for (const name of ['pending', 'verified', 'misconfigured, once verified'] as const) {
-      const suspended = nextHostname(standings[name], events.lost);
-      expect(nextHostname(suspended, events.returned)).toEqual(standings[name]);
+      const suspended = nextHostname(states[name], events.lost);
+      expect(nextHostname(suspended, events.returned)).toEqual(states[name]);
     }
   });
 });

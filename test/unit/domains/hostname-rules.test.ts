@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAttach, type AttachFacts } from '../../../main/domains/attach-rules.ts';
-import { judgeHostname, type HostnameRule } from '../../../main/domains/hostname-rules.ts';
+import { evaluateAttach, type AttachFacts } from '../../../main/domains/attach-rules.ts';
+import { evaluateHostname, type HostnameRule } from '../../../main/domains/hostname-rules.ts';
 import { instructionsFor, recordText } from '../../../main/domains/instructions.ts';
 
 describe('a hostname that can be attached', () => {
@@ -35,7 +35,7 @@ describe('a hostname that can be attached', () => {
     ['notlocal.test', 'notlocal.test', 'apex', 'notlocal.test'],
   ];
   it.each(cases)('%j', (text, hostname, kind, apex) => {
-    expect(judgeHostname(text)).toEqual({ ok: true, hostname, kind, apex });
+    expect(evaluateHostname(text)).toEqual({ ok: true, hostname, kind, apex });
   });
 });
 
@@ -83,7 +83,7 @@ describe('a hostname that cannot be attached', () => {
     ['home.arpa', 'public_suffix', 'public suffix', 'shop.home.arpa'],
   ];
   it.each(invalid)('%j: %s', (text, rule, says, fix) => {
-    expect(judgeHostname(text)).toMatchObject({
+    expect(evaluateHostname(text)).toMatchObject({
       ok: false,
       refusal: {
         code: 'hostname_invalid',
@@ -110,14 +110,14 @@ describe('a hostname that cannot be attached', () => {
     ['e164.arpa', 'RFC 3172'],
   ];
   it.each(reserved)('%j is reserved', (text, says) => {
-    expect(judgeHostname(text)).toMatchObject({
+    expect(evaluateHostname(text)).toMatchObject({
       ok: false,
       refusal: { code: 'hostname_reserved', rule: 'reserved', message: expect.stringContaining(says) as unknown },
     });
   });
 
   it('is quoted back in part only, when it is long', () => {
-    const verdict = judgeHostname(`*.${'x'.repeat(900)}`);
+    const verdict = evaluateHostname(`*.${'x'.repeat(900)}`);
     expect(verdict.ok ? '' : verdict.refusal.message).toContain(`${'x'.repeat(98)}…"`);
   });
 });
@@ -152,13 +152,13 @@ describe('attaching', () => {
     ],
   ];
   it.each(cases)('%s', (_fact, text, given, code, rule) => {
-    const verdict = judgeAttach(text, given);
+    const verdict = evaluateAttach(text, given);
     expect(verdict).toMatchObject({ ok: false, refusal: { code, rule } });
     expect(verdict.ok ? [] : [verdict.refusal.message, verdict.refusal.fix]).not.toContain('');
   });
 
   it.each(['pro', 'business', 'enterprise'] as const)('is possible on %s', (plan) => {
-    const verdict = judgeAttach('WWW.example.test', { ...facts, project: { ...project, plan } });
+    const verdict = evaluateAttach('WWW.example.test', { ...facts, project: { ...project, plan } });
     expect(verdict).toEqual({ ok: true, hostname: 'www.example.test', kind: 'subdomain', apex: 'example.test' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeRedirects, type DomainRedirect } from '../../../main/domains/redirects.ts';
+import { evaluateRedirects, type DomainRedirect } from '../../../main/domains/redirects.ts';
 
 const OWN = ['a.test', 'b.test', 'c.test'];
 const holderOf = (hostname: string) =>
@@ -9,8 +9,8 @@ const to = (text: string): DomainRedirect => {
   const [from = '', target = ''] = text.split(' > ');
   return { from, to: target, status: 301 };
 };
-const judge = (wanted: string[], others: string[] = []) =>
-  judgeRedirects(wanted.map(to), { projectId: 'own', holderOf, others: others.map(to) });
+const evaluate = (wanted: string[], others: string[] = []) =>
+  evaluateRedirects(wanted.map(to), { projectId: 'own', holderOf, others: others.map(to) });
 
 describe('redirects', () => {
   it.each([
@@ -18,17 +18,17 @@ describe('redirects', () => {
     ['to anywhere, by a hostname in any form', ['A.test. > Bücher.example'], ['a.test > xn--bcher-kva.example']],
     ['in a row', ['a.test > b.test', 'b.test > c.test'], ['a.test > b.test', 'b.test > c.test']],
   ])('are taken: %s', (_case, wanted, expected) => {
-    expect(judge(wanted)).toEqual({ ok: true, redirects: expected.map(to) });
+    expect(evaluate(wanted)).toEqual({ ok: true, redirects: expected.map(to) });
   });
 
   it.each([
-    ['to itself', ['a.test > a.test'], [], ['redirects[0].to makes a loop: a.test → a.test']],
-    ['there and back', ['a.test > b.test', 'b.test > a.test'], [], ['redirects[0].to makes', 'redirects[1].to makes']],
+    ['to itself', ['a.test > a.test'], [], ['redirects[0].to forms a loop: a.test → a.test']],
+    ['there and back', ['a.test > b.test', 'b.test > a.test'], [], ['redirects[0].to forms', 'redirects[1].to forms']],
     [
       'through another project',
       ['a.test > theirs.test'],
       ['theirs.test > a.test'],
-      ['redirects[0].to makes a loop: a.test → theirs.test → a.test'],
+      ['redirects[0].to forms a loop: a.test → theirs.test → a.test'],
     ],
     [
       'from a name of another project',
@@ -45,13 +45,13 @@ describe('redirects', () => {
     ],
     ['to a URL', ['a.test > https://b.test/'], [], ['redirects[0].to must be a bare hostname']],
   ])('are refused: %s', (_case, wanted, others, messages) => {
-    const verdict = judge(wanted, others);
+    const verdict = evaluate(wanted, others);
     const found = verdict.ok ? [] : verdict.issues.map(({ path, message }) => `${path} ${message}`);
     expect(found).toHaveLength(messages.length);
     messages.forEach((message, index) => expect(found[index]).toContain(message));
   });
 
   it('do not blame a name that only leads into the loop of others', () => {
-    expect(judge(['a.test > x.test'], ['x.test > y.test', 'y.test > x.test'])).toMatchObject({ ok: true });
+    expect(evaluate(['a.test > x.test'], ['x.test > y.test', 'y.test > x.test'])).toMatchObject({ ok: true });
   });
 });

@@ -124,7 +124,7 @@ const tables: Record<string, Fact[]> = {
       pending: true,
       found: 'delegated to ns1.elsewhere.test, ns2.elsewhere.test',
       says: 'is delegated to ns1.elsewhere.test, ns2.elsewhere.test, outside Vivarium’s DNS',
-      fix: `Remove the NS records of www.example.test from the zone example.test, and have this record there: www CNAME ${TARGET}`,
+      fix: `Remove the NS records of www.example.test from the zone example.test, and add this record there: www CNAME ${TARGET}`,
     },
     {
       fact: 'where a zone of ours has the very name, so that no CNAME can stand there',
@@ -135,7 +135,7 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
       pending: true,
       found: 'no CNAME',
-      fix: `Remove that zone, and put the record into the zone example.test: www CNAME ${TARGET}`,
+      fix: `Remove that zone, and add the record to the zone example.test: www CNAME ${TARGET}`,
     },
     {
       fact: 'below a delegation, where a record that is stored is none',
@@ -220,7 +220,7 @@ const tables: Record<string, Fact[]> = {
       checks: ['wrong_target failed'],
       verdict: 'failed',
       found: `${TARGET}.example.test`,
-      says: 'with a dot at its end',
+      says: 'end it with a dot',
     },
     {
       fact: 'and was verified once',
@@ -235,7 +235,7 @@ const tables: Record<string, Fact[]> = {
       checks: ['chain_loop failed'],
       verdict: 'failed',
       found: 'www.example.test → one.example.test → www.example.test',
-      says: 'in a circle',
+      says: 'form a loop',
     },
     { fact: 'to itself', zone: 'www CNAME www', checks: ['chain_loop failed'], verdict: 'failed' },
     {
@@ -615,7 +615,7 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
       expected: '127.0.0.1, ::1',
       found: '192.0.2.1',
-      says: 'other addresses',
+      says: 'does not resolve to the addresses',
       fix: 'Replace A 192.0.2.1 by',
     },
     {
@@ -625,7 +625,7 @@ const tables: Record<string, Fact[]> = {
       checks: ['alias_mismatch failed'],
       verdict: 'failed',
       found: '127.0.0.1, 192.0.2.1',
-      says: 'others beside them: 192.0.2.1',
+      says: 'also to others: 192.0.2.1',
       fix: 'Remove A 192.0.2.1',
     },
     {
@@ -725,7 +725,7 @@ const tables: Record<string, Fact[]> = {
       provider: { supportsAlias: false, records: [{ type: 'A', value: '192.0.2.1' }] },
       checks: ['alias_mismatch failed'],
       verdict: 'failed',
-      fix: 'Replace A 192.0.2.1 by A 127.0.0.1, AAAA ::1, because its provider has neither ALIAS nor ANAME',
+      fix: 'Replace A 192.0.2.1 by A 127.0.0.1, AAAA ::1, because its provider supports neither ALIAS nor ANAME',
     },
     {
       fact: 'right addresses there',
@@ -800,7 +800,7 @@ const tables: Record<string, Fact[]> = {
       checks: ['lookup_failed unknown'],
       verdict: 'unknown',
       pending: true,
-      says: 'not known to 192.0.2.53:53',
+      says: 'but 192.0.2.53:53 does not know',
       fix: '"local"',
     },
   ],
