@@ -3,19 +3,19 @@ import type { RRset } from './record.ts';
 import { aliasOf, rrsetOf } from './zone-index.ts';
 import { findZone, locate, type ZoneSet } from './zone-set.ts';
 
-/** Names that the search for an ALIAS's addresses passes; the same as for CNAMEs. */
+/** How many names an ALIAS's resolution may pass; the same limit as for CNAMEs. */
 export const ALIAS_HOPS_MAX = 10;
 
 export type Flattened =
   | { kind: 'addresses'; rrset: RRset }
-  /** The target exists without such addresses, or does not exist; so the owner has none. */
+  /** The target does not exist or has no such addresses; neither does the owner. */
   | { kind: 'none' }
   | { kind: 'failed'; reason: string };
 
 /**
- * The addresses that an ALIAS or ANAME at `owner` stands for: those of its target, through CNAMEs and further ALIASes
- * inside our zones. Their TTL is the lowest on the way, as a resolver would have counted it. (No RFC: the practice of
- * providers, draft-ietf-dnsop-aname-04 §3.)
+ * Resolves an ALIAS or ANAME at `owner` to its target's addresses, through CNAMEs and further ALIASes in Vivarium's
+ * zones. Their TTL is the lowest of the chain, as a resolver would compute it. (No RFC: the practice of providers,
+ * draft-ietf-dnsop-aname-04 §3.)
  */
 export function flatten(set: ZoneSet, owner: DomainName, alias: RRset, type: 'A' | 'AAAA'): Flattened {
   let step: RRset = alias;
@@ -44,7 +44,7 @@ export function flatten(set: ZoneSet, owner: DomainName, alias: RRset, type: 'A'
     ttlSeconds = Math.min(ttlSeconds, next.ttlSeconds);
     step = next;
   }
-  return failed(owner, `goes on after ${ALIAS_HOPS_MAX} names`);
+  return failed(owner, `continues after ${ALIAS_HOPS_MAX} names`);
 }
 
 const failed = (owner: DomainName, what: string): Flattened => ({

@@ -7,12 +7,12 @@ export type Rcode = keyof typeof RCODES;
 
 export interface Question {
   name: DomainName;
-  /** As on the wire; `typeCode('CAA')` has the number. */
+  /** The wire code; `typeCode('CAA')` returns it. */
   type: number;
   class: number;
 }
 
-/** Why, for people: an Extended DNS Error (RFC 8914), which `dig` shows. */
+/** The reason in text: an Extended DNS Error (RFC 8914), which `dig` shows. */
 export interface ErrorDetail {
   code: number;
   /** ASCII, at most 200 characters. */
@@ -24,12 +24,12 @@ export const DETAIL_CODES = { other: 0, notAuthoritative: 20, notSupported: 21 }
 
 export interface DnsAnswer {
   rcode: Rcode;
-  /** The AA bit: the question's name is in a zone of ours. */
+  /** The AA bit: the question's name is in one of Vivarium's zones. */
   authoritative: boolean;
   answer: readonly RRset[];
   authority: readonly RRset[];
   additional: readonly RRset[];
-  /** The additional section has a referral's glue, without which the answer is of no use (RFC 9471). */
+  /** The additional section contains a referral's glue, which the client cannot do without (RFC 9471). */
   additionalRequired: boolean;
   detail?: ErrorDetail;
 }

@@ -11,24 +11,24 @@ export interface ServerAddress {
 
 export type TransportFailure = { failure: 'timeout' | 'unreachable' | 'malformed'; detail?: string };
 
-/** What one attempt to get a reply needs. */
+/** The input of one query attempt. */
 export interface Attempt<Reply> {
   server: ServerAddress;
   query: Buffer;
-  /** Real milliseconds until it is given up. */
+  /** Real milliseconds until the attempt times out. */
   timeoutMs: number;
   clock: Pick<Clock, 'realTimer'>;
-  /** Ends the attempt when it aborts. */
+  /** Aborting ends the attempt. */
   signal: AbortSignal;
-  /** The reply of a message; null when it is not the reply to this query. */
+  /** Decodes a message; null when it is not the reply to this query. */
   read: (message: Buffer) => Reply | null;
 }
 
 const LENGTH_OCTETS = 2;
 
 /**
- * One query over UDP, from a port of its own that the system draws at random (RFC 5452 §9.2). The socket is connected,
- * so that the system drops datagrams from elsewhere, and reports that nobody listens. What is not the reply is passed over.
+ * One query over UDP, from an ephemeral port that the system picks at random (RFC 5452 §9.2). The socket is connected:
+ * the system then drops datagrams from other senders and reports closed ports. Ignores messages that are not the reply.
  */
 export function askUdp<Reply extends object>(attempt: Attempt<Reply>): Promise<Reply | TransportFailure> {
   const { server, query, read } = attempt;
@@ -51,7 +51,7 @@ export function askUdp<Reply extends object>(attempt: Attempt<Reply>): Promise<R
   );
 }
 
-/** One query over TCP, on a connection of its own (RFC 7766). The first message that comes back is the reply, or an error. */
+/** One query over TCP, on its own connection (RFC 7766). The first message must be the reply. */
 export function askTcp<Reply extends object>(attempt: Attempt<Reply>): Promise<Reply | TransportFailure> {
   const { server, query, read } = attempt;
   const socket = connect({ host: server.address, port: server.port });
@@ -74,7 +74,7 @@ export function askTcp<Reply extends object>(attempt: Attempt<Reply>): Promise<R
         if (octets < LENGTH_OCTETS) return;
         const received = Buffer.concat(chunks.splice(0));
         chunks.push(received);
-        // At most 65,535 octets and what came in one piece with them are kept.
+        // Memory is bounded by one message of 65,535 octets and one more chunk.
         const end = LENGTH_OCTETS + received.readUInt16BE(0);
         if (octets < end) return;
         done(read(received.subarray(LENGTH_OCTETS, end)) ?? { failure: 'malformed' });
@@ -83,7 +83,7 @@ export function askTcp<Reply extends object>(attempt: Attempt<Reply>): Promise<R
   );
 }
 
-/** Settles once, whatever comes first, and closes the socket. */
+/** Settles once, with the first result, and closes the socket. */
 function settle<Reply extends object>(
   { timeoutMs, clock, signal }: Attempt<Reply>,
   close: () => void,
@@ -109,9 +109,9 @@ function settle<Reply extends object>(
 }
 
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nobody listens there',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no network to it',
+  ECONNREFUSED: 'the port is closed',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to its network',
   ECONNRESET: 'it closed the connection',
 };
 

@@ -7,60 +7,60 @@ import { readResponse, type Response, type ResponseRecord } from './message-read
 import { labelOctets, type DomainName } from '../model/dns-name.ts';
 import { CLASS_IN, QUESTION_TYPES } from './record.ts';
 
-/** Times that a question is sent over UDP: a datagram may be lost, a server that misses three does not answer. */
+/** Attempts over UDP: datagrams get lost, and a server that misses three is down. */
 const UDP_ATTEMPTS = 3;
 
-/** Real milliseconds that one datagram is waited for; `dig` waits 5 s, `resolv.conf` too, for servers farther away. */
+/** Real milliseconds per datagram. Shorter than the 5 s of `dig` and `resolv.conf`, because servers here are near. */
 const UDP_TIMEOUT_MS = 1_500;
 const TCP_TIMEOUT_MS = 4_000;
 
-/** Questions on the wire at a time; each has a socket. */
+/** Concurrent queries; each uses a socket. */
 const IN_FLIGHT_MAX = 64;
-/** Questions that wait for their turn; more than 1,000 domains ask when they are all verified at once. */
+/** Queued queries; enough for more than 1,000 domains verified at once. */
 const WAITING_MAX = 20_000;
 
-/** Octets of a reply over UDP that we take (DNS Flag Day 2020). */
+/** The UDP payload size that this client advertises (DNS Flag Day 2020). */
 const UDP_OCTETS_TAKEN = 1232;
 
 const FLAG_RD = 0x0100;
 
 export interface DnsQuestion {
   name: DomainName;
-  /** As on the wire. */
+  /** The wire code. */
   type: number;
 }
 
-/** What came of a question. Never a rejection: what happens on the network is a value. */
+/** The result of a query. Network failures are values, not rejections. */
 export type DnsResult =
   | {
       kind: 'answered';
-      /** As a mnemonic; `RCODE11` where there is none here. */
+      /** As a mnemonic; `RCODE11` for codes without one here. */
       rcode: string;
       answers: readonly ResponseRecord[];
       authority: readonly ResponseRecord[];
       additional: readonly ResponseRecord[];
       transport: 'udp' | 'tcp';
       id: number;
-      /** Those that are set, as `dig` writes them. */
+      /** The set flags, in the notation of `dig`. */
       flags: readonly string[];
       /** The response's length. */
       octets: number;
-      /** Octets of UDP that the server takes, where it knows EDNS. */
+      /** The UDP payload size that the server accepts; absent without EDNS. */
       ednsOctets?: number;
-      /** What the server says about an error (RFC 8914). */
+      /** The server's extended error (RFC 8914). */
       detail?: string;
     }
   | { kind: 'failed'; reason: TransportFailure['failure']; detail?: string };
 
 export interface DnsClient {
   /**
-   * Asks one server, over UDP and, when the reply is cut off, over TCP (RFC 7766 §5). Sent up to three times, 1.5 s
-   * apart; over TCP once, for 4 s. Time is real time.
+   * Queries one server over UDP, and over TCP when the reply is truncated (RFC 7766 §5). Sends up to three datagrams,
+   * 1.5 s apart; over TCP once, for 4 s. All times are real time.
    */
   ask(server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
-  /** The same over one transport alone, for whoever wants to know about that; over UDP, the reply may be cut off. */
+  /** Queries over a single transport; a UDP reply may be truncated. */
   askOver(transport: 'udp' | 'tcp', server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
-  /** Ends what is on the way as `unreachable`. */
+  /** Ends pending queries as `unreachable`. */
   close(): void;
 }
 
@@ -119,7 +119,7 @@ export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
   };
 }
 
-/** A query with an id that nobody can guess, and the reader that knows its reply by id and question (RFC 5452 §9.1). */
+/** A query with an unpredictable id, and a reader that matches replies by id and question (RFC 5452 §9.1). */
 function prepare(question: DnsQuestion, edns: boolean, onBroken?: () => void) {
   const id = randomInt(0x1_0000);
   const read = (message: Buffer): Response | null => {
@@ -133,13 +133,13 @@ function prepare(question: DnsQuestion, edns: boolean, onBroken?: () => void) {
   return { query: writeQuery(id, question, edns), read };
 }
 
-/** Whether the response is to the question. Only errors may come without one: some servers answer them with a header alone. */
+/** Whether the response matches the question. Only errors may omit it: some servers answer them with a bare header. */
 function repeats({ question, rcode }: Response, asked: DnsQuestion): boolean {
   if (question === null) return rcode !== RCODES.NOERROR && rcode !== RCODES.NXDOMAIN;
   return question.name === asked.name && question.type === asked.type && question.class === CLASS_IN;
 }
 
-/** RFC 6891 §7: a server that does not know EDNS says FORMERR or NOTIMP without OPT; then it is asked without. */
+/** RFC 6891 §7: servers without EDNS answer FORMERR or NOTIMP without OPT; retry without EDNS. */
 const refusesEdns = ({ rcode, edns }: Response): boolean =>
   rcode === RCODES.BADVERS || (!edns && (rcode === RCODES.FORMERR || rcode === RCODES.NOTIMP));
 
@@ -168,7 +168,7 @@ const answered = (response: Response, transport: 'udp' | 'tcp'): DnsResult => {
   };
 };
 
-/** A query with recursion desired, and EDNS unless told otherwise. */
+/** A query with RD set and, by default, EDNS. */
 function writeQuery(id: number, { name, type }: DnsQuestion, edns: boolean): Buffer {
   const labels = name === '' ? [] : name.split('.').map((label) => Buffer.from(labelOctets(label), 'latin1'));
   const wireName = Buffer.concat([

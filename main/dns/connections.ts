@@ -4,29 +4,32 @@ import type { Exchange } from './exchange.ts';
 import { FrameReader } from './frames.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
 
-/** Connections kept at once, over both addresses. One more closes the one that has been idle longest (RFC 7766 §6.2.2). */
+/** Maximum connections over both addresses. Another one closes the longest idle (RFC 7766 §6.2.2). */
 export const CONNECTIONS_MAX = 128;
 
-/** RFC 7766 §6.2.3: a few seconds. Counted since the last whole query, so that one octet now and then gains nothing. */
+/**
+ * RFC 7766 §6.2.3: a few seconds. Counted from the last complete query, because a slow trickle of octets must not
+ * extend it.
+ */
 export const IDLE_MS_MAX = 10_000;
 
-/** How often idle connections are looked for. */
+/** How often idle connections are closed. */
 const SWEEP_MS = 1000;
 
-/** Work on one connection before others have their turn: so many queries, or so many octets of replies. */
+/** Work on one connection per turn, in queries and octets of replies, before other connections run. */
 const TURN_QUERIES_MAX = 32;
 const TURN_OCTETS_MAX = 65_536;
 
-/** Replies that may wait for a client that does not read them; until they are gone, its queries wait too. */
+/** Replies queued for a client that does not read them; beyond this, its queries wait too. */
 const UNREAD_OCTETS_MAX = 262_144;
 
 type Limits = Pick<Clock, 'monotonic' | 'realTimer'>;
 
-/** All TCP connections: each one's queries answered in order, none able to hold up the others. */
+/** All TCP connections: answers queries in order on each, and shares the event loop fairly between them. */
 export class Connections {
   readonly #exchange: Exchange;
   readonly #clock: Limits;
-  /** By last query, the longest idle first: a Map keeps the order in which its keys were added. */
+  /** Ordered by last query, longest idle first: a Map keeps insertion order. */
   readonly #open = new Map<Socket, { activeMs: number }>();
   #sweep: Timer | null = null;
 
@@ -39,7 +42,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Takes over a connection that has just been made. */
+  /** Takes ownership of a new connection. */
   accept(socket: Socket): void {
     if (this.#open.size >= CONNECTIONS_MAX) {
       const [longestIdle] = this.#open.keys();
@@ -48,7 +51,7 @@ export class Connections {
     this.#touch(socket);
     this.#armSweep();
     socket.setNoDelay(true);
-    // A reset or a failed write ends this connection and nothing else.
+    // A reset or a failed write ends this connection only.
     socket.on('error', () => this.#drop(socket));
     socket.on('close', () => this.#drop(socket));
     new Conversation(socket, this.#exchange, () => this.#touch(socket));
@@ -84,13 +87,13 @@ export class Connections {
   }
 }
 
-/** One connection: reads queries as they come (RFC 7766 §6.2.1, pipelining), and answers each in its turn. */
+/** One connection: reads pipelined queries as they arrive (RFC 7766 §6.2.1) and answers them in order. */
 class Conversation {
   readonly #socket: Socket;
   readonly #exchange: Exchange;
   readonly #onQuery: () => void;
   readonly #frames = new FrameReader();
-  /** A turn is due, or waits for the client to read: nothing more is taken in until then. */
+  /** A turn is scheduled, or the client must read first; reading is paused until then. */
   #waiting = false;
   #peerEnded = false;
 
@@ -121,7 +124,7 @@ class Conversation {
         exhausted = true;
         break;
       }
-      // Too short for a header: whoever sends that does not speak DNS.
+      // Too short for a header: the peer does not speak DNS.
       if (message.length < HEADER_OCTETS) return void this.#socket.destroy();
       this.#onQuery();
       octets += this.#reply(message);
@@ -148,7 +151,7 @@ class Conversation {
     } else this.#socket.end();
   }
 
-  /** Leaves the rest for later: the next turn of the event loop, or when the client has read its replies. */
+  /** Defers the rest to the next turn of the event loop, or until the client has read its replies. */
   #wait(): void {
     this.#waiting = true;
     this.#socket.pause();

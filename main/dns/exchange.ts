@@ -7,21 +7,21 @@ import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
 import type { ZoneSet } from './zone-set.ts';
 
-/** RFC 1035 §4.2.1: what a client without EDNS takes over UDP. */
+/** RFC 1035 §4.2.1: the UDP size limit without EDNS. */
 const UDP_OCTETS_WITHOUT_EDNS = 512;
 
-/** The size that passes every network without fragments (DNS Flag Day 2020); never more, whatever the client claims. */
+/** The size that avoids fragmentation on every network (DNS Flag Day 2020); caps the client's own limit. */
 export const UDP_OCTETS_MAX = 1232;
 
-/** Errors of our own that are logged; a fault that every query meets must not fill the log. */
+/** Maximum internal errors to log: a fault in every query would otherwise fill the log. */
 const FAULTS_LOGGED_MAX = 100;
 
 export type Transport = 'udp' | 'tcp';
 
-/** Turns a query's octets into a reply's. Null: the message gets none. Never throws, whatever the octets are. */
+/** Turns a query into a reply, both as octets; null for no reply. Never throws. */
 export type Exchange = (message: Buffer, transport: Transport) => Buffer | null;
 
-/** A query that has been understood. */
+/** A decoded query. */
 interface Query {
   message: Buffer;
   questionEnd: number;
@@ -36,17 +36,17 @@ interface Edns {
 }
 
 /**
- * The protocol around the responder: which messages are queries at all, EDNS (RFC 6891), sizes and truncation. The
- * question goes back octet by octet, so that its mixed case (draft-vixie-dnsext-dns0x20) comes back as sent.
+ * The protocol around the responder: message validation, EDNS (RFC 6891), sizes and truncation. Copies the question
+ * verbatim, to preserve its mixed case (draft-vixie-dnsext-dns0x20).
  */
 export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, 'error'> }): Exchange {
   const writer = new MessageWriter();
   const cache = new ReplyCache();
-  /** What the cached replies were made of. */
+  /** The zone state that the cached replies derive from. */
   let cached: { zones: ZoneSet; changes: number } | null = null;
   let faults = 0;
 
-  /** The zones of this moment, with no reply cached that was made of others. */
+  /** The current zones; clears the cache when they have changed. */
   function currentZones(): ZoneSet {
     const zones = options.zones();
     if (cached?.zones === zones && cached.changes === zones.changes) return zones;
@@ -58,7 +58,7 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
   return (message, transport) => {
     try {
       const zones = currentZones();
-      // Over TCP, more fits into a reply.
+      // TCP allows larger replies.
       const known = transport === 'udp' ? cache.find(message) : null;
       if (known !== null) return known;
       const guarded = guard(message);
@@ -76,7 +76,7 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
   };
 }
 
-/** A reply that can be made of any message with a header: its id and opcode, and what is wrong. */
+/** An error reply to any message with a header: its id and opcode, and the rcode. */
 function bareReply(message: Buffer, rcode: Rcode): Buffer | null {
   if (message.length < HEADER_OCTETS) return null;
   const reply = Buffer.alloc(HEADER_OCTETS);
@@ -85,15 +85,15 @@ function bareReply(message: Buffer, rcode: Rcode): Buffer | null {
   return reply;
 }
 
-/** Opcode and RD are the query's, QR is set, and RA, Z, AD and CD stay clear. */
+/** Copies opcode and RD from the query, sets QR, and clears RA, Z, AD and CD. */
 function flagsOf(query: Buffer, rcode: Rcode, authoritative: boolean, truncated: boolean): number {
   const asked = query.readUInt16BE(2) & 0x7900;
   return 0x8000 | asked | (authoritative ? 0x0400 : 0) | (truncated ? 0x0200 : 0) | (RCODES[rcode] & 0xf);
 }
 
 /**
- * Null when a record after the question can't be decoded, or EDNS is not as it must be. The question itself is the
- * guard's: dns2 can't tell a dot inside a label from one between labels.
+ * Null when a record after the question is malformed, or its EDNS is. The guard parses the question, because dns2
+ * cannot distinguish a dot within a label from one between labels.
  */
 function decode(message: Buffer, question: Question, questionEnd: number): Query | null {
   if (questionEnd === message.length) return { message, questionEnd, question, edns: null };
@@ -101,7 +101,7 @@ function decode(message: Buffer, question: Question, questionEnd: number): Query
   if (packet.errors.length > 0) return null;
   const opts = packet.additionals.filter((record) => record.type === Packet.TYPE.EDNS);
   const [opt] = opts;
-  // RFC 6891 §6.1.1: more than one OPT, or one that is not at the root, is a format error.
+  // RFC 6891 §6.1.1: more than one OPT, or one outside the root, is a format error.
   if (opts.length > 1 || (opt !== undefined && opt.name !== '')) return null;
   return {
     message,
@@ -121,7 +121,7 @@ function encode(writer: MessageWriter, query: Query, result: DnsAnswer, transpor
   const whole = write(writer, query, result, limit);
   if (whole !== null) return whole;
   if (!result.additionalRequired && result.additional.length > 0) {
-    // Addresses that were added unasked are no reason to come again over TCP (RFC 2181 §9).
+    // Omitting optional addresses does not set TC (RFC 2181 §9).
     const shorter = write(writer, query, { ...result, additional: [] }, limit);
     if (shorter !== null) return shorter;
   }
@@ -133,7 +133,7 @@ function encode(writer: MessageWriter, query: Query, result: DnsAnswer, transpor
 const udpLimit = (edns: Edns | null): number =>
   edns === null ? UDP_OCTETS_WITHOUT_EDNS : Math.min(Math.max(edns.udpOctets, UDP_OCTETS_WITHOUT_EDNS), UDP_OCTETS_MAX);
 
-/** Null when the sections don't fit. */
+/** Null when the sections do not fit. */
 function write(writer: MessageWriter, query: Query, result: DnsAnswer, limit: number): Buffer | null {
   begin(writer, query, result, limit, false);
   const fits =

@@ -3,9 +3,9 @@ import { QUERY_OCTETS_MAX } from './message-guard.ts';
 const LENGTH_OCTETS = 2;
 
 /**
- * Cuts a TCP stream into messages (RFC 1035 §4.2.2: two octets of length before each), however the stream arrives. It
- * keeps at most one message of `QUERY_OCTETS_MAX` octets; of a longer one it keeps that much, which is enough to refuse
- * it by its id, and lets the rest pass by.
+ * Splits a TCP stream into messages (RFC 1035 §4.2.2: two octets of length before each), in chunks of any size. Buffers
+ * at most one message of `QUERY_OCTETS_MAX` octets; of a longer one it keeps that much, enough to refuse it by id, and
+ * skips the rest.
  */
 export class FrameReader {
   #chunk: Buffer = Buffer.alloc(0);
@@ -14,19 +14,16 @@ export class FrameReader {
   #lengthHave = 0;
   #body: Buffer | null = null;
   #bodyHave = 0;
-  /** Octets of an over-long message that are still to pass by. */
+  /** Octets of an over-long message still to skip. */
   #skip = 0;
 
-  /** Takes the next piece of the stream. Everything before it must have been taken out. */
+  /** Adds the next chunk. The caller must have read all earlier messages. */
   push(chunk: Buffer): void {
     this.#chunk = this.#at < this.#chunk.length ? Buffer.concat([this.#chunk.subarray(this.#at), chunk]) : chunk;
     this.#at = 0;
   }
 
-  /**
-   * The next whole message, or null when more must arrive first. An over-long message comes one octet longer than
-   * `QUERY_OCTETS_MAX`.
-   */
+  /** The next complete message, or null. An over-long message has one octet more than `QUERY_OCTETS_MAX`. */
   next(): Buffer | null {
     if (this.#body === null && !this.#readLength()) return null;
     const body = this.#body;

@@ -3,13 +3,13 @@ import type { ServerAddress } from './client-transport.ts';
 import { parseName } from '../model/dns-name.ts';
 import { typeCode } from './record.ts';
 
-/** The server that questions go to. */
+/** The server that receives the queries. */
 export interface Resolver extends ServerAddress {
   /** Vivarium's own. */
   local: boolean;
 }
 
-/** Who was asked; `name` is for people. */
+/** The queried server; `name` is its display name. */
 export interface LookupSource {
   local: boolean;
   name: string;
@@ -17,9 +17,9 @@ export interface LookupSource {
 
 export type LookupReply = DnsResult & { source: LookupSource };
 
-/** Questions by name and mnemonic to the resolver that is set at the moment: what verification and CAA ask through. */
+/** Queries by name and mnemonic to the configured resolver, for verification and CAA. */
 export interface Lookup {
-  /** Never rejects. A name or type that can't be asked for is a `malformed` failure. */
+  /** Never rejects. An invalid name or type is a `malformed` failure. */
   query(name: string, type: string): Promise<LookupReply>;
 }
 

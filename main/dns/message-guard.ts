@@ -5,15 +5,15 @@ import { QUESTION_TYPES } from './record.ts';
 export const HEADER_OCTETS = 12;
 
 /**
- * The largest query that is looked into. A question takes at most 271 octets with its header; the rest is room for EDNS
- * options and a signature. Whatever is larger has no honest use, and costs time to decode.
+ * The largest query to decode. Header and question take at most 271 octets; the rest leaves room for EDNS options and a
+ * signature. Larger queries have no legitimate use and are slow to decode.
  */
 export const QUERY_OCTETS_MAX = 4096;
 
-/** A query's further records: OPT, TSIG (RFC 8945), SIG(0) (RFC 2931), IXFR's SOA (RFC 1995 §3). */
+/** Further records of a query: OPT, TSIG (RFC 8945), SIG(0) (RFC 2931), IXFR's SOA (RFC 1995 §3). */
 const FURTHER_RECORDS_MAX = 4;
 
-/** Types of additional records that say something about a query. Data has no place there, and dns2 would decode it. */
+/** Types of additional records allowed in a query. Others carry data, which dns2 would waste time on. */
 const TYPE_SOA = 6;
 const TYPE_SIG = 24;
 const ADDITIONAL_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.OPT, QUESTION_TYPES.TSIG, TYPE_SIG]);
@@ -21,13 +21,13 @@ const ADDITIONAL_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.OPT, QUEST
 const OPCODE_QUERY = 0;
 const POINTER_BITS = 0xc0;
 
-/** What a message turned out to be before it was decoded. */
+/** The kind of a message, determined before decoding. */
 export type Guarded =
-  /** Not answered: too short for a header, or itself a response (answering those would let two servers play ping-pong). */
+  /** Not answered: too short for a header, or a response (answering one could loop between two servers). */
   | { kind: 'drop' }
   /** Answered with a bare header. */
   | { kind: 'refuse'; rcode: 'FORMERR' | 'NOTIMP' }
-  /** A query with one well-formed question, and nothing in it that is costly to decode. */
+  /** A query with one well-formed question, cheap to decode. */
   | { kind: 'query'; question: Question; questionEnd: number };
 
 const DROP: Guarded = { kind: 'drop' };
@@ -35,10 +35,9 @@ const FORMERR: Guarded = { kind: 'refuse', rcode: 'FORMERR' };
 const NOTIMP: Guarded = { kind: 'refuse', rcode: 'NOTIMP' };
 
 /**
- * Looks at a message's frame, in one pass without following a pointer. What is let through holds one question whose name
- * is spelled out (a first name has nothing to point at), at most four further records of the types that belong into a
- * query, names in them that point into the question at most, and ends where they end. dns2 decodes only that, because
- * names that chain pointers cost it seconds.
+ * Checks a message's structure in one pass without following pointers. It accepts one question with an uncompressed
+ * name, at most four further records of types that belong in a query, names that point at most into the question, and
+ * no trailing octets. Only such messages reach dns2, which takes seconds on chained pointers.
  */
 export function guard(message: Buffer): Guarded {
   if (message.length < HEADER_OCTETS) return DROP;
@@ -73,7 +72,7 @@ export function guard(message: Buffer): Guarded {
   return offset === message.length ? { kind: 'query', question, questionEnd } : FORMERR;
 }
 
-/** The offset after the record at `offset`; null when it does not fit into the message, or should not be there. */
+/** The offset after the record at `offset`; null when it is truncated or not allowed. */
 function skipRecord(message: Buffer, offset: number, nameEnd: number, authority: boolean): number | null {
   const afterName = skipName(message, offset, nameEnd);
   if (afterName === null || afterName + 10 > message.length) return null;
@@ -82,13 +81,13 @@ function skipRecord(message: Buffer, offset: number, nameEnd: number, authority:
   const end = data + message.readUInt16BE(afterName + 8);
   if (end > message.length) return null;
   if (!authority) return ADDITIONAL_TYPES.has(type) ? end : null;
-  // The SOA that comes with IXFR, the only type here with names in its data.
+  // IXFR's SOA, the only accepted type with names in its data.
   const afterPrimary = type === TYPE_SOA ? skipName(message, data, nameEnd) : null;
   const afterMailbox = afterPrimary === null ? null : skipName(message, afterPrimary, nameEnd);
   return afterMailbox === null || afterMailbox > end ? null : end;
 }
 
-/** The offset after the name at `start`; null when it does not end, or points elsewhere than into the question's name. */
+/** The offset after the name at `start`; null when it does not end, or points outside the question's name. */
 function skipName(message: Buffer, start: number, nameEnd: number): number | null {
   for (let offset = start; ;) {
     const length = message[offset];

@@ -3,7 +3,7 @@ import { HEADER_OCTETS } from './message-guard.ts';
 import { LABEL_OCTETS_MAX, labelFromOctets, NAME_OCTETS_MAX, type DomainName } from '../model/dns-name.ts';
 import { QUESTION_TYPES, TYPE_CODES, typeName, type RecordData } from './record.ts';
 
-/** A record of a response. Data of a type that is not known here stays as octets (RFC 3597). */
+/** A record of a response. Data of unknown types stays in octets (RFC 3597). */
 export interface ResponseRecord {
   readonly name: DomainName;
   readonly ttlSeconds: number;
@@ -11,31 +11,31 @@ export interface ResponseRecord {
 }
 
 export interface UnknownData {
-  /** `TYPE65`, or a mnemonic of a type that is never stored here. */
+  /** A mnemonic or `TYPE65`, also for types that zones here cannot hold. */
   readonly type: string;
   /** The data in hexadecimal. */
   readonly octets: string;
 }
 
-/** A response, taken apart. */
+/** A decoded response. */
 export interface Response {
   readonly id: number;
   readonly rcode: number;
-  /** Those that are set, as `dig` writes them. */
+  /** The set flags, in the notation of `dig`. */
   readonly flags: readonly string[];
   readonly truncated: boolean;
-  /** Null when it has none, as some servers answer FORMERR. */
+  /** Null when absent: some servers omit it with FORMERR. */
   readonly question: { name: DomainName; type: number; class: number } | null;
   readonly answer: readonly ResponseRecord[];
   readonly authority: readonly ResponseRecord[];
   readonly additional: readonly ResponseRecord[];
-  /** Whether it has an OPT record: the server knows EDNS. */
+  /** Whether it has an OPT record, which shows that the server supports EDNS. */
   readonly edns: boolean;
-  /** Octets of UDP that the server takes, as its OPT record says. */
+  /** The UDP payload size in the server's OPT record. */
   readonly ednsOctets: number | undefined;
-  /** What the server says about an error (RFC 8914). */
+  /** The server's extended error (RFC 8914). */
   readonly detail: string | undefined;
-  /** Of the whole message. */
+  /** Size of the whole message. */
   readonly octets: number;
 }
 
@@ -53,16 +53,16 @@ const FLAGS = [
 const POINTER_BITS = 0xc0;
 const OPTION_EXTENDED_ERROR = 15;
 
-/** Pointers that one name may follow: one before each label that a name can have is more than any encoder makes. */
+/** Maximum pointers in one name: one per label, more than any encoder emits. */
 const POINTERS_MAX = 128;
 
-/** Ends the reading of a message that is not as it must be. */
+/** Aborts the decoding of a malformed message. */
 class MessageFault extends Error {}
 
 /**
- * Reads a response (RFC 1035 §4.1); null when it is none, or is broken. dns2 is not used for it: it follows chains of
- * pointers for seconds, and can't tell a dot inside a label from one between labels. Here every
- * place that names point at is read once.
+ * Decodes a response (RFC 1035 §4.1); null when malformed or not a response. Replaces dns2, which follows pointer
+ * chains for seconds and cannot distinguish a dot within a label from one between labels. Reads each pointer target
+ * once.
  */
 export function readResponse(message: Buffer): Response | null {
   if (message.length < HEADER_OCTETS || (message.readUInt16BE(2) & 0x8000) === 0) return null;
@@ -97,7 +97,7 @@ class ResponseReader {
     if (questions > 1) throw new MessageFault();
     const question = questions === 0 ? null : { name: this.#name(), type: this.#uint16(), class: this.#uint16() };
     const truncated = (flags & 0x0200) !== 0;
-    // What is in a truncated message is asked for again, so it does not matter where it was cut.
+    // A truncated message is queried again over TCP, so partial records do not matter.
     const counts = truncated ? [0, 0, 0] : [6, 8, 10].map((offset) => message.readUInt16BE(offset));
     const [answer = [], authority = [], additional = []] = counts.map((count) => this.#section(count));
     return {
@@ -143,7 +143,7 @@ class ResponseReader {
     return { name, ttlSeconds: ttl > 0x7fff_ffff ? 0 : ttl, data };
   }
 
-  /** The first extended error of an OPT, as `dig` shows it: its number, and its text. */
+  /** The first extended error of an OPT, in the notation of `dig`: its number and text. */
   #detail(end: number): string | undefined {
     while (this.#offset + 4 <= end) {
       const code = this.#uint16();
@@ -211,7 +211,7 @@ class ResponseReader {
     return name.labels.join('.');
   }
 
-  /** The labels from `start` on, with those that a pointer at their end leads to; each place pointed at is read once. */
+  /** The labels from `start`, including those behind a pointer; reads each pointer target once. */
   #labels(start: number, pointers: number): { labels: readonly string[]; octets: number; end: number } {
     const labels: string[] = [];
     let octets = 1;

@@ -4,13 +4,13 @@ import { labelOctets, parentOf, ROOT, type DomainName } from '../model/dns-name.
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordData, type RRset, type WireType } from './record.ts';
 import { STRING_OCTETS_MAX } from './record-text.ts';
 
-/** RFC 1035 §4.2.2: what the two length octets of TCP can say. */
+/** RFC 1035 §4.2.2: TCP's length field has two octets. */
 export const MESSAGE_OCTETS_MAX = 0xffff;
 
 /** RFC 1035 §4.1.4: a pointer has 14 bits. */
 const POINTER_OFFSETS = 0x4000;
 
-/** Octets of OPT without options, and of a reason without its text. */
+/** The size of OPT without options, and of an extended error without its text. */
 export const OPT_OCTETS = 11;
 const DETAIL_OCTETS = 6;
 const OPTION_EXTENDED_ERROR = 15;
@@ -18,36 +18,36 @@ const OPTION_EXTENDED_ERROR = 15;
 const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
 
-/** What a message begins with. */
+/** The start of a message. */
 export interface MessageStart {
-  /** The message that is answered: its id and its question are repeated octet by octet. */
+  /** The query; the reply copies its id and question octet by octet. */
   query: Buffer;
   questionEnd: number;
-  /** The question's name, as `readWireName` gives it. */
+  /** The question's name, as returned by `readWireName`. */
   name: DomainName;
-  /** The second sixteen bits of the header. */
+  /** The second 16 bits of the header. */
   flags: number;
-  /** Octets that the message may have. */
+  /** Maximum size of the message in octets. */
   limit: number;
-  /** Octets of the limit that records leave free, for `opt`. */
+  /** Octets reserved within the limit, for `opt`. */
   reserved: number;
 }
 
-/** The sections that records go into, in their order. */
+/** The sections with records, in wire order. */
 export type Section = 'answer' | 'authority' | 'additional';
 
 /**
- * Writes DNS messages, one after another, into one piece of memory. dns2 encodes bit by bit into an array, and copies
- * the whole of it for every record: 19 µs for two records, seconds for the largest message, while everything waits.
- * This takes 2 µs and 1 ms for the same.
+ * Encodes DNS messages, one at a time, into a reused buffer. dns2 encodes bit by bit into an array and copies it for
+ * every record: 19 µs for two records, seconds for the largest message, while the event loop is blocked. This encoder
+ * takes 2 µs and 1 ms.
  *
- * Writing past the limit, or past the memory, does no harm: it is noticed after each record.
+ * Writes past the limit or the buffer are harmless and detected after each record.
  */
 export class MessageWriter {
   readonly #memory = Buffer.alloc(MESSAGE_OCTETS_MAX + 1);
-  /** Where a name was written, for pointing at it (RFC 1035 §4.1.4). */
+  /** Offsets of written names, for compression (RFC 1035 §4.1.4). */
   readonly #names = new Map<DomainName, number>();
-  /** The question's name, when it was asked for in mixed case. */
+  /** The question's name, when the query has it in mixed case. */
   #asked: DomainName | null = null;
   #offset = 0;
   #limit = 0;
@@ -60,11 +60,11 @@ export class MessageWriter {
     this.#counts.answer = this.#counts.authority = this.#counts.additional = 0;
     let mixedCase = false;
     const memory = this.#memory;
-    // Octet by octet: for so few, `copy` takes longer.
+    // A loop is faster than `copy` for so few octets.
     for (let offset = 0; offset < questionEnd; offset++) {
       const octet = query[offset] ?? 0;
       memory[offset] = octet;
-      // A label's length is below the letters; type and class follow the name in four octets.
+      // Length octets are below the letters, so lower-casing spares them; type and class follow in four octets.
       if (octet >= UPPER_A && octet <= UPPER_Z && offset >= HEADER_OCTETS && offset < questionEnd - 4) mixedCase = true;
     }
     this.#offset = 2;
@@ -75,8 +75,8 @@ export class MessageWriter {
   }
 
   /**
-   * Lets what follows point at the question. One in mixed case stands for its own name alone (an owner comes back as it
-   * was asked for); its parts are not pointed at, or the client's case would show up inside our data.
+   * Lets later names point at the question. A mixed-case question is a target for its whole name only (owners repeat
+   * the query's case), because its suffixes would leak that case into record data.
    */
   #rememberQuestion(name: DomainName, mixedCase: boolean): void {
     this.#names.clear();
@@ -89,7 +89,9 @@ export class MessageWriter {
     }
   }
 
-  /** Writes RRsets into a section; sections in their order. False when they don't fit: the message must be begun anew. */
+  /**
+   * Writes RRsets into a section, in wire order. False when they do not fit; the caller must begin the message again.
+   */
   section(section: Section, rrsets: readonly RRset[]): boolean {
     for (const rrset of rrsets) {
       const code = TYPE_CODES[rrset.type as WireType];
@@ -116,7 +118,7 @@ export class MessageWriter {
     return true;
   }
 
-  /** OPT (RFC 6891 §6.1.2), with the reason for people (RFC 8914 §2) where there is one and it fits. */
+  /** OPT (RFC 6891 §6.1.2), with the extended error (RFC 8914 §2) if there is one and it fits. */
   opt({ udpOctetsMax, extendedRcode, dnssecOk, detail }: OptFields): void {
     const text = detail?.text ?? '';
     const fits = this.#offset + OPT_OCTETS + DETAIL_OCTETS + text.length <= this.#limit;
@@ -135,7 +137,7 @@ export class MessageWriter {
     this.#text(text);
   }
 
-  /** The message, as its own piece of memory. */
+  /** The message in its own buffer. */
   finish(): Buffer {
     const end = this.#offset;
     this.#offset = 6;
@@ -161,7 +163,7 @@ export class MessageWriter {
         return this.#name(data.target, true);
       case 'ALIAS':
       case 'ANAME':
-        // Never in an answer: the responder gives addresses instead.
+        // Answers never contain one: the responder substitutes addresses.
         throw new TypeError(`${data.type} has no form on the wire.`);
       case 'MX':
         this.#uint16(data.preference);
@@ -198,7 +200,7 @@ export class MessageWriter {
     for (let at = name; at !== ROOT; at = parentOf(at)) {
       const known = compress ? this.#names.get(at) : undefined;
       if (known !== undefined) return this.#uint16(0xc000 | known);
-      // A name that may not be compressed is not pointed at either.
+      // Uncompressed names are not pointer targets either.
       if (compress && this.#offset < POINTER_OFFSETS && this.#offset < this.#limit) this.#names.set(at, this.#offset);
       const dot = at.indexOf('.');
       const label = labelOctets(dot < 0 ? at : at.slice(0, dot));
@@ -208,7 +210,7 @@ export class MessageWriter {
     this.#octet(0);
   }
 
-  /** Character-strings (RFC 1035 §3.3): as many as the text needs. */
+  /** Character-strings (RFC 1035 §3.3), as many as the text needs. */
   #strings(text: string): void {
     for (let at = 0; at === 0 || at < text.length; at += STRING_OCTETS_MAX) {
       const part = text.slice(at, at + STRING_OCTETS_MAX);
@@ -238,7 +240,7 @@ export class MessageWriter {
 
 export interface OptFields {
   udpOctetsMax: number;
-  /** The high eight bits of a twelve-bit response code. */
+  /** The high eight bits of a 12-bit rcode. */
   extendedRcode: number;
   dnssecOk: boolean;
   detail?: { code: number; text: string };

@@ -13,8 +13,8 @@ export const NAME_SERVER: DomainName = `ns.${PLATFORM_ZONE}`;
 const OWN_NAMES: ReadonlySet<DomainName> = new Set([PLATFORM_ZONE, NAME_SERVER, CNAME_TARGET]);
 
 /**
- * The platform's own zone: SOA, NS, and the loopback addresses at its apex, at the name server, at the target of custom
- * domains' CNAMEs, and at each platform hostname given (in normal form, below the zone).
+ * The platform's own zone: SOA, NS, and the loopback addresses of its apex, the name server, the target of custom
+ * domains' CNAMEs, and each given platform hostname (in normal form, below the zone).
  */
 export function platformZone(options: { hostnames?: Iterable<string>; serial?: number } = {}): Zone {
   const names = new Set<DomainName>([...OWN_NAMES, ...(options.hostnames ?? [])]);
@@ -31,16 +31,13 @@ const loopbackRecords = (name: DomainName): ResourceRecord[] =>
   });
 
 export interface PublishedPlatformZone {
-  /** As it is answered from. */
+  /** The served zone. */
   readonly index: ZoneIndex;
-  /** Takes over the platform hostnames that there are now; answered from when it returns. */
+  /** Replaces the platform hostnames; served when it returns. */
   publish(hostnames: Iterable<string>): void;
 }
 
-/**
- * Puts the platform's zone among those that are answered from. `serialOf` gives its serial by a digest of what it has:
- * the same as before for the same.
- */
+/** Adds the platform's zone to the served zones. `serialOf` maps a digest of its contents to a serial. */
 export function publishPlatformZone(
   zones: ZoneSet,
   hostnames: Iterable<string>,
@@ -67,7 +64,7 @@ export function publishPlatformZone(
   };
 }
 
-/** Without the platform's own names, which are there in any case. */
+/** Without the platform's fixed names, which every version has. */
 const hostnameSet = (hostnames: Iterable<string>): Set<DomainName> => new Set(without(hostnames, OWN_NAMES));
 
 const without = (names: Iterable<DomainName>, others: ReadonlySet<DomainName>): DomainName[] =>

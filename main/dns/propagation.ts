@@ -1,19 +1,19 @@
 import type { EpochMs } from '../base/clock.ts';
 
 /**
- * Propagation as data: what was changed becomes visible later, and until then everybody sees what was there before.
- * Nothing here reads a clock or a store.
+ * Propagation as data: a change becomes visible after a delay, and queries see the previous records until then. This
+ * file accesses neither a clock nor a store.
  */
 
-/** When a version of a record is among the answers. */
+/** When answers contain a version of a record. */
 export interface Visibility {
-  /** Null: from the beginning, because its propagation has passed. */
+  /** Null: it is visible already, its propagation being over. */
   readonly visibleFromMs: EpochMs | null;
-  /** The first moment without it; null: it stays. */
+  /** The end of its visibility; null: it stays. */
   readonly visibleUntilMs: EpochMs | null;
 }
 
-/** One version of a record. A record that was changed or removed has one with an end until that has propagated. */
+/** One version of a record. A changed or removed record keeps one with an end until that has propagated. */
 export interface RecordVersion extends Visibility {
   readonly id: string;
   readonly ttlSeconds: number;
@@ -22,9 +22,9 @@ export interface RecordVersion extends Visibility {
 
 /** A change to one RRset. */
 export interface RRsetChange {
-  /** Records that are to be there: `id` is for a value that is not there yet; another TTL replaces the one there. */
+  /** Records to have: `id` is for a new value; another TTL replaces that of an existing one. */
   readonly put?: readonly { readonly id: string; readonly ttlSeconds: number; readonly value: string }[];
-  /** Ids of records that are to be there no longer. */
+  /** Ids of records to remove. */
   readonly remove?: ReadonlySet<string>;
 }
 
@@ -33,20 +33,20 @@ export interface PropagationTime {
   readonly delayMs: number;
 }
 
-/** Whether the server answers with it at `nowMs`. */
+/** Whether answers contain it at `nowMs`. */
 export const isVisible = ({ visibleFromMs, visibleUntilMs }: Visibility, nowMs: EpochMs): boolean =>
   (visibleFromMs === null || visibleFromMs <= nowMs) && (visibleUntilMs === null || nowMs < visibleUntilMs);
 
-/** Whether it is what the zone's owner last wanted, visible or not. */
+/** Whether it is part of the final state, visible or not. */
 export const isCurrent = ({ visibleUntilMs }: Visibility): boolean => visibleUntilMs === null;
 
 /**
- * The versions of one RRset after a change to it. The change becomes visible as a whole `delayMs` later, together with
- * all changes to the RRset that were made before: one that would have become visible after it (the delay was longer
- * then) comes along, so that no later state shows before an earlier one. What has never been and will never be visible
- * is left out, and so is what is over. A change that changes nothing gives back `versions` themselves.
+ * The versions of one RRset after a change. The change becomes visible as a whole after `delayMs`, together with all
+ * earlier changes to the RRset: those scheduled later (under a longer delay) are moved forward, to keep states in
+ * order. Versions that are over, or could never become visible, are dropped. A change without effect returns `versions`
+ * itself.
  *
- * With one delay for all changes, what is visible at a moment is what the owner wanted `delayMs` before it.
+ * With a constant delay, the visible state at any moment is the final state of `delayMs` before.
  */
 export function changeRRset<Version extends RecordVersion>(
   versions: readonly Version[],
@@ -73,13 +73,13 @@ export function changeRRset<Version extends RecordVersion>(
   return [...kept, ...begun];
 }
 
-/** What is answered from a moment on. */
+/** The records answered from a moment on. */
 export interface RRsetState<Version> {
   readonly fromMs: EpochMs;
   readonly versions: readonly Version[];
 }
 
-/** What is answered at `nowMs`, and every other state that is on its way, at most `statesMax` of them. */
+/** The visible state at `nowMs` and the pending ones, at most `statesMax` of them. */
 export function statesOf<Version extends Visibility>(
   versions: readonly Version[],
   nowMs: EpochMs,

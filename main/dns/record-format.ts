@@ -7,7 +7,7 @@ export function formatValue(data: RecordData): string {
   return formatData(data, (name) => (name === ROOT ? '.' : name));
 }
 
-/** A record's value as in a zone file; names relative to `origin` where it is given, else absolute. */
+/** A record's value as in a zone file; names relative to `origin` if given, else absolute. */
 export function formatZoneValue(data: RecordData, origin?: DomainName): string {
   return formatData(data, origin === undefined ? absoluteText : (name) => relativeText(name, origin));
 }

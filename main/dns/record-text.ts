@@ -6,34 +6,34 @@ import { parseName, ROOT, unescape, utf8Octets, type DomainName } from '../model
 import { TTL_SECONDS_MAX, type RecordData, type RecordType } from './record.ts';
 import { readTokens, type Token } from './tokens.ts';
 
-/** RFC 1035 §3.3: one character-string of a TXT record has at most 255 octets. */
+/** RFC 1035 §3.3: a character-string of a TXT record has at most 255 octets. */
 export const STRING_OCTETS_MAX = 255;
-/** What real providers accept for one TXT record (Cloudflare 2,048, Route 53 4,000); the wire would take 64 KiB. */
+/** The limit of real providers for a TXT record (Cloudflare 2,048, Route 53 4,000); the wire allows 64 KiB. */
 const TEXT_OCTETS_MAX = 4096;
 const UINT16_MAX = 0xffff;
 const UINT32_MAX = 0xffff_ffff;
 
 export type DataResult = { ok: true; data: RecordData; warnings: string[] } | { ok: false; message: string };
 
-/** Ends the reading of one record; its message reaches the person. */
+/** Aborts the parsing of a record; its message is shown to the user. */
 class RecordFault extends Error {}
 
 /**
- * Reads a record's value as `records.put` gives it: TXT is the raw text, everything else as in a zone file, names
- * absolute with or without the trailing dot.
+ * Parses a record's value in the form of `records.put`: raw text for TXT, otherwise zone-file notation, with absolute
+ * names with or without the trailing dot.
  */
 export function parseValue(type: RecordType, value: string): DataResult {
   if (type === 'TXT') return guarded(() => ({ type, strings: splitText(utf8Octets(value)) }));
   return parseZoneValue(type, value);
 }
 
-/** Reads a value as `formatZoneValue` writes it with absolute names: nothing is lost on the way out and in. */
+/** Parses a value that `formatZoneValue` wrote with absolute names; the round trip is lossless. */
 export function parseZoneValue(type: RecordType, value: string): DataResult {
   const read = readTokens(value);
   return 'fault' in read ? { ok: false, message: read.fault } : parseTokens(type, read.tokens, ROOT);
 }
 
-/** Reads a record's value as a zone file gives it: names without a trailing dot are relative to `origin`. */
+/** Parses a record's value from a zone file: names without a trailing dot are relative to `origin`. */
 export function parseTokens(type: RecordType, tokens: readonly Token[], origin: DomainName): DataResult {
   return guarded(() => {
     const fields = new Fields(type, tokens, origin);
@@ -116,7 +116,7 @@ const EXAMPLES: Record<RecordType, string> = {
   SOA: 'ns1.example. hostmaster.example. 1 7200 900 1209600 300',
 };
 
-/** The words of one record's value, taken one by one. */
+/** The words of one record's value, consumed in order. */
 class Fields {
   readonly #type: RecordType;
   readonly #tokens: readonly Token[];
@@ -198,7 +198,7 @@ class Fields {
   }
 }
 
-/** A text of any length as the strings of a TXT record. */
+/** Splits a text of any length into the strings of a TXT record. */
 function splitText(octets: string): string[] {
   if (octets.length > TEXT_OCTETS_MAX) {
     throw new RecordFault(`TXT: a text has at most ${TEXT_OCTETS_MAX} octets; this one has ${octets.length}.`);
@@ -211,7 +211,7 @@ function splitText(octets: string): string[] {
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** Seconds of a TTL such as `3600`, `1h` or `1h30m`; null when it is not one, or above 2^31 − 1. */
+/** Seconds of a TTL such as `3600`, `1h` or `1h30m`; null for other texts, or above 2^31 − 1. */
 export function parseTtl(text: string): number | null {
   if (/^[0-9]{1,10}$/.test(text)) return Number(text) <= TTL_SECONDS_MAX ? Number(text) : null;
   if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) return null;

@@ -17,12 +17,12 @@ export const TYPE_CODES = {
 
 export type WireType = keyof typeof TYPE_CODES;
 
-/** ALIAS and ANAME are two names for one thing: a record that the server replaces by its target's addresses. */
+/** ALIAS and ANAME are two names for one thing: the server replaces such a record by its target's addresses. */
 export type RecordType = WireType | 'ALIAS' | 'ANAME';
 
 export const RECORD_TYPES: readonly RecordType[] = [...(Object.keys(TYPE_CODES) as WireType[]), 'ALIAS', 'ANAME'];
 
-/** Codes of types that can be asked for and never stored here. */
+/** Codes of types that can be queried but not stored here. */
 export const QUESTION_TYPES = { OPT: 41, DS: 43, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, ANY: 255 } as const;
 
 export const CLASS_IN = 1;
@@ -39,11 +39,11 @@ export interface Soa {
   refreshSeconds: number;
   retrySeconds: number;
   expireSeconds: number;
-  /** How long an answer "there is none" may be kept (RFC 2308 §4). */
+  /** How long negative answers may be cached (RFC 2308 §4). */
   minimumSeconds: number;
 }
 
-/** A record's data by type. Texts are octets, one character (U+0000 to U+00FF) each. */
+/** A record's data by type. Texts hold octets, one character (U+0000 to U+00FF) each. */
 export type RecordData =
   | { type: 'A' | 'AAAA'; address: string }
   | { type: 'CNAME' | 'NS' | 'PTR' | 'ALIAS' | 'ANAME'; target: DomainName }
@@ -73,10 +73,10 @@ const TYPE_NAMES = new Map<number, string>([
   ...Object.entries(QUESTION_TYPES).map(([name, code]) => [code, name] as const),
 ]);
 
-/** The mnemonic of a type, or `TYPE65` where there is none here (RFC 3597 §5). */
+/** The mnemonic of a type, or `TYPE65` for types without one here (RFC 3597 §5). */
 export const typeName = (code: number): string => TYPE_NAMES.get(code) ?? `TYPE${code}`;
 
-/** The code to ask for by a mnemonic or `TYPE65`; null when it is neither. ALIAS has no code: one asks for A or AAAA. */
+/** The code of a mnemonic or `TYPE65`; null for other texts. ALIAS has no code: clients query A or AAAA. */
 export function typeCode(name: string): number | null {
   const upper = name.toUpperCase();
   for (const [code, mnemonic] of TYPE_NAMES) if (mnemonic === upper) return code;
@@ -86,5 +86,5 @@ export function typeCode(name: string): number | null {
 
 export const isRecordType = (text: string): text is RecordType => (RECORD_TYPES as readonly string[]).includes(text);
 
-/** Whether the record stands for its target's addresses. */
+/** Whether the server replaces the record by its target's addresses. */
 export const isAlias = (type: RecordType): boolean => type === 'ALIAS' || type === 'ANAME';

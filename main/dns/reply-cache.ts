@@ -1,45 +1,45 @@
 import { HEADER_OCTETS } from './message-guard.ts';
 
-/** Room for some 40,000 short queries with their replies. */
+/** Room for about 40,000 short queries with their replies. */
 const MEMORY_OCTETS = 4 * 1024 * 1024;
 
-/** Longer ones are rare, and would push out many others. */
+/** Longer replies are rare and would evict many others. */
 const KEPT_OCTETS_MAX = 512;
 
-/** Places of the table, in sets; a query is in one of its set's places. */
+/** Slots of the table, grouped into sets; a query is in one slot of its set. */
 const PLACES = 32_768;
 const SET_PLACES = 4;
 
-/** What a place has: the query's hash (0: it is empty), and where in the memory query and reply are. */
+/** A slot: the query's hash (0: empty) and its offset in memory. */
 const PLACE_NUMBERS = 2;
 
-/** What stands before a query in the memory: its length, the end of its question, the reply's length. */
+/** The header of an entry: the query's length, the end of its question, the reply's length. */
 const LENGTHS_OCTETS = 6;
 
 const ID_OCTETS = 2;
 
 /**
- * Replies to queries, by the queries' octets: the same octets get the same reply until a zone changes, because a reply
- * follows from nothing else. Making one visits dozens of objects which, among 100,000 records, are in no cache of the
- * processor; finding one visits one stretch of memory.
+ * Replies by the octets of their queries. A reply depends only on the query and the zones, so entries are valid until a
+ * zone changes. Computing a reply visits dozens of objects which, among 100,000 records, are in no CPU cache; a hit
+ * reads one stretch of memory.
  *
- * The octets are compared, all but the id, so that a reply is never another query's.
+ * A hit compares all octets but the id, because hashes collide.
  */
 export class ReplyCache {
-  /** Filled from its beginning, and emptied as a whole: what is asked for together lies together. */
+  /** Filled from the start and cleared as a whole: entries used together are adjacent. */
   readonly #memory = Buffer.alloc(MEMORY_OCTETS);
   #end = 0;
   readonly #places = new Uint32Array(PLACES * PLACE_NUMBERS);
   #nextVictim = 0;
 
-  /** Forgets everything. */
+  /** Clears the cache. */
   clear(): void {
     if (this.#end === 0) return;
     this.#places.fill(0);
     this.#end = 0;
   }
 
-  /** What a query with the same octets was replied, with this one's id; null when that is not known. */
+  /** The cached reply to a query with the same octets, with this query's id; null on a miss. */
   find(query: Buffer): Buffer | null {
     if (query.length > KEPT_OCTETS_MAX) return null;
     const hash = hashOf(query);
@@ -52,7 +52,7 @@ export class ReplyCache {
     return null;
   }
 
-  /** Keeps a reply that repeats the question of its query, which ends at `questionEnd`. */
+  /** Stores a reply that repeats its query's question, which ends at `questionEnd`. */
   keep(query: Buffer, questionEnd: number, reply: Buffer): void {
     if (query.length + reply.length > KEPT_OCTETS_MAX) return;
     if (this.#end + LENGTHS_OCTETS + query.length + reply.length > MEMORY_OCTETS) this.clear();
@@ -66,12 +66,12 @@ export class ReplyCache {
     memory.writeUInt16LE(reply.length, this.#end + 4);
     this.#end += LENGTHS_OCTETS;
     this.#end += query.copy(memory, this.#end, ID_OCTETS);
-    // Of the reply, what is not the query's: the header's flags and counts, and all that follows the question.
+    // Stores only the reply's own octets: the header's flags and counts, and everything after the question.
     this.#end += reply.copy(memory, this.#end, ID_OCTETS, HEADER_OCTETS);
     this.#end += reply.copy(memory, this.#end, questionEnd);
   }
 
-  /** Null when other octets are there. Octet by octet: for so few, a call of `compare` or `copy` takes longer. */
+  /** Null on a mismatch. A loop is faster than `compare` or `copy` for so few octets. */
   #read(at: number, query: Buffer): Buffer | null {
     const memory = this.#memory;
     const length = query.length;
@@ -87,7 +87,7 @@ export class ReplyCache {
     return reply;
   }
 
-  /** A place of the set for another query: an empty one, or one whose query is forgotten for it. */
+  /** A slot of the set for a new query: an empty one, or one to evict. */
   #placeFor(first: number): number {
     for (let place = first; place < first + SET_PLACES * PLACE_NUMBERS; place += PLACE_NUMBERS) {
       if (this.#places[place] === 0) return place;
@@ -97,13 +97,13 @@ export class ReplyCache {
   }
 }
 
-/** FNV-1a over the query without its id; never 0. */
+/** FNV-1a over the query without its id; never 0, which marks an empty slot. */
 function hashOf(query: Buffer): number {
   let hash = 0x811c_9dc5;
   for (let index = ID_OCTETS; index < query.length; index++) hash = Math.imul(hash ^ (query[index] ?? 0), 0x0100_0193);
   return (hash | 1) >>> 0;
 }
 
-/** Where the set of a hash begins. Of a hash by FNV, the high bits are the better mixed ones. */
+/** The first slot of a hash's set. FNV mixes the high bits best. */
 const firstPlace = (hash: number): number =>
   (((hash ^ (hash >>> 15)) >>> 1) & (PLACES / SET_PLACES - 1)) * SET_PLACES * PLACE_NUMBERS;

@@ -5,10 +5,10 @@ import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordType, type RRset, type
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { findZone, locate, type Location, type ZoneSet } from './zone-set.ts';
 
-/** CNAMEs that one answer follows. Real resolvers stop between 8 and 16; the client can ask on from the last target. */
+/** CNAMEs per answer. Real resolvers stop between 8 and 16; the client can query the last target. */
 export const CNAME_HOPS_MAX = 10;
 
-/** RFC 8482 §4.2: long enough that whoever asks for ANY does not ask again soon. */
+/** RFC 8482 §4.2: long enough to keep ANY clients from asking again soon. */
 const ANY_TTL_SECONDS = 3600;
 
 const NAME_BY_CODE = new Map<number, RecordType>(
@@ -16,11 +16,11 @@ const NAME_BY_CODE = new Map<number, RecordType>(
 );
 
 /**
- * The answer of an authoritative server that has these zones and nothing else (RFC 1034 §4.3.2 without recursion).
- * Pure: the same set and question give the same answer. Names in it are in lower case, whatever the question's case.
+ * The answer of an authoritative server for these zones, without recursion (RFC 1034 §4.3.2). Pure: depends on the set
+ * and the question only. Its names are in lower case.
  *
- * Where records stand together that should not (a CNAME beside an A), the type that was asked for wins, so that a
- * question for each of them shows it.
+ * For records that must not share a name (a CNAME beside an A), the queried type wins: queries can then show each of
+ * them.
  */
 export function answer(set: ZoneSet, question: Question): DnsAnswer {
   if (question.class !== CLASS_IN) {
@@ -33,7 +33,7 @@ export function answer(set: ZoneSet, question: Question): DnsAnswer {
     case QUESTION_TYPES.OPT:
       return emptyAnswer('FORMERR', false);
     default:
-      // RFC 6895 §3.1: the other types from 128 to 255 are questions about messages and transactions, not data.
+      // RFC 6895 §3.1: the other types from 128 to 255 are meta-types, not data.
       if (question.type >= 128 && question.type < QUESTION_TYPES.ANY) return emptyAnswer('NOTIMP', false);
       return new Resolution(set, question.type).run(question.name.toLowerCase());
   }
@@ -43,7 +43,7 @@ export function answer(set: ZoneSet, question: Question): DnsAnswer {
 class Resolution {
   readonly #set: ZoneSet;
   readonly #code: number;
-  /** Null for a type that no zone here can hold; its CNAMEs are followed all the same. */
+  /** Null for a type that no zone here can hold; its CNAMEs are still followed. */
   readonly #type: RecordType | null;
   readonly #chain: RRset[] = [];
 
@@ -66,7 +66,7 @@ class Resolution {
       const cname = rrsetOf(location.node, 'CNAME');
       const [target] = cname?.data ?? [];
       if (cname === undefined || target?.type !== 'CNAME') return this.#withoutData(zone, location.node, owner);
-      // A loop, or a chain without an end, is answered with what was found: its reader can tell (RFC 1034 §3.6.2).
+      // A loop or an endless chain returns the records found, which let the client detect it (RFC 1034 §3.6.2).
       if (this.#chain.length === CNAME_HOPS_MAX) return this.#close('NOERROR');
       this.#chain.push({ ...owned(cname, owner), data: [target] });
       if (this.#chain.some((link) => link.name === target.target)) return this.#close('NOERROR');
@@ -74,7 +74,7 @@ class Resolution {
     }
   }
 
-  /** DS is kept by the parent zone, above the cut (RFC 4035 §3.1.4.1), where that one is ours too. */
+  /** The parent zone, if served here, holds DS above the cut (RFC 4035 §3.1.4.1). */
   #zoneOf(name: DomainName): ZoneIndex | null {
     const zone = findZone(this.#set, name);
     if (this.#code !== QUESTION_TYPES.DS || zone?.apex !== name || name === '') return zone;
@@ -82,8 +82,8 @@ class Resolution {
   }
 
   /**
-   * A zone of ours that its parent, ours too, knows nothing of: asked for its DS, the parent must not deny the name, or
-   * the zone would be gone for whoever takes NXDOMAIN at its word (RFC 8020).
+   * The parent has no delegation for a child zone that is also served here: NXDOMAIN for its DS would hide the whole
+   * child from resolvers that follow RFC 8020.
    */
   #isUndelegated(parent: ZoneIndex, name: DomainName, { kind }: Location): boolean {
     return kind !== 'node' && this.#code === QUESTION_TYPES.DS && parent.apex !== name && this.#set.has(name);
@@ -117,7 +117,7 @@ class Resolution {
     }
   }
 
-  /** NXDOMAIN, or NOERROR without data, of the last name on the way (RFC 6604 §3); the SOA says how long it may be kept. */
+  /** NXDOMAIN or nodata for the last name of the chain (RFC 6604 §3); the SOA limits its caching. */
   #negative(zone: ZoneIndex, rcode: 'NXDOMAIN' | 'NOERROR'): DnsAnswer {
     return this.#close(rcode, [zone.negative]);
   }
@@ -135,7 +135,7 @@ class Resolution {
     return emptyAnswer('REFUSED', false, { code: DETAIL_CODES.notAuthoritative, text });
   }
 
-  /** AA speaks of the question's own name (RFC 1035 §4.1.1), so a referral has it only after a CNAME of ours. */
+  /** AA refers to the question's own name (RFC 1035 §4.1.1); a referral has it only after one of our CNAMEs. */
   #close(rcode: 'NOERROR' | 'NXDOMAIN', authority: RRset[] = [], additional: RRset[] = []): DnsAnswer {
     const referral = this.#chain.length === 0 && authority[0]?.type === 'NS';
     return {
@@ -149,12 +149,12 @@ class Resolution {
   }
 }
 
-/** An RRset as its owner's: a wildcard's records are answered under the name that was asked for (RFC 4592 §3.3). */
+/** An RRset with its owner replaced: a wildcard's records are answered under the queried name (RFC 4592 §3.3). */
 const owned = (rrset: RRset, owner: DomainName): RRset => (rrset.name === owner ? rrset : { ...rrset, name: owner });
 
 /**
- * The refusal to list everything (RFC 8482 §4.2): a made-up HINFO, which says that the name exists and has data. A
- * CNAME is the whole truth of its name, so it is given instead.
+ * The minimal answer to ANY (RFC 8482 §4.2): a synthetic HINFO, which shows that the name has data. A CNAME is returned
+ * instead, because no other type shares its name.
  */
 function anyRRset(node: ZoneNode, owner: DomainName): RRset | undefined {
   if (node.rrsets.length === 0) return undefined;
@@ -163,12 +163,12 @@ function anyRRset(node: ZoneNode, owner: DomainName): RRset | undefined {
   return { name: owner, type: 'HINFO', ttlSeconds: ANY_TTL_SECONDS, data: [{ type: 'HINFO', cpu: 'RFC8482', os: '' }] };
 }
 
-/** Names whose addresses are added to one answer unasked; more is a curiosity, and the client can ask. */
+/** Names per answer whose addresses are added unasked; the client can query the others. */
 const ADDITIONAL_NAMES_MAX = 16;
 
 /**
- * Addresses of the hosts that NS, MX and SRV records name (RFC 1035 §3.3.9, §3.3.11; RFC 2782). Data of ours only:
- * nothing is looked up elsewhere, and CNAMEs are not followed.
+ * Addresses of the hosts in NS, MX and SRV records (RFC 1035 §3.3.9, §3.3.11; RFC 2782), from Vivarium's zones only and
+ * without following CNAMEs.
  */
 export function hostAddresses(set: ZoneSet, rrset: RRset): RRset[] {
   return collect(rrset.data.slice(0, ADDITIONAL_NAMES_MAX), (host) => {
@@ -179,9 +179,8 @@ export function hostAddresses(set: ZoneSet, rrset: RRset): RRset[] {
 }
 
 /**
- * Addresses of a delegation's name servers: what the delegating zone holds, below its cuts too, because there it is
- * glue (RFC 1034 §4.2.1); failing that, data of our other zones. All of them: who is referred can't ask for what is left
- * out (RFC 9471).
+ * Addresses of a delegation's name servers: the delegating zone's data, glue below its cuts included (RFC 1034 §4.2.1),
+ * else data of other zones here. Never partial: the client cannot query missing glue (RFC 9471).
  */
 export function glueAddresses(set: ZoneSet, zone: ZoneIndex, delegation: RRset): RRset[] {
   return collect(delegation.data, (host) => {

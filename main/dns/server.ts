@@ -9,15 +9,15 @@ import { createExchange } from './exchange.ts';
 import { listenTcp, listenUdp, type Listening } from './sockets.ts';
 import type { ZoneSet } from './zone-set.ts';
 
-/** Ports tried for "any free one": each must be free four times over, and the system knows only the first. */
+/** Attempts to find a free port: four sockets need the same one, and the system checks only the first. */
 const FREE_PORT_ATTEMPTS_MAX = 32;
 
 export interface DnsListening {
-  /** The one port of all sockets. */
+  /** The port that all sockets share. */
   port: number;
-  /** The addresses served, over UDP and TCP each. */
+  /** The served addresses, each over UDP and TCP. */
   addresses: string[];
-  /** For people, such as that there is no IPv6. */
+  /** Warnings for the user, such as missing IPv6. */
   warnings: string[];
 }
 
@@ -31,9 +31,9 @@ export interface Bound extends DnsListening {
 }
 
 /**
- * Binds TCP and UDP on both loopback addresses, all on one port. For port 0 the system chooses, and chooses again when
- * one of the other sockets finds its choice taken. Where IPv6 is missing, that is a warning.
- * @throws VivariumError as `DnsServer.start`; nothing stays open then.
+ * Binds TCP and UDP on both loopback addresses to one port. With port 0 the system picks one, and picks again when
+ * another socket finds it taken. Missing IPv6 is a warning. @throws VivariumError as `DnsServer.start`, with all
+ * sockets closed.
  */
 export async function bindLoopback(open: Opener, port: number): Promise<Bound> {
   if (port !== 0) return bindPort(open, port);
@@ -59,7 +59,7 @@ async function bindPort(open: Opener, wanted: number): Promise<Bound> {
 }
 
 async function bindAddress(open: Opener, address: string, bound: Bound): Promise<void> {
-  // TCP first: among its ports the system chooses one that is free; UDP's are the emptier of the two.
+  // TCP first: the system picks a port free for TCP, which is most likely free for UDP too.
   for (const transport of ['tcp', 'udp'] as const) {
     try {
       const socket = await open[transport](address, bound.port);
@@ -91,21 +91,21 @@ export async function closeAll(sockets: readonly Listening[]): Promise<void> {
 export interface DnsServerOptions {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   log: Log;
-  /** 0 for any that is free. */
+  /** 0 picks any free port. */
   port: number;
-  /** Asked for each query, so that a publish shows at once. */
+  /** Called for each query, for changes to apply at once. */
   zones: () => ZoneSet;
 }
 
 export interface DnsServer {
   /**
-   * Listens on 127.0.0.1 and ::1, UDP and TCP, all on one port.
-   * @throws VivariumError `conflict` when the port is taken, `forbidden` when the system does not allow it.
+   * Listens on 127.0.0.1 and ::1, UDP and TCP, on one port. @throws VivariumError `conflict` when the port is taken,
+   * `forbidden` when the system denies it.
    */
   start(): Promise<DnsListening>;
-  /** Closes all sockets and connections at once; resolves when they are gone. Idempotent. */
+  /** Closes all sockets and connections at once; resolves when they are closed. Idempotent. */
   stop(): Promise<void>;
-  /** TCP connections open now. */
+  /** Open TCP connections. */
   connectionCount(): number;
 }
 

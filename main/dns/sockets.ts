@@ -4,16 +4,16 @@ import { TCPServer, UDPServer } from 'dns2';
 import type { Connections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 
-/** What is open on one address and port: dns2's UDP or TCP server. */
+/** An open socket on one address and port: dns2's UDP or TCP server. */
 export interface Listening {
   readonly port: number;
-  /** Resolves when the socket is gone; idempotent. */
+  /** Resolves when the socket is closed; idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * dns2's UDP server with its message handler replaced: dns2 would decode any datagram, answer responses, and send as
- * much as the client claims to take.
+ * dns2's UDP server with its own message handler: dns2's would decode any datagram, answer responses, and trust the
+ * client's payload size.
  */
 class GuardedUdpServer extends UDPServer {
   exchange: Exchange | null = null;
@@ -23,15 +23,15 @@ class GuardedUdpServer extends UDPServer {
     const reply = this.exchange?.(message, 'udp') ?? null;
     if (reply === null) return;
     try {
-      // A reply that can't be sent is a lost datagram, which every client of UDP allows for.
+      // A failed send is a lost datagram, which UDP clients expect.
       this.send(reply, from.port, from.address, () => undefined);
     } catch {
-      // The sender's port was 0, or the socket is closing: there is nobody to tell.
+      // The sender's port was 0, or the socket is closing: no reply is possible.
     }
   }
 }
 
-/** dns2's TCP server with its connection handler replaced: dns2 has no cap, a fixed time-out, and a slow `close()`. */
+/** dns2's TCP server with its own connection handler: dns2's has no cap, a fixed time-out, and a slow `close()`. */
 class GuardedTcpServer extends TCPServer {
   accepted: Connections | null = null;
 
@@ -42,7 +42,10 @@ class GuardedTcpServer extends TCPServer {
   }
 }
 
-/** Binds UDP. Rejects with the system's error (`EADDRINUSE`, `EADDRNOTAVAIL`, …), where dns2's own `listen` never settles. */
+/**
+ * Binds UDP. Rejects with the system's error (`EADDRINUSE`, `EADDRNOTAVAIL`, …); dns2's own `listen` would never
+ * settle.
+ */
 export function listenUdp(
   address: string,
   port: number,
@@ -63,7 +66,7 @@ export function listenUdp(
   });
 }
 
-/** Binds TCP, as `listenUdp`. Closing does not wait for connections; whoever holds them closes them. */
+/** Binds TCP, as `listenUdp`. Closing does not wait for connections; their owner closes them. */
 export function listenTcp(
   address: string,
   port: number,

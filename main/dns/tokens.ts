@@ -1,28 +1,30 @@
-/** One word of a zone file or of a record's value, as written: escapes are still in it. */
+/** One word of a zone file or a record's value, escapes included. */
 export interface Token {
   text: string;
-  /** Written between quotation marks: text, never a keyword or `@`. */
+  /** Quoted: text, never a keyword or `@`. */
   quoted: boolean;
 }
 
-/** One entry of a zone file: the words of a line, or of several lines joined by parentheses (RFC 1035 §5.1). */
+/** One entry of a zone file: the words of a line, or of several lines in parentheses (RFC 1035 §5.1). */
 export interface Entry {
-  /** Number of the line on which the entry begins, from 1. */
+  /** The line on which the entry begins, from 1. */
   line: number;
-  /** The line begins with a blank: the owner is the one of the entry before. */
+  /** The line begins with a blank: the owner is that of the previous entry. */
   indented: boolean;
   tokens: Token[];
-  /** What is wrong with the entry's form. */
+  /** The entry's syntax error. */
   fault: string | null;
 }
 
-/** Longest entry read: the largest RDATA (65,535 octets), each octet written as `\DDD`, and room for the rest. */
+/** Maximum length of an entry: the largest RDATA (65,535 octets) with each octet as `\DDD`, and some more. */
 const ENTRY_CHARACTERS_MAX = 300_000;
 
-/** What goes on until a blank, a parenthesis, a quotation mark or a comment that is not escaped. */
+/** Runs up to an unescaped blank, parenthesis, quotation mark or comment. */
 const WORD = /(?:\\[^\n]|[^\s;()"\\])+/y;
 
-/** Splits a zone file into its entries. A fault ends its entry at the end of the line; reading goes on after it. */
+/**
+ * Splits a zone file into entries. A syntax error ends its entry at the end of the line; parsing continues after it.
+ */
 export function* readEntries(text: string): Generator<Entry> {
   let offset = 0;
   let line = 1;
@@ -62,7 +64,7 @@ class EntryReader {
       } else if (character === ' ' || character === '\t' || character === '\r') this.offset++;
       else if (character === ';') this.offset = this.#endOfLine();
       else if (character === '(') {
-        // Also what a forgotten ")" meets at the next record that uses parentheses; nesting has no meaning anyway.
+        // Also catches a forgotten ")" at the next record with parentheses; nesting has no meaning.
         if (this.#depth > 0) return this.#fail('"(" is inside another "(": a ")" is missing.');
         this.#depth++;
         this.offset++;
@@ -99,11 +101,11 @@ class EntryReader {
     this.#entry.tokens.push({ text: word, quoted: false });
   }
 
-  /** The entry is lost, the file is not: goes on at the next line. */
+  /** Drops the entry and continues at the next line. */
   #fail(message: string): Entry {
     this.#entry.fault = message;
     if (this.#depth > 0) {
-      // Only the line with the "(" is given up, or one slip would hide the records after it.
+      // Drops only the line with the "(", because one slip would otherwise hide all records after it.
       this.offset = this.#start;
       this.line = this.#entry.line;
     }
@@ -121,10 +123,10 @@ class EntryReader {
   }
 }
 
-/** The words of a record's value, as given to `records.put`; one entry, whatever its line breaks. */
+/** The words of a value given to `records.put`: one entry, with any line breaks. */
 export function readTokens(text: string): { tokens: Token[] } | { fault: string } {
   const [first, second] = [...readEntries(text.replace(/[\r\n]+/g, ' '))];
   if (first === undefined) return { tokens: [] };
   if (first.fault !== null) return { fault: first.fault };
-  return second === undefined ? { tokens: first.tokens } : { fault: 'Only one record fits here.' };
+  return second === undefined ? { tokens: first.tokens } : { fault: 'Only one record is allowed here.' };
 }

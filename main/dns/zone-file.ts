@@ -15,48 +15,48 @@ import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
 export const ZONE_FILE_RECORDS_MAX = 100_000;
 
-/** Faults that are listed; a file with more is probably not a zone file. */
+/** Maximum listed faults; a file with more is probably not a zone file. */
 const FAULTS_MAX = 1000;
 
 export interface ZoneFileFault {
   /** From 1: the line on which the record or directive begins. */
   line: number;
   message: string;
-  /** A careless provider would take the line. */
+  /** A careless provider would accept the line. */
   forcible?: true;
 }
 
 export interface ZoneFileResult {
-  /** The good records, in the file's order. */
+  /** The valid records, in file order. */
   records: ResourceRecord[];
-  /** One for each line that is left out, in the file's order; at most 1,000. */
+  /** One per rejected line, in file order; at most 1,000. */
   faults: ZoneFileFault[];
-  /** What is read as it stands, although it was hardly meant so. */
+  /** Lines accepted verbatim although they are probably mistakes. */
   warnings: ZoneFileFault[];
 }
 
 export interface ZoneFileOptions {
-  /** The zone: names are relative to it until `$ORIGIN` says otherwise, and must be at or below it. */
+  /** The zone's apex; names are relative to it until `$ORIGIN` and must be at or below it. */
   apex: DomainName;
   /** TTL of records without one, before any `$TTL`. */
   ttlSeconds?: number;
   /** Whether ALIAS and ANAME are allowed. */
   supportsAlias?: boolean;
-  /** Types that are taken; a line of another one is reported. All by default. */
+  /** Accepted types; lines of other types are reported. All by default. */
   types?: readonly RecordType[];
-  /** Data of the records that the zone has already, by name, for the rules on what may stand together. */
+  /** Data of the zone's existing records by name, for the rules on records that share a name. */
   at?: (name: DomainName) => readonly RecordData[];
-  /** Takes what a careless provider would take (`carelessFaults`). */
+  /** Accepts everything a careless provider would (`carelessFaults`). */
   force?: boolean;
 }
 
 /**
- * Reads a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
- * left-out owners and TTLs. A bad line is reported with its number and left out, and the rest is read. `ALIAS` and
- * `ANAME` are record types like others. `$INCLUDE` and `$GENERATE` are refused.
+ * Parses a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
+ * omitted owners and TTLs. Bad lines are reported by number and skipped. `ALIAS` and `ANAME` are record types like
+ * others; `$INCLUDE` and `$GENERATE` are refused.
  *
- * Reads in parts of `entriesEach` entries, so that the caller can do other work in between; a part's `at` is asked when
- * the part is read. No entry is in two parts; limits are for the whole file.
+ * Parses `entriesEach` entries per part, for the caller to do other work in between; a part calls `at` when it is
+ * parsed. No entry spans two parts; limits apply to the whole file.
  */
 export function* readZoneFileInParts(
   text: string,
@@ -69,7 +69,7 @@ export function* readZoneFileInParts(
   }
   const reader = new ZoneFileReader(options);
   let entries = 0;
-  // A byte order mark is what some editors put before the first line.
+  // Some editors write a byte order mark before the first line.
   for (const entry of readEntries(text.startsWith('\ufeff') ? text.slice(1) : text)) {
     if (!reader.read(entry)) break;
     if (++entries % entriesEach === 0) yield reader.takePart();
@@ -81,7 +81,7 @@ const emptyPart = (): ZoneFileResult => ({ records: [], faults: [], warnings: []
 
 class ZoneFileReader {
   #part = emptyPart();
-  /** Of the whole file. */
+  /** Counted over the whole file. */
   #records = 0;
   #faults = 0;
   readonly #options: ZoneFileOptions;
@@ -96,26 +96,26 @@ class ZoneFileReader {
     this.#origin = options.apex;
   }
 
-  /** What was read since the last part was taken. */
+  /** Parsed since the last part. */
   takePart(): ZoneFileResult {
     const part = this.#part;
     this.#part = emptyPart();
     return part;
   }
 
-  /** False when reading ends early. */
+  /** False once parsing ends early. */
   read(entry: Entry): boolean {
     const fault = entry.fault ?? this.#readEntry(entry);
     if (fault !== null) this.#fail(entry.line, typeof fault === 'string' ? { message: fault } : fault);
     if (this.#faults >= FAULTS_MAX) {
       this.#fail(entry.line, {
-        message: `More than ${FAULTS_MAX} lines can't be read; the rest of the file was left out.`,
+        message: `More than ${FAULTS_MAX} lines can't be read; the rest of the file was skipped.`,
       });
       return false;
     }
     if (this.#records <= ZONE_FILE_RECORDS_MAX) return true;
     this.#part.records.pop();
-    const message = `A zone file may have ${ZONE_FILE_RECORDS_MAX} records; this one and what follows were left out.`;
+    const message = `A zone file may have ${ZONE_FILE_RECORDS_MAX} records; this one and the following were skipped.`;
     this.#fail(entry.line, { message });
     return false;
   }
@@ -125,7 +125,7 @@ class ZoneFileReader {
     this.#faults++;
   }
 
-  /** What is wrong with the entry, or null. */
+  /** The entry's fault, or null. */
   #readEntry({ line, indented, tokens }: Entry): string | Omit<ZoneFileFault, 'line'> | null {
     const [first] = tokens;
     if (first === undefined) return null;
@@ -138,7 +138,7 @@ class ZoneFileReader {
     const { types = RECORD_TYPES } = this.#options;
     const head = readHead(rest, types);
     if ('fault' in head) return head.fault;
-    if (!types.includes(head.type)) return `${head.type} records are not kept here; the types are ${types.join(', ')}.`;
+    if (!types.includes(head.type)) return `${head.type} records are not supported; the types are ${types.join(', ')}.`;
 
     const data = parseTokens(head.type, rest, this.#origin);
     if (!data.ok) return data.message;
@@ -155,7 +155,7 @@ class ZoneFileReader {
   #readDirective([directive, argument, extra]: readonly Token[]): string | null {
     const name = (directive?.text ?? '').toUpperCase();
     if (name !== '$ORIGIN' && name !== '$TTL') {
-      return `${name} is not read here; write out the records themselves ($ORIGIN and $TTL are read).`;
+      return `${name} is not supported; write out the records themselves ($ORIGIN and $TTL are supported).`;
     }
     if (argument === undefined || extra !== undefined) return `${name} takes one value.`;
     if (name === '$TTL') {
@@ -170,7 +170,7 @@ class ZoneFileReader {
     return null;
   }
 
-  /** RFC 2308 §4, and before it RFC 1035 §5.1: what the line says, `$TTL`, the line before, the SOA's minimum. */
+  /** RFC 2308 §4 and RFC 1035 §5.1: the line's own, then `$TTL`, the previous line's, the SOA's minimum. */
   #ttl(written: number | null, data: RecordData): number {
     const fallback = this.#defaultTtlSeconds ?? this.#lastTtlSeconds;
     const seconds =
@@ -189,7 +189,7 @@ class ZoneFileReader {
       ? careless
       : recordFaults({ apex, supportsAlias, at: (name) => [...(at?.(name) ?? []), ...here] }, record);
     if (faults[0] !== undefined) return { message: faults[0], ...(careless.length === 0 && { forcible: true }) };
-    // One of each type is all that the rules look at, so a long RRset costs no more than a short one.
+    // The rules need one record per type, which keeps long RRsets cheap.
     if (!here.some(({ type }) => type === record.data.type)) this.#here.set(record.name, [...here, record.data]);
     this.#part.records.push(record);
     this.#records++;
@@ -198,7 +198,7 @@ class ZoneFileReader {
   }
 }
 
-/** TTL and class, in either order and both optional, then the type (RFC 1035 §5.1); takes them out of `tokens`. */
+/** TTL and class, in either order and both optional, before the type (RFC 1035 §5.1); removes them from `tokens`. */
 function readHead(
   tokens: Token[],
   types: readonly RecordType[],
@@ -213,7 +213,7 @@ function readHead(
     const seconds = parseTtl(word);
     if (seconds === null || ttlSeconds !== null) {
       return {
-        fault: `"${token.text}" is not a TTL, a class or a type that is kept here; types are ${types.join(', ')}.`,
+        fault: `"${token.text}" is not a TTL, a class or a supported type; types are ${types.join(', ')}.`,
       };
     }
     ttlSeconds = seconds;
@@ -221,7 +221,7 @@ function readHead(
   return { fault: `The type is missing; it is one of ${types.join(', ')}.` };
 }
 
-/** A zone as a zone file that `readZoneFile`, and other name servers but for ALIAS and ANAME, read back the same. */
+/** A zone as a zone file; `readZoneFile` and, except for ALIAS and ANAME, other name servers parse it losslessly. */
 export function writeZoneFile(zone: Zone): string {
   const inside = zone.records.filter(({ name }) => isAtOrBelow(name, zone.apex));
   // RFC 1035 §5.2: the SOA comes first. The others keep their order.

@@ -4,13 +4,13 @@ import { formatZoneValue } from './record-format.ts';
 import { isAlias, type RecordData, type RecordType, type ResourceRecord, type RRset } from './record.ts';
 import { negativeSoa, type Zone } from './zone.ts';
 
-/** A name of a zone: one that has records, or an empty non-terminal, which only lies on the way to one (RFC 4592 §2.2.2). */
+/** A name of a zone: one with records, or an empty non-terminal (RFC 4592 §2.2.2). */
 export interface ZoneNode {
   readonly name: DomainName;
   /** The node one label above; null at the apex. */
   readonly parent: ZoneNode | null;
   readonly rrsets: readonly RRset[];
-  /** Its NS hand it, and everything below it, to another zone's server (RFC 1034 §4.2.1). */
+  /** Its NS delegate it and everything below to another zone (RFC 1034 §4.2.1). */
   readonly delegates: boolean;
 }
 
@@ -23,21 +23,20 @@ interface OwnNode extends ZoneNode {
 }
 
 /**
- * A zone by name. A change costs what the changed names cost, however large the zone is, because questions wait
- * meanwhile.
+ * A zone indexed by name. An update costs as much as its names, whatever the zone's size, because it blocks queries.
  */
 export class ZoneIndex {
   readonly apex: DomainName;
   readonly supportsAlias: boolean;
   readonly #nodes = new Map<DomainName, OwnNode>();
-  /** Nodes that delegate. */
+  /** Delegating nodes. */
   #cuts = 0;
   #negative: RRset;
   readonly #onChange: () => void;
 
   /**
-   * Equal records count once, and the records of an RRset get their lowest TTL (RFC 2181 §5).
-   * @throws VivariumError `invalid_request` for a zone without exactly one SOA, or a record outside the zone.
+   * Merges equal records and gives the records of an RRset their lowest TTL (RFC 2181 §5). @throws VivariumError
+   * `invalid_request` for a zone without exactly one SOA, or a record outside the zone.
    */
   constructor({ apex, supportsAlias, records }: Zone, onChange: () => void = () => undefined) {
     this.#onChange = onChange;
@@ -55,8 +54,8 @@ export class ZoneIndex {
   }
 
   /**
-   * Takes the records as all that a name has; none leaves nothing of the name but what lies on the way to others.
-   * @throws VivariumError as the constructor, nothing being changed.
+   * Replaces all records of a name; an empty list leaves at most an empty non-terminal. @throws VivariumError as the
+   * constructor, without a change.
    */
   replace(name: DomainName, records: readonly ResourceRecord[]): void {
     if (!isAtOrBelow(name, this.apex)) {
@@ -78,14 +77,14 @@ export class ZoneIndex {
     this.#onChange();
   }
 
-  /** All records, name by name. */
+  /** All records, grouped by name. */
   *records(): Generator<ResourceRecord> {
     for (const { name, rrsets } of this.#nodes.values()) {
       for (const { ttlSeconds, data } of rrsets) yield* data.map((each) => ({ name, ttlSeconds, data: each }));
     }
   }
 
-  /** How many names there are, empty non-terminals among them. */
+  /** The number of names, empty non-terminals included. */
   get size(): number {
     return this.#nodes.size;
   }
@@ -95,7 +94,7 @@ export class ZoneIndex {
     return this.#nodes.get(name);
   }
 
-  /** The node of a name that is at or below the apex, or the closest one above it (RFC 4592 §3.3.1). */
+  /** The node of a name at or below the apex, or its closest encloser (RFC 4592 §3.3.1). */
   closest(name: DomainName): ZoneNode {
     for (let at = name; ; at = parentOf(at)) {
       const node = this.#nodes.get(at);
@@ -112,7 +111,7 @@ export class ZoneIndex {
     return cut;
   }
 
-  /** A node, with all that lie between it and the apex. */
+  /** A node, created with all nodes between it and the apex. */
   #add(name: DomainName): OwnNode {
     const above = parentOf(name);
     const parent = this.#nodes.get(above) ?? this.#add(above);
@@ -122,7 +121,7 @@ export class ZoneIndex {
     return node;
   }
 
-  /** Removes the node, and those above it, as long as they have neither records nor anything below. */
+  /** Removes the node and its ancestors while they have neither records nor children. */
   #prune(node: OwnNode): void {
     for (let at = node; at.rrsets.length === 0 && at.children === 0 && at.parent !== null; at = at.parent) {
       this.#nodes.delete(at.name);

@@ -8,16 +8,16 @@ import type { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
 import type { DomainName } from '../model/dns-name.ts';
 
-/** When the store could not be written to; a full disk does not become free in a moment. */
+/** Delay after a failed write to the store; a full disk does not recover at once. */
 const SETTLE_RETRY_MS = 60_000;
 
-/** Names that are settled before others have their turn: some milliseconds. */
+/** Names to settle per turn of the event loop: some milliseconds. */
 const SETTLED_AT_ONCE = 100;
 
-/** When more than one in so many names of a zone have changed, reading the whole zone takes less time than each name. */
+/** Above this share of changed names, reading the whole zone is faster than reading each name. */
 const WHOLE_ZONE_SHARE = 8;
 
-/** A stored zone, as far as it is answered from. */
+/** The served fields of a stored zone. */
 export interface StoredZone {
   name: DomainName;
   supportsAlias: boolean;
@@ -39,45 +39,44 @@ export interface Owner {
   name: DomainName;
 }
 
-/** What the publisher needs of the store. */
+/** The store's interface to the publisher. */
 export interface StoredZones {
   zones(): readonly StoredZone[];
   zone(name: DomainName): StoredZone | null;
   versions(zone: DomainName): readonly StoredVersion[];
   versionsAt(zone: DomainName, name: DomainName): readonly StoredVersion[];
-  /** The next moment at which a version begins or ends; null when nothing is on its way. */
+  /** The next moment at which a version begins or ends; null when nothing is pending. */
   nextChangeMs(): EpochMs | null;
-  /** Where versions begin or end that have not been settled, by `nowMs`: up to about so many. */
+  /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
-  /** Makes permanent what has become visible there, and deletes what is over. */
+  /** Persists what has become visible there, and deletes versions that are over. */
   settle(owners: readonly Owner[], nowMs: EpochMs): void;
-  /** Moves what is on its way by so much back. */
+  /** Moves pending moments back by this much. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
 
 export interface ZonePublisher {
-  /** To be called after every change to what is stored at names of a zone. */
+  /** Call after every change to stored records. */
   recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>): void;
-  /** To be called after a zone was made or removed. */
+  /** Call after a zone was created or removed. */
   zoneChanged(name: DomainName): void;
-  /** To be called after the app's clock was moved. */
+  /** Call after the app's clock was moved. */
   clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
   stop(): void;
 }
 
 /**
- * Keeps the visible zones in step with what is stored and with the clock: a change that is on its way is published at
- * its moment. When the clock goes back, what was visible stays visible, and what is on its way keeps the time that it
- * still had to go.
+ * Keeps the visible zones in step with the store and the clock: publishes pending changes at their moments. When the
+ * clock goes back, visible records stay visible and pending ones keep their remaining delay.
  *
- * All zones are read at once, before there is a question; from then on a change costs what it changes.
+ * Reads all zones once at the start; after that a change costs as much as its names.
  */
 export function createZonePublisher(options: {
   clock: Pick<Clock, 'now' | 'at'>;
   stored: StoredZones;
-  /** Where the zones are put as everybody sees them at each moment. */
+  /** Receives the zones as visible at each moment. */
   zones: ZoneSet;
-  /** Called when propagation has changed what is visible. */
+  /** Called when propagation has changed visible records. */
   onPublished: () => void;
 }): ZonePublisher {
   const { clock, stored, zones } = options;
@@ -85,7 +84,7 @@ export function createZonePublisher(options: {
   let settling = false;
   let stopped = false;
 
-  /** A zone file's records all arrive at one moment: they are taken in parts, questions in between. */
+  /** A zone file's records all fall due at once; settling them in parts lets queries run in between. */
   async function settle(): Promise<void> {
     if (settling) return;
     settling = true;
@@ -101,7 +100,7 @@ export function createZonePublisher(options: {
     }
   }
 
-  /** Whether there was something to settle. */
+  /** Returns whether any name was due. */
   function settlePart(): boolean {
     const nowMs = clock.now();
     let owners = stored.due(nowMs, SETTLED_AT_ONCE);
@@ -109,7 +108,7 @@ export function createZonePublisher(options: {
     try {
       stored.settle(owners, nowMs);
     } catch (error) {
-      // What is visible follows from the moments themselves; only making it permanent has to be tried again.
+      // Visibility follows from the moments themselves; only persisting it has to be retried.
       owners = stored.due(nowMs, Number.MAX_SAFE_INTEGER);
       throw error;
     } finally {
@@ -129,7 +128,7 @@ export function createZonePublisher(options: {
     if (nextMs !== null) timer = clock.at(nextMs, settle);
   }
 
-  /** Reads names of a zone anew, and its SOA. */
+  /** Reloads names of a zone, and its SOA. */
   function refresh(apex: DomainName, names: ReadonlySet<DomainName>): void {
     const index = zones.get(apex);
     const zone = stored.zone(apex);
@@ -150,7 +149,7 @@ export function createZonePublisher(options: {
     zones.put(zoneWith(zone, records));
   }
 
-  // What arrived while Vivarium did not run; nobody waits yet.
+  // Settles what fell due while Vivarium was not running; no query is waiting yet.
   while (settlePart());
   for (const zone of stored.zones()) load(zone);
   arm();
@@ -166,7 +165,7 @@ export function createZonePublisher(options: {
       arm();
     },
     clockAdjusted({ movedMs }) {
-      // On its way forward, the clock has run the timers.
+      // A clock moving forward has already run the timers.
       if (movedMs < 0) stored.moveBack(-movedMs, clock.now());
       arm();
     },
@@ -189,7 +188,7 @@ function visibleRecords(versions: readonly StoredVersion[], nowMs: EpochMs): Res
   return records;
 }
 
-/** Null for what an older version has stored and this one can't read; the others are not held up by it. */
+/** Null for stored values that this version cannot parse; the zone's other records are still served. */
 function readVersion({ name, type, ttlSeconds, value }: StoredVersion): ResourceRecord | null {
   if (!isRecordType(type)) return null;
   const read = parseZoneValue(type, value);

@@ -2,12 +2,12 @@ import { parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 
-/** All zones that are answered from. They may change between two questions, never while one is answered. */
+/** All served zones. They change only between queries. */
 export class ZoneSet {
   readonly #zones = new Map<DomainName, ZoneIndex>();
   #changes = 0;
 
-  /** Another number after every change to any of the zones. */
+  /** A counter that increases with every change to any zone. */
   get changes(): number {
     return this.#changes;
   }
@@ -20,7 +20,7 @@ export class ZoneSet {
     return this.#zones.has(apex);
   }
 
-  /** Indexes a zone and answers from it, in place of one of the same name. @throws VivariumError as `ZoneIndex`. */
+  /** Indexes and serves a zone, replacing one of the same name. @throws VivariumError as `ZoneIndex`. */
   put(zone: Zone): ZoneIndex {
     const index = new ZoneIndex(zone, () => this.#changes++);
     this.#zones.set(zone.apex, index);
@@ -34,7 +34,7 @@ export class ZoneSet {
   }
 }
 
-/** The zone that a name belongs to: the one with the deepest apex. At most one look-up for each label of the name. */
+/** The zone of a name: the one with the deepest apex. At most one look-up per label. */
 export function findZone(set: ZoneSet, name: DomainName): ZoneIndex | null {
   for (let at = name; ; at = parentOf(at)) {
     const zone = set.get(at);
@@ -43,7 +43,7 @@ export function findZone(set: ZoneSet, name: DomainName): ZoneIndex | null {
   }
 }
 
-/** Where a name leads within its zone (RFC 1034 §4.3.2 step 3, RFC 4592 §3.3). */
+/** A name's location within its zone (RFC 1034 §4.3.2 step 3, RFC 4592 §3.3). */
 export type Location =
   | { kind: 'node'; node: ZoneNode }
   | { kind: 'wildcard'; node: ZoneNode }
@@ -53,8 +53,8 @@ export type Location =
 const ABSENT: Location = { kind: 'absent' };
 
 /**
- * Finds a name that is at or below the zone's apex. `atCut` looks at a delegation's own node from the parent's side, as
- * a question for DS does (RFC 4035 §3.1.4.1).
+ * Locates a name at or below the zone's apex. `atCut` views a delegation's own node from the parent's side, as queries
+ * for DS require (RFC 4035 §3.1.4.1).
  */
 export function locate(zone: ZoneIndex, name: DomainName, atCut = false): Location {
   const encloser = zone.closest(name);

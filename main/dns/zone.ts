@@ -11,17 +11,17 @@ import {
   type Soa,
 } from './record.ts';
 
-/** A zone as a value: never changed, only replaced. Its records include the SOA and NS of the apex. */
+/** An immutable zone. Its records include the SOA and NS of the apex. */
 export interface Zone {
   readonly apex: DomainName;
-  /** Whether the zone's provider offers ALIAS/ANAME; where it does not, such records are not answered from. */
+  /** Whether the zone's provider supports ALIAS/ANAME; if not, such records are not served. */
   readonly supportsAlias: boolean;
   readonly records: readonly ResourceRecord[];
 }
 
 export const DEFAULT_TTL_SECONDS = 3600;
 
-/** Timers of a zone nobody transfers (RIPE-203 recommends the first three); the last is how long "there is none" is kept. */
+/** SOA timers, unused without transfers (RIPE-203 recommends the first three); the last limits negative caching. */
 const SOA_REFRESH_SECONDS = 7200;
 const SOA_RETRY_SECONDS = 900;
 const SOA_EXPIRE_SECONDS = 1_209_600;
@@ -31,13 +31,13 @@ export interface ZoneOptions {
   apex: DomainName;
   /** The name server's own name, in SOA and NS. */
   nameServer: DomainName;
-  /** Counts the zone's versions (RFC 1982); 1 where nobody compares it. */
+  /** Counts the zone's versions (RFC 1982); 1 when unused. */
   serial?: number;
   supportsAlias?: boolean;
   records?: readonly ResourceRecord[];
 }
 
-/** A zone with the SOA and NS that every zone needs (RFC 1034 §4.2.1), and the given records. */
+/** A zone with the mandatory SOA and NS (RFC 1034 §4.2.1) and the given records. */
 export function createZone(options: ZoneOptions): Zone {
   const { apex, nameServer } = options;
   const soa: Soa = {
@@ -57,17 +57,17 @@ export function createZone(options: ZoneOptions): Zone {
   return { apex, supportsAlias: options.supportsAlias ?? true, records: [...own, ...(options.records ?? [])] };
 }
 
-/** Where a record would go: its zone's rules, and what is there already. */
+/** The context of a new record: its zone's rules and existing records. */
 export interface RecordPlace {
   apex: DomainName;
   supportsAlias: boolean;
-  /** Data of the records that stand at a name now; of each type, one is enough. */
+  /** Data of the records at a name; one of each type is enough. */
   at(name: DomainName): readonly RecordData[];
 }
 
 /**
- * Everything that forbids a record at its place, each as a sentence that says what to change; empty when it may stand
- * there. A record that is there already is no conflict: putting it again changes its TTL.
+ * Everything that forbids a record, each as a sentence that tells what to change; empty when it is allowed. An existing
+ * record is no conflict: putting it again changes its TTL.
  */
 export function recordFaults(place: RecordPlace, record: ResourceRecord): string[] {
   const { apex, supportsAlias } = place;
@@ -82,44 +82,44 @@ export function recordFaults(place: RecordPlace, record: ResourceRecord): string
     );
   }
   faults.push(...targetFaults(data));
-  // What every apex has was told of the apex already.
-  const isToldAlready = ({ type }: RecordData): boolean =>
+  // The apex fault above already covers SOA and NS.
+  const isReportedAlready = ({ type }: RecordData): boolean =>
     data.type === 'CNAME' && name === apex && (type === 'SOA' || type === 'NS');
-  const present = place.at(name).filter((other) => !isToldAlready(other));
+  const present = place.at(name).filter((other) => !isReportedAlready(other));
   return [...faults, ...neighbourFaults(data, present, shown)];
 }
 
 /**
- * What of `recordFaults` even a careless provider holds a record to: it stores a CNAME beside others or at the apex, an
- * ALIAS that nothing answers from, and an address in the place of a name.
+ * The subset of `recordFaults` that even a careless provider enforces: it stores a CNAME beside others or at the apex,
+ * an ALIAS that has no effect, and an address in place of a name.
  */
 export function carelessFaults(apex: DomainName, { name, data, ttlSeconds }: ResourceRecord): string[] {
   const shown = absoluteText(name);
   if (!isAtOrBelow(name, apex)) {
-    return [`"${shown}" is not in the zone "${absoluteText(apex)}"; put it into the zone that it belongs to.`];
+    return [`"${shown}" is not in the zone "${absoluteText(apex)}"; add it to the zone that it belongs to.`];
   }
   const faults: string[] = [];
   if (!Number.isInteger(ttlSeconds) || ttlSeconds < 0 || ttlSeconds > TTL_SECONDS_MAX) {
     faults.push(`The TTL is a whole number of seconds from 0 to ${TTL_SECONDS_MAX}, not ${ttlSeconds}.`);
   }
   if (data.type === 'SOA' && name !== apex) {
-    faults.push(`A SOA stands at the zone's own name only, not at "${shown}".`);
+    faults.push(`A SOA is allowed at the zone's own name only, not at "${shown}".`);
   }
   if (data.type === 'NS' && name.startsWith('*.')) {
-    faults.push(`A wildcard can't be delegated (RFC 4592 §4.2): name the delegated name itself instead of "${shown}".`);
+    faults.push(`A wildcard can't be delegated (RFC 4592 §4.2): use the delegated name itself instead of "${shown}".`);
   }
   return faults;
 }
 
-/** `www CNAME 192.0.2.1` is a name of four labels to the DNS, and none that there is. */
+/** The DNS takes `www CNAME 192.0.2.1` for a name of four labels, which does not exist. */
 function targetFaults(data: RecordData): string[] {
   const target = hostOf(data);
   if (target === null || !isIPv4(target)) return [];
   const instead =
     data.type === 'MX' || data.type === 'NS' || data.type === 'SRV'
-      ? 'give that address to a name by an A record, and lead there'
+      ? 'give a name an A record with that address, and use the name'
       : 'use an A record for it';
-  return [`${data.type} leads to a name, and "${target}" is an address; ${instead}.`];
+  return [`${data.type} needs a name, but "${target}" is an address; ${instead}.`];
 }
 
 function hostOf(data: RecordData): DomainName | null {
@@ -129,11 +129,11 @@ function hostOf(data: RecordData): DomainName | null {
 
 function apexFaults(type: RecordType, shown: string): string[] {
   if (type !== 'CNAME') return [];
-  return [`"${shown}" is the zone's own name, where SOA and NS stand, so it can't have a CNAME; use ALIAS (or ANAME).`];
+  return [`"${shown}" is the zone's own name, which has SOA and NS, so it can't have a CNAME; use ALIAS (or ANAME).`];
 }
 
 function neighbourFaults(data: RecordData, present: readonly RecordData[], shown: string): string[] {
-  // The same record again is none of its neighbours; of types that may repeat, another value is none either.
+  // Ignores the same record and, for types with several values, other values of its type.
   const repeats = data.type !== 'CNAME' && data.type !== 'SOA' && !isAlias(data.type);
   const text = repeats ? '' : formatZoneValue(data);
   const others = present.filter((other) => other.type !== data.type || (!repeats && formatZoneValue(other) !== text));
@@ -141,10 +141,12 @@ function neighbourFaults(data: RecordData, present: readonly RecordData[], shown
   if (data.type === 'CNAME') {
     if (types.includes('CNAME')) return [`"${shown}" has a CNAME with another target already; remove it first.`];
     if (types.length === 0) return [];
-    return [`A CNAME stands alone at its name (RFC 1034 §3.6.2); "${shown}" has ${types.join(', ')} already.`];
+    return [
+      `A CNAME must be the only record of its name (RFC 1034 §3.6.2); "${shown}" has ${types.join(', ')} already.`,
+    ];
   }
   if (types.includes('CNAME')) {
-    return [`"${shown}" is a CNAME, which stands alone at its name (RFC 1034 §3.6.2); remove it first.`];
+    return [`"${shown}" has a CNAME, which must be the only record of its name (RFC 1034 §3.6.2); remove it first.`];
   }
   if (data.type === 'SOA' && types.includes('SOA')) return [`"${shown}" has a SOA already; a zone has exactly one.`];
   return aliasFaults(data.type, types, shown);
@@ -157,14 +159,14 @@ function aliasFaults(type: RecordType, present: readonly RecordType[], shown: st
     const addresses = present.filter((other) => other === 'A' || other === 'AAAA');
     if (addresses.length === 0) return [];
     return [
-      `${type} stands for the target's addresses; "${shown}" has its own (${addresses.join(', ')}): remove them first.`,
+      `${type} provides the target's addresses, but "${shown}" has its own (${addresses.join(', ')}): remove them first.`,
     ];
   }
   if ((type !== 'A' && type !== 'AAAA') || !present.some(isAlias)) return [];
   return [`"${shown}" takes its addresses from an ALIAS or ANAME; remove that first, or leave out the ${type}.`];
 }
 
-/** The SOA as it goes with "there is none": its TTL is the negative one (RFC 2308 §5). */
+/** The SOA of a negative answer, with the negative TTL (RFC 2308 §5). */
 export function negativeSoa(soa: RRset): RRset {
   const [data] = soa.data;
   if (data?.type !== 'SOA') return soa;

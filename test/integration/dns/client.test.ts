@@ -172,7 +172,7 @@ describe('a server that does not answer as it should', () => {
     expect(await client().ask({ address: '127.0.0.1', port: server.port }, WWW)).toEqual({
       kind: 'failed',
       reason: 'unreachable',
-      detail: 'nobody listens there',
+      detail: 'the port is closed',
     });
   });
 

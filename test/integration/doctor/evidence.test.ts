@@ -106,7 +106,7 @@ it('a DNS server that was stopped gives no answer over either transport', async 
     expect(await ask(transport, '127.0.0.1')).toEqual({
       kind: 'failed',
       reason: 'unreachable',
-      detail: 'nobody listens there',
+      detail: 'the port is closed',
     });
   }
 });

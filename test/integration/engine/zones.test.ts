@@ -334,8 +334,8 @@ describe('zone files', () => {
       rejectedTotal: 3,
       rejected: [
         { line: 18, message: expect.stringContaining('not an IPv4 address') },
-        { line: 4_001, message: expect.stringContaining('stands alone'), forcible: true },
-        { line: 10_000, message: expect.stringContaining('SRV records are not kept here') },
+        { line: 4_001, message: expect.stringContaining('must be the only record'), forcible: true },
+        { line: 10_000, message: expect.stringContaining('SRV records are not supported') },
       ],
       forcible: 1,
       warnings: [],

@@ -67,7 +67,7 @@ describe('a zone file', () => {
   });
 
   test.each([
-    ['an unknown type', 'a WKS 1', 1, 'is not a TTL, a class or a type'],
+    ['an unknown type', 'a WKS 1', 1, 'is not a TTL, a class or a supported type'],
     ['no type', 'a 60 IN', 1, 'The type is missing'],
     ['no owner yet', '  A 192.0.2.1', 1, 'needs a name before it'],
     ['another class', 'a CH TXT "x"', 1, 'Class CH is not served'],
@@ -75,11 +75,11 @@ describe('a zone file', () => {
     ['a wrong value', 'a A 192.0.2.300', 1, 'is not an IPv4 address'],
     ['a TTL that is too large', 'a 2147483648 A 192.0.2.1', 1, 'is not a TTL'],
     ['a CNAME at the apex', '@ CNAME other', 1, 'use ALIAS'],
-    ['a CNAME beside an address', 'a A 192.0.2.1\na CNAME other', 2, 'stands alone'],
-    ['an address beside a CNAME', 'a CNAME other\na A 192.0.2.1', 2, 'which stands alone'],
+    ['a CNAME beside an address', 'a A 192.0.2.1\na CNAME other', 2, 'must be the only record'],
+    ['an address beside a CNAME', 'a CNAME other\na A 192.0.2.1', 2, 'which must be the only record'],
     ['two CNAMEs', 'a CNAME b\na CNAME c', 2, 'another target already'],
-    ['$INCLUDE', '$INCLUDE /etc/passwd', 1, '$INCLUDE is not read here'],
-    ['$GENERATE', '$GENERATE 1-9 a$ A 192.0.2.$', 1, '$GENERATE is not read here'],
+    ['$INCLUDE', '$INCLUDE /etc/passwd', 1, '$INCLUDE is not supported'],
+    ['$GENERATE', '$GENERATE 1-9 a$ A 192.0.2.$', 1, '$GENERATE is not supported'],
     ['a wrong $TTL', '$TTL soon', 1, '$TTL is a number of seconds'],
     ['$ORIGIN without a name', '$ORIGIN', 1, 'takes one value'],
     ['an open quotation mark', 'a TXT "x', 1, 'closing quotation mark'],
@@ -108,7 +108,7 @@ describe('a zone file', () => {
   test('a file of nothing but faults ends early, and says so', () => {
     const { faults } = read('x BOGUS y\n'.repeat(5000));
     expect(faults).toHaveLength(1001);
-    expect(faults.at(-1)?.message).toContain('the rest of the file was left out');
+    expect(faults.at(-1)?.message).toContain('the rest of the file was skipped');
   });
 
   test('more records than fit, and more characters, are refused', () => {
@@ -179,6 +179,6 @@ describe('types', () => {
     const text = 'a A 192.0.2.1\nb SRV 0 5 443 host\nc TXT x';
     const result = readZoneFile(text, { apex: 'a.test', types: ['A', 'TXT'] });
     expect(result.records.map(({ name }) => name)).toEqual(['a.a.test', 'c.a.test']);
-    expect(result.faults).toEqual([{ line: 2, message: 'SRV records are not kept here; the types are A, TXT.' }]);
+    expect(result.faults).toEqual([{ line: 2, message: 'SRV records are not supported; the types are A, TXT.' }]);
   });
 });
