@@ -15,28 +15,28 @@ import {
 } from './root-folder.ts';
 import { extendRoot, type Root } from './root.ts';
 
-/** What `root.pem` was before an extension: `root-` and the first 8 digits of its fingerprint. */
+/** The name of an earlier `root.pem`: `root-` and the first 8 digits of its fingerprint. */
 const OLDER_FILE = /^root-[0-9a-f]{8}\.pem$/;
 
-/** As many as extensions are possible; a folder with more has been filled by something else. */
+/** The maximum number of extensions; more files than this come from another program. */
 const OLDER_ROOTS_MAX = 100;
 
-/** The root of a data folder, and the certificates that it had before. */
+/** The root of a data folder and its earlier certificates. */
 export interface Authority {
-  /** The root in force. */
+  /** The current root. */
   root(): Root;
-  /** Earlier certificates of the root, kept so that they can be taken out of trust stores. */
+  /** Earlier certificates of the root, kept for removal from trust stores. */
   older(): readonly X509Certificate[];
-  /** Where the certificate in force is. */
+  /** The file of the current certificate. */
   readonly certificateFile: string;
   /**
-   * Gives the root a new certificate, on disk and in force when this returns. The old one is kept beside it.
-   * @throws VivariumError as `extendRoot`; unavailable when a file cannot be written, and nothing has changed then.
+   * Gives the root a new certificate, on disk and in force when this returns, and keeps the old one beside it. @throws
+   * VivariumError as `extendRoot`; unavailable when a file cannot be written, with nothing changed.
    */
   extend(suffix: string): Root;
 }
 
-/** Opens the root in a folder, or makes one. @throws VivariumError as `loadOrCreateRoot`. */
+/** Opens or creates the root of a folder. @throws VivariumError as `loadOrCreateRoot`. */
 export function openAuthority(options: LoadOrCreateRootOptions): Authority {
   const { directory, clock, log = silentLog } = options;
   const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
@@ -55,7 +55,7 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
       } catch (cause) {
         throw new VivariumError(
           'unavailable',
-          `${certificateFile} could not be replaced; the root is as it was. Make its folder one that your user owns, on a disk with room.`,
+          `${certificateFile} could not be replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space.`,
           { cause },
         );
       }
@@ -73,7 +73,7 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
 
 function keepOlder({ directory, log = silentLog }: LoadOrCreateRootOptions, root: Root): void {
   const file = join(directory, `root-${fingerprintStart(root.fingerprint)}.pem`);
-  // There already when an extension was interrupted between the two files.
+  // It exists after an extension that was interrupted between the two files.
   const existing = readOwnFile(file, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
   if (existing === null) createFile(file, root.certificatePem, CERTIFICATE_MODE);
 }

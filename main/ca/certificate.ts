@@ -18,15 +18,15 @@ import {
   type Node,
 } from './der.ts';
 
-/** The curve as `node:crypto` calls it in a key's details; NIST P-256 (FIPS 186-5), which every client takes. */
+/** The curve's name in `node:crypto` key details; NIST P-256 (FIPS 186-5), which all clients support. */
 const CURVE = 'prime256v1';
 
-/** The uncompressed point that ends a public key's DER: 0x04, x, y (RFC 5480 §2.2). */
+/** The uncompressed point at the end of a public key's DER: 0x04, x, y (RFC 5480 §2.2). */
 const POINT_BYTES = 65;
 
 export interface KeyPair {
   readonly privateKey: KeyObject;
-  /** The public key as a certificate holds it. */
+  /** The public key in certificate form (SubjectPublicKeyInfo, DER). */
   readonly point: Buffer;
 }
 
@@ -45,7 +45,7 @@ const pointOf = (publicKey: KeyObject): Buffer =>
 
 export const isP256 = (key: KeyObject): boolean => key.asymmetricKeyDetails?.namedCurve === CURVE;
 
-/** The key's name in certificates: 160 bits of the SHA-256 of its point (RFC 7093 §2, method 1). */
+/** The key identifier in certificates: 160 bits of the SHA-256 of its point (RFC 7093 §2, method 1). */
 export const keyIdentifier = (point: Buffer): Buffer => hash('sha256', point, 'buffer').subarray(0, 20);
 
 const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
@@ -53,15 +53,15 @@ const PRIME256V1 = '1.2.840.10045.3.1.7';
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const ATTRIBUTE = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
 
-/** RFC 5280 appendix A, ub-common-name: characters that a common name may have. */
+/** RFC 5280 appendix A, ub-common-name: maximum characters in a common name. */
 export const COMMON_NAME_LENGTH_MAX = 64;
 
 /** RFC 5280 §4.1.2.2 allows up to 20; 16 make collisions impossible in practice. */
 const SERIAL_BYTES = 16;
 
 /**
- * A random positive serial number of exactly 16 octets: without the top bit, which would make it negative, and with
- * the next one, so that no leading zero is dropped.
+ * A random positive serial number of exactly 16 octets: the top bit is clear (positive), the next one set (no leading
+ * zero octet).
  */
 export function randomSerial(): Buffer {
   const serial = randomBytes(SERIAL_BYTES);
@@ -69,7 +69,7 @@ export function randomSerial(): Buffer {
   return serial;
 }
 
-/** A distinguished name of the given attributes, in order; empty when there are none. */
+/** A distinguished name of the given attributes in order; they may be empty. */
 export function distinguishedName(attributes: Partial<Record<keyof typeof ATTRIBUTE, string>>): Node {
   const parts = Object.entries(attributes) as [keyof typeof ATTRIBUTE, string][];
   return sequence(...parts.map(([type, text]) => set(sequence(oid(ATTRIBUTE[type]), utf8String(text)))));
@@ -101,7 +101,7 @@ export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject)
     ),
   );
 
-/** What a P-256 key signs, with the name of the algorithm inside and the signature beside it (RFC 5280 §4.1.1, §5.1.1). */
+/** Signs with a P-256 key; the algorithm is named inside and again beside the signature (RFC 5280 §4.1.1, §5.1.1). */
 export function signed(key: KeyObject, build: (algorithm: Node) => Node): Buffer {
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
   const unsigned = build(algorithm);
@@ -116,13 +116,12 @@ export interface Extension {
 }
 
 /**
- * What `node:crypto` does not tell of a certificate: its subject as it is encoded, and its extensions by identifier.
- * For certificates that `node:crypto` has read already.
- * @throws Error when the shape is not that of RFC 5280 §4.1.
+ * The fields that `node:crypto` does not expose: the encoded subject, and the extensions by identifier. Expects a
+ * certificate that `node:crypto` has parsed. @throws Error when it deviates from RFC 5280 §4.1.
  */
 export function readCertificate(der: Uint8Array): { subject: Node; extensions: Map<string, Extension> } {
   const fields = children(children(decode(der))[0]);
-  // serial, signature, issuer, validity, subject; the version before them is absent in version 1.
+  // serial, signature, issuer, validity, subject; version 1 omits the version before them.
   const subject = fields[isContext(fields[0], 0) ? 5 : 4];
   if (subject === undefined) throw new Error('The certificate has no subject.');
   const list = fields.find((field) => isContext(field, 3));
@@ -144,10 +143,10 @@ export function certificatePem(der: Uint8Array): string {
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
-/** SHA-256 of the certificate, as browsers and `openssl x509 -fingerprint -sha256` show it: `AB:CD:…`. */
+/** SHA-256 of the certificate, in the notation of browsers and `openssl x509 -fingerprint -sha256`: `AB:CD:…`. */
 export function fingerprint(der: Uint8Array): string {
   return (hash('sha256', der, 'hex').toUpperCase().match(/../g) ?? []).join(':');
 }
 
-/** `ab12cd34`: the beginning of a fingerprint, as it is used in names of files and of trust store entries. */
+/** `ab12cd34`: the start of a fingerprint, for names of files and trust store entries. */
 export const fingerprintStart = (text: string): string => text.replaceAll(':', '').slice(0, 8).toLowerCase();

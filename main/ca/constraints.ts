@@ -4,7 +4,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { children, content, decode, encode, isContext, sequence, tagged, taggedOctets, type Node } from './der.ts';
 import { addressBytes, formatAddress, GENERAL_NAME, type LeafName } from './names.ts';
 
-/** What a root may sign for. Nothing else, and no e-mail address or URI at all. */
+/** The names that a root may sign for; e-mail addresses and URIs are always excluded. */
 export interface NameConstraints {
   /** Each permits the name itself and every name below it. */
   readonly suffixes: readonly string[];
@@ -17,21 +17,21 @@ export interface AddressRange {
 }
 
 /**
- * The suffixes that a new root permits: reserved names that no one can own in the public DNS, so that a stolen root
- * key is worth nothing against any public website. Why these and not others: README.md.
+ * The suffixes that a new root permits: reserved names without an owner in the public DNS, which make a stolen root key
+ * useless against public websites. README.md explains the choice.
  */
 export const DEFAULT_SUFFIXES = ['localhost', 'test', 'example', 'internal'] as const;
 
-/** This machine, and no other (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
+/** This machine's own addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 const LOOPBACK: readonly AddressRange[] = [
   { address: addressBytes('127.0.0.0'), mask: addressBytes('255.0.0.0') },
   { address: addressBytes('::1'), mask: Buffer.alloc(16, 0xff) },
 ];
 
 /**
- * RFC 5280 §4.2.1.10 restricts only the forms of name that a constraint mentions, so e-mail and URIs must be
- * mentioned to be refused. "Excluded: the empty name" does not do it: OpenSSL reads that as an exact match of nothing.
- * Permitting one host that can never exist (RFC 6761 §6.4) is a whitelist, and means the same to every verifier.
+ * RFC 5280 §4.2.1.10 restricts only the name forms that a constraint mentions, so e-mail and URIs need one. OpenSSL
+ * reads "excluded: the empty name" as an exact match, which excludes nothing. Permitting only one impossible host (RFC
+ * 6761 §6.4) excludes all others in every verifier.
  */
 const IMPOSSIBLE_HOST = 'none.invalid';
 
@@ -50,7 +50,7 @@ export function encodeConstraints(constraints: NameConstraints): Buffer {
 
 const subtree = (tag: number, base: Buffer): Node => sequence(taggedOctets(tag, base));
 
-/** Reads the extension back from a certificate, so that the file alone says what its root permits. */
+/** Parses the extension of a certificate, which makes the file the only source of its root's constraints. */
 export function decodeConstraints(der: Uint8Array): NameConstraints {
   const permitted = children(decode(der)).find((node) => isContext(node, 0));
   const bases = permitted === undefined ? [] : children(permitted).map((node) => children(node)[0]);
@@ -77,20 +77,20 @@ function contains({ address, mask }: AddressRange, bytes: Buffer): boolean {
   return bytes.every((byte, index) => ((byte ^ (address[index] ?? 0)) & (mask[index] ?? 0xff)) === 0);
 }
 
-/** `127.0.0.0/8` for the range that begins there. */
+/** The range in CIDR notation: `127.0.0.0/8`. */
 export function formatRange({ address, mask }: AddressRange): string {
   let bits = 0;
   for (const byte of mask) bits += byte.toString(2).replaceAll('0', '').length;
   return `${formatAddress(address)}/${bits}`;
 }
 
-/** Names come in normal form; nothing is to be cut out of them or judged again. */
+/** Disables validation: names arrive in normal form. */
 const PLAIN = { extractHostname: false, validateHostname: false, detectIp: false } as const;
 
 /**
- * Reads a suffix that a root with `permitted` is to permit as well; the result is in normal form.
- * @throws VivariumError invalid_request for what is no suffix, or one under which names of many owners lie (`com`,
- *   `co.uk`, `github.io`, by the public suffix list); conflict for one that is permitted already.
+ * Parses a suffix to add to a root with `permitted`; the result is in normal form. @throws VivariumError
+ * invalid_request for an invalid suffix, or one with many owners below it (`com`, `co.uk`, `github.io`, by the public
+ * suffix list); conflict for one that is already permitted.
  */
 export function readNewSuffix(text: string, permitted: readonly string[]): string {
   const result = normalizeHostname(text);
@@ -104,29 +104,29 @@ export function readNewSuffix(text: string, permitted: readonly string[]): strin
   if (owner === null) return suffix;
   throw new VivariumError(
     'invalid_request',
-    `The root may not be extended to "${suffix}": ${owner}, and whoever got hold of the root’s key could pose as any ` +
-      `of them on this machine. Name the domain that is yours, such as "acme.${suffix}".`,
+    `The root may not be extended to "${suffix}": ${owner}, and a thief of the root’s key could impersonate any ` +
+      `of them on this machine. Use your own domain, such as "acme.${suffix}".`,
   );
 }
 
-/** Why a suffix has names of many owners below it; null when it is one owner's, or nobody's in the public DNS. */
+/** Why names below a suffix have many owners; null for a suffix with one owner, or without any in the public DNS. */
 function ownerOfMany(suffix: string): string | null {
   const registry = parse(suffix, PLAIN);
   if (registry.isIcann === true && registry.publicSuffix === suffix) {
     return suffix.includes('.')
-      ? 'it is a public suffix, under which a registry sells names'
+      ? 'it is a public suffix, below which a registry sells names'
       : 'it is a top-level domain of the real internet';
   }
   const shared = parse(suffix, { ...PLAIN, allowPrivateDomains: true });
   return shared.isPrivate === true && shared.publicSuffix === suffix
-    ? 'it is a public suffix, under which a service gives names to its customers'
+    ? 'it is a public suffix, below which a service names its customers'
     : null;
 }
 
 function howToWrite(text: string): string {
   if (/^\*?\./.test(text)) {
-    return 'write it without what stands before the first letter; every name below a suffix is permitted with it.';
+    return 'remove everything before the first letter; a suffix permits all names below it.';
   }
   if (/[/:@]/.test(text)) return 'write the bare name, without scheme, port or path, such as "acme.com".';
-  return 'write a domain name such as "acme.com"; addresses are permitted by themselves, as far as they are this machine’s.';
+  return 'write a domain name such as "acme.com"; this machine’s own addresses are always permitted.';
 }

@@ -1,6 +1,6 @@
 import asn1, { type Asn1 } from 'node-forge/lib/asn1.js';
 
-/** A node of an ASN.1 tree, as node-forge keeps it. */
+/** A node of an ASN.1 tree, in node-forge's representation. */
 export type Node = Asn1;
 
 /** Tag classes and numbers of X.690 §8.1.2 and X.680 §8.4. */
@@ -20,7 +20,7 @@ const TAG = {
 } as const;
 
 const primitive = (tag: number, content: string): Node => asn1.create(UNIVERSAL, tag, false, content);
-/** node-forge wants octets as a string of characters 0 to 255. */
+/** node-forge represents octets as a string of characters 0 to 255. */
 const octets = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 export const sequence = (...children: Node[]): Node => asn1.create(UNIVERSAL, TAG.sequence, true, children);
@@ -30,10 +30,10 @@ export const yes = (): Node => primitive(TAG.boolean, '\xff');
 export const utf8String = (text: string): Node => primitive(TAG.utf8String, octets(Buffer.from(text, 'utf8')));
 export const octetString = (bytes: Uint8Array): Node => primitive(TAG.octetString, octets(bytes));
 
-/** An INTEGER from its big-endian two's complement octets: the top bit of the first is the sign. */
+/** An INTEGER from its big-endian two's complement octets; the first one's top bit is the sign. */
 export const integer = (bytes: Uint8Array): Node => primitive(TAG.integer, octets(bytes));
 
-/** A BIT STRING whose last octet has `unusedBits` bits of padding. */
+/** A BIT STRING whose last octet has `unusedBits` padding bits. */
 export const bitString = (bytes: Uint8Array, unusedBits = 0): Node =>
   primitive(TAG.bitString, String.fromCharCode(unusedBits) + octets(bytes));
 
@@ -43,8 +43,8 @@ export const tagged = (tag: number, ...children: Node[]): Node => asn1.create(CO
 export const taggedOctets = (tag: number, bytes: Uint8Array): Node => asn1.create(CONTEXT, tag, false, octets(bytes));
 
 /**
- * A moment to the second: UTCTime through the year 2049, GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5).
- * A fraction of a second is cut off.
+ * A time in seconds: UTCTime until 2049, GeneralizedTime from 2050 (RFC 5280 §4.1.2.5). Truncates fractions of a
+ * second.
  */
 export function time(epochMs: number): Node {
   const date = new Date(epochMs);
@@ -56,17 +56,17 @@ export function time(epochMs: number): Node {
 
 export const encode = (node: Node): Buffer => Buffer.from(asn1.toDer(node).getBytes(), 'latin1');
 
-/** @throws Error when `bytes` are not exactly one DER value. */
+/** @throws Error unless `bytes` are exactly one DER value. */
 export const decode = (bytes: Uint8Array): Node =>
   asn1.fromDer(octets(bytes), { strict: true, parseAllBytes: true, decodeBitStrings: false });
 
-/** The children of a constructed node. @throws Error when it has none by its kind. */
+/** The children of a constructed node. @throws Error for a primitive one. */
 export function children(node: Node | undefined): Node[] {
   if (node === undefined || !Array.isArray(node.value)) throw new Error('A constructed ASN.1 value was expected.');
   return node.value;
 }
 
-/** The content octets of a primitive node. @throws Error when it is constructed. */
+/** The content octets of a primitive node. @throws Error for a constructed one. */
 export function content(node: Node | undefined): Buffer {
   if (node === undefined || typeof node.value !== 'string') throw new Error('A primitive ASN.1 value was expected.');
   return Buffer.from(node.value, 'latin1');

@@ -24,7 +24,7 @@ const ROOT_KEY_USAGE = { bytes: Buffer.of(0b0000_0110), unusedBits: 1 };
 const extension = (id: string, critical: boolean, value: Uint8Array): Node =>
   sequence(oid(id), ...(critical ? [yes()] : []), octetString(value));
 
-/** Signs leaves only, no authorities (path length 0), and only within `constraints`. */
+/** Signs leaves only, no intermediates (path length 0), and only within `constraints`. */
 export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints): Node[] {
   return [
     extension(EXTENSION.basicConstraints, true, encode(sequence(yes(), integer(Buffer.of(0))))),
@@ -37,11 +37,11 @@ export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints)
 export interface LeafExtensionsInput {
   names: readonly LeafName[];
   subjectKey: Buffer;
-  /** The subject key identifier of the root, octet for octet. */
+  /** The root's subject key identifier, octet for octet. */
   authorityKey: Buffer;
-  /** RFC 5280 §4.2.1.6: the names must be critical where the subject is empty. */
+  /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
   namesCritical: boolean;
-  /** Where the list of revoked certificates is; null leaves it out. */
+  /** URL of the revocation list; null omits it. */
   crlUrl: string | null;
 }
 
@@ -49,7 +49,7 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
   const { names, subjectKey, authorityKey, namesCritical, crlUrl } = input;
   return [
     extension(EXTENSION.subjectAltName, namesCritical, encode(sequence(...names.map(generalName)))),
-    // cA is FALSE by default, and DER leaves defaults out: an empty sequence.
+    // cA defaults to FALSE, and DER omits defaults: an empty sequence.
     extension(EXTENSION.basicConstraints, true, encode(sequence())),
     extension(EXTENSION.keyUsage, true, encode(bitString(LEAF_KEY_USAGE.bytes, LEAF_KEY_USAGE.unusedBits))),
     extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH)))),
@@ -62,15 +62,15 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
 const authorityKeyIdentifier = (authorityKey: Buffer): Node =>
   extension(EXTENSION.authorityKeyIdentifier, false, encode(sequence(taggedOctets(0, authorityKey))));
 
-/** One point, by its full name, a URI (RFC 5280 §4.2.1.13). */
+/** One distribution point by its full name, a URI (RFC 5280 §4.2.1.13). */
 const distributionPoint = (url: string): Buffer =>
   encode(sequence(sequence(tagged(0, tagged(0, taggedOctets(6, Buffer.from(url, 'latin1')))))));
 
-/** Of a list of revoked certificates, with a number that grows from one to the next (RFC 5280 §5.2.3). */
+/** Extensions of a revocation list; its number must increase from list to list (RFC 5280 §5.2.3). */
 export function listExtensions(authorityKey: Buffer, number: number): Node[] {
   const octets = Buffer.alloc(8);
   octets.writeBigInt64BE(BigInt(number));
-  // DER leaves out leading zeros, but for one that keeps the number positive.
+  // DER omits leading zeros, except one that keeps the number positive.
   const start = octets.findIndex((octet) => octet !== 0);
   const from = start < 0 ? 7 : (octets[start] ?? 0) & 0x80 ? start - 1 : start;
   return [

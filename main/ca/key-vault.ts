@@ -12,31 +12,30 @@ export const SEALED_KEY_FILE = 'root-key.sealed';
 export type KeyStorage = 'file' | 'keyring';
 
 export interface KeyVaultOptions {
-  /** The folder of the root, `DIR/ca`. */
+  /** The root's folder, `DIR/ca`. */
   directory: string;
   /** Null in plain Node. */
   sealer: Sealer | null;
   log?: Log;
 }
 
-/** Where the root's private key is kept: in a file that its owner alone reads, or sealed with the system's keyring. */
+/** Storage of the root's private key: a file that only its owner can read, or sealed with the system's keyring. */
 export interface KeyVault {
-  /** The key that was sealed, opened; null when it is in its file, or there is none yet. */
+  /** The unsealed key; null when it is in its file or does not exist yet. */
   readonly sealedKeyPem: string | null;
   storage(): KeyStorage;
-  /** Where it is and what that means, and whether it could be sealed, in sentences. */
+  /** The key's location and its consequences, and whether it can be sealed, in sentences. */
   describe(): { storage: KeyStorage; sealable: boolean; message: string };
   /**
-   * Moves the key. When this resolves it is where it should be, and nowhere else.
-   * @throws VivariumError unavailable when it cannot be sealed here, or a file cannot be written; nothing has changed then.
+   * Moves the key. When this resolves, it is in its new location only. @throws VivariumError unavailable when it cannot
+   * be sealed here or a file cannot be written, with nothing changed.
    */
   move(to: KeyStorage): Promise<void>;
 }
 
 /**
- * Looks where the root's key is, and opens it when it is sealed. Where both are, as an interrupted move leaves them, the one
- * in its file counts.
- * @throws VivariumError unavailable when it is sealed and cannot be opened here; the message says by what it could be.
+ * Locates the root's key and unseals it. If an interrupted move left both, the file wins. @throws VivariumError
+ * unavailable when it cannot be unsealed here; the message names what could.
  */
 export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVaultOptions): Promise<KeyVault> {
   const keyFile = join(directory, ROOT_KEY_FILE);
@@ -73,7 +72,7 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
       const message =
         storage === 'keyring'
           ? 'The private key is sealed with this system’s keyring; only the desktop app opens it.'
-          : `The private key is in ${keyFile}, which only its owner reads.`;
+          : `The private key is in ${keyFile}, which only its owner can read.`;
       return { storage, sealable: refusal === null, message: refusal === null ? message : `${message} ${refusal}` };
     },
     move(to) {
@@ -95,8 +94,8 @@ async function sealInto(sealedFile: string, keyFile: string, sealer: Sealer | nu
   const pem = read(keyFile, log).toString('utf8');
   const sealed = await attempt(async () => {
     const bytes = await sealer.seal(pem);
-    // What could not be opened again would be lost with its file.
-    if ((await sealer.open(bytes)).text !== pem) throw new Error('the keyring gives back something else');
+    // Deleting the file before a test of the sealed copy could lose the key.
+    if ((await sealer.open(bytes)).text !== pem) throw new Error('the keyring returned different data');
     return bytes;
   }, 'The root’s key could not be sealed, and stays in its file');
   replace(sealedFile, sealed);
@@ -112,7 +111,7 @@ function replace(file: string, content: Uint8Array): void {
   try {
     writeFileAtomically(file, content, OWNER_ONLY);
   } catch (cause) {
-    const fix = 'make its folder one that your user owns, on a disk with room';
+    const fix = 'use a folder that your user owns, on a disk with free space';
     throw new VivariumError('unavailable', `${file} could not be written; ${fix}.`, { cause });
   }
 }
@@ -128,8 +127,8 @@ async function openSealed(sealed: Uint8Array, file: string, sealer: Sealer | nul
   const { text, outdated } = await attempt(
     () => sealer.open(sealed),
     `The root’s private key (${file}) could not be opened with this system’s keyring. Unlock the keyring, and start as the ` +
-      'user and on the machine that sealed it; or move the folder of the root away to get a new one, which browsers have to ' +
-      'be told to trust',
+      'user and on the machine that sealed it; or move the folder of the root away to get a new one, which browsers ' +
+      'must then trust',
   );
   if (outdated) {
     const again = await attempt(() => sealer.seal(text), `${file} could not be sealed again`);

@@ -13,34 +13,36 @@ export const LEAVES_MAX = 10_000;
 
 export interface LeafContexts {
   /**
-   * The context to serve `hostname` with. Its leaf is made on first use, and made anew when it is due; about 1 ms then,
-   * otherwise a look-up. The caller decides which hostnames are served: this one makes a leaf for any that the root permits.
-   * @throws VivariumError as `createLeaf`.
+   * The TLS context for `hostname`. Issues its leaf on first use and when it is due for renewal (about 1 ms), otherwise
+   * a look-up. The caller must check that the hostname is served: this issues a leaf for any name that the root
+   * permits. @throws VivariumError as `createLeaf`.
    */
   contextFor(hostname: string): SecureContext;
-  /** The leaf that `contextFor` serves, made when need be. */
+  /** The leaf that `contextFor` serves, issued if needed. */
   leafFor(hostname: string): Leaf;
-  /** Forgets the leaf of `hostname`: the next use makes another. Connections that are open keep theirs. */
+  /** Drops the leaf of `hostname`: the next use issues another. Open connections keep theirs. */
   drop(hostname: string): void;
-  /** Forgets every leaf, as after the root has got a new certificate. */
+  /** Drops every leaf, for example after the root's certificate was replaced. */
   dropAll(): void;
-  /** How many are held. */
+  /** The number of cached leaves. */
   readonly size: number;
 }
 
 export interface LeafContextsOptions {
-  /** Read for every leaf that is made: the root gets a new certificate when it is extended. */
+  /** Called for every new leaf, because an extension replaces the root's certificate. */
   root: () => Root;
   clock: Pick<AdjustableClock, 'state'>;
-  /** As in `createLeaf`; read for every leaf that is made. */
+  /** As in `createLeaf`; called for every new leaf. */
   crlUrl?: () => string | null;
-  /** The least recently used go first beyond this many. */
+  /** Beyond this many, the least recently used are dropped. */
   leavesMax?: number;
-  /** Every name of the leaf that serves `hostname`; by default the platform's leaf serves the bare machine as well. */
+  /**
+   * All names of the leaf for `hostname`; by default the platform's leaf includes localhost and the loopback addresses.
+   */
   namesFor?: (hostname: string) => readonly string[];
 }
 
-/** A bounded set of leaves and their contexts by hostname, for `SNICallback`. */
+/** A bounded cache of leaves and their contexts by hostname, for `SNICallback`. */
 export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
   const { root, clock, crlUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
   const contexts = createSecureContexts<Leaf>({ clock });
@@ -68,6 +70,6 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
   };
 }
 
-/** A client that names no host, as with `https://127.0.0.1`, is shown the platform's own leaf; so that one is for it too. */
+/** A client without SNI, such as for `https://127.0.0.1`, gets the platform's leaf, which therefore needs that name. */
 export const platformNames = (hostname: string): readonly string[] =>
   hostname === PLATFORM_ZONE ? [hostname, 'localhost', ...LOOPBACK_ADDRESSES] : [hostname];

@@ -16,22 +16,22 @@ import { leafExtensions } from './extensions.ts';
 import { parseLeafName, type LeafName } from './names.ts';
 import { BACKDATE_MS, rootError, type Root } from './root.ts';
 
-/** What Let's Encrypt allows; a leaf for more hostnames than this is a mistake. */
+/** Let's Encrypt's limit; more hostnames are a mistake. */
 export const LEAF_NAMES_MAX = 100;
 
 export interface CreateLeafOptions {
   root: Root;
-  /** Hostnames, or IP addresses without brackets; repeated ones count once. */
+  /** Hostnames, or IP addresses without brackets; duplicates are ignored. */
   hostnames: readonly string[];
   clock: Pick<AdjustableClock, 'state'>;
-  /** Where clients find the list of revoked certificates; by default the leaf does not say. */
+  /** URL of the revocation list; omitted by default. */
   crlUrl?: string | null;
 }
 
 /**
- * Makes a leaf: P-256, a new key, 90 days on both clocks, an hour backdated; never outliving its root.
- * @throws VivariumError invalid_request for no, too many, or malformed names; conflict for one that the root's name
- *   constraints exclude; unavailable when the root has expired in real time.
+ * Issues a leaf: P-256, a new key, 90 days on both clocks, backdated by an hour, within its root's validity. @throws
+ * VivariumError invalid_request for no, too many or malformed names; conflict for a name that the root's constraints
+ * exclude; unavailable when the root has expired in real time.
  */
 export function createLeaf({ root, hostnames, clock, crlUrl = null }: CreateLeafOptions): Leaf {
   const names = leafNames(hostnames, root);
@@ -69,7 +69,7 @@ export function createLeaf({ root, hostnames, clock, crlUrl = null }: CreateLeaf
 
 function leafNames(hostnames: readonly string[], root: Root): LeafName[] {
   if (hostnames.length === 0 || hostnames.length > LEAF_NAMES_MAX) {
-    throw new VivariumError('invalid_request', `A certificate is for 1 to ${LEAF_NAMES_MAX} names.`);
+    throw new VivariumError('invalid_request', `A certificate needs 1 to ${LEAF_NAMES_MAX} names.`);
   }
   const names = new Map(hostnames.map(parseLeafName).map((name) => [name.text, name]));
   for (const name of names.values()) {
@@ -84,15 +84,15 @@ function leafNames(hostnames: readonly string[], root: Root): LeafName[] {
 }
 
 /**
- * The first hostname, where it fits. Not an address: in a leaf without DNS names OpenSSL checks the common name
- * against the permitted suffixes, and would refuse `127.0.0.1`. Clients look at the alternative names alone.
+ * The first hostname that fits; never an address. In a leaf without DNS names OpenSSL would check the common name
+ * against the permitted suffixes and refuse `127.0.0.1`. Clients read only the alternative names.
  */
 function leafCommonName(names: readonly LeafName[]): string | null {
   const hostname = names.find((name) => name.kind === 'dns' && name.text.length <= COMMON_NAME_LENGTH_MAX);
   return hostname?.text ?? null;
 }
 
-/** Both pairs span the same lifetime, each around its own now, in the whole seconds that a certificate can say. */
+/** Both date pairs have the same length, each relative to its own clock, in whole seconds as in a certificate. */
 function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, root: Root): LeafDates {
   const lifetimeMs = Math.min(LEAF_LIFETIME_MS, root.notAfterMs - realNow);
   if (lifetimeMs <= 0) throw rootError(`The root expired at ${new Date(root.notAfterMs).toISOString()}.`);

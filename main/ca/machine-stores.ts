@@ -9,20 +9,20 @@ import type { TrustStore } from './truststore.ts';
 
 export interface MachineOptions {
   platform: NodeJS.Platform;
-  /** The home folder of the user whose stores are meant. */
+  /** The home folder of the user who owns the stores. */
   home: string;
   environment: NodeJS.ProcessEnv;
   run: RunCommand;
   /** Whether the process may change the system without a password: user id 0. */
   privileged: boolean;
-  /** Where Linux keeps the system's store; the known distributions' places by default. */
+  /** The folder of Linux's system store; by default those of the known distributions. */
   layouts?: readonly SystemLayout[];
 }
 
-/** The trust stores of this machine and user, as they are at this moment. */
+/** The current trust stores of this machine and user. */
 export function machineStores(options: MachineOptions): TrustStore[] {
   const { platform, environment, run } = options;
-  // On Windows the program of that name is another one.
+  // Windows has a different program of that name.
   const certutil = platform === 'win32' ? null : findProgram('certutil', environment, platform);
   const install = certutil === null ? certutilInstall(platform) : undefined;
   const nss = nssPlaces(options).map((place) => createNssStore({ ...place, certutil, install, platform, run }));

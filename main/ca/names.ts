@@ -3,15 +3,15 @@ import { normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { taggedOctets, type Node } from './der.ts';
 
-/** A name that a leaf is for: a hostname in normal form, or an IP address with its 4 or 16 octets. */
+/** A name in a leaf: a hostname in normal form, or an IP address with its 4 or 16 octets. */
 export type LeafName = { kind: 'dns'; text: string } | { kind: 'ip'; text: string; bytes: Buffer };
 
 /** Tags of GeneralName (RFC 5280 §4.2.1.6). */
 export const GENERAL_NAME = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
 
 /**
- * Reads `text` as an IP address (without brackets) or as a hostname; the result is in normal form.
- * @throws VivariumError invalid_request when it is neither.
+ * Parses an IP address (without brackets) or a hostname into its normal form. @throws VivariumError invalid_request for
+ * other texts.
  */
 export function parseLeafName(text: string): LeafName {
   if (isIP(text) !== 0) {
@@ -31,7 +31,7 @@ export const generalName = (name: LeafName): Node =>
     ? taggedOctets(GENERAL_NAME.dns, Buffer.from(name.text, 'latin1'))
     : taggedOctets(GENERAL_NAME.ip, name.bytes);
 
-/** The octets of an IP address in text, 4 or 16. */
+/** The 4 or 16 octets of an IP address in text. */
 export function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   // The URL parser writes every IPv6 address as hexadecimal groups with at most one "::" (RFC 5952).

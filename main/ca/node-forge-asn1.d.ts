@@ -1,6 +1,6 @@
 /**
- * The one file of node-forge that is used, typed as far as it is used: @types/node-forge describes the whole package
- * only, whose import costs six times as much (30 ms instead of 5).
+ * Types for the one file of node-forge in use. @types/node-forge covers only the whole package, whose import takes six
+ * times as long (30 ms instead of 5).
  */
 declare module 'node-forge/lib/asn1.js' {
   export interface Asn1 {

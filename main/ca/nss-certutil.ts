@@ -6,12 +6,12 @@ import type { Command, RunCommand } from './command.ts';
 import type { FoundRoot } from './truststore.ts';
 import type { VivariumRoot } from './vivarium-roots.ts';
 
-/** NSS's `certutil`: its commands, and what it prints (which is in English everywhere). */
+/** The commands of NSS's `certutil`, and a parser of its output, which is always in English. */
 
-/** Trusted authorities that somebody added; each is read by a program of its own. Companies add a dozen. */
+/** Maximum added authorities, each read by a process of its own. Companies add about a dozen. */
 const NICKNAMES_MAX = 200;
 
-/** `Vivarium root ab12cd34`: two Vivariums, or two certificates of one, do not get in each other's way. */
+/** `Vivarium root ab12cd34`: unique per certificate, because several Vivariums can share a store. */
 export const nicknameOf = (fingerprint: string): string => `Vivarium root ${fingerprintStart(fingerprint)}`;
 
 const command = (tool: string, args: readonly string[], explains: string): Command => ({
@@ -27,21 +27,23 @@ export const listCommand = (tool: string, database: string): Command =>
 export const makeCommand = (tool: string, database: string): Command =>
   command(tool, ['-N', '-d', database, '--empty-password'], 'makes a trust store');
 
-/** `pem` gives the certificates themselves, `text` their fingerprints together with what they are trusted for. */
+/** `pem` prints the certificates, `text` their fingerprints and trust flags. */
 export const showCommand = (tool: string, database: string, nickname: string, form: 'pem' | 'text'): Command =>
   command(tool, ['-L', '-d', database, '-n', nickname, ...(form === 'pem' ? ['-a'] : [])], 'reads a certificate');
 
-/** `C,,`: an authority for servers; not for e-mail, not for code, not for clients (`T`). */
+/** `C,,`: an authority for servers; not for e-mail, code signing or client certificates (`T`). */
 export const addCommand = (tool: string, database: string, nickname: string, file: string): Command =>
   command(tool, ['-A', '-d', database, '-t', 'C,,', '-n', nickname, '-i', file], 'adds the root');
 
 export const deleteCommand = (tool: string, database: string, nickname: string): Command =>
-  command(tool, ['-D', '-d', database, '-n', nickname], 'takes the root out');
+  command(tool, ['-D', '-d', database, '-n', nickname], 'removes the root');
 
 const LISTED = /^(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*$/;
 
-/** The nicknames that can be roots of a Vivarium: named so, or trusted as authorities under a name given by hand.
- * One nickname comes as often as there are certificates that have it. */
+/**
+ * Nicknames of possible Vivarium roots: named like one, or trusted authorities with a nickname of the user's choice. A
+ * nickname repeats for each of its certificates.
+ */
 export function candidates(list: string): string[] {
   const rows = list.split('\n').flatMap((line) => {
     const match = LISTED.exec(line);
@@ -53,11 +55,11 @@ export function candidates(list: string): string[] {
 
 const FINGERPRINT = /Fingerprint \(SHA-256\):\s+((?:[0-9A-F]{2}:\s*){31}[0-9A-F]{2})/;
 
-/** The fingerprints in certutil's text form; the same for every nickname of a group. */
+/** The fingerprints in certutil's text form, equal for all nicknames of a group. */
 export const fingerprintsOf = (text: string): string[] =>
   [...text.matchAll(new RegExp(FINGERPRINT, 'g'))].map((match) => (match[1] ?? '').replace(/\s/g, ''));
 
-/** Fingerprints of the certificates in certutil's text form whose SSL flags say that they are a trusted authority. */
+/** Fingerprints of the certificates in certutil's text form whose SSL flags mark a trusted authority. */
 export function trustedFingerprints(text: string): Set<string> {
   const trusted = new Set<string>();
   for (const part of text.split(/^Certificate:$/m).slice(1)) {
@@ -68,20 +70,20 @@ export function trustedFingerprints(text: string): Set<string> {
   return trusted;
 }
 
-/** Certificates that certutil shows under each other's nicknames, because they have one subject. */
+/** Certificates with one subject, which certutil lists under each other's nicknames. */
 export interface NssGroup {
-  /** Null for a certificate that is no Vivarium's. */
+  /** Null for a certificate that Vivarium did not make. */
   members: (VivariumRoot | null)[];
-  /** Fingerprints of those that are trusted. */
+  /** Fingerprints of the trusted ones. */
   trusted: ReadonlySet<string>;
   nicknames: string[];
 }
 
 /**
- * Finds the nickname by which each root of a group is deleted. One with the beginning of a root's fingerprint is that
- * root's; the others are dealt out, because certutil does not tell whose they are: wrong only where a part of several
- * that were imported by hand is to go, and the reading that follows every change notices. Where something else is in
- * the group no root has one.
+ * The nickname that deletes each root of a group. A nickname that contains a root's fingerprint belongs to that root;
+ * the others are assigned in order, because certutil does not show their owners. That can be wrong only when some of
+ * several manual imports are removed, and the check after every change notices. No root gets one when the group
+ * contains foreign certificates.
  */
 export function withHandles({ members, trusted, nicknames }: NssGroup): FoundRoot[] {
   const roots = members.filter((root) => root !== null);
@@ -92,17 +94,17 @@ export function withHandles({ members, trusted, nicknames }: NssGroup): FoundRoo
     const own = nicknameOf(root.fingerprint);
     const handle = isMixed ? null : names.includes(own) ? own : (free.shift() ?? null);
     const isTrusted = trusted.has(root.fingerprint);
-    // Under a nickname that was not looked at there is one that was added without trust: of no effect.
+    // Nicknames that were not read were added without trust and have no effect.
     return handle === null && !isTrusted ? [] : [{ ...root, trusted: isTrusted, handle }];
   });
 }
 
-/** Where Chromium looks for it below its home folder on Linux. */
+/** Chromium's NSS folder on Linux, below its home folder. */
 const IN_HOME = join('.pki', 'nssdb');
 
 /**
- * Makes the trust store of a home folder that was made for one browser: our root, and nothing else.
- * @throws VivariumError `unavailable` when `certutil` fails.
+ * Creates the trust store in a throw-away browser's home folder, with Vivarium's root only. @throws VivariumError
+ * `unavailable` when `certutil` fails.
  */
 export async function trustInHome(
   home: string,

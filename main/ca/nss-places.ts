@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, basename, isAbsolute, resolve } from 'node:path';
 import { NSS_CERTIFICATES_FILE } from './truststore-nss.ts';
 
-/** An NSS database that a browser of this user reads, or would read. */
+/** An NSS database of one of the user's browsers; it may not exist yet. */
 export interface NssPlace {
   id: string;
   title: string;
@@ -17,7 +17,7 @@ export interface PlacesOptions {
   environment: NodeJS.ProcessEnv;
 }
 
-/** Every NSS database of the user, in a fixed order; those of browsers that are not there are left out. */
+/** All NSS databases of the user in a fixed order, without those of missing browsers. */
 export function nssPlaces(options: PlacesOptions): NssPlace[] {
   const chromium = options.platform === 'linux' ? chromiumPlaces(options) : [];
   return [...chromium, ...firefoxPlaces(options)];
@@ -25,12 +25,12 @@ export function nssPlaces(options: PlacesOptions): NssPlace[] {
 
 const hasDatabase = (folder: string): boolean => existsSync(join(folder, NSS_CERTIFICATES_FILE));
 
-/** Chromium and Chrome read NSS on Linux only. */
+/** Chromium and Chrome use NSS on Linux only. */
 function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
   const browser = 'Chromium';
   const classic = join(home, '.pki/nssdb');
-  // Where newer ones make their database; they use the other one where that is. It is listed even so: what was put there
-  // before the other one appeared would otherwise stay.
+  // Newer versions create their database here, unless the older one exists. Listed in both cases, to find roots added
+  // before the other appeared.
   const xdg = join(absolute(environment.XDG_DATA_HOME) ?? join(home, '.local/share'), 'pki/nssdb');
   const [first, second] = hasDatabase(xdg) && !hasDatabase(classic) ? [xdg] : [classic, xdg];
   const packaged = [
@@ -44,7 +44,7 @@ function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
       ? [
           {
             id: 'nss:user-data',
-            title: 'Chromium and Chrome, while ~/.pki/nssdb is not there',
+            title: 'Chromium and Chrome, while ~/.pki/nssdb does not exist',
             folder: second,
             browser,
           },
@@ -80,7 +80,7 @@ interface FirefoxFolder {
   folder: string;
 }
 
-/** Where Firefox keeps `profiles.ini`, by system and by how it was installed. */
+/** The folder of Firefox's `profiles.ini`, by system and packaging. */
 function firefoxFolders({ platform, home, environment }: PlacesOptions): FirefoxFolder[] {
   const firefox = (folder: string): FirefoxFolder => ({ kind: 'firefox', from: '', folder });
   if (platform === 'darwin') return [firefox(join(home, 'Library/Application Support/Firefox'))];
@@ -101,22 +101,22 @@ function firefoxFolders({ platform, home, environment }: PlacesOptions): Firefox
   ];
 }
 
-/** The XDG base directory specification ignores values that are not absolute. */
+/** The XDG base directory specification ignores relative paths. */
 const absolute = (path: string | undefined): string | undefined => (path?.startsWith('/') === true ? path : undefined);
 
-/** More profiles than anybody keeps; each costs a program at every look. */
+/** Maximum profiles; reading each one starts a process. */
 const PROFILES_MAX = 50;
 
-/** A profiles.ini of that many profiles takes 10 kB. */
+/** A profiles.ini with the maximum number of profiles takes 10 kB. */
 const INI_BYTES_MAX = 1_048_576;
 
 export interface FirefoxProfile {
-  /** The profile folder's name, which Firefox makes unique: `x1y2z3.default-release`. */
+  /** The profile's folder name, which Firefox makes unique: `x1y2z3.default-release`. */
   name: string;
   folder: string;
 }
 
-/** The profiles with a certificate database: those of `profiles.ini`, wherever they are, and those that just lie there. */
+/** The profiles with a certificate database: those in `profiles.ini`, and unlisted ones in the default folder. */
 export function firefoxProfiles(root: string): FirefoxProfile[] {
   const folders = [...listed(join(root, 'profiles.ini'), root), ...lying(root), ...lying(join(root, 'Profiles'))];
   const used = [...new Set(folders)].filter((folder) => existsSync(join(folder, NSS_CERTIFICATES_FILE)));

@@ -20,10 +20,10 @@ import { VivariumError } from '../contract/errors.ts';
 
 const FOLDER_MODE = 0o700;
 
-/** Windows keeps access lists instead, and a folder in the user's profile is closed to others there. */
+/** Windows uses access lists, which protect folders in the user's profile by default. */
 const HAS_MODES = process.platform !== 'win32';
 
-/** Makes `directory` for its owner alone, or closes it to others when it is open to them. */
+/** Creates `directory` for its owner only, or removes others' access to it. */
 export function openFolder(directory: string, log: Log): void {
   try {
     mkdirSync(directory, { recursive: true, mode: FOLDER_MODE });
@@ -32,25 +32,25 @@ export function openFolder(directory: string, log: Log): void {
     chmodSync(directory, FOLDER_MODE);
     warnOfMode(log, directory, mode, FOLDER_MODE);
   } catch (error) {
-    throw fileError(`The folder ${directory} cannot be used`, error, 'Make it a folder that your user owns');
+    throw fileError(`The folder ${directory} cannot be used`, error, 'Use a folder that your user owns');
   }
 }
 
 export interface ReadOptions {
-  /** The widest mode the file may have; what goes beyond is taken away before the file is read. */
+  /** The widest allowed mode; further permissions are removed before the file is read. */
   mode: number;
   bytesMax: number;
   log: Log;
 }
 
 /**
- * The text of a file, or null when there is none.
- * @throws VivariumError unavailable when it cannot be read, is too large, or its mode cannot be tightened.
+ * The text of a file, or null if missing. @throws VivariumError unavailable when it cannot be read, is too large, or
+ * its mode cannot be tightened.
  */
 export const readOwnFile = (path: string, options: ReadOptions): string | null =>
   readOwnBytes(path, options)?.toString('utf8') ?? null;
 
-/** The same for what is no text. */
+/** The same for binary files. */
 export function readOwnBytes(path: string, { mode, bytesMax, log }: ReadOptions): Buffer | null {
   let file: number | null = null;
   try {
@@ -64,29 +64,28 @@ export function readOwnBytes(path: string, { mode, bytesMax, log }: ReadOptions)
     return readFileSync(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw fileError(`${path} cannot be read`, error, 'Make it a file that your user owns and may read');
+    throw fileError(`${path} cannot be read`, error, 'Use a file that your user owns and may read');
   } finally {
     if (file !== null) closeSync(file);
   }
 }
 
-/**
- * Writes a new file, whole and with its mode from the beginning; never over an existing one.
- * @throws VivariumError unavailable
- */
+/** Creates a file atomically and with its final mode; never overwrites one. @throws VivariumError unavailable */
 export function createFile(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
   try {
     writeFileAtomically(temporary, content, mode);
     publishFile(temporary, path);
   } catch (error) {
-    throw fileError(`${path} cannot be written`, error, 'Make its folder one that your user owns, on a disk with room');
+    throw fileError(`${path} cannot be written`, error, 'Use a folder that your user owns, on a disk with free space');
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-/** A hard link fails where the name is taken; a rename would replace it, and is for file systems without links. */
+/**
+ * A hard link fails if the name exists. A rename would replace it, and is the fallback for file systems without links.
+ */
 function publishFile(temporary: string, path: string): void {
   try {
     linkSync(temporary, path);

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** Where Homebrew and MacPorts put programs; a desktop application’s PATH does not have these folders. */
+/** The program folders of Homebrew and MacPorts, which are missing from a desktop application's PATH. */
 const MACOS_FOLDERS = [
   '/opt/homebrew/bin',
   '/usr/local/bin',
@@ -10,7 +10,7 @@ const MACOS_FOLDERS = [
   '/opt/local/bin',
 ];
 
-/** The path of a program in the environment's PATH, or null. Relative entries of PATH are passed over. */
+/** The path of a program in the environment's PATH, or null. Skips relative entries. */
 export function findProgram(name: string, environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): string | null {
   const listed = (environment.PATH ?? '').split(delimiter).filter(isAbsolute);
   const folders = platform === 'darwin' ? [...listed, ...MACOS_FOLDERS] : listed;
@@ -26,7 +26,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** How each package manager installs NSS's `certutil`; the first whose program is there is the system's. */
+/** How each package manager installs NSS's `certutil`; the first one present is used. */
 const INSTALLERS: readonly (readonly [program: string, install: string])[] = [
   ['apt-get', 'sudo apt-get install libnss3-tools'],
   ['dnf', 'sudo dnf install nss-tools'],
@@ -36,10 +36,10 @@ const INSTALLERS: readonly (readonly [program: string, install: string])[] = [
   ['apk', 'sudo apk add nss-tools'],
 ];
 
-/** The folders in which package managers are, whatever PATH says. */
+/** The folders of package managers, whatever PATH contains. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/sbin', '/usr/sbin'];
 
-/** The command that installs NSS's `certutil` here; undefined where no package manager is known. */
+/** The command that installs NSS's `certutil` here; undefined without a known package manager. */
 export function certutilInstall(platform: NodeJS.Platform): string | undefined {
   if (platform === 'darwin') return 'brew install nss';
   if (platform === 'win32') return undefined;

@@ -12,35 +12,34 @@ import { createRoot, openRoot, rootError, type Root } from './root.ts';
 export const ROOT_CERTIFICATE_FILE = 'root.pem';
 export const ROOT_KEY_FILE = 'root-key.pem';
 
-/** The certificate is public, and others may read it; only its owner may replace it. */
+/** The certificate is public: others may read it, only its owner may replace it. */
 export const CERTIFICATE_MODE = 0o644;
 
-/** A root that ends sooner than this is worth a warning: leaves begin to be shorter than their 90 days. */
+/** Warn when the root ends sooner than this: leaves would then be shorter than their 90 days. */
 const ROOT_ENDING_MS = 90 * DAY_MS;
 
-/** Two PEM texts of a P-256 root take 2 kB; whatever is much larger is another file. */
+/** Two PEM texts of a P-256 root take 2 kB; a much larger file is something else. */
 export const ROOT_FILE_BYTES_MAX = 65_536;
 
 export interface LoadOrCreateRootOptions {
-  /** The folder of the root's two files, `DIR/ca`; made with mode 0700 when missing. */
+  /** The folder of the root's two files, `DIR/ca`; created with mode 0700 if missing. */
   directory: string;
-  /** The root lives in real time, so both readings are needed. */
+  /** The root's validity is in real time, which requires both readings. */
   clock: Pick<AdjustableClock, 'state'>;
   log?: Log;
-  /** The root's private key, when it is sealed instead of being in its file. */
+  /** The root's private key when it is sealed, instead of in its file. */
   sealedKeyPem?: string | null;
-  /** For a new root: who and where, `user@host` by default; shown in lists of trusted authorities. */
+  /** For a new root: user and machine, `user@host` by default; displayed in lists of trusted authorities. */
   owner?: string;
   /** For a new root: the DNS suffixes it permits. */
   suffixes?: readonly string[];
 }
 
 /**
- * Opens the root in `directory`, or makes one where there is none. Existing files are never overwritten; modes that
- * are too open are tightened, with a warning. A key without a certificate, as an interrupted first start leaves it,
- * gets a new certificate.
- * @throws VivariumError unavailable, naming the file and the fix, when a file cannot be read or written, the key is
- *   missing or another root's, or the root has expired.
+ * Opens the root in `directory`, or creates one. Never overwrites files; tightens modes that are too open, with a
+ * warning. A key without a certificate, from an interrupted first start, gets a new certificate. @throws VivariumError
+ * unavailable, with the file and the fix, when a file cannot be read or written, the key is missing or does not match,
+ * or the root has expired.
  */
 export function loadOrCreateRoot(options: LoadOrCreateRootOptions): Root {
   const { directory, log = silentLog } = options;
@@ -65,8 +64,8 @@ function createInFolder(options: LoadOrCreateRootOptions, oldKeyPem: string | nu
   const keyFile = join(directory, ROOT_KEY_FILE);
   const owner = options.owner ?? defaultOwner();
   const root = createRoot({ realNowMs, owner, suffixes, privateKey: oldKeyPem === null ? undefined : readKey() });
-  // The key first: should this end half-way, the next start makes a certificate for it. The other order would leave
-  // a certificate that nothing can use.
+  // The key first: after an interruption, the next start creates a certificate for it. A certificate without its key
+  // would be useless.
   if (oldKeyPem === null) createFile(keyFile, root.privateKey.export({ type: 'pkcs8', format: 'pem' }), OWNER_ONLY);
   else log.warn('The root key had no certificate; a new one was made for it.', { file: keyFile });
   createFile(join(directory, ROOT_CERTIFICATE_FILE), root.certificatePem, CERTIFICATE_MODE);
@@ -98,7 +97,7 @@ function defaultOwner(): string {
   try {
     return `${userInfo().username}@${hostname()}`;
   } catch {
-    // A user id without an entry in the user database, as in some containers.
+    // The user id has no entry in the user database, as in some containers.
     return hostname();
   }
 }

@@ -28,46 +28,46 @@ import {
 import { content, decode, type Node, integer, sequence, tagged, time } from './der.ts';
 import { EXTENSION, rootExtensions, listExtensions } from './extensions.ts';
 
-/** As long as people use one machine; browsers put no limit on roots that were imported by hand. */
+/** Longer than the life of a machine; browsers do not limit manually imported roots. */
 export const ROOT_LIFETIME_YEARS = 10;
 
-/** Certificates begin an hour early, for clients whose clocks are behind (containers, phones, virtual machines). */
+/** Certificates are backdated by an hour for clients with slow clocks (containers, phones, virtual machines). */
 export const BACKDATE_MS = HOUR_MS;
 
-/** Far more than anyone needs; every verifier compares every name with every one of them. */
+/** Bounds verification, which compares every name with every suffix. */
 export const ROOT_SUFFIXES_MAX = 100;
 
 /** The certificate authority: a self-signed certificate, and the key that signs leaves. */
 export interface Root {
   readonly certificate: X509Certificate;
   readonly certificatePem: string;
-  /** Never leaves this process but for its file. */
+  /** Stored only in its file or the keyring; never sent anywhere. */
   readonly privateKey: KeyObject;
   /** `AB:CD:…`, SHA-256. */
   readonly fingerprint: string;
-  /** The subject as it is encoded; leaves repeat it as their issuer, octet for octet. */
+  /** The encoded subject; leaves copy it as their issuer, octet for octet. */
   readonly subject: Node;
   readonly keyIdentifier: Buffer;
   /** Read from the certificate. */
   readonly constraints: NameConstraints;
-  /** Validity in real time: a root is trusted by real clients, and the app's clock does not age it. */
+  /** Validity in real time: real clients verify it, and the app's clock does not affect it. */
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }
 
 export interface CreateRootOptions {
   realNowMs: number;
-  /** Who and where, such as `anna@laptop`: tells roots apart in a list of trusted authorities. */
+  /** User and machine, such as `anna@laptop`, to distinguish roots in a list of trusted authorities. */
   owner: string;
-  /** In any form that `normalizeHostname` takes. */
+  /** In any form that `normalizeHostname` accepts. */
   suffixes?: readonly string[];
-  /** P-256; a new one by default. With the old key and owner, a new certificate stands for the same authority. */
+  /** P-256; a new one by default. With the old key and owner, a new certificate represents the same authority. */
   privateKey?: KeyObject;
 }
 
 /**
- * Makes a root: P-256, ten years, critical name constraints; in memory only.
- * @throws VivariumError invalid_request for a suffix that is no hostname, or for too many.
+ * Creates a root in memory: P-256, ten years, critical name constraints. @throws VivariumError invalid_request for an
+ * invalid suffix, or for too many.
  */
 export function createRoot(options: CreateRootOptions): Root {
   const keys = options.privateKey === undefined ? createKeyPair() : keyPairOf(options.privateKey);
@@ -80,9 +80,9 @@ export function createRoot(options: CreateRootOptions): Root {
 }
 
 /**
- * The same authority (key and subject, octet for octet) with a new certificate that permits one suffix more; in memory
- * only. Narrower suffixes that it covers are left out.
- * @throws VivariumError as `readNewSuffix`; conflict when the root has as many suffixes as one may have.
+ * The same authority (key and subject, octet for octet) with a new certificate that permits one more suffix and drops
+ * narrower ones; in memory only. @throws VivariumError as `readNewSuffix`; conflict when the root has the maximum
+ * number of suffixes.
  */
 export function extendRoot(root: Root, suffix: string, realNowMs: number): Root {
   const { suffixes } = root.constraints;
@@ -126,7 +126,7 @@ const addYears = (epochMs: number, years: number): number => {
   return date.setUTCFullYear(date.getUTCFullYear() + years);
 };
 
-/** `Vivarium root (anna@laptop 3f2a91)`: the last part is the beginning of the key identifier. */
+/** `Vivarium root (anna@laptop 3f2a91)`: the last part is the start of the key identifier. */
 function commonName(owner: string, subjectKey: Buffer): string {
   const id = subjectKey.toString('hex').slice(0, 6);
   const frame = (text: string) => `Vivarium root (${text} ${id})`;
@@ -149,7 +149,7 @@ function normalizeSuffixes(suffixes: readonly string[]): string[] {
   return [...new Set(normal)];
 }
 
-/** The texts of an existing root, and how to call them in messages. */
+/** The texts of an existing root, and their names in messages. */
 export interface RootTexts {
   certificatePem: string;
   privateKeyPem: string;
@@ -158,9 +158,8 @@ export interface RootTexts {
 }
 
 /**
- * Reads a root back.
- * @throws VivariumError unavailable when a text is damaged, the two do not belong together, or the certificate is
- *   not one that Vivarium made; the message names the file and what to do.
+ * Parses a root. @throws VivariumError unavailable when a text is damaged, key and certificate do not match, or
+ * Vivarium did not make the certificate; the message names the file and the fix.
  */
 export function openRoot({ certificatePem: pem, privateKeyPem, certificateName, privateKeyName }: RootTexts): Root {
   const certificate = attempt(() => new X509Certificate(pem), `${certificateName} holds no certificate.`);
@@ -206,17 +205,17 @@ function attempt<Value>(action: () => Value, fault: string): Value {
   }
 }
 
-/** What helps against every damaged root, after what is wrong with this one. */
+/** The fix for every damaged root; it follows the specific fault. */
 export function rootError(fault: string, cause?: unknown): VivariumError {
   return new VivariumError(
     'unavailable',
     `${fault} Restore it from a backup; or move root.pem and root-key.pem to another folder and start again: ` +
-      'a new root is made, which browsers have to be told to trust. Nothing was changed.',
+      'a new root is made, which browsers must then trust. Nothing was changed.',
     { cause },
   );
 }
 
-/** A root as it is shown; its dates are real ones. Holds no secret. */
+/** A root in the contract's form, with real dates and without secrets. */
 export interface RootDescription {
   subject: string;
   serial: string;
@@ -244,13 +243,13 @@ export function describeRoot(root: Root): RootDescription {
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
-/** How long clients may keep a list; a new one is made for everybody who asks. */
+/** How long clients may cache a list; each request gets a new one. */
 const LIST_LIFETIME_MS = 7 * DAY_MS;
 
 /**
- * The list of revoked certificates that leaves point to (RFC 5280 §5), in DER. Nothing is ever on it: what is removed is
- * not served any more, and its key has never left this machine. It is there for clients that refuse a certificate when
- * they cannot ask about its revocation, as curl does on Windows.
+ * The revocation list that leaves point to (RFC 5280 §5), in DER. It is always empty: removed leaves are no longer
+ * served, and their keys never leave this machine. Some clients, such as curl on Windows, refuse a certificate whose
+ * revocation they cannot check.
  */
 export const createRevocationList = (root: Root, realNowMs: number): Buffer =>
   signed(root.privateKey, (algorithm) =>

@@ -6,7 +6,7 @@ import type { Command, CommandResult, RunCommand } from './command.ts';
 /** A hundred times what `certutil` takes on a slow disk. */
 const COMMAND_MS_MAX = 15_000;
 
-/** Time enough to read a dialogue and answer it. */
+/** Allows the user to read and answer a dialogue. */
 const COMMAND_ASKS_MS_MAX = 120_000;
 
 /** A keychain of a thousand certificates takes 2 MB as PEM. */
@@ -14,7 +14,7 @@ const OUTPUT_BYTES_MAX = 8 * 1_048_576;
 
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** Runs commands without a shell, without standard input and, but for Windows, without a terminal to ask on. */
+/** Runs commands without a shell or standard input and, except on Windows, without a controlling terminal. */
 export function createRunCommand(options: {
   clock: Pick<Clock, 'realTimer'>;
   environment: NodeJS.ProcessEnv;
@@ -22,7 +22,7 @@ export function createRunCommand(options: {
   const { clock, environment } = options;
   return (command) =>
     new Promise((resolve, reject) => {
-      // A session of its own: nothing can ask on the terminal that Vivarium was started from, and it can be ended whole.
+      // A session of its own: it cannot prompt on Vivarium's terminal, and its process group can be killed.
       const child = spawn(command.command, [...command.args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: HAS_GROUPS,
@@ -63,6 +63,6 @@ function end(child: ChildProcess): void {
     if (HAS_GROUPS) process.kill(-child.pid, 'SIGKILL');
     else child.kill('SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }

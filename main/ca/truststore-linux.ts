@@ -5,18 +5,18 @@ import type { Command } from './command.ts';
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
 
-/** How a family of distributions keeps what all its programs trust. */
+/** How a family of distributions stores its system-wide trust. */
 export interface SystemLayout {
-  /** The folder for authorities that the administrator adds. */
+  /** The folder for authorities added by the administrator. */
   anchors: string;
   /** Only files with this ending count there. */
   extension: '.crt' | '.pem';
-  /** What programs really read: made from the anchors by `update`. */
+  /** The bundle that programs read; `update` generates it from the anchors. */
   bundle: string;
   update: readonly [command: string, ...args: string[]];
 }
 
-/** The first whose anchors folder is there is the system's. */
+/** The first one whose anchors folder exists is the system's. */
 export const SYSTEM_LAYOUTS: readonly SystemLayout[] = [
   // Fedora, RHEL and relatives.
   {
@@ -48,18 +48,18 @@ export const SYSTEM_LAYOUTS: readonly SystemLayout[] = [
   },
 ];
 
-/** A bundle of the usual 150 authorities has 220 kB. */
+/** A bundle of the usual 150 authorities takes 220 kB. */
 const BUNDLE_BYTES_MAX = 16 * 1_048_576;
 const ANCHOR_BYTES_MAX = 1_048_576;
 const ANCHORS_MAX = 1_000;
 
 export interface LinuxStoreOptions {
   layouts?: readonly SystemLayout[];
-  /** Whether this process may change the system by itself, as root in a container may. */
+  /** Whether this process may change the system itself, for example as root in a container. */
   privileged: boolean;
 }
 
-/** What curl, OpenSSL, Git and most programs but browsers read on Linux. */
+/** The store of curl, OpenSSL, Git and most other programs on Linux; browsers have their own. */
 export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: LinuxStoreOptions): TrustStore {
   const layout = layouts.find(({ anchors }) => existsSync(anchors));
   const base = { id: 'system', title: 'This system: curl, Git and most programs but browsers' };
@@ -67,8 +67,8 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
     const folders = layouts.map(({ anchors }) => anchors).join(', ');
     const reading: StoreReading = {
       available: false,
-      message: `None of the folders is here in which Linux systems keep added authorities (${folders}).`,
-      needs: 'the package ca-certificates, or the way of this distribution to add an authority: give it root.pem',
+      message: `None of the folders for added authorities on Linux exists (${folders}).`,
+      needs: 'the package ca-certificates, or this distribution’s own way to add root.pem as an authority',
     };
     return {
       ...base,
@@ -82,7 +82,7 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
     read: (own) => Promise.resolve(readLayout(layout, own)),
     trust: (own, superseded) => linuxTrustCommands(layout, own, superseded, privileged),
     untrust: (targets) => linuxUntrustCommands(layout, targets, privileged),
-    afterwards: 'Programs that are running read it when they start.',
+    afterwards: 'Restart running programs to make them read it.',
   };
 }
 
@@ -95,8 +95,8 @@ export function linuxTrustCommands(
   const anchor = join(layout.anchors, `vivarium-${fingerprintStart(current.fingerprint)}${layout.extension}`);
   return [
     ...removals(superseded, privileged),
-    asRoot(['install', '-m', '0644', file, anchor], 'copies the root to where the system looks', privileged),
-    asRoot(layout.update, 'tells the system to look again', privileged),
+    asRoot(['install', '-m', '0644', file, anchor], 'copies the root to the system’s anchors', privileged),
+    asRoot(layout.update, 'updates the system’s trust store', privileged),
   ];
 }
 
@@ -104,7 +104,10 @@ export const linuxUntrustCommands = (
   layout: SystemLayout,
   targets: readonly Pick<FoundRoot, 'handle'>[],
   privileged: boolean,
-): Command[] => [...removals(targets, privileged), asRoot(layout.update, 'tells the system to look again', privileged)];
+): Command[] => [
+  ...removals(targets, privileged),
+  asRoot(layout.update, 'updates the system’s trust store', privileged),
+];
 
 const removals = (targets: readonly Pick<FoundRoot, 'handle'>[], privileged: boolean): Command[] =>
   targets.map(({ handle }) => asRoot(['rm', '-f', handle ?? ''], 'deletes the system’s copy of the root', privileged));
@@ -126,13 +129,13 @@ function readLayout(layout: SystemLayout, own: OwnRoots): StoreReading {
   return { available: true, roots: [...trusted, ...waiting] };
 }
 
-/** Roots of a Vivarium among the added authorities, under whatever name they were put there. */
+/** Vivarium roots among the added authorities, under any file name. */
 function readAnchors({ anchors, extension }: SystemLayout, own: OwnRoots): FoundRoot[] {
   const names = readdirSync(anchors).filter((name) => name.endsWith(extension));
   return names.slice(0, ANCHORS_MAX).flatMap((name) => {
     const handle = join(anchors, name);
     const text = readSmall(handle, ANCHOR_BYTES_MAX);
-    // A file with others' certificates beside ours is not ours to delete.
+    // The file also contains foreign certificates and must be kept.
     const isAlone = certificatesIn(text).length === 1;
     return identified(text, own).map((root) => ({ ...root, trusted: false, handle: isAlone ? handle : null }));
   });

@@ -4,13 +4,13 @@ import type { Command, RunCommand } from './command.ts';
 import type { StoreReading, TrustStore } from './truststore.ts';
 import { certificatesIn, identify, sha1Of, type OwnRoots } from './vivarium-roots.ts';
 
-/** In every macOS at this place; PATH is not asked. */
+/** Every macOS has it here, independent of PATH. */
 const SECURITY = '/usr/bin/security';
 
-/** errSecItemNotFound, as `security` ends with it: a keychain without certificates. */
+/** errSecItemNotFound, the exit code of `security` for a keychain without certificates. */
 const NOTHING_FOUND = 44;
 
-/** The user's login keychain: Safari, Chrome and, as it comes, Firefox read it on macOS. */
+/** The user's login keychain: Safari, Chrome and, by default, Firefox use it on macOS. */
 export function createMacosStore({ home, run }: { home: string; run: RunCommand }): TrustStore {
   const keychain = join(home, 'Library/Keychains/login.keychain-db');
 
@@ -27,7 +27,7 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
       const root = identify(der, own);
       return root === null ? [] : [{ ...root, handle: sha1Of(der) }];
     });
-    // The keychain has certificates, trust settings say what they are good for: only macOS itself can tell.
+    // The keychain holds certificates, trust settings hold their uses; only macOS can evaluate both.
     const isTrusted =
       found.some((root) => root.identity === 'current') && (await run(macosVerifyCommand(own.file))).exitCode === 0;
     return {
@@ -38,7 +38,7 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
 
   return {
     id: 'system',
-    title: 'Login keychain: Safari, Chrome, and Firefox as it comes',
+    title: 'Login keychain: Safari, Chrome, and Firefox by default',
     read,
     trust: ({ file }, superseded) => [
       ...superseded.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
@@ -55,7 +55,7 @@ const macosListCommand = (keychain: string): Command => ({
   explains: 'lists the certificates of the login keychain',
 });
 
-/** `-l`: the certificate is an authority's; `-L`: look at this machine only. Ends with 0 when macOS trusts it. */
+/** `-l`: the certificate is an authority's; `-L`: offline. Exits with 0 when macOS trusts it. */
 const macosVerifyCommand = (file: string): Command => ({
   command: SECURITY,
   args: ['verify-cert', '-c', file, '-p', 'basic', '-l', '-L'],
@@ -63,7 +63,7 @@ const macosVerifyCommand = (file: string): Command => ({
   explains: 'asks macOS whether it trusts the root',
 });
 
-/** The user's own trust settings, not the administrator's (`-d`): macOS asks for the user's password in a window. */
+/** The user's trust settings, not the administrator's (`-d`): macOS asks for the user's password in a dialogue. */
 const macosTrustCommand = (keychain: string, file: string): Command => ({
   command: SECURITY,
   args: ['add-trusted-cert', '-r', 'trustRoot', '-p', 'ssl', '-p', 'basic', '-k', keychain, file],
@@ -71,12 +71,12 @@ const macosTrustCommand = (keychain: string, file: string): Command => ({
   explains: 'adds the root to the login keychain and trusts it for websites',
 });
 
-/** `-t` deletes the user's trust settings of the certificate as well. */
+/** `-t` also deletes the user's trust settings of the certificate. */
 const macosUntrustCommand = (keychain: string, sha1: string): Command => ({
   command: SECURITY,
   args: ['delete-certificate', '-Z', sha1, '-t', keychain],
   needsPassword: true,
-  explains: 'takes the root and its trust settings out of the login keychain',
+  explains: 'removes the root and its trust settings from the login keychain',
 });
 
 function asFailure(error: unknown) {

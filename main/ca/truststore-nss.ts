@@ -16,7 +16,7 @@ import {
 import type { FoundRoot, StoreReading, TrustStore, Unavailable } from './truststore.ts';
 import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
 
-/** The file that every NSS database of today has; older ones (`cert8.db`) are of browsers nobody should use. */
+/** The file of every current NSS database; the older `cert8.db` belongs to obsolete browsers. */
 export const NSS_CERTIFICATES_FILE = 'cert9.db';
 
 export interface NssStoreOptions {
@@ -24,17 +24,17 @@ export interface NssStoreOptions {
   title: string;
   /** The folder with `cert9.db`. */
   folder: string;
-  /** Who makes the database by starting: "Chromium". */
+  /** The browser that creates the database at its start: "Chromium". */
   browser: string;
-  /** The path of NSS's `certutil`; null when this machine does not have it. */
+  /** The path of NSS's `certutil`; null when it is not installed. */
   certutil: string | null;
-  /** What installs it. */
+  /** The command that installs it. */
   install: string | undefined;
   platform: NodeJS.Platform;
   run: RunCommand;
 }
 
-/** An NSS database, through NSS's `certutil`. */
+/** An NSS database, accessed through NSS's `certutil`. */
 export function createNssStore(options: NssStoreOptions): TrustStore {
   const { id, title, folder, browser, certutil, run } = options;
   const database = `sql:${folder}`;
@@ -48,7 +48,7 @@ export function createNssStore(options: NssStoreOptions): TrustStore {
       return {
         available: false,
         message: `The database in ${folder} cannot be read: ${listed.stderr.trim().slice(0, 300)}`,
-        needs: `a database that is whole; ${browser} makes a new one at its next start when this one is moved away`,
+        needs: `an intact database; move this one away and ${browser} creates a new one at its next start`,
       };
     }
     return { available: true, roots: await readRoots(candidates(listed.stdout), own) };
@@ -90,7 +90,7 @@ const withoutCertutil = ({ install, browser, platform }: NssStoreOptions): Unava
   available: false,
   message:
     platform === 'linux'
-      ? `NSS’s certutil is not installed, without which ${browser}’s trust store can be neither read nor changed.`
+      ? `NSS’s certutil is not installed, which is needed to read or change ${browser}’s trust store.`
       : `NSS’s certutil is not installed, so this store cannot be read. ${browser} 120 and later takes the roots that ` +
         'you added to the system’s store, unless its setting "Allow Firefox to automatically trust third-party root certificates you install" is off.',
   needs:
@@ -102,8 +102,8 @@ const withoutCertutil = ({ install, browser, platform }: NssStoreOptions): Unava
 
 const withoutDatabase = ({ folder, browser, platform }: NssStoreOptions): Unavailable => ({
   available: false,
-  message: `There is no database in ${folder} yet; it appears when ${browser} has run once.`,
-  needs: `one start of ${browser}, or the command, which makes an empty database`,
+  message: `There is no database in ${folder} yet; ${browser} creates it at its first start.`,
+  needs: `one start of ${browser}, or the command, which creates an empty database`,
   command: pasteable(
     [
       { command: 'mkdir', args: ['-p', folder] },

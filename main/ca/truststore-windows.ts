@@ -4,7 +4,7 @@ import type { Command, RunCommand } from './command.ts';
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import { ROOT_NAME, sha1Of, type OwnRoots } from './vivarium-roots.ts';
 
-/** The current user's trusted authorities: Edge, Chrome and, as it comes, Firefox read them. No administrator is needed. */
+/** The current user's trusted authorities: Edge, Chrome and, by default, Firefox use them. Needs no administrator. */
 export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; run: RunCommand }): TrustStore {
   const { environment, run } = options;
   const tool = windowsCertutil(environment);
@@ -21,7 +21,7 @@ export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; ru
 
   return {
     id: 'system',
-    title: 'Windows, current user: Edge, Chrome, and Firefox as it comes',
+    title: 'Windows, current user: Edge, Chrome, and Firefox by default',
     read,
     trust: ({ file }, superseded) => [
       windowsTrustCommand(tool, file),
@@ -42,7 +42,7 @@ const windowsListCommand = (tool: string): Command => ({
   explains: 'lists the trusted authorities of the user',
 });
 
-/** Windows shows the root and asks for a yes. */
+/** Windows asks the user to confirm the root in a dialogue. */
 const windowsTrustCommand = (tool: string, file: string): Command => ({
   command: tool,
   args: ['-user', '-addstore', 'Root', file],
@@ -55,18 +55,18 @@ const windowsUntrustCommand = (tool: string, root: Pick<FoundRoot, 'handle'>): C
   command: tool,
   args: ['-user', '-delstore', 'Root', root.handle ?? ''],
   needsPassword: false,
-  explains: 'takes the root out of the user’s trusted authorities',
+  explains: 'removes the root from the user’s trusted authorities',
   asks: true,
 });
 
-/** Between certificates `certutil.exe` prints `==== Certificate 3 ====`, the word in the user's language. */
+/** `certutil.exe` separates certificates by `==== Certificate 3 ====`, with the word localised. */
 const SEPARATOR = /^={4,}.*={4,}\s*$/m;
-/** SHA-1 as certutil.exe prints it: in one piece, before Windows 10 in pairs. Serial numbers of ours are shorter. */
+/** SHA-1 in certutil.exe's notation: unbroken, before Windows 10 in pairs. Our serial numbers are shorter. */
 const SHA1 = /(?<![0-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{2}(?: [0-9a-f]{2}){19})(?![0-9a-f])/gi;
 
 /**
- * The roots of a Vivarium in what `certutil -store` prints. Its words are translated and certificates are not in it, so
- * this goes by common name and SHA-1, which is what Windows calls certificates by.
+ * The Vivarium roots in the output of `certutil -store`. It is localised and lacks the certificates themselves, so this
+ * matches common names and SHA-1, by which Windows identifies certificates.
  */
 function readWindowsStore(
   text: string,

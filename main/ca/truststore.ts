@@ -1,15 +1,15 @@
 import type { Command } from './command.ts';
 import type { OwnRoots, VivariumRoot } from './vivarium-roots.ts';
 
-/** A root of some Vivarium in a trust store. */
+/** A Vivarium root in a trust store. */
 export interface FoundRoot extends VivariumRoot {
-  /** Whether clients of the store accept what it signs; it can be there without. */
+  /** Whether clients of the store accept its leaves; a store can contain a root without trusting it. */
   trusted: boolean;
-  /** What the store's own commands call it; null when it cannot be taken out without touching something else. */
+  /** Its id in the store's own commands; null when it cannot be removed without affecting others. */
   handle: string | null;
 }
 
-/** Why a store cannot be read or changed, and what mends that. */
+/** Why a store cannot be read or changed, and the fix. */
 export interface Unavailable {
   available: false;
   message: string;
@@ -20,21 +20,21 @@ export interface Unavailable {
 export type StoreReading = { available: true; roots: FoundRoot[] } | Unavailable;
 
 /**
- * One trust store. It reads and it says what would change it; whether that is run, shown or refused, and whether it
- * has worked, is decided for all of them in truststores.ts.
+ * One trust store. It reads itself and returns the commands for a change; truststores.ts decides whether to run,
+ * display or refuse them, and checks the result.
  */
 export interface TrustStore {
   /** `system`, `nss:user`, `nss:firefox:<profile>`. */
   readonly id: string;
   readonly title: string;
-  /** Reads the store itself, never a note of what was done. Never throws for a store that is missing or damaged. */
+  /** Always reads the store itself. Does not throw for a missing or damaged store. */
   read(own: OwnRoots): Promise<StoreReading>;
-  /** Puts the current root in, and takes `superseded` out. */
+  /** Adds the current root and removes `superseded`. */
   trust(own: OwnRoots, superseded: readonly FoundRoot[]): Command[];
-  /** Takes `targets`, which all have a handle, out. */
+  /** Removes `targets`, all of which have a handle. */
   untrust(targets: readonly FoundRoot[]): Command[];
-  /** What an own failure of a command means here, where the store knows better than the command's text. */
+  /** The meaning of a command's failure, when the store can tell more than the command's output. */
   explainFailure?(output: string): string | null;
-  /** What a client must do to notice a change: "Restart the browser". */
+  /** What makes a client notice a change: "Restart the browser". */
   readonly afterwards?: string;
 }

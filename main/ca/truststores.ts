@@ -4,38 +4,36 @@ import { pasteable, type Command, type CommandResult, type RunCommand } from './
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 
-/** Reading a store starts one or a few small programs; more at once than this would only fight for the disk. */
+/** Reading a store starts one or a few small processes; more concurrency only competes for the disk. */
 const READ_AT_ONCE_MAX = 4;
 
 /**
- * A store is read, changed, and read again. NSS shows certificates of one subject together, so that the wrong one of
- * two can be taken out where both were imported by hand; the next round sees that and mends it. One change suffices
- * otherwise; a store that is not as it should be after four does not converge.
+ * Maximum rounds of read, change and read again. One suffices, except that NSS lists certificates with one subject
+ * together, which can remove the wrong one of two manual imports; the next round repairs that.
  */
 const ROUNDS_MAX = 5;
 
-/** A command's own words in an error: enough for the reason, not a page. */
+/** Length of a command's output quoted in an error: the reason, not a page. */
 const REASON_LENGTH_MAX = 500;
 
 export interface TrustStores {
-  /** Every store of this machine that clients use, read anew. */
+  /** All trust stores of this machine that clients use, read again on each call. */
   list(): Promise<StoreTrust[]>;
   /**
-   * Makes a store trust the current root, and takes older certificates of it out. Where a password is due nothing is
-   * run: the result has the command.
-   * @throws VivariumError not_found for an unknown store; conflict while it is being changed; unavailable when a command
-   *   fails, or when the store does not have the root afterwards.
+   * Adds the current root to a store and removes its older certificates. When a password is needed, runs nothing and
+   * returns the command. @throws VivariumError not_found for an unknown store; conflict while it is being changed;
+   * unavailable when a command fails or the store still lacks the root.
    */
   trust(storeId: string): Promise<StoreTrust>;
   /**
-   * Takes the current root and its older certificates out of a store, or the one Vivarium root with `fingerprint`.
-   * @throws VivariumError as `trust`; not_found when no root of a Vivarium with that fingerprint is there.
+   * Removes the current root and its older certificates from a store, or the one Vivarium root with `fingerprint`.
+   * @throws VivariumError as `trust`; not_found without a Vivarium root of that fingerprint.
    */
   untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
 }
 
 export interface TrustStoresOptions {
-  /** Asked on every call: browser profiles come and go. */
+  /** Called every time: browser profiles come and go. */
   stores: () => readonly TrustStore[];
   own: () => OwnRoots;
   run: RunCommand;
@@ -55,7 +53,10 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
 
   async function alone<Value>(store: TrustStore, action: () => Promise<Value>): Promise<Value> {
     if (changing.has(store.id)) {
-      throw new VivariumError('conflict', `${store.title} is being changed right now; ask again when that has ended.`);
+      throw new VivariumError(
+        'conflict',
+        `${store.title} is currently being changed; try again when that has finished.`,
+      );
     }
     changing.add(store.id);
     try {
@@ -85,7 +86,7 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
         throw error;
       }
     }
-    throw unchanged(store, 'the root is not in there as it should be');
+    throw unchanged(store, 'it does not contain the root as expected');
   }
 
   async function untrust(store: TrustStore, fingerprint?: string): Promise<StoreTrust> {
@@ -100,14 +101,14 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
       }
       const fixed = targets.find((root) => root.handle === null);
       if (fixed !== undefined) {
-        throw unchanged(store, `${fixed.name} (${fixed.fingerprint}) was put there in a way that Vivarium cannot undo`);
+        throw unchanged(store, `${fixed.name} (${fixed.fingerprint}) was added in a way that Vivarium cannot undo`);
       }
       const commands = store.untrust(targets);
       if (needPassword(commands)) return removalToPaste(store, reading.roots, commands);
       await execute(store, commands);
       asked = true;
     }
-    throw unchanged(store, 'the root is still in there');
+    throw unchanged(store, 'it still contains the root');
   }
 
   async function execute(store: TrustStore, commands: readonly Command[]): Promise<void> {
@@ -117,7 +118,7 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
     }
   }
 
-  /** A database with a password takes a certificate, and then refuses to trust it: what was not there before goes. */
+  /** A database with a password stores a certificate and then refuses to trust it; remove what was added. */
   async function tidy(store: TrustStore, before: readonly FoundRoot[]): Promise<void> {
     if (before.some((root) => root.identity === 'current')) return;
     const reading = await store.read(own());
@@ -134,7 +135,7 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
       state: stateOf(roots),
       needs: passwordNote(platform),
       command: pasteable(commands, platform),
-      message: 'Nothing was changed: this takes a password. Paste the command; then ask for the status again.',
+      message: 'Nothing was changed: this needs a password. Paste the command, then query the status again.',
     };
   }
 
@@ -163,7 +164,7 @@ function stateOf(roots: readonly FoundRoot[]): StoreTrust['state'] {
   return roots.some((root) => root.identity !== 'current') ? 'other_root' : 'untrusted';
 }
 
-/** A store in the contract's words. */
+/** A store in the contract's form. */
 function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platform: NodeJS.Platform): StoreTrust {
   const { id, title } = store;
   if (!reading.available) {
@@ -196,18 +197,18 @@ function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
   const hasOlder = roots.some((root) => root.identity === 'older');
   const current = roots.find((root) => root.identity === 'current');
   if (current?.trusted === true) sentences.push('The root is trusted.');
-  else if (current !== undefined) sentences.push('The root is in there, but not trusted to sign for websites.');
-  else if (!hasOlder) sentences.push('The root is not in there.');
+  else if (current !== undefined) sentences.push('The store contains the root but does not trust it for websites.');
+  else if (!hasOlder) sentences.push('The store does not contain the root.');
   if (hasOlder) {
     const suffixes = own.current.constraints.suffixes.join(', ');
     sentences.push(
       current?.trusted === true
-        ? 'An older certificate of it is there too, which some clients would pick instead; trust again to take it out.'
+        ? 'The store also contains an older certificate of it, which some clients would use instead; trust again to remove it.'
         : `Only an older certificate of the root is trusted, which does not permit all of ${suffixes}; trust the new one.`,
     );
   }
   for (const { name, fingerprint } of others) {
-    sentences.push(`${name} of another Vivarium is there (${fingerprint}); untrust by that fingerprint takes it out.`);
+    sentences.push(`${name} of another Vivarium is there (${fingerprint}); untrust that fingerprint to remove it.`);
   }
   return sentences.join(' ');
 }
@@ -217,7 +218,7 @@ const withAdvice = (status: StoreTrust, advice: string | undefined): StoreTrust 
 
 const passwordNote = (platform: NodeJS.Platform): string =>
   platform === 'darwin'
-    ? 'your password, which macOS asks for in a window of its own'
+    ? 'your password, which macOS asks for in a dialogue'
     : 'an administrator’s password, which sudo asks for';
 
 function failed(store: TrustStore, command: Command, { exitCode, stdout, stderr }: CommandResult): VivariumError {
@@ -225,7 +226,7 @@ function failed(store: TrustStore, command: Command, { exitCode, stdout, stderr 
   const reason = store.explainFailure?.(output) ?? output.slice(0, REASON_LENGTH_MAX);
   return new VivariumError(
     'unavailable',
-    `${store.title} was not changed as asked: the command that ${command.explains} failed (${exitCode ?? 'ended'}). ${reason}`,
+    `${store.title} was not changed: the command that ${command.explains} failed (${exitCode ?? 'ended'}). ${reason}`,
   );
 }
 
@@ -233,7 +234,7 @@ const unchanged = (store: TrustStore, why: string): VivariumError =>
   new VivariumError('unavailable', `${store.title} was read again, and ${why}. Remove it with the store’s own tool.`);
 
 const notThere = (store: TrustStore, fingerprint: string): VivariumError =>
-  new VivariumError('not_found', `${store.title} has no root of a Vivarium with the fingerprint ${fingerprint}.`);
+  new VivariumError('not_found', `${store.title} has no Vivarium root with the fingerprint ${fingerprint}.`);
 
 async function inSlices<Item, Result>(
   items: readonly Item[],

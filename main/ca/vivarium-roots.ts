@@ -2,7 +2,7 @@ import { hash, X509Certificate } from 'node:crypto';
 import { fingerprint } from './certificate.ts';
 import type { Root } from './root.ts';
 
-/** The root whose trust is meant, and the certificates it had before. */
+/** The root to trust, and its earlier certificates. */
 export interface OwnRoots {
   readonly current: Root;
   /** The file of `current`, for commands. */
@@ -10,26 +10,26 @@ export interface OwnRoots {
   readonly older: readonly X509Certificate[];
 }
 
-/** `current` and `older` are this Vivarium's own; `other` belongs to another one, or to a data folder that is gone. */
+/** `current` and `older` are this Vivarium's own; `other` belongs to another one, or to a deleted data folder. */
 export type Identity = 'current' | 'older' | 'other';
 
 export interface VivariumRoot {
   identity: Identity;
-  /** SHA-256, `AB:CD:…`; on Windows SHA-1, by which its stores go. */
+  /** SHA-256, `AB:CD:…`; SHA-1 on Windows, whose stores use it. */
   fingerprint: string;
-  /** The common name, which says whose it is: `Vivarium root (anna@laptop 3f2a91)`. */
+  /** The common name, which identifies the owner: `Vivarium root (anna@laptop 3f2a91)`. */
   name: string;
 }
 
-/** What every root of a Vivarium has in its subject, and quick to look for in a store of hundreds. */
+/** A part of every Vivarium root's subject that is quick to find in a store of hundreds. */
 const MARK = 'Vivarium root (';
 
-/** The common name that `createRoot` gives: the last six digits begin the key identifier. */
+/** The common name that `createRoot` sets: the last six digits begin the key identifier. */
 export const ROOT_NAME = /Vivarium root \(.{0,64} [0-9a-f]{6}\)/;
 
 /**
- * Tells whose root a certificate is; null for one that no Vivarium made, which is never touched. Ours is what has the
- * same fingerprint, or was signed with our key by itself: nobody else can make that, even when its file is lost.
+ * The owner of a root; null for a certificate that Vivarium did not make, which is never touched. A root is ours if its
+ * fingerprint matches or our key signed it: only our key can do that, even for a certificate whose file is lost.
  */
 export function identify(der: Buffer, own: OwnRoots): VivariumRoot | null {
   if (!der.includes(MARK)) return null;
@@ -65,5 +65,8 @@ const PEM_BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIF
 export const certificatesIn = (text: string): Buffer[] =>
   [...text.matchAll(PEM_BLOCK)].map((match) => Buffer.from(match[1] ?? '', 'base64'));
 
-/** How `security` and `certutil.exe` name certificates: SHA-1, 40 digits, upper case. It is a name here, no proof. */
+/**
+ * The id that `security` and `certutil.exe` use for certificates: SHA-1, 40 upper-case digits. An identifier, not a
+ * proof.
+ */
 export const sha1Of = (der: Uint8Array): string => hash('sha1', der, 'hex').toUpperCase();

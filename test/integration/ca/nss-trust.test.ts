@@ -35,7 +35,10 @@ async function foreignRoot(): Promise<string> {
 describe('the user’s NSS database', () => {
   test('trusts the root after trust, and not after untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
-    expect(await statusOf('nss:user')).toMatchObject({ state: 'untrusted', message: 'The root is not in there.' });
+    expect(await statusOf('nss:user')).toMatchObject({
+      state: 'untrusted',
+      message: 'The store does not contain the root.',
+    });
 
     const trusted = await stores.trust('nss:user');
     expect(trusted).toMatchObject({ store: 'nss:user', state: 'trusted' });
@@ -79,14 +82,14 @@ describe('the user’s NSS database', () => {
       expect(await statusOf('nss:user')).toMatchObject({
         state: 'other_root',
         message: expect.stringMatching(
-          `^The root is not in there\\. Vivarium root \\(anna@laptop [0-9a-f]{6}\\) of another Vivarium is there \\(${another.fingerprint}\\)`,
+          `^The store does not contain the root\\. Vivarium root \\(anna@laptop [0-9a-f]{6}\\) of another Vivarium is there \\(${another.fingerprint}\\)`,
         ) as string,
         otherRoots: [{ fingerprint: another.fingerprint, name: expect.stringContaining('anna@laptop') as string }],
       });
       await stores.untrust('nss:user');
       expect(await listed(database)).toHaveLength(1);
       await expect(stores.untrust('nss:user', 'AB:CD')).rejects.toThrow(
-        'has no root of a Vivarium with the fingerprint AB:CD',
+        'has no Vivarium root with the fingerprint AB:CD',
       );
       expect(await stores.untrust('nss:user', another.fingerprint.toLowerCase())).toMatchObject({ state: 'untrusted' });
       expect(await listed(database)).toEqual([]);
@@ -132,7 +135,7 @@ describe('the user’s NSS database', () => {
     await importInto(database, 'Vivarium', authority.root().certificatePem, ',,');
     expect(await statusOf('nss:user')).toMatchObject({
       state: 'untrusted',
-      message: 'The root is in there, but not trusted to sign for websites.',
+      message: 'The store contains the root but does not trust it for websites.',
     });
     expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
   });
@@ -177,9 +180,9 @@ describe('the user’s NSS database', () => {
         store: 'nss:user',
         title: 'Chromium and Chrome',
         state: 'unavailable',
-        needs: 'one start of Chromium, or the command, which makes an empty database',
+        needs: 'one start of Chromium, or the command, which creates an empty database',
         command: `mkdir -p ${home}/.pki/nssdb && certutil -N -d sql:${home}/.pki/nssdb --empty-password`,
-        message: `There is no database in ${home}/.pki/nssdb yet; it appears when Chromium has run once.`,
+        message: `There is no database in ${home}/.pki/nssdb yet; Chromium creates it at its first start.`,
       });
       expect(commands).toEqual([]);
       const pasted = (await statusOf('nss:user'))?.command ?? '';
@@ -265,7 +268,7 @@ describe('Firefox', () => {
     mkdirSync(join(home, 'snap/firefox/common/.mozilla/firefox'), { recursive: true });
     expect(await statusOf('nss:firefox-snap')).toMatchObject({
       state: 'unavailable',
-      message: expect.stringContaining('it appears when Firefox has run once') as string,
+      message: expect.stringContaining('Firefox creates it at its first start') as string,
     });
   });
 });

@@ -46,7 +46,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
       expect((await visit('demo.test')).exitCode).toBe(60);
       expect(await stores.trust('system')).toMatchObject({
         state: 'trusted',
-        message: 'The root is trusted. Programs that are running read it when they start.',
+        message: 'The root is trusted. Restart running programs to make them read it.',
       });
       expect((await visit('demo.test')).text).toBe('served to demo.test');
 
@@ -87,7 +87,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
       writeFileSync(join(layout.anchors, 'both.crt'), corp + authority.root().certificatePem);
       await run(layout.update[0], layout.update.slice(1));
       expect((await stores.list())[0]).toMatchObject({ state: 'trusted' });
-      await expect(stores.untrust('system')).rejects.toThrow(/was put there in a way that Vivarium cannot undo/);
+      await expect(stores.untrust('system')).rejects.toThrow(/was added in a way that Vivarium cannot undo/);
       expect(readdirSync(layout.anchors).sort()).toEqual(['another.crt', 'both.crt', 'corp.crt']);
       await stores.untrust('system', another.fingerprint);
       expect(readdirSync(layout.anchors).sort()).toEqual(['both.crt', 'corp.crt']);
@@ -98,7 +98,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
     const layout: SystemLayout = { ...(await debian()), update: ['false'] };
     const { stores } = createMachine({ layouts: [layout], privileged: true });
     await expect(stores.trust('system')).rejects.toThrow(
-      /the command that tells the system to look again failed \(1\)/,
+      /the command that updates the system’s trust store failed \(1\)/,
     );
     expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
   });
@@ -107,7 +107,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
     const layout: SystemLayout = { ...(await debian()), update: ['true'] };
     const { stores } = createMachine({ layouts: [layout], privileged: true });
     await expect(stores.trust('system')).rejects.toThrow(
-      /was read again, and the root is not in there as it should be/,
+      /was read again, and it does not contain the root as expected/,
     );
   });
 });

@@ -32,7 +32,7 @@ describe('the root’s key', () => {
     expect(vault.describe()).toEqual({
       storage: 'file',
       sealable: true,
-      message: `The private key is in ${join(directory, 'root-key.pem')}, which only its owner reads.`,
+      message: `The private key is in ${join(directory, 'root-key.pem')}, which only its owner can read.`,
     });
   });
 
@@ -88,11 +88,7 @@ describe('the root’s key stays in its file', () => {
       /stays in its file: This session has no keyring\.$/,
     ],
     ['when the keyring is locked', () => Object.assign(sealer, { locked: true }), /\(the keyring is locked\)\.$/],
-    [
-      'when it could not be opened again',
-      () => Object.assign(sealer, { forgetful: true }),
-      /gives back something else/,
-    ],
+    ['when it could not be opened again', () => Object.assign(sealer, { forgetful: true }), /returned different data/],
   ])('%s', async (_why, prepare, message) => {
     const vault = await open(prepare());
     await expect(vault.move('keyring')).rejects.toMatchObject({
@@ -106,7 +102,7 @@ describe('the root’s key stays in its file', () => {
     sealer.refuses = 'This session has no keyring.';
     expect((await open()).describe()).toMatchObject({
       sealable: false,
-      message: expect.stringMatching(/only its owner reads\. This session has no keyring\.$/) as string,
+      message: expect.stringMatching(/only its owner can read\. This session has no keyring\.$/) as string,
     });
   });
 });

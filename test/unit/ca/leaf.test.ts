@@ -117,7 +117,7 @@ describe('names', () => {
   });
 
   test.each<[string, string[], string, string]>([
-    ['none', [], 'invalid_request', 'is for 1 to 100 names'],
+    ['none', [], 'invalid_request', 'needs 1 to 100 names'],
     ['too many', Array.from({ length: 101 }, (_, index) => `h${index}.test`), 'invalid_request', '1 to 100 names'],
     ['malformed', ['a b.test'], 'invalid_request', 'neither a hostname nor an IP address (bad character)'],
     ['outside the constraints', ['a.test', 'www.acme.com'], 'conflict', 'The root may not sign for www.acme.com'],

@@ -119,7 +119,7 @@ describe('macOS', () => {
     const { stores, asked } = system({ [LIST]: { exitCode: 44 } });
     expect(await stores.trust('system')).toMatchObject({
       state: 'untrusted',
-      needs: 'your password, which macOS asks for in a window of its own',
+      needs: 'your password, which macOS asks for in a dialogue',
       command: TRUST,
     });
     expect(asked).toEqual([LIST]);
@@ -184,7 +184,7 @@ describe('Windows', () => {
 
   test('adds the root after Windows has asked, and reads the store again', async () => {
     const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp]) }, [TRUST]: {} });
-    await expect(stores.trust('system')).rejects.toThrow('was read again, and the root is not in there');
+    await expect(stores.trust('system')).rejects.toThrow('was read again, and it does not contain the root');
     asked.length = 0;
     Object.defineProperty(answers, TRUST, {
       get: () => {
