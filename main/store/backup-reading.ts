@@ -10,21 +10,21 @@ const PAGE_BYTES_OFFSET = 16;
 const PAGE_COUNT_OFFSET = 28;
 const USER_VERSION_OFFSET = 60;
 
-/** How the header writes the one size that does not fit into it. */
+/** Header value for the one size that does not fit into its field. */
 const LARGEST_PAGE = 65_536;
 
-/** A backup by its first octets and its size; it is not opened as a database. */
+/** A backup as described by its header and size, without opening it as a database. */
 export interface BackupReading {
   path: string;
   bytes: number;
   /** Real time. */
   writtenAtMs: number;
   schema: number;
-  /** What keeps it from being restored, as far as that is to be seen; null when nothing does. */
+  /** Why it cannot be restored, as far as the header shows; null if nothing is wrong. */
   fault: string | null;
 }
 
-/** The backups of a database, newest first, and the folder that they are in. */
+/** The backups of a database, newest first, and their folder. */
 export function readBackups(file: string): { folder: string; backups: BackupReading[] } {
   const backups = createBackups(file, { now: () => 0 })
     .list()
@@ -50,14 +50,14 @@ function readBackup(path: string, namedSchema: number): BackupReading {
   }
 }
 
-/** What is wrong with a header of a file of `size` bytes. */
+/** The fault in the header of a file of `size` bytes. */
 export function headerFault(header: Buffer, size: number): string | null {
-  if (!header.subarray(0, MAGIC.length).equals(MAGIC)) return 'it does not begin as an SQLite database does';
+  if (!header.subarray(0, MAGIC.length).equals(MAGIC)) return 'it does not begin like an SQLite database';
   if (header.readUInt32BE(APPLICATION_ID_OFFSET) !== APPLICATION_ID) return 'it is the database of another program';
   const written = header.readUInt16BE(PAGE_BYTES_OFFSET);
   const whole = (written === 1 ? LARGEST_PAGE : written) * header.readUInt32BE(PAGE_COUNT_OFFSET);
-  if (size < whole) return `it is cut off: ${size} of ${whole} bytes are there`;
+  if (size < whole) return `it is cut off: ${size} of ${whole} bytes exist`;
   const schema = header.readUInt32BE(USER_VERSION_OFFSET);
   const known = latestVersion(MIGRATIONS);
-  return schema > known ? `it has schema ${schema}, and this Vivarium knows schemas up to ${known}` : null;
+  return schema > known ? `it has schema ${schema}, but this Vivarium supports schemas up to ${known}` : null;
 }

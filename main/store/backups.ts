@@ -6,34 +6,34 @@ import type { Database } from 'better-sqlite3';
 import type { Clock, EpochMs } from '../base/clock.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 
-/** Beside the database. */
+/** Relative to the database. */
 export const BACKUP_FOLDER = 'backups';
 
-/** Enough to go back over a bad week, little enough that they never outgrow the database itself by much. */
+/** Enough for a week; bounds the disk space to a small multiple of the database. */
 export const BACKUPS_KEPT = 5;
 
-/** Two backups of the same moment (a frozen clock) get a number; more than these in one millisecond are a mistake. */
+/** Backups of the same moment (a frozen clock) are numbered; this many in one millisecond are a mistake. */
 const SAME_MOMENT_MAX = 1_000;
 
-/** After the database's name and `-v`: schema, moment, and a number where there are several of one moment. */
+/** The part after the database's name and `-v`: schema, moment, and a number to make it unique. */
 const BACKUP_REST = /^(\d{1,9})-(\d{8}T\d{9}Z)(?:-\d{1,4})?\.db$/;
 const TEMPORARY_REST = /^[0-9a-f]{12}\.tmp(?:-journal|-wal|-shm)?$/;
 
 export interface BackupFile {
   path: string;
-  /** The schema number of the database in it. */
+  /** The schema number of its database. */
   schema: number;
-  /** When it was taken, on the app's clock. */
+  /** When it was made, on the app's clock. */
   takenAtMs: EpochMs;
 }
 
-/** The folder `backups` beside a database, and what is in it. */
+/** The folder `backups` beside a database, and its files. */
 export interface Backups {
-  /** Newest first, by the time the file was really written: the app's clock may have been anywhere. */
+  /** Newest first by the file's real modification time: the app's clock can have been moved. */
   list(): BackupFile[];
-  /** A backup made at once, durable when it returns: its path. Blocks for as long as copying takes. */
+  /** Makes a backup synchronously; returns its path once durable. Blocks while it copies. */
   takeNow(sqlite: Database, schema: number): string;
-  /** A backup made in small steps between other work. `abandon` removes what is there of it. */
+  /** A backup made in small steps between other work. `abandon` removes its partial file. */
   begin(schema: number): { temporary: string; finish(): string; abandon(): void };
 }
 
@@ -86,7 +86,7 @@ export function createBackups(file: string, clock: Pick<Clock, 'now'>): Backups 
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     removeLeftovers();
     const temporary = join(folder, `${temporaryPrefix}${randomBytes(6).toString('hex')}.tmp`);
-    // SQLite writes into an empty file that exists, and so the mode is ours from the beginning.
+    // SQLite accepts an existing empty file, which lets us set its mode first.
     closeSync(openSync(temporary, 'wx', OWNER_ONLY));
     return {
       temporary,
@@ -119,7 +119,7 @@ export function createBackups(file: string, clock: Pick<Clock, 'now'>): Backups 
   };
 }
 
-/** `20261120T090000000Z`: ISO 8601 basic format, because colons are not allowed in the names of files on Windows. */
+/** `20261120T090000000Z`: ISO 8601 basic format, because Windows does not allow colons in file names. */
 export const formatStamp = (atMs: EpochMs): string => new Date(atMs).toISOString().replaceAll(/[-:.]/g, '');
 
 function parseStamp(stamp: string): EpochMs {
@@ -137,15 +137,15 @@ export function syncPath(path: string, flags: 'r' | 'r+'): void {
   }
 }
 
-/** Makes a rename in `folder` durable. Windows has no such call, and needs none: NTFS journals its folders. */
+/** Makes a rename in `folder` durable. Windows has no such call and needs none: NTFS journals directories. */
 export function syncFolder(folder: string): void {
   if (process.platform !== 'win32') syncPath(folder, 'r');
 }
 
-/** Reading all of a larger file would hold everything else up for too long; it is taken at its word. */
+/** Reading a larger file would block for too long; it counts as readable. */
 const CHECKED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Whether the database in `path` can be read to its end, if it is not too large to say. Changes nothing. */
+/** Whether the database in `path` is fully readable, checked up to a maximum size. Changes nothing. */
 export function isWhole(path: string): boolean {
   try {
     if (statSync(path).size > CHECKED_BYTES_MAX) return true;

@@ -2,18 +2,18 @@ import type { Database } from 'better-sqlite3';
 import { VivariumError } from '../contract/errors.ts';
 import { explain, type Place } from './faults.ts';
 
-/** The one connection to the database, and the two ways in which the aggregates call it. */
+/** The single connection to the database, and how the aggregates call it. */
 export interface Connection {
   readonly sqlite: Database;
-  /** The function, with what SQLite throws turned into errors for people. */
+  /** Wraps a function to convert SQLite's errors into user-facing ones. */
   guarded<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /** The same in one transaction: all of it is stored when the function returns, or nothing when it throws. */
+  /** The same in one transaction, committed when the function returns and rolled back when it throws. */
   transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /** What SQLite threw, as an error for people where it is one. */
+  /** Converts SQLite's error into a user-facing one if possible. */
   explain(error: unknown): unknown;
 }
 
-/** What everything answers once the store is closed. */
+/** Replaces every method once the store is closed. */
 export const closedError = (): VivariumError =>
   new VivariumError('unavailable', 'Vivarium is stopping; its database is closed.');
 
@@ -43,7 +43,7 @@ export function connect(sqlite: Database, place: Place): Connection {
         commit.run();
         return result;
       } finally {
-        // A full disk or an I/O error may have ended the transaction already.
+        // A full disk or an I/O error may already have ended the transaction.
         if (sqlite.open && sqlite.inTransaction) rollback.run();
       }
     });

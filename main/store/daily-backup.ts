@@ -7,24 +7,24 @@ import { nextTurn } from '../base/next-turn.ts';
 import type { OpenDatabase } from './database.ts';
 import { walksOf } from './inspect.ts';
 
-/** A newest backup older than this, or dated in the future of the app's clock, calls for another. */
+/** Another backup is due when the newest is older than this, or dated in the future of the app's clock. */
 const BACKUP_AGE_MS_MAX = DAY_MS;
 
-/** The first seconds belong to whoever is waiting for Vivarium to start. Real time. */
+/** Keeps the disk free while the user waits for the start. Real time. */
 const DELAY_MS = 5_000;
 
-/** A larger database is backed up before migrations only: five copies of it are not what anyone expects of a start. */
+/** Larger databases are backed up before migrations only: five copies would take too much disk. */
 export const DAILY_BYTES_MAX = 512 * 1024 * 1024;
 
-/** Pages copied in one turn of the event loop: 400 KiB, well below a millisecond. */
+/** Pages copied per turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
 
-/** Rows of the copy looked at in one turn: about a millisecond. */
+/** Rows of the copy read per turn: about a millisecond. */
 const STEP_ROWS = 1_000;
 
 /**
- * Some seconds after the start, a backup, when the newest is older than a day. It is copied in small steps while
- * everything else goes on. When it fails (a full disk, a damaged page) the older ones stay, and `warnings` says why.
+ * Makes a backup some seconds after the start if the newest is older than a day, in small steps between other work. On
+ * failure (a full disk, a damaged page) the older ones are kept and `warnings` gets the reason.
  */
 export function scheduleDailyBackup(
   database: OpenDatabase,
@@ -79,14 +79,13 @@ export function scheduleDailyBackup(
 }
 
 /**
- * Copying moves damaged pages along unseen, and five such copies would have pushed out the last good one. So every
- * row and every index of the copy is walked once, which SQLite does not do over a page that is not one.
- * @throws SqliteError (rejects) as soon as a page can't be read.
+ * Copying preserves damaged pages silently, and five such copies would replace the last good one. Reading every row and
+ * index of the copy makes SQLite detect malformed pages. @throws SqliteError (rejects) at the first unreadable page.
  */
 async function checkCopy(path: string, isCancelled: () => boolean): Promise<void> {
   const copy = new Sqlite(path);
   try {
-    // A backup is one file, readable from anywhere: no log beside it.
+    // Without a write-ahead log, a backup is one file, readable from read-only media.
     copy.pragma('journal_mode = DELETE');
     for (const walk of walksOf(copy)) {
       let rows = 0;

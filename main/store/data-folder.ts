@@ -7,16 +7,18 @@ import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 export interface FolderLock {
-  /** Lets others have the folder. With `leaveNothing`, what the claim made is removed: the lock file, and a new, empty folder. */
+  /**
+   * Releases the folder. With `leaveNothing`, also removes what the claim created: the lock file, and a new, empty
+   * folder.
+   */
   release(options?: { leaveNothing: boolean }): void;
 }
 
 /**
- * Makes sure that `directory` exists, is ours to write, and is used by nobody else, and holds it until `release`.
+ * Creates `directory` if needed, checks that it is writable, and locks it until `release`.
  *
- * The lock is SQLite's own lock on a small file: the system drops it when the process ends, however it ends, so that
- * no stale lock is left behind and no process number has to be believed.
- * @throws VivariumError with one line that names the folder and what to do.
+ * Uses SQLite's lock on a small file: the system drops it when the process ends for any reason, which avoids stale
+ * locks and checks of process ids. @throws VivariumError with one line that names the folder and the fix.
  */
 export function claimDataFolder(directory: string): FolderLock {
   const isNew = prepareDataFolder(directory);
@@ -51,9 +53,7 @@ function lock(directory: string): Database.Database {
   }
 }
 
-/**
- * Whether somebody holds the folder, by a look that changes nothing and holds nothing; null where that can't be found out.
- */
+/** Whether another process has locked the folder, without changing or locking anything; null when unknown. */
 export function isFolderLocked(directory: string): boolean | null {
   const path = join(directory, LOCK_FILE);
   if (!existsSync(path)) return false;
@@ -79,7 +79,7 @@ function inUse(directory: string): VivariumError {
     };
     who = ` (process ${String(runtime.pid)}, ${String(runtime.control?.url)})`;
   } catch {
-    // It is starting or stopping just now; the lock is fact enough.
+    // The owner is starting or stopping; the lock alone decides.
   }
   return new VivariumError(
     'conflict',

@@ -11,13 +11,13 @@ import { explain, type Place } from './faults.ts';
 import { APPLICATION_ID, inspectPath, probe, probeConnection } from './inspect.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations.ts';
 
-/** Where nothing is kept after the end. */
+/** For databases that end with the process. */
 export const MEMORY = ':memory:';
 
-/** Waiting for another program's lock stops everything here, because SQLite is called synchronously: not for long. */
+/** Keep the wait for another program's lock short: SQLite calls are synchronous and block everything else. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** After a large import the log is cut back to this size at the next checkpoint, instead of staying as large as it was. */
+/** The next checkpoint truncates the log to this size after a large import; by default it would stay large. */
 const LOG_BYTES_KEPT = 16 * 1024 * 1024;
 
 export interface DatabaseOptions {
@@ -31,17 +31,17 @@ export interface DatabaseOptions {
 export interface OpenDatabase {
   connection: Connection;
   backups: Backups;
-  /** The path, absolute; null in memory. */
+  /** The absolute path; null in memory. */
   file: string | null;
   schema: number;
   warnings: string[];
 }
 
 /**
- * Opens the database, makes it when there is none, and brings it to the latest schema, after a backup.
+ * Opens or creates the database and migrates it to the latest schema, after a backup.
  *
- * @throws VivariumError `conflict`: a foreign file, a newer schema; `internal_error`: damage, a migration that fails;
- *   `unavailable`: no permission, a full disk, another program's lock. Each says which file and what to do.
+ * @throws VivariumError `conflict`: a foreign file, a newer schema; `internal_error`: damage, a failed migration;
+ * `unavailable`: no permission, a full disk, another program's lock. The message names the file and the fix.
  */
 export function openDatabase(options: DatabaseOptions): OpenDatabase {
   const { clock, log, migrations = MIGRATIONS } = options;
@@ -90,21 +90,21 @@ function openInMemory(migrations: readonly Migration[]): OpenDatabase {
 }
 
 function refuseBackup(): never {
-  throw new VivariumError('conflict', 'An ephemeral Vivarium keeps nothing, so it has no backups.');
+  throw new VivariumError('conflict', 'An ephemeral Vivarium stores nothing and has no backups.');
 }
 
 function missingWarning(place: Place): string[] {
   const newest = place.backups.list()[0];
   if (newest === undefined) return [];
   return [
-    `There was no database ${place.file}, so a new one was made, although there are backups of an earlier one; ` +
+    `The database ${place.file} did not exist and was created, although there are backups of an earlier one; ` +
       `the newest is ${newest.path}.`,
   ];
 }
 
 /**
- * Makes the database in memory and writes it in one piece, so that a file of that name is always whole and ours: our
- * id is in the file itself, not only in its log, where `inspectPath` would not see it.
+ * Builds the database in memory and writes it in one piece, which leaves no partial file. The application id is then in
+ * the file itself, where `inspectPath` reads it, not only in the log.
  */
 function createFile(file: string, migrations: readonly Migration[]): void {
   const sqlite = new Sqlite(MEMORY);
@@ -119,8 +119,8 @@ function createFile(file: string, migrations: readonly Migration[]): void {
 }
 
 /**
- * FULL: in WAL mode, NORMAL keeps what was committed over a killed process but not over a power failure.
- * fullfsync: the same for macOS, whose fsync leaves data in the disk's cache.
+ * FULL: in WAL mode, NORMAL can lose commits at a power failure. fullfsync: macOS's fsync leaves data in the disk's
+ * cache.
  */
 function configure(sqlite: Database): void {
   const mode = String(sqlite.pragma('journal_mode = WAL', { simple: true }));
@@ -132,12 +132,12 @@ function configure(sqlite: Database): void {
   sqlite.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
 }
 
-/** Temporary tables are indexes for lists (`pet-sorted.ts`): in a file they take twice the time. */
+/** Temporary tables are indexes for lists (`pet-sorted.ts`); in a file they take twice the time. */
 function keepTemporaryInMemory(sqlite: Database): void {
   sqlite.pragma('temp_store = MEMORY');
 }
 
-/** SQLite opens a file that it may only read without a word, and fails at the first change. */
+/** SQLite opens a read-only file silently and fails at the first change. */
 function proveWritable(sqlite: Database): void {
   sqlite.exec('BEGIN IMMEDIATE');
   try {
@@ -159,8 +159,8 @@ function upgrade(sqlite: Database, place: WritablePlace, migrations: readonly Mi
     if (fault instanceof VivariumError) throw fault;
     throw new VivariumError(
       'internal_error',
-      `The database ${place.file} could not be brought from schema ${from} to ${to}; it is as it was, and ` +
-        `a backup of it is ${backup}. Use the Vivarium that you had before, and report this.`,
+      `The database ${place.file} could not be migrated from schema ${from} to ${to}; it is unchanged, and ` +
+        `a backup of it is ${backup}. Use your previous version of Vivarium, and report this.`,
       { cause: error },
     );
   }
@@ -175,7 +175,7 @@ function backUpBefore(sqlite: Database, place: WritablePlace, from: number, to: 
     const why = fault instanceof Error ? fault.message : String(fault);
     throw new VivariumError(
       'unavailable',
-      `The database ${place.file} has to be brought from schema ${from} to ${to}, and no backup of it could be made ` +
+      `The database ${place.file} must be migrated from schema ${from} to ${to}, but no backup of it could be made ` +
         `first, so nothing was changed. ${why}`,
       { cause: error },
     );

@@ -6,31 +6,31 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 
-/** Datasets kept at hand; 10,000 projects have 20,000. Beyond that, those unused longest are looked up again. */
+/** Cached datasets; 10,000 projects have 20,000. Beyond this, the least recently used are looked up again. */
 const HANDLES_MAX = 20_000;
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'staging'];
 
-/** A dataset that exists: its number in the database, and how often it changed. */
+/** An existing dataset: its number in the database, and a counter of its changes. */
 export interface DatasetHandle {
   readonly id: number;
   readonly dataset: Dataset;
-  /** Never the same after a change, in this run of the process. */
+  /** Differs after every change, within one run of the process. */
   revision: number;
 }
 
-/** Which datasets there are, and which have changed. */
+/** The existing datasets and their revisions. */
 export interface Datasets {
-  /** @throws VivariumError `not_found` when there is no such project. */
+  /** @throws VivariumError `not_found` for an unknown project. */
   resolve(dataset: Dataset): DatasetHandle;
   /** 0 for a dataset that does not exist. */
   revision(dataset: Dataset): number;
-  /** To be called after the commit of every change of a dataset. */
+  /** Call after the commit of every change to a dataset. */
   changed(dataset: Dataset): void;
   onChanged(listener: (dataset: Dataset) => void): () => void;
-  /** Makes the datasets of a new project; inside its transaction. */
+  /** Creates the datasets of a new project, inside its transaction. */
   create(projectId: string): void;
-  /** To be called after a project's removal. */
+  /** Call after a project was removed. */
   removed(projectId: string): void;
 }
 
@@ -67,7 +67,7 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
     try {
       signal.emit(dataset);
     } catch (error) {
-      // The change is stored; whoever made it must not be told that it failed.
+      // The change is committed; an error here must not reach the caller that made it.
       log.error('A listener for changed pets failed', { error });
     }
   }
@@ -97,15 +97,15 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
   };
 }
 
-/** Rows of one step: some 10 ms, after which others have their turn. A million pets in one statement take seconds. */
+/** Rows per step, some 10 ms, to let other work run. A million pets in one statement take seconds. */
 export const STEP_ROWS = 2_000;
 
 /**
- * Deletes what is left of removed projects. Their datasets belong to no project from the moment of the removal, and
- * nothing can reach them; their rows go in steps between other work, and after a restart if need be.
+ * Deletes the rows of removed projects. Their datasets are unreachable from the moment of removal; their rows are
+ * deleted in steps between other work, also after a restart.
  */
 export interface Purge {
-  /** Begins, unless it is running. */
+  /** Starts, unless it is already running. */
   begin(): void;
   stop(): void;
 }
@@ -122,7 +122,7 @@ export function createPurge({ sqlite, transactional }: Connection, log: Log): Pu
   let running = false;
   let stopped = false;
 
-  /** Whether there may be more to do. */
+  /** Returns whether more rows may remain. */
   const step = transactional((): boolean => {
     let rowsLeft = STEP_ROWS;
     for (;;) {
@@ -141,8 +141,8 @@ export function createPurge({ sqlite, transactional }: Connection, log: Log): Pu
     try {
       if (step()) begin();
     } catch (error) {
-      // Nobody waits for it: it goes on after the next removal, or the next start.
-      log.warn('What is left of removed projects could not be deleted yet', { error });
+      // No caller waits for it: the next removal or start continues it.
+      log.warn('Data of removed projects could not be deleted yet', { error });
     }
   }
 

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
 import { codeOf } from '../base/error-code.ts';
 
-/** Deploys kept of each project; older ones go when a new one comes. */
+/** Deploys kept per project; a new one replaces the oldest. */
 export const DEPLOYS_KEPT = 100;
 
 export interface DeployRow {
@@ -17,7 +17,7 @@ export interface DeployRow {
 export interface Deploys {
   /** The last 100, newest first. */
   list(projectId: string): DeployRow[];
-  /** @throws VivariumError `not_found` without the project. */
+  /** @throws VivariumError `not_found` for an unknown project. */
   insert(row: DeployRow): void;
 }
 

@@ -6,14 +6,14 @@ import { noSuchProject } from './datasets.ts';
 import { codeOf } from '../base/error-code.ts';
 
 export interface DomainRow {
-  /** Never given twice, unlike a hostname, which can be attached again. */
+  /** Never reused, unlike a hostname, which can be attached again. */
   id: string;
   /** Lower case, A-labels, no trailing dot. */
   hostname: string;
   projectId: string;
   kind: Domain['kind'];
   state: DomainState;
-  /** Set while the domain is suspended: what it was. */
+  /** The state before suspension; null unless suspended. */
   stateBefore: Exclude<DomainState, 'suspended'> | null;
   attachedAtMs: EpochMs;
   verifiedAtMs: EpochMs | null;
@@ -43,21 +43,21 @@ export interface LeafRow {
   /** On the app's clock. */
   notBeforeMs: EpochMs;
   notAfterMs: EpochMs;
-  /** In real time: what the certificate says. */
+  /** In real time, as in the certificate. */
   wireNotBeforeMs: EpochMs;
   wireNotAfterMs: EpochMs;
 }
 
 export interface Domains {
-  /** In the order in which they were attached. */
+  /** In order of attachment. */
   list(): DomainRow[];
-  /** @throws VivariumError `not_found` without the project; `in_use` when the hostname is attached. */
+  /** @throws VivariumError `not_found` for an unknown project; `in_use` when the hostname is attached. */
   insert(row: DomainRow): void;
-  /** All of it is stored, or nothing. A domain that is gone, or was attached anew, is left alone. */
+  /** Stores all of them or none. Ignores domains that were removed or attached anew. */
   update(changes: readonly { row: DomainRow; leaf: LeafRow | null }[]): void;
-  /** With its leaf. */
+  /** Also removes its leaf. */
   remove(id: string): void;
-  /** The leaf that is held for a hostname; null when there is none. */
+  /** The current leaf of a hostname; null without one. */
   leaf(hostname: string): LeafRow | null;
   /** Hostnames with a leaf. */
   leafHostnames(): string[];
@@ -136,7 +136,7 @@ function explainInsert(error: unknown, { projectId, hostname }: DomainRow): unkn
   const code = codeOf(error);
   if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return noSuchProject(projectId);
   if (code !== 'SQLITE_CONSTRAINT_UNIQUE') return error;
-  return new VivariumError('in_use', `"${hostname}" is attached already.`, { cause: error });
+  return new VivariumError('in_use', `"${hostname}" is already attached.`, { cause: error });
 }
 
 const rowOf = ({ checks, certificateChecks, certificate, ...rest }: StoredDomain): DomainRow => ({

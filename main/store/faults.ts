@@ -4,30 +4,30 @@ import { VivariumError } from '../contract/errors.ts';
 import { type Backups, isWhole } from './backups.ts';
 import { beginAnewSteps, restoreSteps } from './restore.ts';
 
-/** The database that an error is about. */
+/** The database that an error refers to. */
 export interface Place {
   file: string;
   backups: Pick<Backups, 'list'>;
 }
 
-/** The database can't be read as one: says what is wrong, which backup is the newest, and how to restore it. */
+/** The database is unreadable: names the fault, the newest backup, and the commands to restore it. */
 export function damaged(place: Place, what: string, cause?: unknown): VivariumError {
   const backups = place.backups.list();
-  // Whatever damaged the database may have reached its backups too.
+  // The cause of the damage may have affected its backups too.
   const newest = backups.find((backup) => isWhole(backup.path));
   const steps =
     newest === undefined
-      ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} "sqlite3 FILE .recover" may save a part. ${beginAnewSteps(place.file)}`
+      ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} "sqlite3 FILE .recover" may recover a part. ${beginAnewSteps(place.file)}`
       : `The newest backup is ${newest.path}, taken ${iso(newest.takenAtMs)}. ${restoreSteps(place.file, newest)}`;
   const message = `The database ${place.file} is damaged: ${what}. Nothing was overwritten or deleted. ${steps}`;
   return new VivariumError('internal_error', message, { cause });
 }
 
-/** What lies at the path is not ours. */
+/** The file at the path is foreign. */
 export function foreign(file: string, what: string): VivariumError {
   return new VivariumError(
     'conflict',
-    `${file} is ${what}, not a Vivarium database, so it was left as it is. ` +
+    `${file} is ${what}, not a Vivarium database, so it was left unchanged. ` +
       'Use another folder with --data-dir, or move the file away.',
   );
 }
@@ -38,29 +38,29 @@ export function newerSchema(place: Place, found: number, known: number): Vivariu
   const restore =
     usable === undefined
       ? `(there is no backup with schema ${known} or older)`
-      : `or go back to the backup ${usable.path}, taken ${iso(usable.takenAtMs)}, without what was added since. ` +
+      : `or go back to the backup ${usable.path}, taken ${iso(usable.takenAtMs)}, without later changes. ` +
         restoreSteps(place.file, usable);
   return new VivariumError(
     'conflict',
-    `The database ${place.file} has schema ${found}, and this Vivarium knows schemas up to ${known}: a newer Vivarium ` +
+    `The database ${place.file} has schema ${found}, but this Vivarium supports schemas up to ${known}: a newer Vivarium ` +
       'has written it. Nothing was changed. Start the newer Vivarium, use another folder with --data-dir, ' +
       restore,
   );
 }
 
-/** The file or its folder can't be written, or not even opened. */
+/** The file or its folder is not writable, or cannot be opened. */
 export function unwritable(file: string, what: string, cause?: unknown): VivariumError {
   return new VivariumError(
     'unavailable',
-    `The database ${file} can't be used: ${what}. Vivarium has to be able to read and write this file and the folder ` +
+    `The database ${file} can't be used: ${what}. Vivarium must be able to read and write this file and the folder ` +
       `${dirname(file)}: correct their permissions, or use another folder with --data-dir.`,
     { cause },
   );
 }
 
 /**
- * What SQLite or the file system says, as an error for people: damage, a full disk, missing permissions, a lock held
- * by another program. Anything else comes back as it is, because it is a mistake of ours.
+ * Converts errors of SQLite or the file system into user-facing ones: damage, a full disk, missing permissions, another
+ * program's lock. Returns other errors unchanged, because they are bugs.
  */
 export function explain(error: unknown, place: Place): unknown {
   const code = codeOf(error);
@@ -96,7 +96,7 @@ export function explain(error: unknown, place: Place): unknown {
   return error;
 }
 
-/** What SQLite says of a file that is damaged; null of any other error. */
+/** SQLite's description of a damaged file; null for any other error. */
 export function damageOf(error: unknown): string | null {
   const code = codeOf(error);
   return code !== null && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? `SQLite says "${messageOf(error)}" (${code})` : null;

@@ -6,26 +6,27 @@ import { codeOf } from '../base/error-code.ts';
 import { damaged, foreign, newerSchema, unwritable, type Place } from './faults.ts';
 import { readVersion } from './migrations.ts';
 
-/** "VIVA": what PRAGMA application_id says of every database that Vivarium has made. Never changes. */
+/** "VIVA": the PRAGMA application_id of every database made by Vivarium. Never changes. */
 export const APPLICATION_ID = 0x56495641;
 
-/** Up to this size every page is checked at each start (5 ms per MiB); a larger file gets the probe alone. */
+/** Up to this size every start checks all pages (5 ms per MiB); larger files only get the probe. */
 export const FULL_CHECK_BYTES_MAX = 2 * 1024 * 1024;
 
-/** The database header (sqlite.org/fileformat2.html, section 1.3): its length, its first bytes, where the id stands. */
+/**
+ * The database header (sqlite.org/fileformat2.html, section 1.3): its length, first bytes, and the offset of the id.
+ */
 export const HEADER_BYTES = 100;
 export const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
 export const APPLICATION_ID_OFFSET = 68;
 
 /**
- * Looks at what lies at the path without opening it as a database and without changing anything.
- * @returns whether there is a database of ours, or nothing that could be lost.
- * @throws VivariumError when it is foreign, damaged, or can't be written.
+ * Examines the path without opening it as a database or changing anything. @returns whether it holds a Vivarium
+ * database; false when nothing can be lost. @throws VivariumError when the file is foreign, damaged, or not writable.
  */
 export function inspectPath(place: Place): 'present' | 'absent' {
   const facts = statDatabase(place.file);
   if (facts === null || facts.size === 0) {
-    // SQLite would take the empty file for a new database and delete the log that belongs to the old one.
+    // SQLite would treat the empty file as a new database and delete the old one's log.
     const what = facts === null ? 'it is missing' : 'it is empty';
     if (sizeOf(`${place.file}-wal`) > 0) throw damaged(place, `${what}, but its write-ahead log (-wal) is there`);
     if (facts !== null && place.backups.list().length > 0) throw damaged(place, `${what}, but there are backups of it`);
@@ -37,7 +38,7 @@ export function inspectPath(place: Place): 'present' | 'absent' {
   if (hasMagic && isOurs) return 'present';
   const isDatabase = hasMagic && header.length === HEADER_BYTES;
   if (isOurs || (!isDatabase && place.backups.list().length > 0)) {
-    throw damaged(place, 'it does not begin as an SQLite database does; its first bytes were overwritten or cut off');
+    throw damaged(place, 'it does not begin like an SQLite database; its first bytes were overwritten or cut off');
   }
   throw foreign(place.file, isDatabase ? 'an SQLite database of another program' : 'not an SQLite database');
 }
@@ -76,10 +77,9 @@ function readHeader(file: string): Buffer {
 }
 
 /**
- * Reads a database of ours through a connection that can't write, so that a damaged one, and its -wal, stay as they
- * are: closing an ordinary connection would already move the log's content into the file.
- * @returns false when only a connection that can write is able to read it: a journal has to be rolled back first.
- * @throws VivariumError on damage, and on a schema newer than `knownVersion`.
+ * Checks the database on a read-only connection, to preserve a damaged one and its -wal: closing a normal connection
+ * would move the log's content into the file. @returns false when reading requires write access, because a journal must
+ * be rolled back first. @throws VivariumError on damage, and for a schema newer than `knownVersion`.
  */
 export function probe(place: Place, knownVersion: number, timeoutMs: number): boolean {
   try {
@@ -97,8 +97,8 @@ export function probe(place: Place, knownVersion: number, timeoutMs: number): bo
 }
 
 /**
- * The schema, and the way from the root of every table and index to its first row; a small file as a whole. Damage elsewhere in
- * a large file comes to light when it is read, at the latest by the daily backup.
+ * Checks the schema and the path from each table's and index's root to its first row; small files completely. Damage
+ * elsewhere in a large file surfaces when it is read, at the latest by the daily backup.
  */
 export function probeConnection(sqlite: Database, place: Place, knownVersion: number): void {
   const version = readVersion(sqlite);
@@ -110,8 +110,8 @@ export function probeConnection(sqlite: Database, place: Place, knownVersion: nu
 }
 
 /**
- * One SELECT for each tree of pages in a database, tables and indexes, that reads it from its root to its first row, or
- * to its end. Tables are read with all their columns, because SQLite would answer from an index if it could.
+ * One SELECT for each B-tree of a database, tables and indexes, that reads up to its first row or to its end. Selects
+ * all columns of tables, because SQLite would otherwise read an index if it could.
  */
 export function walksOf(sqlite: Database): string[] {
   const trees = sqlite
@@ -127,7 +127,7 @@ export function walksOf(sqlite: Database): string[] {
   );
 }
 
-/** A partial index answers only a query with its own condition. */
+/** SQLite uses a partial index only for queries with its condition. */
 const conditionOf = (sql: string | null): string => /\sWHERE\s[^]*$/i.exec(sql ?? '')?.[0] ?? '';
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -6,28 +6,28 @@ import { damageOf } from './faults.ts';
 import { FULL_CHECK_BYTES_MAX, walksOf } from './inspect.ts';
 import { restoreCommands } from './restore.ts';
 
-/** What reading a database to its end has come to. */
+/** The result of reading a database to its end. */
 export type IntegrityReading =
   | { state: 'whole' }
-  /** So many rows and index entries were read, and nothing was wrong with them, when the time was over. */
+  /** This many rows and index entries were read without a fault when the time ran out. */
   | { state: 'partly'; rows: number }
   | { state: 'damaged'; what: string }
   | { state: 'unread'; why: string };
 
-/** Rows between two looks at the time, and at everything else that waits: about a millisecond. */
+/** Rows read before other work runs and the time is checked: about a millisecond. */
 const STEP_ROWS = 1_000;
 
-/** A database that nobody has open is read in memory; a larger one would need too much of it. */
+/** Databases not in use are read in memory; larger ones would need too much of it. */
 const AT_REST_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Where the header says how the file is written: 2 is a write-ahead log (sqlite.org/fileformat2.html, section 1.3.3). */
+/** The header's write version: 2 is a write-ahead log (sqlite.org/fileformat2.html, section 1.3.3). */
 const WRITE_VERSION_OFFSET = 18;
 const READ_VERSION_OFFSET = 19;
 const ROLLBACK_JOURNAL = 1;
 
 /**
- * Reads the database that an engine in this process has open, on a connection that can't write, with other work in between.
- * A small one is checked as a whole; of a larger one every row and index is walked, until `isOver`.
+ * Reads a database in use by this process, on a read-only connection, with other work in between. Checks a small one
+ * completely; of a larger one, reads every row and index until `isOver`.
  */
 export async function readIntegrity(file: string, isOver: () => boolean): Promise<IntegrityReading> {
   try {
@@ -43,22 +43,22 @@ export async function readIntegrity(file: string, isOver: () => boolean): Promis
 }
 
 /**
- * Reads a database that nobody has open, and leaves nothing beside it: even a connection that can't write would make a
- * log there, so it is read into memory first.
+ * Reads a database not in use and leaves no files beside it. Loads it into memory first, because even a read-only
+ * connection would create a log.
  */
 export function readIntegrityAtRest(file: string): IntegrityReading {
   try {
     if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
       return {
         state: 'unread',
-        why: 'it was not closed in order, as after a crash. The next start takes over its log (-wal), and checks it.',
+        why: 'it was not closed properly, for example after a crash. The next start applies its log (-wal) and checks it.',
       };
     }
     const { size } = statSync(file);
     if (size > AT_REST_BYTES_MAX)
-      return { state: 'unread', why: 'it is too large to be read beside itself; the next start looks at it.' };
+      return { state: 'unread', why: 'it is too large to read in memory; the next start checks it.' };
     const octets = readFileSync(file);
-    // A copy in memory has no log. What is in the file is all there is.
+    // A copy in memory has no log; the file contains all data.
     if (octets.length > READ_VERSION_OFFSET) {
       octets[WRITE_VERSION_OFFSET] = ROLLBACK_JOURNAL;
       octets[READ_VERSION_OFFSET] = ROLLBACK_JOURNAL;
@@ -74,7 +74,7 @@ export function readIntegrityAtRest(file: string): IntegrityReading {
   }
 }
 
-/** The commands that put the newest backup that can be read in the place of a database; null without one. */
+/** The commands that restore the newest readable backup over a database; null without one. */
 export function restoration(file: string): string[] | null {
   const usable = createBackups(file, { now: () => 0 })
     .list()
@@ -82,7 +82,7 @@ export function restoration(file: string): string[] | null {
   return usable === undefined ? null : restoreCommands(file, usable);
 }
 
-/** Of the library that reads and writes here. */
+/** The version of the SQLite library in use. */
 export function sqliteVersion(): string {
   const sqlite = new Sqlite(':memory:');
   try {

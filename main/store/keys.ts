@@ -7,23 +7,23 @@ import { codeOf } from '../base/error-code.ts';
 
 export interface KeyRow extends ActiveKey {
   name: string;
-  /** The first characters of the secret, to recognise it by. */
+  /** The first characters of the secret, to recognise it. */
   prefix: string;
   createdAtMs: EpochMs;
   revokedAtMs: EpochMs | null;
 }
 
 export interface Keys {
-  /** Newest first, revoked ones too. */
+  /** Newest first, revoked ones included. */
   list(projectId: string): KeyRow[];
   get(id: string): KeyRow | null;
-  /** Every key of every project that is not revoked. */
+  /** All keys that are not revoked, over all projects. */
   active(): ActiveKey[];
-  /** @throws VivariumError `not_found` without the project; `conflict` when the id or the hash is taken. */
+  /** @throws VivariumError `not_found` for an unknown project; `conflict` when the id or the hash exists. */
   insert(row: KeyRow): void;
-  /** A key that is revoked already keeps its first moment. @throws VivariumError `not_found`. */
+  /** A revoked key keeps its first revocation time. @throws VivariumError `not_found`. */
   revoke(id: string, atMs: EpochMs): KeyRow;
-  /** Keys that are not revoked. */
+  /** The number of keys that are not revoked. */
   count(): number;
 }
 

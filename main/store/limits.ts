@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 export interface Limits {
   load(): LimitRow[];
-  /** In one transaction; rows of a project that is gone are passed over. */
+  /** In one transaction; skips rows of removed projects. */
   save(rows: readonly LimitRow[]): void;
   remove(callers: readonly Pick<LimitRow, 'projectId' | 'caller'>[]): void;
 }

@@ -13,7 +13,7 @@ export interface Migration {
   sql: string;
 }
 
-/** Every schema change ever published, in order and without gaps. The last version is the schema that this Vivarium knows. */
+/** All published schema changes, in order and without gaps. The last version is the one this Vivarium supports. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'initial', sql: INITIAL_SCHEMA },
   { version: 2, name: 'zones', sql: ZONES_SCHEMA },
@@ -23,18 +23,18 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'orders by pet', sql: ORDERS_BY_PET_SCHEMA },
 ];
 
-/** The schema that a list of migrations leads to. */
+/** The schema version after a list of migrations. */
 export const latestVersion = (migrations: readonly Migration[]): number => migrations.at(-1)?.version ?? 0;
 
 /** The schema number of an open database. */
 export const readVersion = (sqlite: Database): number => Number(sqlite.pragma('user_version', { simple: true }));
 
 /**
- * Runs what is missing, all of it or nothing: one transaction, the schema number included.
+ * Runs the missing migrations in one transaction, including the schema number.
  *
- * Foreign keys are off meanwhile, so that a migration may rebuild a table without its rows cascading away, and are
- * checked as a whole before the commit (the procedure of sqlite.org/lang_altertable.html, section 7).
- * @throws Error with the migration's name when one fails; the file is then as it was.
+ * Foreign keys are off meanwhile, to let a migration rebuild a table without cascading deletes, and are checked before
+ * the commit (the procedure of sqlite.org/lang_altertable.html, section 7). @throws Error with the migration's name
+ * when one fails; the file is unchanged then.
  */
 export function migrate(sqlite: Database, migrations: readonly Migration[]): void {
   const from = readVersion(sqlite);

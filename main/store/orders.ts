@@ -4,7 +4,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Connection } from './connection.ts';
 import type { Datasets } from './datasets.ts';
 
-/** Orders that one list shows: the last ones. */
+/** Maximum orders in a list: the last ones. */
 export const ORDERS_LISTED_MAX = 10_000;
 
 export interface OrderRow {
@@ -18,9 +18,9 @@ export interface OrderRow {
 export type NewOrder = Pick<OrderRow, 'petId' | 'quantity' | 'createdAtMs'>;
 
 export interface Orders {
-  /** By id, ascending; of more than `limit` the last so many. With `petId`, the orders of that pet. */
+  /** By id, ascending; beyond `limit`, the last ones. With `petId`, only the orders of that pet. */
   list(dataset: Dataset, which?: { petId?: bigint | null; limit?: number }): OrderRow[];
-  /** @throws VivariumError `not_found` when there is no such project, or no such pet in the dataset. */
+  /** @throws VivariumError `not_found` for an unknown project or a pet that is not in the dataset. */
   insert(dataset: Dataset, order: NewOrder): OrderRow;
   /** @throws VivariumError `not_found`. */
   remove(dataset: Dataset, id: bigint): OrderRow;

@@ -16,63 +16,62 @@ export interface PetQuery {
   descending: boolean;
   limit: number;
   /**
-   * Where the page begins: after an id, in the order of ids; or at a position from 0. With `anchor`, the position is so
-   * many `before` where that pet stands now, and `offset` counts when it is gone.
+   * Where the page begins: after an id, in the order of ids; or at a position from 0. With `anchor`, the position is
+   * `before` rows ahead of that pet's current one; `offset` applies when it no longer exists.
    */
   from: { after: bigint } | { offset: number; anchor: bigint | null; before?: number };
 }
 
 export interface PetPage {
   items: PetRow[];
-  /** How many there are on all pages. */
+  /** The total over all pages. */
   total: number;
-  /** The position of the first item; null when it was asked for by `after`. */
+  /** The position of the first item; null when the page was requested by `after`. */
   offset: number | null;
-  /** The `after` of the next page; null on the last, and in other orders than that of ids. */
+  /** The `after` of the next page; null on the last page, and in orders other than by id. */
   next: bigint | null;
 }
 
-/** Listings that are remembered while their dataset does not change, so that turning pages does not walk again. */
+/** Cached listings, valid until their dataset changes; paging then does not walk again. */
 const LISTINGS_KEPT = 100;
 
-/** Stretches of one turn where rows need not be looked at, which takes 0.1 ms each. */
+/** Stretches per turn when rows need no inspection; each takes 0.1 ms. */
 const EVERYTHING_PER_TURN = 8;
 
-/** A stretch of a walk, and how many wanted pets lie before it. */
+/** A stretch of a walk, and the number of matching pets before it. */
 interface Landmark {
   stretch: SortKey;
   before: number;
 }
 
-/** What is known of the pets that a query wants: landmarks as far as they have been walked to. */
+/** The progress of a query: landmarks up to where it has walked. */
 interface Listing {
   revision: number;
   walk: Walk;
   landmarks: Landmark[];
-  /** How many there are; null until the walk has come to the end. */
+  /** The total; null until the walk has ended. */
   total: number | null;
 }
 
 export interface PetListings {
-  /** @throws (rejects) what `signal` says when it aborts. */
+  /** @throws (rejects) the abort reason of `signal`. */
   list(handle: DatasetHandle, query: PetQuery, signal?: AbortSignal): Promise<PetPage>;
 }
 
 /**
- * Lists pets in any order from any position. There is no way to position 500,000 but over the 500,000 before it, and none
- * through a search but over every name; so the way is walked in steps of about a millisecond with other work in between,
- * and landmarks are kept along it for whoever asks for another place in the same list. Walking over 1,000,000 pets takes
- * about 30 ms, searching them 0.1 s.
+ * Lists pets in any order from any position. Position 500,000 requires a walk over the 500,000 before it, and a search
+ * requires reading every name. The walk runs in steps of about a millisecond between other work, and leaves landmarks
+ * for other positions in the same list. Walking 1,000,000 pets takes about 30 ms, searching them 0.1 s.
  *
- * What changes while a list is walked may be missed or counted twice; the revision then differs from the one at the
- * beginning, and the next call walks anew.
+ * Changes during a walk may be missed or counted twice; the revision then differs from the initial one, and the next
+ * call walks again.
  */
 export function createPetListings(
   { sqlite, guarded }: Connection,
   sortedPets: SortedPets,
   rows: {
     get(handle: DatasetHandle, id: bigint): PetRow | null;
-    /** At most `limit` pets with an id from `start` on, by id. */
+    /** At most `limit` pets by id, from `start`. */
     byId(handle: DatasetHandle, status: PetStatus | null, start: bigint, limit: number): PetRow[];
     count(handle: DatasetHandle, status: PetStatus | null): number;
   },
@@ -102,7 +101,7 @@ export function createPetListings(
     }
   }
 
-  /** How many wanted pets stand before `key`. */
+  /** The number of matching pets before `key`. */
   async function positionOf(listing: Listing, key: SortKey, signal?: AbortSignal): Promise<number> {
     const { walk, landmarks } = listing;
     await walkUntil(listing, ({ stretch }) => stretch !== walk.start && walk.isFrom(stretch, key), signal);
@@ -131,7 +130,7 @@ export function createPetListings(
     return found;
   }
 
-  /** The rows of ids that are still there. */
+  /** The rows of those ids that still exist. */
   const read = guarded((handle: DatasetHandle, wanted: readonly bigint[]): PetRow[] =>
     wanted.map((id) => rows.get(handle, id)).filter((row) => row !== null),
   );
@@ -141,7 +140,7 @@ export function createPetListings(
     return isSearch(query) ? (listing.total ?? 0) : rows.count(handle, query.status);
   }
 
-  /** The position that a page begins at. */
+  /** The start position of a page. */
   async function startOf(listing: Listing, from: PetQuery['from'], signal?: AbortSignal): Promise<number> {
     if ('after' in from) return positionOf(listing, [from.after + 1n], signal);
     const key = from.anchor === null ? null : keyOf(listing.walk, from.anchor);
@@ -149,7 +148,7 @@ export function createPetListings(
     return Math.max(0, (await positionOf(listing, key, signal)) - (from.before ?? 0));
   }
 
-  /** The order of ids can be gone on in from any id, without knowing how many are before it. */
+  /** The order of ids can continue from any id, without the number of pets before it. */
   function pageAfter(handle: DatasetHandle, { status, limit }: PetQuery, after: bigint): PetPage {
     const items = after === INT64_MAX ? [] : rows.byId(handle, status, after + 1n, limit + 1);
     const more = items.length > limit;
@@ -204,7 +203,7 @@ const begin = (revision: number, walk: Walk): Listing => ({
   total: null,
 });
 
-/** Goes over one stretch more. */
+/** Walks one more stretch. */
 function takeStep(listing: Listing): void {
   const { walk, landmarks } = listing;
   const { stretch, before } = lastOf(listing);

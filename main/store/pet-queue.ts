@@ -5,22 +5,22 @@ import type { DatasetHandle, Datasets } from './datasets.ts';
 import type { PetRow } from './pet-row.ts';
 import type { PetWriter } from './pet-writer.ts';
 
-/** Pets that wait for the next commit: about 0.1 s of work. Beyond it the machine can't keep up, and says so. */
+/** Pets queued for the next commit, about 0.1 s of work. Beyond this the machine is overloaded and refuses more. */
 export const QUEUE_PETS_MAX = 10_000;
 
 type QueuedPet = Omit<PetRow, 'id'>;
 
 /**
- * Group commit. A durable commit waits for the disk, whatever is in it, so all pets that arrive in one turn of the
- * event loop share one: throughput grows with the load instead of being bound to the disk's commits per second.
+ * Group commit. A durable commit waits for the disk regardless of its size, so all pets of one turn of the event loop
+ * share one: throughput grows with load and is not limited by the disk's commits per second.
  */
 export interface PetQueue {
   /**
-   * Resolves after the commit. One pet that can't be added rejects its own promise only.
-   * @throws (rejects) VivariumError `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
+   * Resolves after the commit. A pet that cannot be added rejects its own promise only. @throws (rejects) VivariumError
+   * `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
    */
   add(dataset: Dataset, pet: QueuedPet): Promise<PetRow>;
-  /** Commits what waits, and refuses what comes. */
+  /** Commits the queue and refuses new pets. */
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
     try {
       return { ok: true, pet: writer.insert(handle, pet) };
     } catch (error) {
-      // When SQLite has ended the transaction by itself, going on would insert outside of any.
+      // SQLite may have ended the transaction itself; further inserts would run outside of any.
       if (!connection.sqlite.inTransaction) throw error;
       return { ok: false, error: connection.explain(error) };
     }
@@ -62,7 +62,7 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
     batch.forEach(({ handle }, index) => {
       if (outcomes[index]?.ok === true) changed.add(handle);
     });
-    // Before anyone is told: who reads after the answer must not be shown a page from before.
+    // Bump the revision before resolving: a client that reads next must not get a cached page.
     for (const { dataset } of changed) datasets.changed(dataset);
     batch.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes[index];
@@ -77,7 +77,7 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
       if (waiting.length >= QUEUE_PETS_MAX) {
         throw new VivariumError(
           'unavailable',
-          `${QUEUE_PETS_MAX} pets are waiting to be stored already; try again in a moment.`,
+          `${QUEUE_PETS_MAX} pets are already waiting to be stored; try again in a moment.`,
         );
       }
       const handle = datasets.resolve(dataset);

@@ -5,7 +5,7 @@ import type { PetStatus } from '../contract/values.ts';
 /** A pet. The int64 values are bigints, exact over the whole range. */
 export interface PetRow {
   id: bigint;
-  /** Any well-formed Unicode, NUL included; comes back unchanged. */
+  /** Any well-formed Unicode, NUL included; returned unchanged. */
   name: string;
   categoryId: bigint;
   status: PetStatus;
@@ -16,14 +16,14 @@ export type NewPetRow = Omit<PetRow, 'id'> & { id?: bigint | undefined };
 
 export type PetPatch = { [Field in keyof Omit<PetRow, 'id'>]?: PetRow[Field] | undefined };
 
-/** A pet as an array, which costs less than an object with four names: id, name, categoryId, status. */
+/** A pet as an array, cheaper than an object: id, name, categoryId, status. */
 export type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];
 
 export const petOf = ([id, name, categoryId, status]: RawPet): PetRow => ({ id, name, categoryId, status });
 
 /**
- * The form in which names are searched: upper case, because it has no letter whose form depends on its neighbours
- * (`ς` and `σ` are one `Σ`, `ß` is `SS`), and composed, so that both ways to write `é` are one.
+ * The search form of names: upper case, whose letters do not depend on their neighbours (`ς` and `σ` are both `Σ`, `ß`
+ * is `SS`), and composed, because `é` has two encodings.
  */
 export const foldName = (name: string): string => name.toUpperCase().normalize('NFC');
 

@@ -4,26 +4,26 @@ import type { Connection } from './connection.ts';
 import { noSuchProject, type DatasetHandle } from './datasets.ts';
 
 /**
- * Explicit ids up to 2^53 move the sequence on; ones beyond do not. Otherwise a single imported pet with a huge id
- * would give every later one an id that JavaScript clients can't read exactly, or leave none to assign.
+ * Explicit ids up to 2^53 advance the sequence; larger ones do not. A single import with a huge id would otherwise push
+ * later ids beyond what JavaScript clients read exactly, or leave none.
  */
 const PUSHING_ID_MAX = 2n ** 53n;
 
-/** The ids that datasets assign: from 1, only ever growing, never used again after a removal. Lives for one transaction. */
+/** Assigns ids per dataset: from 1, increasing, never reused after a removal. Lives for one transaction. */
 export interface PetSequence {
-  /** The id to try first. @throws VivariumError `conflict` when there is none left. */
+  /** The id to try first. @throws VivariumError `conflict` when none is left. */
   next(handle: DatasetHandle): bigint;
-  /** The first id found free above `taken`. @throws VivariumError `conflict` when there is none. */
+  /** The first free id above `taken`. @throws VivariumError `conflict` when none is left. */
   freeAfter(handle: DatasetHandle, taken: bigint): bigint;
-  /** An id was assigned. */
+  /** Records an assigned id. */
   assigned(handle: DatasetHandle, id: bigint): void;
-  /** A pet came with an id of its own. */
+  /** Records a pet's explicit id. */
   pushed(handle: DatasetHandle, id: bigint): void;
-  /** Where the sequence stands, to come back to it with `assigned` when what followed was undone. */
+  /** The current position, to restore with `assigned` after a rollback. */
   last(handle: DatasetHandle): bigint;
-  /** Forgets everything; at the beginning of a transaction. */
+  /** Resets at the beginning of a transaction. */
   begin(): void;
-  /** Writes what has changed; at the end of the transaction. */
+  /** Persists changes at the end of the transaction. */
   store(): void;
 }
 
@@ -58,8 +58,8 @@ export function createPetSequence({ sqlite }: Connection): PetSequence {
   }
 
   /**
-   * Ids above the sequence are taken only where explicit ones lie beyond 2^53, perhaps a million in a row. Doubling
-   * steps find a free one in few probes, halving the last step finds the end of the row: logarithmic instead of linear.
+   * Ids above the sequence are taken only when explicit ones lie beyond 2^53, perhaps a million in a row. Doubling
+   * steps and then a binary search find a free id in logarithmic time.
    */
   function freeAfter(handle: DatasetHandle, taken: bigint): bigint {
     let low = taken;
@@ -70,7 +70,7 @@ export function createPetSequence({ sqlite }: Connection): PetSequence {
       low = high;
       step *= 2n;
     }
-    // The steps left int64. Only here the ids are walked: those between `taken` and the highest of all.
+    // The steps exceeded int64. Only then walk the ids between `taken` and the highest.
     const gap = firstGap.get(handle.id, taken, INT64_MAX);
     if (gap === undefined) throw exhausted(handle);
     return gap;
@@ -112,7 +112,7 @@ export function createPetSequence({ sqlite }: Connection): PetSequence {
 function exhausted({ dataset }: DatasetHandle): VivariumError {
   return new VivariumError(
     'conflict',
-    `No id is left to assign in ${dataset.environment} of project ${dataset.projectId}: ids only grow, and the last ` +
+    `No id is left to assign in ${dataset.environment} of project ${dataset.projectId}: ids only increase, and the last ` +
       `one was ${INT64_MAX}, the highest. Give the pet an id of its own, or use another project.`,
   );
 }

@@ -5,32 +5,32 @@ import type { Connection } from './connection.ts';
 import type { DatasetHandle } from './datasets.ts';
 import { SORTED_COLUMNS, type SortedBy } from './pet-walk.ts';
 
-/** Pets that are entered in one turn: about 5 ms. */
+/** Pets indexed per turn: about 5 ms. */
 const STEP_PETS = 1_000;
 
-/** Indexes at once, each of one dataset; with 1,000,000 pets one takes about 60 MB of memory. */
+/** Maximum indexes, each of one dataset; for 1,000,000 pets one takes about 60 MB of memory. */
 const SORTED_MAX = 4;
 
-/** How long one is kept after it was used, in real time. */
+/** How long an unused index is kept, in real time. */
 const IDLE_MS_MAX = 5 * 60_000;
 
-/** An index of one dataset's pets, in memory. */
+/** An in-memory index of one dataset's pets. */
 interface Sorted {
   key: string;
   table: string;
-  /** The id after which pets may be missing still; null when all are entered. */
+  /** Pets after this id may still be missing; null when the index is complete. */
   enteredTo: bigint | null;
   users: number;
   idle: Timer | null;
 }
 
 /**
- * Indexes by name and category, made when a list wants one and dropped when none has for a while. They are temporary
- * tables, in memory, which triggers keep true from the moment they are made: so they cost nothing on disk, and nothing at
- * all while nobody looks. Kept in the file instead, each would make adding pets five times as slow.
+ * Indexes by name and category, built for a list and dropped when unused. They are temporary tables in memory, kept up
+ * to date by triggers: no cost on disk, none without such lists. Permanent ones would make adding pets five times as
+ * slow.
  */
 export interface SortedPets {
-  /** Has `work` use the table that is sorted so; entering the pets goes in turns, about 5 s for 1,000,000. */
+  /** Runs `work` with the table in that sort order; building it takes about 5 s for 1,000,000 pets, in turns. */
   use<Result>(
     handle: DatasetHandle,
     by: SortedBy,
@@ -51,7 +51,7 @@ export function createSortedPets(connection: Connection, clock: Pick<Clock, 'rea
     return { key: keyOf(handle, by), table, enteredTo: INT64_MIN, users: 0, idle: null };
   });
 
-  /** Enters some more. Rows that a trigger was faster with are there already. */
+  /** Adds the next rows. Triggers may have added some already. */
   const enter = guarded((sorted: Sorted, handle: DatasetHandle, by: SortedBy): void => {
     const from = sorted.enteredTo;
     if (from === null) return;
@@ -73,7 +73,7 @@ export function createSortedPets(connection: Connection, clock: Pick<Clock, 'rea
 
   function drop({ key, table }: Sorted): void {
     kept.delete(key);
-    // Its triggers go with the table that they fill, not with the one that they watch.
+    // Dropping a table does not drop the triggers that fill it.
     if (sqlite.open)
       sqlite.exec(`${TRIGGERS.map((kind) => `DROP TRIGGER ${table}_${kind};`).join(' ')} DROP TABLE ${table};`);
   }

@@ -3,10 +3,10 @@ import { LruMap } from '../base/lru.ts';
 import { INT64_MAX, INT64_MIN, isInt64Text, type PetSort, type PetStatus } from '../contract/values.ts';
 import { foldName } from './pet-row.ts';
 
-/** Rows that are looked at in one go: about 1 ms, and 4 ms where their names have to be fetched from the table. */
+/** Rows inspected per step: about 1 ms, or 4 ms when names must be read from the table. */
 export const STRETCH_ROWS = 4_000;
 
-/** Which pets of a dataset, in which order. */
+/** Selects a dataset's pets and their order. */
 export interface Wanted {
   dataset: number;
   /** Only pets of this status; null for all. */
@@ -17,34 +17,34 @@ export interface Wanted {
   descending: boolean;
 }
 
-/** Where a row stands in a sort: the values of the sort's columns. */
+/** A row's position in a sort: the values of the sort's columns. */
 export type SortKey = readonly (bigint | string | Buffer)[];
 
 /**
- * Goes over a dataset's rows in the order of a sort, a stretch of `STRETCH_ROWS` at a time. A stretch is named by the key
- * of its first row. What is not wanted lies in stretches too, and is passed over.
+ * Walks a dataset's rows in sort order, in stretches of `STRETCH_ROWS`. The key of its first row identifies a stretch.
+ * Stretches include rows that do not match, which are skipped.
  */
 export interface Walk {
-  /** The stretch that a walk begins with. */
+  /** The first stretch of a walk. */
   readonly start: SortKey;
-  /** Whether everything that is walked over is wanted, so that a stretch holds as many as it is long. */
+  /** Whether all walked rows match, which makes a stretch's length its count. */
   readonly everything: boolean;
-  /** The stretch after this one; null when this one is the last. */
+  /** The next stretch; null after the last. */
   next(stretch: SortKey): SortKey | null;
-  /** How many pets of a stretch are wanted; with `before`, only those that stand before that key. */
+  /** The number of matching pets in a stretch; with `before`, only those ahead of that key. */
   count(stretch: SortKey, before?: SortKey): number;
-  /** Ids of the wanted pets of a stretch, in order. */
+  /** Ids of the matching pets of a stretch, in order. */
   ids(stretch: SortKey, skip: number, limit: number): bigint[];
-  /** Where a pet stands; null when there is none of that id, or it is not wanted. */
+  /** The key of a pet; null when it does not exist or does not match. */
   keyOf(id: bigint): SortKey | null;
-  /** Whether `key` comes after `other`, or is the same. */
+  /** Whether `key` is at or after `other`. */
   isFrom(key: SortKey, other: SortKey): boolean;
 }
 
-/** Sorts that have a table of their own while they are used; see `pet-sorted.ts`. */
+/** Sorts with a temporary table of their own; see `pet-sorted.ts`. */
 export type SortedBy = 'name' | 'categoryId';
 
-/** The columns of such a table: what is sorted by, the id, and what filters and searches read. */
+/** The columns of such a table: the sort key, the id, and what filters and searches read. */
 export const SORTED_COLUMNS: Record<SortedBy, readonly [string, ...string[]]> = {
   name: ['folded_name', 'id', 'status'],
   categoryId: ['category_id', 'id', 'status', 'folded_name'],
@@ -52,9 +52,9 @@ export const SORTED_COLUMNS: Record<SortedBy, readonly [string, ...string[]]> = 
 
 interface Sorting {
   columns: readonly string[];
-  /** Where its rows lie in its order; indexes are named, because without statistics SQLite prefers the primary key. */
+  /** The table or index in sort order, named because SQLite without statistics prefers the primary key. */
   from: (table: string) => string;
-  /** Before and after every row. No text is higher than a blob. */
+  /** Sentinels before and after every row. A blob sorts after any text. */
   ends: readonly [SortKey, SortKey];
 }
 
@@ -64,7 +64,7 @@ const BY_ID: Sorting = {
   ends: [[INT64_MIN], [INT64_MAX]],
 };
 
-/** Pets of one status lie together, by id, in the index of statuses: they are walked over alone. */
+/** The status index keeps pets of one status together, by id, for walking them alone. */
 const BY_ID_OF_STATUS: Sorting = {
   ...BY_ID,
   from: () => 'pets INDEXED BY pets_by_status WHERE dataset_id = :dataset AND status = :status',
@@ -103,10 +103,10 @@ interface Statements {
   keyOf: Statement<[Parameters], SortKey>;
 }
 
-/** Kinds of walks whose statements are kept. */
+/** Maximum cached kinds of walks, with their statements. */
 const KINDS_KEPT = 64;
 
-/** Makes walks. `table` is where the pets are sorted by name or category, when that is wanted. */
+/** Creates walks. `table` holds the pets sorted by name or category, if needed. */
 export function createPetWalks(sqlite: Database): (wanted: Wanted, table?: string) => Walk {
   const kinds = new LruMap<Statements>(KINDS_KEPT);
 
@@ -148,10 +148,10 @@ export function createPetWalks(sqlite: Database): (wanted: Wanted, table?: strin
   };
 }
 
-/** How pets are walked over and looked at. */
+/** The SQL of a walk. */
 interface Kind {
   sorting: Sorting;
-  /** The condition that each row is looked at for. */
+  /** The filter on each row. */
   filter: string;
   /** The columns that the filter reads. */
   reads: readonly string[];
@@ -164,7 +164,7 @@ function kindOf({ status, search, sort }: Wanted): Kind {
   const searched = searching ? ['(instr(folded_name, :text) > 0 OR id = :id)'] : [];
   const name = searching ? ['folded_name'] : [];
   const byId = sort === 'id' || sort === 'status';
-  // A search reads names, which the table has at hand and the index of statuses has not.
+  // A search reads names, which the table contains and the status index does not.
   if (status !== null && byId && !searching) {
     return { sorting: BY_ID_OF_STATUS, filter: EVERYTHING, reads: [] };
   }
@@ -184,7 +184,7 @@ function prepare(sqlite: Database, { sorting, filter, reads }: Kind, source: str
   const before = row(columns.map((_, number) => `:before${number}`));
   const order = columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', ');
   const from = `FROM ${source} AND ${row(columns)} ${descending ? '<=' : '>='} ${key} ORDER BY ${order}`;
-  // Only what is used, so that an index which has it all is not left for the table.
+  // Only the needed columns, which lets SQLite stay within a covering index.
   const used = [...new Set([...columns, ...reads])].join(', ');
   const stretch = `(SELECT ${used} ${from} LIMIT ${STRETCH_ROWS})`;
   return {
@@ -214,7 +214,7 @@ function prepare(sqlite: Database, { sorting, filter, reads }: Kind, source: str
   };
 }
 
-/** As SQLite compares the columns' values: integers as such, texts by the bytes of their UTF-8. */
+/** Compares as SQLite does: integers by value, texts by their UTF-8 bytes. */
 function compareKeys(key: SortKey, other: SortKey): number {
   for (const [index, value] of key.entries()) {
     const compared = compareValues(value, other[index] ?? value);

@@ -8,21 +8,18 @@ import type { DatasetHandle, Datasets } from './datasets.ts';
 import { foldName, takenMessage, type NewPetRow, type PetRow } from './pet-row.ts';
 import { createPetSequence } from './pet-sequence.ts';
 
-/**
- * Pets that one statement inserts in bulk. A statement's fixed cost is most of an insert; with twenty in one it
- * halves, with more it hardly falls further.
- */
+/** Pets per statement of a bulk insert. Twenty halve the cost, which is mostly fixed; more gain little. */
 export const CHUNK_PETS = 20;
 
 type Parameter = number | bigint | string;
 
-/** Puts new pets into datasets. Both ways of inserting run inside `write` only. */
+/** Inserts new pets. Both ways of inserting must run inside `write`. */
 export interface PetWriter {
-  /** One transaction: what `work` inserts is durable when this returns. */
+  /** One transaction, durable when this returns. */
   write<Result>(work: () => Result): Result;
-  /** @throws VivariumError `conflict` when the id is taken or none is left; `not_found` when the project is gone. */
+  /** @throws VivariumError `conflict` when the id exists or none is left; `not_found` for a removed project. */
   insert(handle: DatasetHandle, pet: NewPetRow): PetRow;
-  /** At most `CHUNK_PETS`; for each, in order, null when it was taken, or why not. */
+  /** At most `CHUNK_PETS`; returns, for each in order, null or the reason for its rejection. */
   insertChunk(handle: DatasetHandle, pets: readonly NewPetRow[]): (string | null)[];
 }
 
@@ -36,7 +33,7 @@ export function createPetWriter(connection: Connection): PetWriter {
   );
   const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
 
-  /** Whether the id was free, and the pet is there now. */
+  /** Returns whether the id was free and the pet was inserted. */
   function place(handle: DatasetHandle, id: bigint, { name, categoryId, status }: NewPetRow): boolean {
     return insertFree.run(handle.id, id, name, categoryId, status, foldName(name)).changes === 1;
   }
@@ -61,7 +58,7 @@ export function createPetWriter(connection: Connection): PetWriter {
     return { id, name, categoryId, status };
   }
 
-  /** All in one statement, which fails as a whole when one of them can't be inserted. */
+  /** One statement for all of them, which fails as a whole when one cannot be inserted. */
   function insertTogether(handle: DatasetHandle, pets: readonly NewPetRow[]): boolean {
     const before = sequence.last(handle);
     const parameters: Parameter[] = [];
@@ -108,12 +105,12 @@ export function createPetWriter(connection: Connection): PetWriter {
   };
 }
 
-/** An error that says something of one pet, while the transaction can go on. */
+/** An error about a single pet, after which the transaction can continue. */
 function isOfOnePet(error: unknown): error is Error {
   return error instanceof VivariumError || codeOf(error)?.startsWith('SQLITE_CONSTRAINT') === true;
 }
 
-/** Pets of one transaction: some 10 ms, after which others have their turn. */
+/** Pets per transaction, some 10 ms, to let other work run. */
 const BATCH_PETS = 50 * CHUNK_PETS;
 
 interface Insertion {
@@ -121,15 +118,14 @@ interface Insertion {
   datasets: Datasets;
   dataset: Dataset;
   pets: Iterable<NewPetRow>;
-  /** Ends it between two transactions. */
+  /** Ends the import between two transactions. */
   signal: AbortSignal | undefined;
 }
 
 /**
- * Inserts any number of pets, in transactions of bounded size with other work in between.
- * @returns for each pet, in order, null when it was taken, or why not.
- * @throws (rejects) VivariumError when the whole can't go on (`unavailable`, `not_found`), or what `signal` says; what was
- *   stored until then stays.
+ * Inserts any number of pets in transactions of bounded size, with other work in between. @returns for each pet, in
+ * order, null or the reason for its rejection. @throws (rejects) VivariumError when the import cannot continue
+ * (`unavailable`, `not_found`), or the abort reason of `signal`; committed pets stay.
  */
 export async function insertMany(insertion: Insertion): Promise<(string | null)[]> {
   const { writer, datasets, dataset, pets, signal } = insertion;

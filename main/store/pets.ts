@@ -11,9 +11,9 @@ import { foldName, noSuchPet, petOf, type NewPetRow, type PetPatch, type PetRow,
 
 import { createSortedPets } from './pet-sorted.ts';
 
-/** The pets of all datasets. Everything throws VivariumError `not_found` when there is no such project. */
+/** The pets of all datasets. Every method throws VivariumError `not_found` for an unknown project. */
 export interface Pets {
-  /** A page by id, ascending. Its cost depends on `limit`, not on how many pets there are. */
+  /** A page by id, ascending. Its cost depends on `limit`, not on the number of pets. */
   page(
     dataset: Dataset,
     query: { status: PetStatus | null; limit: number; after: bigint | null },
@@ -21,32 +21,32 @@ export interface Pets {
   get(dataset: Dataset, id: bigint): PetRow | null;
   /** Adds a pet with the next id. Resolves once it is durable; see `pet-queue.ts`. */
   add(dataset: Dataset, pet: Omit<PetRow, 'id'>): Promise<PetRow>;
-  /** @throws VivariumError `conflict` when the id is taken. */
+  /** @throws VivariumError `conflict` when the id exists. */
   insert(dataset: Dataset, pet: NewPetRow): PetRow;
-  /** Any number; for each, in order, null when it was taken, or why not; see `pet-import.ts`. */
+  /** Any number; returns, for each in order, null or the reason for its rejection. */
   insertMany(dataset: Dataset, pets: Iterable<NewPetRow>, signal?: AbortSignal): Promise<(string | null)[]>;
   /** @throws VivariumError `not_found`. */
   update(dataset: Dataset, id: bigint, patch: PetPatch): PetRow;
   /** @throws VivariumError `not_found`. */
   remove(dataset: Dataset, id: bigint): PetRow;
-  /** Removes pets from the lowest id on, at most `limit`, in turns; resolves with how many. */
+  /** Removes at most `limit` pets, lowest ids first, in turns; resolves to their number. */
   clear(dataset: Dataset, limit: number, signal?: AbortSignal): Promise<number>;
-  /** A page of any order, filter and search, from any position; long ways are gone in turns. See `pet-listing.ts`. */
+  /** A page of any order, filter and search, from any position; long walks run in turns. See `pet-listing.ts`. */
   list(dataset: Dataset, query: PetQuery, signal?: AbortSignal): Promise<PetPage>;
-  /** How many pets a dataset has, of one status or of all. */
+  /** The number of pets in a dataset, of one status or of all. */
   count(dataset: Dataset, status: PetStatus | null): number;
-  /** How many there are in all datasets. */
+  /** The number of pets in all datasets. */
   total(): number;
-  /** A number that is another one after every committed change of the dataset; 0 when it does not exist. */
+  /** Differs after every committed change to the dataset; 0 when it does not exist. */
   revision(dataset: Dataset): number;
-  /** Calls `listener` after every committed change. Returns the function that ends it. */
+  /** Calls `listener` after every committed change. Returns its unsubscribe function. */
   onChanged(listener: (dataset: Dataset) => void): () => void;
 }
 
 export const PAGE_SQL =
   'SELECT id, name, category_id, status FROM pets WHERE dataset_id = ? AND id >= ? ORDER BY id LIMIT ?';
 
-/** The index is named, because without statistics SQLite prefers the primary key and would walk over the other statuses. */
+/** The index is named, because SQLite without statistics prefers the primary key and would walk other statuses. */
 export const PAGE_OF_STATUS_SQL = `SELECT id, name, category_id, status FROM pets INDEXED BY pets_by_status
    WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
 
@@ -112,7 +112,7 @@ export function createPets(
   const pageOf = guarded<Parameters<Pets['page']>, ReturnType<Pets['page']>>((dataset, { status, limit, after }) => {
     const handle = resolve(dataset);
     if (after === INT64_MAX) return { pets: [], more: false };
-    // One more than asked for: it is there exactly when there is a next page.
+    // One more than requested: it exists exactly when there is a next page.
     const pets = readPage(handle, status, after === null ? INT64_MIN : after + 1n, limit + 1);
     const more = pets.length > limit;
     if (more) pets.pop();
@@ -156,7 +156,7 @@ export function createPets(
   };
 }
 
-/** Pets of one transaction: some 10 ms, after which others have their turn. */
+/** Pets per transaction, some 10 ms, to let other work run. */
 const BATCH_PETS = 1_000;
 
 export function createPetClearing({ sqlite, transactional }: Connection, datasets: Datasets) {
@@ -165,7 +165,10 @@ export function createPetClearing({ sqlite, transactional }: Connection, dataset
   );
   const removeSome = transactional((id: number, limit: number): number => remove.run(id, id, limit).changes);
 
-  /** Removes `limit` pets of a dataset at most, in transactions of bounded size; how many. One that is aborted leaves the rest. */
+  /**
+   * Removes at most `limit` pets of a dataset in transactions of bounded size; resolves to their number. Aborting keeps
+   * the rest.
+   */
   return async (dataset: Dataset, limit: number, signal?: AbortSignal): Promise<number> => {
     let removed = 0;
     while (removed < limit) {

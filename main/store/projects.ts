@@ -11,10 +11,10 @@ export interface ProjectRow {
   /** Unique among all projects. */
   slug: string;
   plan: Plan;
-  /** Set with Enterprise only; the other plans have their own. */
+  /** Set with Enterprise only; the other plans have fixed limits. */
   limits: PlanLimits | null;
   target: TargetSetting;
-  /** The hostname that base addresses are shown with; null is the platform's own. */
+  /** The hostname displayed in base addresses; null selects the platform's own. */
   primary: string | null;
   redirects: Project['redirects'];
   createdAtMs: EpochMs;
@@ -27,11 +27,11 @@ export interface Projects {
   list(): ProjectRow[];
   get(id: string): ProjectRow | null;
   getBySlug(slug: string): ProjectRow | null;
-  /** With its two empty datasets. @throws VivariumError `conflict` when the id or the slug is taken. */
+  /** Also creates its two empty datasets. @throws VivariumError `conflict` when the id or the slug exists. */
   insert(row: ProjectRow): void;
-  /** @throws VivariumError `not_found`; `conflict` when the new slug is taken. */
+  /** @throws VivariumError `not_found`; `conflict` when the new slug exists. */
   update(id: string, patch: ProjectPatch): ProjectRow;
-  /** With its keys, deploys, pets, orders and rate counters; null when there is none. */
+  /** Removes it with its keys, deploys, pets, orders and rate counters; null when it does not exist. */
   remove(id: string): ProjectRow | null;
   count(): number;
 }
@@ -52,7 +52,7 @@ interface Stored {
 const COLUMNS = `id, name, slug, plan, limit_per_minute AS limitPerMinute, limit_per_day AS limitPerDay, target,
   primary_hostname AS "primary", redirects, created_at_ms AS createdAtMs`;
 
-/** `onRemoved` is told after the commit; what was in the datasets is still to be purged then. */
+/** Calls `onRemoved` after the commit, to purge the rows of its datasets. */
 export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void): Projects {
   const { sqlite, guarded, transactional } = connection;
   const all = sqlite.prepare<[], Stored>(`SELECT ${COLUMNS} FROM projects ORDER BY created_at_ms DESC, position DESC`);
@@ -105,7 +105,7 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
   };
 }
 
-/** A property that is there but undefined stays as it was. */
+/** An undefined property is unchanged, like a missing one. */
 function definedOf(patch: ProjectPatch): ProjectPatch {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }

@@ -6,32 +6,32 @@ import type { Serials } from './zones.ts';
 
 /** One version of a record. */
 export interface VersionRow {
-  /** Never given twice. */
+  /** Never reused. */
   key: number;
-  /** The record's; its versions share it. */
+  /** The record's id, shared by its versions. */
   id: string;
   zone: string;
   /** Absolute, lower case, A-labels, no trailing dot. */
   name: string;
   type: string;
   ttlSeconds: number;
-  /** As in a zone file, names absolute: what is stored loses nothing. */
+  /** In zone-file notation with absolute names, which is lossless. */
   value: string;
-  /** When it becomes, or became, visible; for people. */
+  /** When it becomes, or became, visible; for display. */
   visibleAtMs: EpochMs;
-  /** While the beginning is on its way; null when it is visible already. */
+  /** Set while the beginning propagates; null once visible. */
   visibleFromMs: EpochMs | null;
-  /** While the end is on its way; null for what the owner last wanted. */
+  /** Set while the end propagates; null for the final version. */
   visibleUntilMs: EpochMs | null;
 }
 
 export interface VersionChanges {
   begun: readonly Omit<VersionRow, 'key'>[];
-  /** Versions whose visibility has changed. */
+  /** Versions with a changed visibility. */
   moved: readonly Pick<VersionRow, 'key' | 'visibleAtMs' | 'visibleFromMs' | 'visibleUntilMs'>[];
   /** Keys of versions that are over. */
   ended: readonly number[];
-  /** The zone whose answers are others with this; null when all of it is on its way still. */
+  /** The zone with changed answers; null while the whole change is pending. */
   visibleIn: string | null;
 }
 
@@ -41,13 +41,13 @@ export interface Owner {
   name: string;
 }
 
-/** Current records are those that the owner last wanted, whether they are visible yet or not. */
+/** Current records are the final ones, visible or not yet. */
 export interface Records {
-  /** A zone's current records: those of its apex, then the others by name; each by type and age. */
+  /** A zone's current records: those of its apex, then by name; within a name by type and age. */
   list(zone: string): VersionRow[];
   /** The current records at one name, by type and age. */
   at(zone: string, name: string): VersionRow[];
-  /** The current record of that id. */
+  /** The current record with that id. */
   get(id: string): VersionRow | null;
   /** One current record of each type at a name. */
   typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
@@ -57,19 +57,19 @@ export interface Records {
   versions(zone: string): VersionRow[];
   /** All versions at a name, oldest first. */
   versionsAt(zone: string, name: string): VersionRow[];
-  /** All of it is stored, or nothing; the serial with it. @throws VivariumError `not_found` without the zone. */
+  /** Stores all changes or none, with the new serial. @throws VivariumError `not_found` for an unknown zone. */
   apply(changes: VersionChanges): void;
-  /** Current records of all zones, and versions of all zones. */
+  /** The number of current records, and of versions, over all zones. */
   count(): { current: number; versions: number };
-  /** RRsets of all zones that are not yet as their owner wants them. */
+  /** The number of RRsets with a pending change, over all zones. */
   propagating(): number;
   /** The next moment at which a version begins or ends. */
   nextChangeMs(): EpochMs | null;
-  /** Where a version begins or ends that has not been settled, by `nowMs`: up to about so many. */
+  /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): Owner[];
-  /** Makes permanent what is visible there by now and deletes what is over; the zones get a later serial. */
+  /** Persists what has become visible there and deletes what is over; the zones get a new serial. */
   settle(owners: readonly Owner[], nowMs: EpochMs): void;
-  /** For a clock that went back to `nowMs`: what is on its way comes by so much sooner. */
+  /** After the clock went back to `nowMs`: moves pending changes back by as much. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
 
@@ -77,7 +77,7 @@ const SELECT = `SELECT key, id, zone, name, type, ttl AS ttlSeconds, value, visi
   visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs FROM records`;
 
 export function createRecords({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Records {
-  // The apex's own stand first, by `at`.
+  // The apex's own records come first, through `at`.
   const below = sqlite.prepare<[{ zone: string }], VersionRow>(
     `${SELECT} WHERE zone = :zone AND name <> :zone AND visible_until_ms IS NULL ORDER BY name, type, key`,
   );
@@ -147,7 +147,7 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     versions: guarded((zone: string) => versions.all(zone)),
     versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),
     apply: transactional((changes: VersionChanges) => {
-      // Before the new ones, because a record has one version without an end.
+      // Removals precede insertions, because a record has at most one version without an end.
       for (const key of changes.ended) end.run(key);
       for (const version of changes.moved) move.run(version);
       for (const version of changes.begun) insertInto(insert, version);

@@ -4,8 +4,8 @@ import { shellWord } from '../base/shell.ts';
 import { BACKUP_FOLDER, type BackupFile } from './backups.ts';
 
 /**
- * The commands that put a backup in the place of a database, for a person to paste. The old files are moved, not
- * deleted; `-wal` and `-shm` have to go with the database, because SQLite would apply them to whatever has its name.
+ * Commands that restore a backup over a database, for the user to paste. They move the old files instead of deleting
+ * them, including `-wal` and `-shm`, which SQLite would apply to any database of that name.
  */
 export function restoreSteps(file: string, backup: BackupFile): string {
   return ['To restore it, stop Vivarium and run:', ...restoreCommands(file, backup).map((line) => `  ${line}`)].join(
@@ -13,24 +13,24 @@ export function restoreSteps(file: string, backup: BackupFile): string {
   );
 }
 
-/** The same without words. */
+/** The same commands, unquoted. */
 export const restoreCommands = (file: string, backup: Pick<BackupFile, 'path'>): string[] => [
   ...moveAsideCommands(file),
   copyCommand(backup.path, file),
 ];
 
-/** The commands that clear the place for a new, empty database. */
+/** The commands that make room for a new, empty database. */
 export function beginAnewSteps(file: string): string {
   const commands = moveAsideCommands(file);
-  return ['To begin anew, stop Vivarium and run:', ...commands.map((command) => `  ${command}`)].join('\n');
+  return ['To start over, stop Vivarium and run:', ...commands.map((command) => `  ${command}`)].join('\n');
 }
 
-/** More folders than this of damaged databases, and the last one is named again. */
+/** Maximum folders for damaged databases; after that the last name is reused. */
 const ASIDE_FOLDERS_MAX = 1_000;
 
 /**
- * A folder that does not exist yet, so that what an earlier restoration moved there stays. It is among the backups,
- * because a data folder without a database may hold only what Vivarium puts there.
+ * A new folder, to keep files of earlier restorations. It is inside the backups, because a data folder without a
+ * database may contain only Vivarium's own files.
  */
 function asideFolder(file: string): string {
   const stem = join(dirname(file), BACKUP_FOLDER, 'set-aside');

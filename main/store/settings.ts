@@ -2,9 +2,9 @@ import type { ClockSetting } from '../base/clock.ts';
 import type { Connection } from './connection.ts';
 
 export interface Settings {
-  /** Everything that was ever set, by name. */
+  /** All stored settings, by name. */
   get(): Record<string, unknown>;
-  /** `value` is anything that JSON can hold. */
+  /** `value` is anything that JSON can represent. */
   set(name: string, value: unknown): void;
 }
 
@@ -19,9 +19,9 @@ export function createSettings({ sqlite, guarded }: Connection): Settings {
   };
 }
 
-/** What the app's clock continues from after a restart. */
+/** The state from which the app's clock continues after a restart. */
 export interface ClockSettings {
-  /** Null when the clock was never adjusted. */
+  /** Null when the clock was never moved. */
   get(): ClockSetting | null;
   set(setting: ClockSetting): void;
 }

@@ -14,7 +14,7 @@ import { createProjects, type Projects } from './projects.ts';
 import { createRecords, type Records } from './records.ts';
 import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
 
-/** Everything that Vivarium keeps. What a method has returned, or a promise has resolved with, survives a power failure. */
+/** Vivarium's storage. Results of returned methods and resolved promises survive a power failure. */
 export interface Store {
   projects: Projects;
   deploys: Deploys;
@@ -28,11 +28,11 @@ export interface Store {
   settings: Settings;
   limits: Limits;
   clock: ClockSettings;
-  /** What is not as it should be, in sentences; grows while the store is open. */
+  /** Problems, in sentences; grows while the store is open. */
   warnings: string[];
   /** Paths of the backups, newest first. */
   backupFiles(): string[];
-  /** Stores what waits, moves the write-ahead log into the file, and closes it. Idempotent. */
+  /** Commits queued writes, checkpoints the write-ahead log, and closes the file. Idempotent. */
   close(): void;
 }
 
@@ -41,8 +41,8 @@ export interface StoreOptions extends DatabaseOptions {
 }
 
 /**
- * Opens the store in `file` (made when it is not there; its folder must exist), or an ephemeral one in `:memory:`.
- * @throws VivariumError as `openDatabase`.
+ * Opens or creates the store in `file` (its folder must exist), or an ephemeral one in `:memory:`. @throws
+ * VivariumError as `openDatabase`.
  */
 export function openStore(options: StoreOptions): Store {
   const { clock, log } = options;
@@ -86,7 +86,7 @@ function closeDatabase({ connection, file }: OpenDatabase, log: Log): void {
   try {
     if (file !== null) connection.sqlite.pragma('wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // The log stays beside the file, and the next start reads it from there.
+    // The log stays beside the file; the next start reads it.
     log.warn('The write-ahead log could not be moved into the database', { file, error: connection.explain(error) });
   }
   connection.sqlite.close();

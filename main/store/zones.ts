@@ -12,9 +12,9 @@ export interface ZoneRow {
 
 /** A stored zone. */
 export interface StoredZone extends ZoneRow {
-  /** How many records its owner wants in it. */
+  /** The number of its current records. */
   records: number;
-  /** Its SOA's. */
+  /** The serial of its SOA. */
   serial: number;
 }
 
@@ -22,9 +22,9 @@ export interface Zones {
   /** By name. */
   list(): StoredZone[];
   get(name: string): StoredZone | null;
-  /** @throws VivariumError `conflict` when there is one of that name. */
+  /** @throws VivariumError `conflict` when the name exists. */
   insert(row: ZoneRow): void;
-  /** Removes the zone with its records; null when there is none. */
+  /** Removes the zone with its records; null when it does not exist. */
   remove(name: string): StoredZone | null;
   count(): number;
 }
@@ -68,16 +68,16 @@ export function createZones({ sqlite, guarded, transactional }: Connection, seri
   };
 }
 
-/** Serials of zones; see the schema for where they come from. */
+/** Serials of zones; migration 004 describes their order. */
 export interface Serials {
-  /** One later than every serial given before; to be called within the transaction that changes the zone. */
+  /** The successor of all earlier serials; call it within the transaction that changes the zone. */
   next(): number;
-  /** The platform zone's serial: the one it had with the same contents, else the next. */
+  /** The platform zone's serial: unchanged for the same contents, else the next. */
   ofPlatform(contentsDigest: string): number;
 }
 
 export function createSerials({ sqlite, guarded, transactional }: Connection): Serials {
-  // RFC 1982 §3.1: after the largest number of 32 bits comes a small one again; 0 is left out, as some servers read it as none.
+  // RFC 1982 §3.1: serials wrap at 32 bits; skips 0, which some servers take for none.
   const advance = sqlite.prepare<[], number>('UPDATE serials SET last = last % 4294967295 + 1 RETURNING last').pluck();
   const platform = sqlite.prepare<[], { serial: number; contents: string }>(
     'SELECT platform AS serial, platform_contents AS contents FROM serials',

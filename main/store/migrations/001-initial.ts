@@ -1,9 +1,9 @@
 /**
- * The first schema. Times are epoch milliseconds. A published migration is never edited: the next change is a new file.
+ * The first schema. Times are epoch milliseconds. Never edit a published migration: add a new file.
  *
- * `position` is the order of insertion: it settles "newest first" when the app's clock stood still or went back.
- * A dataset whose project is gone has no `project_id`; what is left in it is purged in small steps (`purge.ts`).
- * Orders name their pet without a foreign key: an order stays when its pet is removed.
+ * `position` is the insertion order, which decides "newest first" when the app's clock was frozen or moved back. A
+ * removed project's dataset has no `project_id`; its rows are purged in small steps. Orders reference their pet without
+ * a foreign key: an order outlives its pet.
  */
 export const INITIAL_SCHEMA = `
 CREATE TABLE projects (

@@ -1,10 +1,10 @@
 /**
- * Zones and their records. Names are in the form of DNS: absolute, lower case, A-labels, without the trailing dot.
+ * Zones and their records. Names are absolute DNS names: lower case, A-labels, without the trailing dot.
  *
  * A row of `records` is one version of a record; versions of one record share its `id`, and the one without an end is
- * what the zone's owner last wanted. `visible_from_ms` is set while the beginning is on its way through propagation,
- * `visible_until_ms` while the end is; a version that is over is deleted. A `key` is never given twice, because parsed
- * records are kept by it. Triggers count each zone's versions without an end, because counting 100,000 takes 4 ms.
+ * the final one. `visible_from_ms` is set while the version's beginning propagates, `visible_until_ms` while its end
+ * does; versions that are over are deleted. A `key` is never reused, because parsed records are cached by it. Triggers
+ * count each zone's versions without an end, because counting 100,000 takes 4 ms.
  */
 export const ZONES_SCHEMA = `
 CREATE TABLE zones (

@@ -1,9 +1,9 @@
 /**
- * Custom domains and the leaves that they are served with. Hostnames are lower case, A-labels, without the trailing dot.
+ * Custom domains and their leaves. Hostnames are lower case, A-labels, without the trailing dot.
  *
- * `state_before` is what a suspended domain returns to; `checks` are those of the DNS, `certificate_checks` those of
- * issuance; `certificate` is where the certificate stands. A leaf has two pairs of dates, both of which are in `dates`:
- * the app's and those that are on the wire. Its private key is here in clear text: the file is its owner's alone.
+ * `state_before` is restored after a suspension; `checks` are those of the DNS, `certificate_checks` those of issuance;
+ * `certificate` is the state of issuance. `dates` contains both date pairs of a leaf: the app's and the wire's. The
+ * private key is in clear text, because only the file's owner can read it.
  */
 export const DOMAINS_SCHEMA = `
 CREATE TABLE domains (

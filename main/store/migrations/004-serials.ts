@@ -1,9 +1,9 @@
 /**
- * The serial of each zone's SOA (RFC 1982): another number, and a later one, after every change that can be seen.
+ * The serial of each zone's SOA (RFC 1982), which increases after every visible change.
  *
- * `last` is the latest serial that any zone was given; the next change takes the one after it, whatever its zone, so
- * that a zone which is removed and made anew goes on after its old serials without leaving a trace. `platform` is the
- * serial of the platform's own zone, which has no rows; `platform_contents` is a digest of what it had then.
+ * `last` is the latest serial of all zones; the next change of any zone takes its successor, which lets a recreated
+ * zone continue after its old serials without a row for removed zones. `platform` is the serial of the platform's own
+ * zone, which has no rows; `platform_contents` is a digest of its contents then.
  */
 export const SERIALS_SCHEMA = `
 ALTER TABLE zones ADD COLUMN serial INTEGER NOT NULL DEFAULT 1;

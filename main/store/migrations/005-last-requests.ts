@@ -1,4 +1,4 @@
-/** When each caller last asked, refused or not; null where that was before it was written down. */
+/** When each caller last sent a request, refused or not; null for requests before this migration. */
 export const LAST_REQUESTS_SCHEMA = `
 ALTER TABLE rate_counters ADD COLUMN last_request_at_ms INTEGER;
 `;

@@ -110,7 +110,7 @@ describe('a damaged database', () => {
     truncateSync(file, 10 * PAGE_BYTES);
     const { message } = faultOf(() => openFile(file));
     expect(message).toContain('There is no backup of it.');
-    expect(message).toContain('To begin anew, stop Vivarium and run:');
+    expect(message).toContain('To start over, stop Vivarium and run:');
     for (const command of commandsOf(message)) execFileSync('sh', ['-c', command]);
     expect(openFile(file).projects.list()).toEqual([]);
   });

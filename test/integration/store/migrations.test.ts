@@ -83,7 +83,7 @@ describe('migrations', () => {
     const fault = faultOf(() => openFile(file, { migrations: [...MIGRATIONS, ...more] }));
     expect(fault.code).toBe('internal_error');
     expect(fault.message).toContain(
-      `could not be brought from schema ${LATEST} to ${LATEST + more.length}; it is as it was`,
+      `could not be migrated from schema ${LATEST} to ${LATEST + more.length}; it is unchanged`,
     );
     expect(fault.message).toMatch(/a backup of it is .*backups.vivarium-v\d+-/);
     expect(contentOf(dirname(file)).get('vivarium.db')).toBe(before);
@@ -109,7 +109,7 @@ describe('a newer schema', () => {
     const fault = faultOf(() => openFile(file));
     expect(fault.code).toBe('conflict');
     expect(fault.message).toContain(
-      `${file} has schema ${LATEST + 2}, and this Vivarium knows schemas up to ${LATEST}`,
+      `${file} has schema ${LATEST + 2}, but this Vivarium supports schemas up to ${LATEST}`,
     );
     expect(fault.message).toContain('Start the newer Vivarium, use another folder with --data-dir');
     expect(fault.message).toContain(`there is no backup with schema ${LATEST} or older`);

@@ -87,7 +87,7 @@ describe('a foreign file', () => {
     const fault = faultOf(() => openFile(path));
     expect(fault.code).toBe('conflict');
     expect(fault.message).toContain(`${path} is `);
-    expect(fault.message).toContain('not a Vivarium database, so it was left as it is');
+    expect(fault.message).toContain('not a Vivarium database, so it was left unchanged');
     expect(fault.message).toContain('--data-dir');
     expect(contentOf(dirname(path))).toEqual(before);
   });
