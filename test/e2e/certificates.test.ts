@@ -115,7 +115,7 @@ describe('the root’s private key', () => {
       const opened = await openPage({ engine, path: '/certificates' });
       const { page } = opened;
       const root = page.getByRole('region', { name: 'Root' });
-      await root.getByText(/root-key\.pem, which only its owner reads/).waitFor();
+      await root.getByText(/root-key\.pem, which only its owner can read/).waitFor();
       sealer.locked = true;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByRole('alert').getByText('the keyring is locked').waitFor();

@@ -129,7 +129,7 @@ describe('records', () => {
     await form.getByLabel('Type').selectOption('CNAME');
     await form.getByLabel('Value').fill('cname.vivarium.localhost');
     await form.getByRole('button', { name: 'Add' }).click();
-    await form.getByRole('alert').getByText('A CNAME stands alone at its name').waitFor();
+    await form.getByRole('alert').getByText('A CNAME must be the only record of its name').waitFor();
     await expectSound(opened);
     await form.getByRole('button', { name: 'Store it anyway' }).click();
     await row(page, /^www CNAME/).waitFor();

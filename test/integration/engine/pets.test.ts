@@ -47,7 +47,7 @@ describe('pets.list', () => {
       const { call } = await setUp();
       await expect(call('pets.list', { after: 1, ...also })).rejects.toMatchObject({
         code: 'invalid_request',
-        issues: [{ path: 'after', message: expect.stringContaining('goes with the order of ids only') as string }],
+        issues: [{ path: 'after', message: expect.stringContaining('requires the order of ids') as string }],
       });
     },
   );
