@@ -44,8 +44,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.no-renewal-after-the-plan-returned',
     file: 'main/domains/certificate-machine.ts',
-    find: "return step({ ...standing, ...NO_SERIES });\n    case 'returned':\n      return step({ ...standing, nextAttemptAtMs: standing.renewAtMs });",
-    replace: "return step({ ...standing, ...NO_SERIES });\n    case 'returned':\n      return step(standing);",
+    find: "return step({ ...current, ...NO_SERIES });\n    case 'returned':\n      return step({ ...current, nextAttemptAtMs: current.renewAtMs });",
+    replace: "return step({ ...current, ...NO_SERIES });\n    case 'returned':\n      return step(current);",
     breaks: 'a certificate expires after its plan was lost and returned',
     tests: ['test/unit/domains/certificate-machine.test.ts'],
   },
@@ -92,7 +92,7 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.pending-after-verified',
     file: 'main/domains/hostname-machine.ts',
-    find: 'hasFoundNothing && standing.verifiedAtMs === null',
+    find: 'hasFoundNothing && current.verifiedAtMs === null',
     replace: 'hasFoundNothing',
     breaks: 'a domain whose record was removed is pending again',
     tests: ['test/unit/domains/hostname-machine.test.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CertificateStanding, NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import { type IssuanceState, NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
 import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
 import { afterClockWentBack } from '../../../main/domains/suspend.ts';
 
@@ -51,7 +51,7 @@ describe('a domain after the clock went back', () => {
     ['further from its renewal is from the future, and replaced now', 61 * DAY + 1, 0],
   ])('and its leaf: one that is %s', (_name, renewalMs, attemptMs) => {
     const renewAtMs = NOW + renewalMs;
-    const certificate: CertificateStanding = {
+    const certificate: IssuanceState = {
       ...NO_CERTIFICATE,
       state: 'issued',
       nextAttemptAtMs: renewAtMs,
@@ -65,7 +65,7 @@ describe('a domain after the clock went back', () => {
     ['5 minutes', 0, 5 * MINUTE],
     ['the issuance delay, where that is longer', 20 * MINUTE, 20 * MINUTE],
   ])('waits for a first certificate no longer than %s', (_name, issuanceDelayMs, waitMs) => {
-    const certificate: CertificateStanding = {
+    const certificate: IssuanceState = {
       ...NO_CERTIFICATE,
       state: 'pending',
       seriesAtMs: NOW + DAY,
