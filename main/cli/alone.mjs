@@ -1,7 +1,7 @@
 /**
- * One at a time among several starts, without a library and with nothing that has to be cleaned up: each start listens on
- * a socket of its own, which the system closes however the process ends, and names it in a file of its own. No file is
- * ever taken over, so that there is no moment in which two could do so.
+ * A lock between concurrent starts that needs no library and no cleanup: each start listens on its own socket, which
+ * the system closes however the process ends, and names it in its own file. No file is ever taken over, which rules out
+ * races between two starts.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,23 +12,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const WAITING = 'Another start is installing or building here; this one goes on when that is done…\n';
 
-/** Two that began in the same moment both withdraw, and begin again after different times. */
+/** Two simultaneous starts both withdraw and retry after different random delays. */
 const AGAIN_MS_MAX = 250;
-/** What macOS allows, which is less than what Linux does. */
+/** The limit on macOS, which is below that of Linux. */
 const SOCKET_PATH_MAX = 103;
-/** How soon a process that cannot be asked now is asked again. */
+/** Delay before retrying a process that could not be reached. */
 const ASK_AGAIN_MS = 1_000;
-/** A wait that is shorter is not worth a line. */
+/** Shorter waits print nothing. */
 const QUIET_MS = 500;
 
-/** Does `work` while no other start does any with the clone in `root`; waits for it first, and says so. */
 export async function alone(root, work) {
   const folder = join(root, 'out', '.starting');
   let notice;
   try {
     for (;;) {
       const claim = await stakeClaim(folder).catch(() => null);
-      // Nothing can be written here, by others neither; `work` says what it lacks.
+      // A read-only folder stops the other starts too; `work` reports what it needs.
       const others = claim === null ? [] : await findOthers(folder, claim.name);
       if (others.length === 0) {
         clearTimeout(notice);
@@ -66,7 +65,7 @@ async function stakeClaim(folder) {
     if (process.platform !== 'win32') rmSync(address, { force: true });
   };
   process.once('exit', withdraw);
-  // Others find the whole of it, or nothing.
+  // Renamed into place: other starts never read a partial file.
   writeFileSync(`${file}.new`, address);
   renameSync(`${file}.new`, file);
   return { name, withdraw };
@@ -78,7 +77,7 @@ function addressFor(id) {
   return path.length <= SOCKET_PATH_MAX ? path : `/tmp/vivarium-${id}`;
 }
 
-/** The processes that are at it, each with the moment of its end; files of those that have ended are removed. */
+/** The other running starts, each with a promise for its end; removes the files of ended ones. */
 async function findOthers(folder, own) {
   const names = readdirSync(folder).filter((name) => name !== own && !name.endsWith('.new'));
   const found = await Promise.all(names.map((name) => meet(join(folder, name))));

@@ -24,10 +24,10 @@ import { findProcedure, kebab } from './procedures.ts';
 import { findRunning } from './running.ts';
 import { createStyle, printable, wantsColour } from './text.ts';
 
-/** The width of a terminal that does not say. */
+/** Used when the terminal does not report its width. */
 const TERMINAL_WIDTH = 80;
 
-/** `<namespace> <procedure> [options]`: one procedure of a running Vivarium, for people. */
+/** `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text. */
 export async function ask(namespace: string, args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args;
   try {
@@ -38,7 +38,7 @@ export async function ask(namespace: string, args: readonly string[], io: Io): P
     return await askProcedure(namespace, name, rest, io);
   } catch (error) {
     const failure = failureOf(error);
-    // Whatever is wrong with the options, somebody who asked for JSON reads JSON.
+    // With --json, usage errors are JSON too.
     if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
     else io.stderr.write(`vivarium: ${printable(failure.message)}${hintOf(error, namespace, name)}\n`);
     return exitCodeOf(error);
@@ -67,7 +67,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   return EXIT_OK;
 }
 
-/** A file is given as it is, anything else as it is shown. */
+/** Writes a file result verbatim and renders any other result. */
 async function giveResult(json: string, read: Arguments, io: Io): Promise<void> {
   const content = isOn(read, 'json') ? null : fileContent(JSON.parse(json));
   const path = lastOf(read, OUTPUT_FLAG.name);
@@ -108,7 +108,7 @@ async function writeNamed(path: string, content: string | Uint8Array, io: Io): P
   }
 }
 
-/** Where to read on, when it is the command itself that is wrong. */
+/** Points to the procedure's help after a usage error. */
 function hintOf(error: unknown, namespace: string, name: string | undefined): string {
   if (!(error instanceof VivariumError) || error.code !== 'invalid_request' || name === undefined) return '';
   try {

@@ -23,7 +23,7 @@ Examples
   vivarium call events.watch
 `;
 
-/** The command `call`: everything that it prints is JSON, errors included. */
+/** The command `call`: all output is JSON, errors included. */
 export async function call(args: readonly string[], io: Io): Promise<number> {
   try {
     const read = readArguments(args, [HELP_FLAG, DATA_DIR_FLAG]);

@@ -1,6 +1,6 @@
 /**
- * The programs that the launcher runs for itself: npm, Vite, Electron's download. However the launcher ends, each of them
- * ends first, with all that it has started. Plain Node (≥ 20), as `launch.mjs`.
+ * Runs the launcher's own child programs: npm, Vite, Electron's download. However the launcher ends, each child and its
+ * descendants end first. Plain Node (≥ 20), as `launch.mjs`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -9,21 +9,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 const isWindows = process.platform === 'win32';
 const END_WITH_PARENT = new URL('end-with-parent.mjs', import.meta.url).href;
 
-/** Exit codes of programs that a signal has ended, as shells report them. */
+/** Exit codes that shells report for programs ended by a signal. */
 const STOPPED_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-/** How soon a launcher whose npm was stopped notices it. */
+/** How often the launcher checks whether npm was stopped. */
 const PARENT_CHECK_MS = 500;
 
-/** How long processes that were killed may take to go away. */
+/** How long killed processes may take to disappear. */
 const GONE_MS_MAX = 5_000;
 const GONE_CHECK_MS = 20;
 
 const running = new Set();
 
 /**
- * Runs a script in a Node of its own, until it and all that it has started have ended. Its output goes to standard error,
- * or line by line to `onLine`. `end` ends it early.
+ * Runs a script in a separate Node until it and all its descendants have ended. Output goes to standard error, or line
+ * by line to `onLine`. `end` ends it early.
  *
  * @returns {{ code: Promise<number>, end: () => void }}
  */
@@ -33,7 +33,7 @@ export function runNode(node, args, { cwd, env = process.env, onLine = null }) {
     cwd,
     env,
     stdio: ['ignore', output, output, 'ipc'],
-    // A process group of its own: Ctrl-C does not reach it, and it can be ended as a whole.
+    // A separate process group: Ctrl-C does not reach it, and it can be killed as a whole.
     detached: !isWindows,
     windowsHide: true,
   });
@@ -49,12 +49,14 @@ async function untilGone(child) {
     child.once('close', (status) => resolve(status ?? 1));
   });
   if (isWindows) return code;
-  // What was started by it and is not waited for by it.
+  // Kills descendants that the child did not wait for.
   for (let waited = 0; waited < GONE_MS_MAX && endTree(child.pid); waited += GONE_CHECK_MS) await delay(GONE_CHECK_MS);
   return code;
 }
 
-/** Whether there was anything to end. Nothing is worth an orderly end: what was half done is done again from the start. */
+/**
+ * Kills the process tree; returns whether anything was running. SIGKILL is safe: the next start redoes unfinished work.
+ */
 function endTree(pid) {
   if (pid === undefined) return false;
   if (isWindows) return spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' }).status === 0;
@@ -65,7 +67,7 @@ function endTree(pid) {
   }
 }
 
-/** Calls back once when the process that started this one is gone; the result stops looking. */
+/** Calls back once when the parent process has ended; returns a function that stops watching. */
 export function whenOrphaned(callback) {
   const parent = process.ppid;
   const watch = setInterval(() => {
@@ -77,7 +79,7 @@ export function whenOrphaned(callback) {
   return () => clearInterval(watch);
 }
 
-/** Does work that signals, and the end of npm above, stop together with what it runs. */
+/** Runs `work`; a signal or the end of npm stops it together with its child processes. */
 export async function interruptible(work) {
   let stopping = false;
   const stop = async (signal) => {
@@ -94,7 +96,7 @@ export async function interruptible(work) {
   const forget = whenOrphaned(() => stop('SIGTERM'));
   try {
     const result = await work();
-    // What comes after the end of a program that was stopped is not for its caller to see.
+    // After a stop, the caller must not see the failure of the killed child.
     return stopping ? await new Promise(() => {}) : result;
   } catch (error) {
     if (stopping) await new Promise(() => {});

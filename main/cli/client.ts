@@ -4,14 +4,14 @@ import { readEvents } from './event-reader.ts';
 import { RemoteFailure, type Failure } from './io.ts';
 import { NotRunningError, type Running } from './running.ts';
 
-/** What a call came to: one JSON text, or JSON texts as they happen. */
+/** Result of a call: one JSON text, or a stream of JSON texts. */
 export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };
 
 const CALL_NAME = /^[a-z][A-Za-z0-9]*\.[a-z][A-Za-z0-9]*$/;
 
 /**
- * Calls `namespace.procedure` with `json` as its input; an empty text is no input.
- * @throws RemoteFailure with what the other side answered, NotRunningError when there is no other side.
+ * Calls `namespace.procedure` with `json` as its input; an empty text sends no input.
+ * @throws RemoteFailure with the server's error, NotRunningError when the connection fails.
  */
 export async function callProcedure(
   running: Running,
@@ -77,12 +77,12 @@ function readFailure(text: string, status: number): Failure {
     const failure = JSON.parse(text) as Partial<Failure> | null;
     if (typeof failure?.code === 'string' && typeof failure.message === 'string') return failure as Failure;
   } catch {
-    // Reported below: whatever answered, it was no Vivarium.
+    // Reported below as not being a Vivarium server.
   }
   return { code: 'unavailable', message: `What answered is no Vivarium: it sent status ${status} without a reason.` };
 }
 
-/** The values of a stream, until it ends or `signal` aborts. */
+/** Yields the values of a stream until it ends or `signal` aborts. */
 async function* readValues(
   chunks: AsyncIterable<string>,
   signal: AbortSignal | undefined,

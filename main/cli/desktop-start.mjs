@@ -1,6 +1,6 @@
 /**
- * Whether `npm start` opens the desktop app, and what it takes to: Electron's runtime, which its npm package fetches when
- * it is first used. Plain Node and old syntax, as `launch.mjs`.
+ * Decides whether `npm start` opens the desktop app, and fetches Electron's runtime, which its npm package downloads on
+ * first use. Plain Node and old syntax, as `launch.mjs`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { alone } from './alone.mjs';
 import { runNode } from './child.mjs';
 
-/** Not an option of the program: `npm start -- --headless`. */
+/** Handled here, not by the program: `npm start -- --headless`. */
 const HEADLESS_OPTION = '--headless';
 
 const FETCHER = join(dirname(fileURLToPath(import.meta.url)), 'fetch-electron.mjs');
@@ -18,8 +18,8 @@ const isSet = (value) => value !== undefined && value !== '' && value !== '0' &&
 const hasDisplay = (platform, env) => platform !== 'linux' || isSet(env.DISPLAY) || isSet(env.WAYLAND_DISPLAY);
 
 /**
- * What `npm start` does on this machine, before anything is fetched. Without a window for another reason than having been
- * asked to, `reason` says why; `open` is whether there is somebody to open a browser for.
+ * Plans `npm start` on this machine, before anything is fetched. `reason` says why there is no window, unless the user
+ * asked for none; `open`: whether to open a browser.
  */
 export function planStart({ platform, env, args, userId }) {
   const rest = args.filter((arg) => arg !== HEADLESS_OPTION);
@@ -36,7 +36,10 @@ function reasonAgainst({ platform, env, userId }) {
   return null;
 }
 
-/** Electron's program in `root/node_modules`, or null when it has to be fetched first. Its package is only looked at. */
+/**
+ * Electron's program in `root/node_modules`, or null when it has to be fetched first. Does not load the package, which
+ * would download it.
+ */
 export function findElectron(root) {
   const folder = join(root, 'node_modules', 'electron');
   try {
@@ -51,29 +54,27 @@ export function findElectron(root) {
   }
 }
 
-/** Fetches Electron's runtime; gives up soon where there is no network. Its program, or null. */
+/** Fetches Electron's runtime; gives up quickly without a network. Returns the program, or null. */
 export async function fetchElectron(root, node) {
   const folder = join(root, 'node_modules', 'electron');
-  // Proxies of the environment are asked as npm does.
+  // Use the environment's proxies, as npm does.
   const options = { cwd: root, env: { ...process.env, NODE_USE_ENV_PROXY: '1' } };
   return alone(root, async () => {
     if (findElectron(root) !== null) return findElectron(root);
     if ((await runNode(node, [FETCHER, folder], options).code) !== 0) return null;
-    // What has been fetched is in the cache, from which Electron's own script unpacks it.
+    // The download is in the cache; Electron's own script unpacks it from there.
     if ((await runNode(node, [join(folder, 'install.js')], options).code) !== 0) return null;
     return findElectron(root);
   });
 }
 
-/** How soon a program that cannot run on this machine at all ends. */
 const CRASH_MS_MAX = 15_000;
 
-/** Of a shell: the program cannot be run, or libraries of it are missing. */
 const NOT_RUN_CODES = [126, 127];
-/** Above it, shells report the signal that ended a program. */
+/** A program that cannot run on this machine crashes within this time. */
 const SIGNAL_CODES_ABOVE = 128;
 
-/** Whether Electron ended because this machine cannot run it, and not because its user was done. */
+/** Shell exit codes: the program cannot be run, or its libraries are missing. */
 export function couldNotRun({ code, signal, elapsedMs, stopped }) {
   if (stopped || elapsedMs > CRASH_MS_MAX) return false;
   return signal !== null || NOT_RUN_CODES.includes(code) || code > SIGNAL_CODES_ABOVE;

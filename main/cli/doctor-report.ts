@@ -1,7 +1,7 @@
 import type { DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
 import { columns, fit, printable, type Style, widthOf } from './text.ts';
 
-/** From what needs nothing to what needs most: that is read last, and stands above the prompt. */
+/** Least urgent first: the terminal shows the end of the report right above the prompt. */
 const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
 
 const NAMES: Record<DoctorStatus, readonly [one: string, more: string]> = {
@@ -11,7 +11,7 @@ const NAMES: Record<DoctorStatus, readonly [one: string, more: string]> = {
   skipped: ['skipped', 'skipped'],
 };
 
-/** A report for people: one line for what is well, and all that is known of what is not. */
+/** Renders a report as text: one line for each check that passed, full details for the others. */
 export function renderReport(report: DoctorReport, { style, width }: { style: Style; width: number }): string {
   const of = (status: DoctorStatus): DoctorCheck[] => report.checks.filter((check) => check.status === status);
   const quiet = [...of('ok'), ...of('skipped')];
@@ -41,7 +41,7 @@ function section({ status, title, evidence, fix, commands }: DoctorCheck, style:
     `${style.word(status)}  ${style.heading(printable(title))}`,
     ...evidence.flatMap((line) => indented(line)),
     ...(fix === undefined ? [] : indented(fix, '  → ')),
-    // Not wrapped: they are to be copied.
+    // Not wrapped, to keep them copyable.
     ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
   ];
 }
@@ -54,7 +54,7 @@ function summary({ counts }: DoctorReport, style: Style): string {
   return style.heading(`${counts.failed === 0 ? 'Nothing failed' : 'Not all is well'}: ${parts.join(', ')}.`);
 }
 
-/** `text` in lines of at most `width` cells, broken between words; a word that is longer has a line of its own. */
+/** Breaks `text` between words into lines of at most `width` cells; a longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

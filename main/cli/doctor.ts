@@ -35,13 +35,15 @@ Examples
   vivarium doctor --data-dir ./vivarium-data --http-port 9080
 `;
 
-/** An engine that has not answered by then hangs; its own run ends before. */
+/** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
 
-/** The width of a terminal that does not say, and of what is no terminal. */
+/** Used when stdout is not a terminal or does not report its width. */
 const WIDTH = 100;
 
-/** The command `doctor`: asks the Vivarium that runs, or looks by itself where there is none, or where it hangs. */
+/**
+ * The command `doctor`: asks the running Vivarium, or examines the folder itself when none runs or the engine hangs.
+ */
 export async function doctor(args: readonly string[], io: Io): Promise<number> {
   try {
     if (args.includes('--help') || args.includes('-h')) {
@@ -62,7 +64,7 @@ export async function doctor(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** @throws VivariumError `invalid_request` with one sentence on what to change. */
+/** @throws VivariumError `invalid_request` with one sentence that says what to change. */
 export function readDoctorOptions(
   args: readonly string[],
   io: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
@@ -82,7 +84,7 @@ export function readDoctorOptions(
   return {
     json: isOn(read, JSON_FLAG.name),
     dataDir: resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io),
-    /** Those that a start would take. */
+    /** The ports that the next start would bind. */
     ports,
   };
 }
@@ -108,7 +110,7 @@ const PORTS = [
   { name: 'control', title: 'Control port' },
 ] as const;
 
-/** What the engine says of itself, or why it says nothing. */
+/** The engine's report, or the reason why there is none. */
 async function ask(running: Running): Promise<{ report: DoctorReport } | { silence: string }> {
   const patience = new AbortController();
   const timer = realTime.schedule(ANSWER_MS_MAX, () => patience.abort());

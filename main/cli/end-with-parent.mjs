@@ -1,7 +1,7 @@
 /**
- * Preloaded into every Node program that the launcher runs for itself (`child.mjs`): ends the program, and all that it has
- * started, when the launcher is gone without having ended it, as after `kill -9`. An npm that worked on would remove
- * packages from under the next start.
+ * Preloaded into every Node program that the launcher runs (`child.mjs`): ends the program and its descendants when the
+ * launcher disappears without ending it, as after `kill -9`. A surviving npm would remove packages that the next start
+ * uses.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -1,13 +1,13 @@
-/** One event of a stream, as the control port sends it. */
+/** One server-sent event from the control port. */
 export interface StreamEvent {
   event: string;
   data: string;
 }
 
-/** A line beyond this is no event of ours. */
+/** Longer lines cannot come from Vivarium. */
 const LINE_LENGTH_MAX = 64 * 1024 * 1024;
 
-/** Reads server-sent events (WHATWG HTML §9.2) from text that arrives in pieces; comments are passed over. */
+/** Parses server-sent events (WHATWG HTML §9.2) from chunks of text; skips comments. */
 export async function* readEvents(chunks: AsyncIterable<string>): AsyncGenerator<StreamEvent, void, void> {
   let event = '';
   let data: string[] = [];

@@ -3,11 +3,11 @@ import { positionalOf, type Field } from './fields.ts';
 import { sampleInput } from './samples.ts';
 import { kebab, type CliProcedure } from './procedures.ts';
 
-/** Command lines that work as they are, but for the ids in them: the shortest, the fullest, and the one for scripts. */
+/** Command lines that run once the ids are replaced: the shortest, the fullest, and the `call` form for scripts. */
 export function examplesOf(procedure: CliProcedure, fields: readonly Field[]): string[] {
   const { namespace, name, input } = procedure;
   const all = sampleInput(namespace, input, 'all');
-  // To change nothing is allowed, and shows nothing.
+  // An update without changes is valid but makes a poor example.
   const required = name === 'update' ? all : sampleInput(namespace, input, 'required');
   const command = `vivarium ${namespace} ${kebab(name)}`;
   const json = Object.keys(required).length === 0 ? '' : ` ${posixWord(JSON.stringify(required))}`;
@@ -34,7 +34,7 @@ function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): stri
 const flagWords = (flag: string, value: unknown): string =>
   typeof value === 'boolean' ? `--${value ? '' : 'no-'}${flag}` : `--${flag} ${posixWord(textOf(value))}`;
 
-/** An object by the flags of its parts, which read better than JSON. */
+/** Spells an object as the flags of its parts, which read better than JSON. */
 function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly Field[]): string[] {
   return fields
     .filter(({ path }) => path.length === 2 && path[0] === whole.path[0])

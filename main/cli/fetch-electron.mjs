@@ -1,16 +1,16 @@
 /**
- * `node fetch-electron.mjs <folder of the electron package>`: puts Electron's runtime into the cache of its own downloader,
- * which checks its hash. Exit code 1 and one line when it cannot be had. Without a network that is told within seconds:
- * Electron's own script would wait for as long as the system does.
+ * `node fetch-electron.mjs <folder of the electron package>`: puts Electron's runtime into the cache of its own
+ * downloader, which checks its hash. Prints one line and exits with 1 on failure, within seconds without a network:
+ * Electron's own script would wait for the system's timeout.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Until the first byte: a name that is looked up, a few redirects, a slow connection. */
+/** Until the first byte: name lookup, redirects, a slow connection. */
 const FIRST_BYTE_MS_MAX = 8_000;
-/** Between two bytes of a download that goes on. */
+/** Longest pause between two chunks of a running download. */
 const SILENCE_MS_MAX = 20_000;
 
 const folder = process.argv[2] ?? '';

@@ -2,10 +2,10 @@ import type { Flag } from './flags.ts';
 import { accepts, propertiesOf, type JsonSchema } from './json-schema.ts';
 import { kebab } from './procedures.ts';
 
-/** A text that may be longer than this is given in a file rather than on the command line. */
+/** Longer texts also get a flag that reads them from a file. */
 const LONG_TEXT_LENGTH = 10_000;
 
-/** One place of an input that has a flag of its own. */
+/** A part of an input that has its own flag. */
 export interface Field {
   /** `['limits', 'perMinute']` */
   path: readonly [string, ...string[]];
@@ -13,11 +13,11 @@ export interface Field {
   flag: string;
   schema: JsonSchema;
   required: boolean;
-  /** For a long text, and for an object that is the matter itself: `text-file`, which names a file that has it. */
+  /** `text-file`, which names a file with the value; for long texts and for objects that are the main input. */
   fileFlag: string | null;
 }
 
-/** The fields of an input in the order of the contract; those inside an object follow it. */
+/** The fields of an input in the order of the contract; nested fields follow their object. */
 export function listFields(input: JsonSchema): Field[] {
   return Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
     const field = fieldOf([name], schema, input.required?.includes(name) ?? false);
@@ -28,7 +28,7 @@ export function listFields(input: JsonSchema): Field[] {
   });
 }
 
-/** The field that may be given without its flag: the only one that is required, when it is a plain value. */
+/** The field that may be given without its flag: the only required one, if it is a plain value. */
 export function positionalOf(fields: readonly Field[]): Field | null {
   const required = fields.filter((field) => field.required);
   const [only] = required;
@@ -36,7 +36,7 @@ export function positionalOf(fields: readonly Field[]): Field | null {
   return accepts(only.schema, 'object') || accepts(only.schema, 'array') ? null : only;
 }
 
-/** The flags that the fields of an input make. */
+/** Builds the flags for the fields of an input. */
 export function flagsOf(fields: readonly Field[]): Flag[] {
   return fields.flatMap(({ flag, schema, fileFlag }): Flag[] => [
     { name: flag, kind: isSwitch(schema) ? 'switch' : 'value' },

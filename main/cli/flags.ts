@@ -1,16 +1,16 @@
 import { didYouMean } from '../base/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** One `--name` that a command takes. A switch stands alone, or as `--no-name`; the others need a value. */
+/** One `--name` of a command. A switch takes no value and can be negated as `--no-name`; other flags need a value. */
 export interface Flag {
   name: string;
   kind: 'switch' | 'value';
-  /** May be given more than once; of others the last one counts. */
+  /** May be repeated; for other flags the last occurrence wins. */
   repeatable?: boolean;
 }
 
 export interface Arguments {
-  /** The values given for each flag, in order; a switch has "true" or "false". */
+  /** The values of each flag, in order; a switch has "true" or "false". */
   flags: Map<string, string[]>;
   positionals: string[];
 }
@@ -23,9 +23,9 @@ export const OUTPUT_FLAG: Flag = { name: 'output', kind: 'value' };
 const SHORT: Record<string, string | undefined> = { '-h': '--help' };
 
 /**
- * Reads `--name value`, `--name=value`, `--switch`, `--no-switch`, and `--` before what is no flag. A value may begin with
- * one dash (numbers do), and with two only in the form `--name=--value`.
- * @throws VivariumError `invalid_request` for a flag that is not known, one that lacks its value, and a switch that has one.
+ * Reads `--name value`, `--name=value`, `--switch`, `--no-switch`, and `--` before positionals. A value may start with
+ * one dash (a negative number); one with two dashes needs the form `--name=--value`.
+ * @throws VivariumError `invalid_request` for an unknown flag, a missing value, and a switch with a value.
  */
 export function readArguments(args: readonly string[], known: readonly Flag[]): Arguments {
   const flags = new Map<string, string[]>();
@@ -46,7 +46,7 @@ export function readArguments(args: readonly string[], known: readonly Flag[]): 
   return { flags, positionals };
 }
 
-/** The value of a flag that counts: the last one given. */
+/** The effective value of a flag: the last occurrence. */
 export const lastOf = (read: Arguments, name: string): string | undefined => read.flags.get(name)?.at(-1);
 
 export const isOn = (read: Arguments, name: string): boolean => lastOf(read, name) === 'true';

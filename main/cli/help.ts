@@ -13,7 +13,7 @@ const CLIENT_OPTIONS = columns([
   ['--help', 'This text'],
 ]);
 
-/** What `vivarium help` says. */
+/** Text of `vivarium help`. */
 export function generalHelp(): string {
   const namespaces = listNamespaces().map((namespace) => [
     namespace,
@@ -51,7 +51,7 @@ Examples
 `;
 }
 
-/** What `vivarium pets` says. */
+/** Text of `vivarium pets`. */
 export function namespaceHelp(namespace: string): string {
   const procedures = listProcedures(namespace);
   const first = procedures[0];
@@ -69,7 +69,7 @@ ${indent(procedures.flatMap((procedure) => examplesOf(procedure, listFields(proc
 `;
 }
 
-/** What `vivarium pets create --help` says. */
+/** Text of `vivarium pets create --help`. */
 export function procedureHelp(namespace: string, name: string): string {
   const procedure = findProcedure(namespace, name);
   const fields = listFields(procedure.input);
@@ -115,7 +115,7 @@ function placeholder(schema: JsonSchema): string {
   return 'NUMBER';
 }
 
-/** What may stand there, in words: the choices, or the bounds; and what stands there when nothing is said. */
+/** Describes the allowed values: choices or bounds, and the default. */
 export function describeSchema(schema: JsonSchema): string {
   const choices = choicesOf(schema);
   const fixed = alternativesOf(schema).flatMap((alternative) => choicesOf(alternative) ?? []);

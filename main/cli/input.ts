@@ -5,12 +5,12 @@ import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import type { CliProcedure } from './procedures.ts';
 
-/** Reads the file that a `…-file` flag names; `-` is standard input. */
+/** Reads the file named by a `…-file` flag; `-` is standard input. */
 export type ReadFile = (path: string) => Promise<string>;
 
 /**
- * The input that a command line makes, as JSON that the contract accepts.
- * @throws VivariumError `invalid_request` that names the flags which are missing or wrong, and what they take.
+ * Builds the procedure's JSON input from the command line.
+ * @throws VivariumError `invalid_request` that names the missing or wrong flags and their allowed values.
  */
 export async function buildInput(
   procedure: CliProcedure,
@@ -61,14 +61,14 @@ function readValue(field: Field, texts: readonly string[]): unknown {
   return only;
 }
 
-/** A word of the command line as the value that the schema has in mind; what fits nowhere is left for it to refuse. */
+/** Converts a word to the type in the schema; leaves the word as it is when no type fits, for the schema to refuse. */
 function readText(text: string, { schema, flag }: Field): unknown {
   if (/^\s*[[{]/.test(text) && (accepts(schema, 'object') || accepts(schema, 'array'))) return readJson(text, flag);
   if (isChoice(schema, text)) return text;
   const item = accepts(schema, 'array') ? itemOf(schema) : schema;
   if (text === 'null' && accepts(item, 'null')) return null;
   if ((text === 'true' || text === 'false') && accepts(item, 'boolean')) return text === 'true';
-  // A string is exact over all of int64; where both are allowed, it stays one.
+  // Strings carry every int64 exactly, so they win where the schema allows both.
   if (!accepts(item, 'string') && accepts(item, 'number') && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text))
     return Number(text);
   return text;
@@ -88,7 +88,7 @@ const itemOf = (schema: JsonSchema): JsonSchema =>
 const isChoice = (schema: JsonSchema, value: unknown): boolean =>
   alternativesOf(schema).some((alternative) => choicesOf(alternative)?.includes(value) ?? false);
 
-/** Puts a value into the input; a flag of a part adds to what the flag of the whole has set. */
+/** Sets a value in the input; the flag of a part adds to the value of the flag for the whole. */
 function place(input: Record<string, unknown>, [first, second]: Field['path'], value: unknown): void {
   if (second === undefined) {
     input[first] = value;
@@ -107,7 +107,7 @@ function inputError(found: readonly SchemaIssue[], input: unknown, fields: reado
   return new VivariumError('invalid_request', summarizeIssues({ issues, total: wrong.total }), { issues });
 }
 
-/** `limits.perMinute` is `--limits.per-minute`, and `cors[0]` belongs to `--cors`. */
+/** Maps an issue's path to its flag: `limits.perMinute` to `--limits.per-minute`, `cors[0]` to `--cors`. */
 function flagAt(path: string, fields: readonly Field[]): string {
   const names = path.replace(/\[.*$/, '').split('.');
   for (let length = Math.min(names.length, 2); length > 0; length--) {

@@ -1,7 +1,6 @@
 /**
- * `npm ci` where it is needed: what `package-lock.json` names is in `node_modules`, or the message says why not and what
- * to do. Nothing that happened before matters: interrupted installs, packages that were removed by hand, another start
- * that is at it. Plain Node (≥ 20), as `launch.mjs`.
+ * Runs `npm ci` when `node_modules` does not match `package-lock.json`. Copes with interrupted installs, packages
+ * removed by hand, and concurrent starts. Plain Node (≥ 20), as `launch.mjs`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +10,10 @@ import { alone } from './alone.mjs';
 import { runNpmCi } from './npm-ci.mjs';
 
 /**
- * Installs what the lock file in `root` names, unless that is there already; another start that does so is waited for.
+ * Installs the packages in the lock file of `root` if any is missing; waits for another start that is installing.
  *
- * @param options `root`: the folder of the lock file. `say(text)` shows a line. `prove()` is asked once after an install,
- *   one by hand included: what of it does not run, or null. `patience` as of `runNpmCi`.
+ * @param options `root`: the folder of the lock file. `say(text)` shows a line. `prove()` runs once after each install,
+ * manual ones included, and returns what does not work, or null. `patience` as in `runNpmCi`.
  * @returns {Promise<string | null>} why it failed and what to do, or null
  */
 export async function install({ root, say, prove = async () => null, patience }) {
@@ -25,7 +24,7 @@ export async function install({ root, say, prove = async () => null, patience })
   if (isDone()) return null;
   return alone(root, async () => {
     if (isDone()) return null;
-    // npm leaves out what is optional and not for this platform.
+    // npm omits optional packages for other platforms.
     const packages = readPackages(lock).filter(([, entry]) => !entry.optional);
     const paths = packages.map(([path]) => path);
     const problem = findProblem(root, packages) ?? (await prove());
@@ -40,18 +39,18 @@ export async function install({ root, say, prove = async () => null, patience })
     try {
       writeFileSync(stamp, wanted);
     } catch {
-      // A disk that cannot be written: the next start looks again.
+      // Read-only disk: the next start checks again.
     }
     return null;
   });
 }
 
-/** The packages of a lock file by their folders. */
+/** The packages of a lock file, by folder. */
 function readPackages(lock) {
   return Object.entries(JSON.parse(lock).packages ?? {}).filter(([path]) => path.startsWith('node_modules/'));
 }
 
-/** The first package that npm has installed and that is not there, or null. npm writes the list of them at its end. */
+/** The first package in npm's own list that is missing, or null. npm writes that list at the end of an install. */
 function findMissing(root) {
   const list = readText(join(root, 'node_modules', '.package-lock.json'));
   if (list === null) return 'npm has not finished there';
@@ -69,7 +68,7 @@ function readText(path) {
 
 const isThere = (root, path) => existsSync(join(root, path, 'package.json'));
 
-/** The first package that is not there, or in another version than the locked one, or null. */
+/** The first package that is missing or whose version differs from the lock file, or null. */
 function findProblem(root, packages) {
   const missing = findMissing(root);
   if (missing !== null) return missing;
@@ -89,7 +88,7 @@ function readVersion(path) {
   }
 }
 
-/** Empties `node_modules`, as npm would, which says less about what it cannot remove. */
+/** Empties `node_modules`, as `npm ci` would, but with a clearer error for files that cannot be removed. */
 async function clear(root) {
   const folder = join(root, 'node_modules');
   try {

@@ -2,10 +2,10 @@ import type { Place } from '../base/data-dir.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
 
-/** Where a command reads and writes; the process's own streams, or a test's. */
+/** Streams and environment of a command: the process's own, or a test's. */
 export interface Output {
   write(content: string | Uint8Array): unknown;
-  /** Whether a person looks at it. */
+  /** Whether the output is a terminal. */
   readonly isTTY?: boolean | undefined;
   /** The width of the terminal, in characters. */
   readonly columns?: number | undefined;
@@ -17,17 +17,17 @@ export interface Io extends Place {
   stdout: Output;
   stderr: Output;
   stdin: AsyncIterable<Uint8Array | string>;
-  /** Calls back when the process is asked to end, which then does not end by itself; returns how to stop listening. */
+  /** Calls back on a stop signal instead of letting the process end; returns a function that stops listening. */
   onStopSignal(callback: (signal: string) => void): () => void;
 }
 
 export const EXIT_OK = 0;
-/** The command was wrong, or what it asked for failed. */
+/** Usage error, or the procedure failed. */
 export const EXIT_FAILED = 1;
-/** There is nobody to ask. */
+/** No Vivarium is running. */
 export const EXIT_NOT_RUNNING = 2;
 
-/** All of what comes in on standard input, as text. */
+/** Reads standard input to its end, as text. */
 export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
@@ -35,8 +35,8 @@ export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {
 }
 
 /**
- * Runs `work` so that an interruption ends a stream it reads, as its regular end. Before `onStream` is called, an
- * interruption ends the process, as it always does.
+ * Runs `work`; once `onStream` has been called, an interrupt ends the stream normally. Before that, it ends the
+ * process.
  */
 export async function interruptible(
   { onStopSignal }: Pick<Io, 'onStopSignal'>,
@@ -53,14 +53,14 @@ export async function interruptible(
   }
 }
 
-/** An error as the control port reports it. */
+/** An error in the form that the control port sends. */
 export interface Failure {
   code: string;
   message: string;
   issues?: InputIssue[];
 }
 
-/** A failure that came from the other side, in its own words. */
+/** A failure reported by the server, with the server's message. */
 export class RemoteFailure extends Error {
   readonly failure: Failure;
 
@@ -70,7 +70,10 @@ export class RemoteFailure extends Error {
   }
 }
 
-/** An error as `{code, message, …}`. What is none of the catalogue is told by its own message: it happened here. */
+/**
+ * Converts an error to `{code, message, …}`. Errors from outside the catalogue are local, so their message is safe to
+ * show.
+ */
 export function failureOf(error: unknown): Failure {
   if (error instanceof RemoteFailure) return error.failure;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What of JSON Schema (draft 2020-12) the contract's inputs consist of. */
+/** The subset of JSON Schema (draft 2020-12) that the contract's inputs use. */
 export interface JsonSchema {
   type?: string | string[];
   properties?: Record<string, JsonSchema>;
@@ -20,12 +20,12 @@ export interface JsonSchema {
   maxLength?: number;
 }
 
-/** An input as it is written, before defaults and conversions. */
+/** Schema of an input as the client writes it, before defaults and transforms. */
 export function toJsonSchema(type: z.ZodType): JsonSchema {
   return z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 }
 
-/** The alternatives that a schema consists of; itself, when there is one only. */
+/** The alternatives of a union; any other schema is its own single alternative. */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {
   return [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
     .flatMap(alternativesOf)
@@ -34,7 +34,7 @@ export function alternativesOf(schema: JsonSchema): JsonSchema[] {
 
 const isUnion = (schema: JsonSchema): boolean => schema.anyOf !== undefined || schema.oneOf !== undefined;
 
-/** Whether a value of that type may stand there. A fixed value has the type that it is of. */
+/** Whether the schema accepts a value of that type. A constant has the type of its value. */
 export function accepts(schema: JsonSchema, type: string): boolean {
   return alternativesOf(schema).some((alternative) => {
     const types = alternative.type === undefined ? typesOf(alternative) : [alternative.type].flat();
@@ -47,7 +47,7 @@ function typesOf(schema: JsonSchema): string[] {
   return values.map((value) => (value === null ? 'null' : typeof value));
 }
 
-/** The properties of an object, those of all its alternatives together. */
+/** The properties of an object schema, merged over its alternatives. */
 export function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   const merged: Record<string, JsonSchema> = {};
   for (const alternative of alternativesOf(schema)) {
@@ -59,7 +59,7 @@ export function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return merged;
 }
 
-/** The values that are allowed, when they are few and fixed; null when they are not. */
+/** The allowed values of an enumeration; null for any other schema. */
 export function choicesOf(schema: JsonSchema): unknown[] | null {
   const values = alternativesOf(schema).map((part) => part.enum ?? ('const' in part ? [part.const] : null));
   return values.every((value) => value !== null) ? [...new Set(values.flat())] : null;

@@ -1,9 +1,9 @@
 /**
- * `npm start`, `npm test` and `npm run vivarium` begin here, with whatever Node (≥ 20) the machine has and perhaps
- * nothing installed. This file therefore uses nothing but Node's own modules and old syntax: it installs what the lock
- * file names, makes sure of the pinned Node 24, builds what is out of date, and hands over.
+ * `npm start`, `npm test` and `npm run vivarium` begin here, on any Node from 20 and possibly before an install. The
+ * file therefore uses only Node's own modules and old syntax: it installs the locked packages, finds the pinned Node
+ * 24, builds stale output, and hands over.
  *
- * Everything it has to say goes to standard error, so that `npm run -s vivarium -- call …` prints JSON and nothing else.
+ * All messages go to standard error, to keep `npm run -s vivarium -- call …` pure JSON.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,14 +21,14 @@ const isWindows = process.platform === 'win32';
 
 const NODE_MAJOR_MIN = 20;
 /**
- * Half of what V8 lets a half of its young generation grow to. Passing a request on leaves 35 kB behind, most of it Node's
- * own: with 8 MB it is collected twice as often, and upstreams are slower by a tenth; with 32 MB nothing is gained.
+ * MiB of one of V8's two young-generation semi-spaces. A forwarded request allocates 35 kB, most of it in Node: with 8
+ * MB the GC runs twice as often and upstreams are a tenth slower; 32 MB gains nothing.
  */
 const PROGRAM_FLAGS = ['--max-semi-space-size=16'];
 
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const PACKAGER = join(root, 'node_modules', 'electron-builder', 'cli.js');
-/** What asks electron-builder for macOS; short options of several systems may be one word. */
+/** Options that make electron-builder target macOS; short options may be combined into one word. */
 const MAC_OPTION = /^(--mac(os)?(=.*)?|-[lw]*[mo][lmow]*)$/;
 const BUILD_STAMP = join(root, 'out', '.vivarium-build');
 
@@ -36,7 +36,7 @@ const NO_NODE = 'Node 24 could not be fetched; connect, or start with Node 24';
 
 const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench', 'package'];
 
-/** What the build reads. */
+/** Inputs of the build. */
 const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
 const BUILD_CONFIGS = ['vite.main.config.ts', 'vite.preload.config.ts', 'vite.renderer.config.ts'];
 const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', ...BUILD_CONFIGS];
@@ -69,7 +69,7 @@ async function main() {
   }
 }
 
-/** Installs and builds what is missing. Signals that come meanwhile stop it, and what it runs. */
+/** Installs and builds what is missing. A signal stops this and its child processes. */
 async function prepare(command) {
   const failure = await install({ root, say, prove });
   if (failure !== null) fail(failure);
@@ -80,7 +80,7 @@ async function prepare(command) {
   return node;
 }
 
-/** What of the install does not run on this machine, or null. */
+/** Why the install does not work on this machine, or null. */
 async function prove() {
   const node = await findNode24();
   if (node === null) return NO_NODE;
@@ -89,7 +89,7 @@ async function prove() {
   return status === 0 ? null : `better-sqlite3 does not load (${/^\w*Error: .*$/m.exec(stderr)?.[0] ?? stderr})`;
 }
 
-/** Opens the desktop app; where that cannot be, says why and serves the same headless. */
+/** Opens the desktop app; if that is impossible, says why and serves headless. */
 async function start(node, words) {
   const userId = process.getuid ? process.getuid() : null;
   const plan = planStart({ platform: process.platform, env: process.env, args: words, userId });
@@ -105,7 +105,7 @@ async function start(node, words) {
   if (couldNotRun(end)) return headless('Electron cannot run here, as it says above');
 }
 
-/** The pinned Node, the release line that Electron embeds; fetched again if its install script was not allowed to run. */
+/** Finds the pinned Node, the release line that Electron embeds; fetches it if npm skipped its install script. */
 async function findNode24() {
   const pinned = join(root, 'node_modules', 'node', 'bin', isWindows ? 'node.exe' : 'node');
   if (isNode24(pinned)) return pinned;
@@ -123,7 +123,7 @@ function isNode24(path) {
   return /^v24\./.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '');
 }
 
-/** Builds into `out/` when a source is newer than what is there; another start that does so is waited for. */
+/** Builds into `out/` if any source has changed; waits for another start that is building. */
 async function build(node) {
   const isDone = () => readStamp(BUILD_STAMP) === hashSources();
   if (isDone()) return;
@@ -150,7 +150,7 @@ async function build(node) {
   });
 }
 
-/** Names, sizes and times of all sources: cheap, and different after every edit or checkout. */
+/** Hashes names, sizes and times of all sources: cheap, and changes with every edit or checkout. */
 function hashSources() {
   const hash = createHash('sha256');
   const add = (path) => {
@@ -169,12 +169,12 @@ function hashSources() {
 
 const readStamp = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null);
 
-/** Where the user is: npm runs scripts in the project, and relative paths are meant from elsewhere. */
+/** The user's folder: npm runs scripts in the project's folder, but relative paths refer to the user's. */
 const callersFolder = () => process.env.INIT_CWD ?? process.cwd();
 
 /**
- * Runs the rest in Node 24, or in Electron, and ends as it ends, unless the caller goes on. Signals sent to this process
- * alone are passed on.
+ * Runs the program in Node 24 or Electron, and exits as it exits unless the caller continues. Forwards signals sent to
+ * this process alone.
  */
 function handOver(program, args, cwd) {
   const bin = join(root, 'node_modules', '.bin');
@@ -191,7 +191,7 @@ function handOver(program, args, cwd) {
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, stop);
-  // Whoever stops npm itself stops its shell, which tells nobody: this process then belongs to another parent.
+  // Stopping npm kills its shell without a signal to this process, which then gets another parent.
   const forget = whenOrphaned(() => stop('SIGTERM'));
   return new Promise((resolve) => {
     child.on('error', (error) => fail(`${program} could not be started: ${error.message}`));

@@ -1,25 +1,25 @@
 /**
- * `npm ci` as a child that shows how far it is, doubts the network aloud within seconds, and whose warnings are left out.
- * Plain Node (≥ 20), as `launch.mjs`.
+ * Runs `npm ci` as a child: shows progress, reports network trouble within seconds, and hides warnings. Plain Node (≥
+ * 20), as `launch.mjs`.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { runNode } from './child.mjs';
 
 /**
- * `tickMs`: between two signs of life. `doubtMs`: how long npm waits for a first answer before the network is doubted
- * aloud; npm is ended then if it could not even ask. `noAnswerMs`: npm is ended; it would go on for a quarter of an hour.
+ * `tickMs`: interval of progress output. `doubtMs`: when to report a missing first answer; npm is ended then if it
+ * could not even connect. `noAnswerMs`: when npm is ended; by itself it would retry for a quarter of an hour.
  */
 const PATIENCE = { tickMs: 4_000, doubtMs: 8_000, noAnswerMs: 120_000 };
 
 const OPTIONS = ['--no-audit', '--no-fund', '--no-progress', '--no-update-notifier', '--color=false'];
-/** Again after 1 s and 3 s; npm's own are 10 s and 60 s. */
+/** Retries after 1 s and 3 s; npm's defaults are 10 s and 60 s. */
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-factor=3'];
-/** The log has when npm begins to ask, and every answer; only errors of it are shown. */
+/** The log shows npm's first request and every answer; only its errors reach the user. */
 const LOG = ['--loglevel=silly'];
 
 /**
- * Runs `npm ci` in `root`. How far it is, is how many of the `packages` (folders) are there.
+ * Runs `npm ci` in `root`. Progress is the share of `packages` (folders) that exist.
  *
  * @returns {Promise<string | null>} why it failed and what to do, or null
  */
@@ -65,7 +65,7 @@ const NETWORK_CODES =
 
 const networkError = (lines) => NETWORK_CODES.exec(lines.join('\n'))?.[1] ?? null;
 
-/** What npm's log has: when the registry was first asked, how often it answered, why it cannot be reached, errors. */
+/** Extracts from npm's log: time of the first request, number of answers, connection error, error lines. */
 export function readNpmLog() {
   const log = { askedAt: null, answers: 0, refusal: null, errors: [] };
   const read = (line) => {
@@ -77,7 +77,7 @@ export function readNpmLog() {
   return Object.assign(log, { read });
 }
 
-/** One line that grows: tenths, and points where nothing changed. */
+/** One growing line: percentages, and a dot where nothing changed. */
 function showProgress(title) {
   let shown = 0;
   let isNoted = false;
@@ -97,7 +97,9 @@ function showProgress(title) {
   };
 }
 
-/** npm's program, which Node runs without a shell: the one that runs this, or that beside Node or on the path. */
+/**
+ * Finds npm's program, to run it without a shell: the npm that started this, then the one beside Node or on the path.
+ */
 export function findNpm(env, node) {
   const program = join('node_modules', 'npm', 'bin', 'npm-cli.js');
   const running = /[\\/]npm-cli\.[cm]?js$/.test(env.npm_execpath ?? '') ? [env.npm_execpath] : [];
@@ -116,7 +118,7 @@ export function findNpm(env, node) {
   return null;
 }
 
-/** npm tells its scripts their parent's options through the environment; a nested npm must not take them for its own. */
+/** Removes the options that npm passes to its scripts through the environment; a nested npm must not inherit them. */
 export function cleanNpmEnvironment(env) {
   // `NODE_ENV=production` would leave out the build tools.
   const parents = /^(npm_(lifecycle|package|config_(global|prefix|omit|include|production|only)).*|NODE_ENV)$/i;

@@ -5,14 +5,14 @@ import { contract } from '../contract/index.ts';
 import { usageError } from './flags.ts';
 import { toJsonSchema, type JsonSchema } from './json-schema.ts';
 
-/** One procedure of the contract, as the command line sees it. */
+/** One procedure of the contract, as the command line shows it. */
 export interface CliProcedure {
   namespace: string;
-  /** As in the contract: `setPrimary`. */
+  /** The contract's spelling: `setPrimary`. */
   name: string;
   summary: string;
   inputType: z.ZodType;
-  /** What the input may be, in JSON Schema. */
+  /** JSON Schema of the input. */
   input: JsonSchema;
 }
 
@@ -26,7 +26,7 @@ export function listProcedures(namespace: string): CliProcedure[] {
   return Object.entries(definitionsOf(namespace)).map(([name, definition]) => read(namespace, name, definition));
 }
 
-/** The procedure of that name, also when it is written with hyphens: `set-primary`. */
+/** Finds a procedure by its contract name or its hyphenated name (`set-primary`). */
 export function findProcedure(namespace: string, name: string): CliProcedure {
   const procedures = definitionsOf(namespace);
   const found = Object.keys(procedures).find((candidate) => candidate === name || kebab(candidate) === name);
@@ -35,7 +35,7 @@ export function findProcedure(namespace: string, name: string): CliProcedure {
   return read(namespace, found, definition);
 }
 
-/** `perMinute` is `per-minute` on the command line. */
+/** `perMinute` becomes `per-minute`. */
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function definitionsOf(namespace: string): Record<string, Definition> {

@@ -1,6 +1,6 @@
 import { columns, createStyle, fit, printable, widthOf, type Style } from './text.ts';
 
-/** What a result is shown on: colours, and how wide it is; null where width does not matter. */
+/** Style and width of the output; a null width means unlimited. */
 export interface Paper {
   style: Style;
   width: number | null;
@@ -10,7 +10,7 @@ type Row = Map<string, string>;
 
 const NOTHING = '–';
 
-/** A result for people: a table of a list, lines of names and values of anything else. Ends with a line break. */
+/** Renders a result as text: lists as tables, anything else as names and values. Ends with a line break. */
 export function renderResult(value: unknown, paper: Paper): string {
   if (Array.isArray(value)) return renderList(value, paper);
   if (!isObject(value)) return `${textOf(value)}\n`;
@@ -20,7 +20,7 @@ export function renderResult(value: unknown, paper: Paper): string {
   return renderList(items, paper) + (Object.keys(rest).length > 0 ? `\n${renderObject(rest, paper)}` : '');
 }
 
-/** One value of a stream, in one line. */
+/** Renders one value of a stream on one line. */
 export function renderEvent(value: unknown, { style }: Paper): string {
   if (!isObject(value)) return `${textOf(value)}\n`;
   const { at, type, ...rest } = value;
@@ -62,7 +62,7 @@ function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, 
 const widthOfTable = (cells: readonly (readonly string[])[]): number =>
   columns(cells).reduce((widest, line) => Math.max(widest, widthOf(line)), 0);
 
-/** Colours the cells that are words of a state, after the line has been laid out, because colours have no width. */
+/** Colours cells that name a state. Runs after the layout because escape sequences would distort widths. */
 function colourWords(line: string, cells: readonly string[], style: Style): string {
   let position = 0;
   let coloured = '';
@@ -78,7 +78,7 @@ function colourWords(line: string, cells: readonly string[], style: Style): stri
 const renderObject = (value: Record<string, unknown>, { style }: Paper): string =>
   namedLines(flatten(value, 'block'), style);
 
-/** A line for each name, its text beside it; what of a text is on further lines stands below its beginning. */
+/** One line per name with its text beside it; further lines of a text are indented below the first. */
 function namedLines(row: Row, style: Style): string {
   const widest = Math.max(0, ...[...row.keys()].map((name) => name.length));
   const margin = ' '.repeat(widest + 2);
@@ -86,7 +86,7 @@ function namedLines(row: Row, style: Style): string {
   return [...row].map(([name, text]) => `${style.faint(name.padEnd(widest))}  ${below(style.word(text))}\n`).join('');
 }
 
-/** An object as names and texts; what is inside objects is named `limits.perMinute`. */
+/** Flattens an object to names and texts; nested fields become `limits.perMinute`. */
 function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix = ''): Row {
   const row: Row = new Map();
   for (const [name, inner] of Object.entries(value)) {
@@ -96,7 +96,7 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
   return row;
 }
 
-/** The names of what no table has room for, however wide it is: long lists of objects, and texts of several lines. */
+/** Fields that fit into no table at any width: long lists of objects and texts of several lines. */
 function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string> {
   for (const [name, inner] of Object.entries(value)) {
     if (isObject(inner)) yield* largeIn(inner, `${prefix}${name}.`);
@@ -109,7 +109,7 @@ const isLongList = (list: readonly unknown[]): boolean =>
 
 const isLinesText = (value: unknown): boolean => typeof value === 'string' && value.trimEnd().includes('\n');
 
-/** Whether there is room for one line, as in a table, or for several, such as those of a PEM text. */
+/** Whether a value gets one line (in a table) or several (such as PEM). */
 type Layout = 'line' | 'block';
 
 function textOf(value: unknown, layout: Layout = 'line'): string {
@@ -134,7 +134,7 @@ function listText(list: readonly unknown[], layout: Layout): string {
   return texts.join(areLong ? SEPARATORS[layout] : ', ');
 }
 
-/** An item of a list that is wider is shown on lines of its own, and a list of objects that is wider in no table. */
+/** Widths above which a list item goes on its own lines, and a list of objects leaves the table. */
 const ITEM_WIDTH_MAX = 80;
 
 const PLAIN = createStyle(false);
@@ -144,12 +144,12 @@ const SEPARATORS: Record<Layout, string> = { line: '; ', block: '\n' };
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What may stand beside the content of a file. */
+/** Fields that may accompany the content of a file. */
 const FACTS = ['format', 'fileName'];
 
 /**
- * What is in the file that a result is, such as an exported certificate or zone: a `text` or a `base64` with nothing
- * beside it but facts about it. Null for any other result.
+ * The file in a result such as an exported certificate or zone: `text` or `base64` with nothing but metadata beside it.
+ * Null for any other result.
  */
 export function fileContent(result: unknown): string | Uint8Array | null {
   if (typeof result !== 'object' || result === null) return null;
@@ -160,5 +160,5 @@ export function fileContent(result: unknown): string | Uint8Array | null {
   return name === 'base64' ? Buffer.from(content, 'base64') : null;
 }
 
-/** The text of a file on a terminal: its lines and tabs, and nothing that the terminal would obey. */
+/** Makes the text of a file safe for a terminal: keeps line breaks and tabs, escapes other control characters. */
 export const shownText = (text: string): string => text.replace(/[^\n\t]+/g, printable);

@@ -3,13 +3,13 @@ import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { usageError } from './flags.ts';
 import type { ServeEngine } from './serve.ts';
 
-/** Options that may also stand before the command. */
+/** Options that may also precede the command. */
 const LEADING_VALUE = '--data-dir';
 const LEADING_SWITCH = '--json';
 
 /**
- * One run of `vivarium`; resolves with the exit code. Each command is loaded when it is the one to run: `call` needs no
- * contract, and `--version` nothing.
+ * Runs one `vivarium` command; resolves with the exit code. Loads only that command's modules: `call` skips the
+ * contract, `--version` everything.
  */
 export async function run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
   const { command, rest } = splitCommand(args);
@@ -29,7 +29,7 @@ export async function run(args: readonly string[], io: Io, loadEngine: () => Pro
     case 'call':
       return (await import('./call.ts')).call(rest, io);
     case 'doctor':
-      // `doctor run` is the procedure, for whoever wants its options.
+      // `doctor run` calls the procedure, which has its own options.
       if (rest[0] === undefined || rest[0].startsWith('-')) return (await import('./doctor.ts')).doctor(rest, io);
       return (await import('./ask.ts')).ask(command, rest, io);
     default:
@@ -48,11 +48,11 @@ function splitCommand(args: readonly string[]): { command: string | undefined; r
     else break;
   }
   const command = rest.shift();
-  // Help is the same whatever folder is asked about.
+  // Help does not depend on the folder.
   if (command === undefined || command === 'help') return { command, rest };
   const takesOptions = rest[0] === undefined || (command === 'doctor' && rest[0].startsWith('-'));
   const isOwn = command === 'call' || command === 'serve' || takesOptions;
-  // A namespace is followed by its procedure; options come after that.
+  // The procedure follows its namespace; options come after both.
   return { command, rest: isOwn ? [...leading, ...rest] : [...rest.slice(0, 1), ...leading, ...rest.slice(1)] };
 }
 

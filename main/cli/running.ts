@@ -4,10 +4,10 @@ import { RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** Where the control port of a running Vivarium is, and what it asks for. */
+/** Address and token of a running Vivarium's control port. */
 export type Running = Pick<RuntimeFile['control'], 'url' | 'token'> & { dataDir: string };
 
-/** There is no Vivarium to ask; its own class, because it has an exit code of its own. */
+/** No Vivarium is running; a class of its own because it has its own exit code. */
 export class NotRunningError extends VivariumError {
   constructor(dataDir: string, reason: string, cause?: unknown) {
     super(
@@ -18,10 +18,10 @@ export class NotRunningError extends VivariumError {
   }
 }
 
-/** The token goes to this machine only, whatever a damaged or foreign file says. */
+/** Loopback addresses only: a damaged or foreign file must not send the token elsewhere. */
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}$/;
 
-/** What `runtime.json` of a data folder says, whether it is true or not. */
+/** Content of a data folder's `runtime.json`, not checked against the system. */
 export type RuntimeReading =
   | { state: 'absent'; cause: unknown }
   | { state: 'damaged' }
@@ -29,13 +29,14 @@ export type RuntimeReading =
   | { state: 'unreadable'; path: string; code: string; cause: unknown }
   | { state: 'read'; pid: number; alive: boolean; control: Running; ports: RuntimePorts };
 
-/** Where it says that it listens; a port that is not told is left out. */
+/** The listeners' ports; missing ones are omitted. */
 export type RuntimePorts = Partial<Record<'http' | 'https' | 'dns' | 'control', number>>;
 
 /**
- * The Vivarium that runs on a data folder. That its process is there says nothing yet of its port; the caller finds out.
- * @throws NotRunningError when there is no runtime file, or the one that is there was left behind.
- * @throws VivariumError `forbidden` when the file is another user's.
+ * Finds the Vivarium that runs on a data folder. Checks only that its process exists; the caller finds out whether it
+ * answers.
+ * @throws NotRunningError when there is no runtime file, or a stale one.
+ * @throws VivariumError `forbidden` when the file belongs to another user.
  */
 export function findRunning(dataDir: string): Running {
   const reading = readRuntime(dataDir);
@@ -100,7 +101,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // EPERM: the process exists but belongs to another user.
     return codeOf(error) === 'EPERM';
   }
 }

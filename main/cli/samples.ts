@@ -1,8 +1,8 @@
 import { alternativesOf, choicesOf, propertiesOf, type JsonSchema } from './json-schema.ts';
 
 /**
- * What the examples of the help say where the schema alone would give something that tells nothing, by the name of the
- * property, or by namespace and name.
+ * Example values for the help where the schema alone gives meaningless ones, by property name or by namespace and
+ * property name.
  */
 const SAMPLES: Record<string, unknown> = {
   projectId: 'prj_4fWq0ZkTn3aBcD1e',
@@ -10,7 +10,7 @@ const SAMPLES: Record<string, unknown> = {
   name: 'Aquarium',
   'pets.name': 'Otter',
   slug: 'aquarium',
-  // The one plan that takes limits.
+  // The only plan that takes limits.
   plan: 'enterprise',
   search: 'otter',
   importId: 'imp_9Lm3NpQr5StUvWx7',
@@ -36,10 +36,10 @@ const SAMPLES: Record<string, unknown> = {
   resolver: 'local',
 };
 
-/** What does not go with the other properties, and is left out of the fullest example. */
+/** Excluded from the fullest example because they conflict with other properties. */
 const APART: readonly string[] = ['pets.after'];
 
-/** An input that the contract accepts: with what is required only, or with everything. */
+/** Builds a valid input with the required properties only, or with all of them. */
 export function sampleInput(namespace: string, input: JsonSchema, extent: 'required' | 'all'): Record<string, unknown> {
   const names = Object.keys(propertiesOf(input));
   const chosen = names.filter((name) =>
@@ -56,9 +56,9 @@ function sample(schema: JsonSchema, name: string, namespace: string): unknown {
   if (known !== undefined) return SAMPLES[known];
   if (schema.format === 'int64') return '42';
   const choices = choicesOf(schema);
-  // The default needs no saying; another choice shows that there is one.
+  // Repeating the default is pointless; another choice shows that there is one.
   if (choices !== null) return choices.find((choice) => choice !== schema.default) ?? choices[0];
-  // The part with the most to fill in shows the most.
+  // The alternative with the most properties shows the most.
   const richest = parts.reduce((best, part) => (sizeOf(part) > sizeOf(best) ? part : best));
   return sampleOfType(richest, name, namespace);
 }

@@ -7,7 +7,7 @@ import type { Environment, Io } from './io.ts';
 type PortKey = keyof typeof DEFAULT_PORTS;
 type SwitchKey = 'ephemeral' | 'empty' | 'open';
 
-/** The options of `serve` besides `--data-dir`, in the order of the help. */
+/** The options of `serve` other than `--data-dir`, in the order of the help. */
 export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[] = [
   { key: 'httpPort', flag: 'http-port', for: 'HTTP' },
   { key: 'httpsPort', flag: 'https-port', for: 'HTTPS' },
@@ -21,7 +21,7 @@ export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: stri
   { key: 'open', flag: 'open', does: 'Open the interface in the default browser' },
 ];
 
-/** `http-port` is also `VIVARIUM_HTTP_PORT`. */
+/** `http-port` becomes `VIVARIUM_HTTP_PORT`. */
 export const variableOf = (flag: string): string => `VIVARIUM_${flag.toUpperCase().replaceAll('-', '_')}`;
 
 export const SERVE_FLAGS: readonly Flag[] = [
@@ -33,7 +33,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
 
 const PORT_MAX = 65_535;
 
-/** What to start. Where nothing is to be kept and no folder was named, there is none. */
+/** Configuration of `serve`. `dataDir` is null for an ephemeral start without a named folder. */
 export type ServeConfig = Omit<Config, 'dataDir'> & {
   dataDir: string | null;
   /** Open the interface in the default browser. */
@@ -41,8 +41,8 @@ export type ServeConfig = Omit<Config, 'dataDir'> & {
 };
 
 /**
- * How a Vivarium is to be started: a flag counts before the environment, and that before the default.
- * @throws VivariumError `invalid_request` with one sentence on what to change.
+ * Reads the configuration; flags override the environment, which overrides the defaults.
+ * @throws VivariumError `invalid_request` with one sentence that says what to change.
  */
 export function readServeConfig(
   args: readonly string[],

@@ -4,13 +4,13 @@ import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { PORT_OPTIONS, readServeConfig, SWITCH_OPTIONS, variableOf, type ServeConfig } from './serve-options.ts';
 import { columns } from './text.ts';
 
-/** Starts the engine, and resolves with the exit code when it has stopped. */
+/** Starts the engine; resolves with the exit code once it has stopped. */
 export type ServeEngine = (
   config: ServeConfig,
   io: Pick<Io, 'stdout' | 'stderr' | 'env' | 'onStopSignal'>,
 ) => Promise<number>;
 
-/** The command `serve`. The engine is loaded only when it is to run: the other commands do without it. */
+/** The command `serve`. Loads the engine last: help and usage errors do not need it. */
 export async function serve(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
   let config: ServeConfig;
   try {

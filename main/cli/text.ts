@@ -1,12 +1,12 @@
-/** Control characters and those that reorder text: in a terminal they would act instead of being shown. */
+/** Control characters and bidirectional overrides: a terminal would act on them instead of showing them. */
 const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** `text` so that a terminal shows it and does nothing else: what is not for showing becomes `\u{1b}`. */
+/** Escapes characters that a terminal would act on: ESC becomes `\u{1b}`. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 
-/** Made when the first text needs it: the tables behind it take longer to load than most commands to run. */
+/** Created on first use: loading the ICU tables takes longer than most commands run. */
 let segmenter: Intl.Segmenter | null = null;
 
 function segmentsOf(text: string): Iterable<{ segment: string }> {
@@ -14,12 +14,12 @@ function segmentsOf(text: string): Iterable<{ segment: string }> {
   return segmenter.segment(text);
 }
 
-/** Scripts and pictures that terminals show two cells wide (Unicode TR11, the wide blocks that names are written in). */
+/** Characters that terminals show two cells wide (Unicode TR11, the wide blocks used in names). */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
 
-/** The cells that a terminal needs for `text`. */
+/** Width of `text` in terminal cells. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -27,7 +27,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** `text` in at most `width` cells, with an ellipsis where it is cut. */
+/** Cuts `text` to at most `width` cells, with an ellipsis if anything is cut. */
 export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let cut = '';
@@ -40,7 +40,7 @@ export function fit(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** Lines in which the cells of every column begin at the same place, two blanks apart. */
+/** Aligns columns, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -57,7 +57,7 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
 export interface Style {
   heading(text: string): string;
   faint(text: string): string;
-  /** Coloured as what it says: well, waiting, or wrong. */
+  /** Colours a state by its meaning: good, waiting, or wrong. */
   word(text: string): string;
 }
 
@@ -71,7 +71,7 @@ const RED = 31;
 const GREEN = 32;
 const YELLOW = 33;
 
-/** The words of the contract that tell how something is. */
+/** Words of the contract that name a state. */
 const WORD_COLOURS: Record<string, number | undefined> = {
   ...Object.fromEntries(['available', 'succeeded', 'placed', 'verified', 'issued', 'ok'].map((word) => [word, GREEN])),
   ...Object.fromEntries(['pending', 'suspended', 'unknown', 'warning'].map((word) => [word, YELLOW])),
@@ -92,7 +92,7 @@ export function createStyle(colour: boolean): Style {
   };
 }
 
-/** Colour where the terminal has it, unless `NO_COLOR` (no-color.org) says otherwise; `FORCE_COLOR` for pipes. */
+/** Colours for terminals, unless `NO_COLOR` (no-color.org) is set; `FORCE_COLOR` enables them for pipes. */
 export function wantsColour(
   stdout: { isTTY?: boolean | undefined },
   env: Readonly<Record<string, string | undefined>>,
