@@ -26,19 +26,19 @@ export interface App {
   runtime: RuntimeFile;
   services: Services;
   router: ControlRouter;
-  /** A link to the interface that signs in once, within a minute; for handing to a browser. */
+  /** A one-time sign-in link to the interface, valid for a minute; for passing to a browser. */
   signInLink(): string;
-  /** The demo project's key, while it is in force. */
+  /** The demo project's key, while it is valid. */
   demoKey(): DemoKey | null;
-  /** `vivarium domains list` as it can be pasted here, where a command that names no folder means `usualDataDir`. */
+  /** `vivarium domains list` as a pasteable command, where a command without a folder means `usualDataDir`. */
   ownCommand(command: string, usualDataDir: string): string;
-  /** Drains, stops everything in reverse order, and leaves the data folder. Calling it again waits for the first call. */
+  /** Drains, stops everything in reverse order, and releases the data folder. Further calls wait for the first. */
   stop(): Promise<void>;
 }
 
 /**
- * Builds everything in the order of its dependencies, and serves.
- * @throws VivariumError with one line that says what to change; whatever had been opened is closed again.
+ * Builds everything in dependency order, and serves.
+ * @throws VivariumError with one line that says what to change; closes whatever was opened.
  */
 export async function startApp(options: AppOptions): Promise<App> {
   keepHeapSmall();
@@ -61,7 +61,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const { clock, log, store } = foundation;
 
   const certificates = await openCertificates(foundation);
-  // Until there is a snapshot, what the stored projects have is answered.
+  // Answers with the stored projects' names until the first snapshot.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
   const dns = await startDns(foundation, platformHostnames);
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish });
@@ -87,7 +87,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     }),
   });
 
-  /** Builds the snapshot of what is stored and hands it to the data plane; in force when it returns. */
+  /** Builds the snapshot from the store and publishes it; resolves once it is in force. */
   function publish(): void {
     const snapshot = buildSnapshot({
       projects: store.projects.list(),
@@ -100,7 +100,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   }
 
   const router = createRouter(services, { log });
-  // Before the demo, whose certificate says where the control port is; nobody is told of it until all is there.
+  // Precedes the demo, whose certificate names the control port; announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   publish();

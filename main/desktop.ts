@@ -1,6 +1,6 @@
 /**
- * What Electron runs: the desktop app, or, for the launcher `vivarium`, a command of the command line. The engine and the
- * commands are loaded when they are needed; everything that must precede Electron's `ready` is imported here.
+ * Electron's entry: the desktop app, or a command for the launcher `vivarium`. Loads the engine and the commands on
+ * demand, and imports statically what must precede Electron's `ready`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ async function runCommand(words: readonly string[], onStopSignal: OnStopSignal):
 }
 
 async function openWindow(words: readonly string[]): Promise<void> {
-  // There is a window to look at; nothing has to be opened.
+  // The app has its own window, so --open does nothing.
   const { open: _, ...chosen } = readServeConfig(words, place);
   const { ephemeral } = chosen;
   const temporaryDir = ephemeral || chosen.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
@@ -46,7 +46,7 @@ async function openWindow(words: readonly string[]): Promise<void> {
       logLevel,
       ...given,
     });
-    // For a person only: a session's journal is no place for the token.
+    // On terminals only: the token must not end up in a session's journal.
     if (process.stdout.isTTY) process.stdout.write(await greet(app, process));
     return app;
   }

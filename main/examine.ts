@@ -8,7 +8,7 @@ import { DAILY_BYTES_MAX } from './store/daily-backup.ts';
 import { isFolderLocked } from './store/data-folder.ts';
 import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from './store/integrity.ts';
 
-/** What the store and the proxy tell the doctor of a data folder and of this process. */
+/** What the doctor needs from the store and the proxy when no engine runs. */
 export const FOLDER_READERS: FolderReaders = {
   isFolderLocked,
   readIntegrity,
@@ -24,6 +24,6 @@ export const FOLDER_READERS: FolderReaders = {
   },
 };
 
-/** Examines the data folder, the ports and this machine where no engine answers. */
+/** Examines the data folder, the ports and this machine when no engine answers. */
 export const examine = (engine: AbsentEngine): Promise<DoctorReport> =>
   createFolderDoctor(engine, FOLDER_READERS, ownCommand(engine.dataDir)).run();

@@ -10,16 +10,16 @@ import { findAssets, findOwn } from './base/program-folder.ts';
 import { VivariumError } from './contract/errors.ts';
 import { formatWelcome } from './welcome.ts';
 
-/** What a start needs of the process it runs in; passed in, so that tests can be that process. */
+/** What a start needs from its process; passed in for tests. */
 export interface HeadlessIo {
   stdout: { write(text: string): unknown; isTTY?: boolean };
   stderr: { write(text: string): unknown };
   env: Readonly<Record<string, string | undefined>>;
-  /** Calls back when the process is asked to end; returns how to stop listening. */
+  /** Calls back on a stop signal; returns a function that stops listening. */
   onStopSignal(callback: (signal: string) => void): () => void;
 }
 
-/** A start without a data folder is ephemeral, and has a temporary one for scripts to find `runtime.json` in. */
+/** Without a data folder, a start is ephemeral and uses a temporary one, where scripts find `runtime.json`. */
 export type HeadlessConfig = Omit<Config, 'dataDir'> & {
   dataDir: string | null;
   /** Open the interface in the default browser. */
@@ -27,8 +27,8 @@ export type HeadlessConfig = Omit<Config, 'dataDir'> & {
 };
 
 /**
- * Serves until a signal asks to stop, then drains. Resolves with the exit code: 0 after a stop, 1 when it could not
- * start, with one line on standard error that says why.
+ * Serves until a stop signal, then drains. Resolves with the exit code: 0 after a stop; 1 when it could not start, with
+ * one line on standard error that says why.
  */
 export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo): Promise<number> {
   const temporaryDir = config.ephemeral || config.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
@@ -63,13 +63,13 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
   }
 }
 
-/** What opens an address with the program that its user has chosen for it. */
+/** Programs that open an address with the user's default application. */
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens `url` in the default browser, if there is one; a failure is silent, because the address is printed anyway. */
+/** Opens `url` in the default browser; ignores failures because the address is printed anyway. */
 function openInBrowser(url: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' });
@@ -80,11 +80,11 @@ function openInBrowser(url: string): void {
 function describe(error: unknown): string {
   if (error instanceof VivariumError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  // What the system refused, such as a folder where a file should be, is told in its own words, which name the path.
+  // The system's own message for errors such as a folder in place of a file; it names the path.
   return 'syscall' in error ? `Vivarium could not start: ${error.message}.` : (error.stack ?? error.message);
 }
 
-/** What a terminal is told of a Vivarium that serves. */
+/** The banner that a terminal shows once Vivarium serves. */
 export async function greet(
   { runtime, services, demoKey, ownCommand }: App,
   io: Pick<HeadlessIo, 'stdout' | 'env'>,
@@ -125,7 +125,7 @@ export async function greet(
   );
 }
 
-/** Colour where the terminal has it, unless NO_COLOR (no-color.org) says otherwise; FORCE_COLOR for pipes. */
+/** Colours for terminals, unless NO_COLOR (no-color.org) is set; FORCE_COLOR enables them for pipes. */
 function wantsColour({ stdout, env }: Pick<HeadlessIo, 'stdout' | 'env'>): boolean {
   if ((env.NO_COLOR ?? '') !== '') return false;
   if ((env.FORCE_COLOR ?? '') !== '' && env.FORCE_COLOR !== '0') return true;

@@ -1,9 +1,12 @@
-/** The command `vivarium`: hands the process's streams, environment and signals to the command line, and the engine to `serve`. */
+/**
+ * The command `vivarium`: connects the process's streams, environment and signals to the command line; `serve` loads
+ * the engine.
+ */
 import { homedir } from 'node:os';
 import { EXIT_FAILED, EXIT_OK, type Io } from './cli/io.ts';
 import { run } from './cli/run.ts';
 
-/** A closed terminal (SIGHUP) ends Vivarium as orderly as Ctrl-C. */
+/** A closed terminal (SIGHUP) stops Vivarium as cleanly as Ctrl-C. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const io: Io = {
@@ -24,7 +27,7 @@ const io: Io = {
 
 let isServing = false;
 
-// A reader that has gone (`| head`) ends a command; a Vivarium that serves goes on without it.
+// A closed reader (`| head`) ends a command; a serving Vivarium continues without it.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (isServing) return;

@@ -1,6 +1,6 @@
 import { posixWord } from './base/shell.ts';
 
-/** What the console shows when Vivarium serves: addresses, the demo key, and requests that work when pasted. */
+/** Content of the console's banner: addresses, the demo key, and requests that work when pasted. */
 export interface Welcome {
   version: string;
   dataDir: string;
@@ -8,7 +8,7 @@ export interface Welcome {
   token: string;
   caFile: string;
   ports: { http: number; https: number; dns: number };
-  /** The project to try, and its key where that is still readable. */
+  /** The project for the sample requests, and its key while that is readable. */
   project: {
     id: string;
     name: string;
@@ -23,7 +23,7 @@ export interface Welcome {
   /** Custom domains of all projects, and how many of them are served over HTTPS. */
   domains: { attached: number; secure: number };
   warnings: readonly string[];
-  /** A command of Vivarium's own (`vivarium domains list`) as it can be pasted here. */
+  /** Turns one of Vivarium's commands (`vivarium domains list`) into a pasteable one. */
   ownCommand: (command: string) => string;
 }
 
@@ -45,7 +45,7 @@ const sgr =
 
 const COLOURED: Palette = { strong: sgr('1'), quiet: sgr('2'), moss: sgr('32'), amber: sgr('33') };
 
-/** The lines to print. Only the terminal's own sixteen colours are used, so that they fit its theme. */
+/** The lines to print. Uses only the terminal's sixteen colours, to follow its theme. */
 export function formatWelcome(welcome: Welcome, colour: boolean): string {
   const paint = colour ? COLOURED : PLAIN;
   const row = (label: string, value: string) => `  ${paint.quiet(label.padEnd(12))}${value}`;

@@ -1,19 +1,19 @@
 /**
- * Chromium takes switches from the same words as we do, but nothing that stands after this one: so ours stand after it,
- * and `--log-level` or `--proxy-server` in them means nothing to it.
+ * Chromium reads switches from the same command line but ignores everything after this separator. Vivarium's options
+ * follow it, so Chromium does not act on `--log-level` or `--proxy-server`.
  */
 const SEPARATOR = '--';
 
-/** Before the separator: run a command, as the launcher `vivarium` asks for, and open no window. */
+/** Before the separator: run a command without a window, as the launcher `vivarium` requests. */
 const COMMAND_LINE_SWITCH = '--command-line';
 
 export interface OwnArguments {
   mode: 'window' | 'command-line';
-  /** What stands after the separator. */
+  /** The words after the separator. */
   words: string[];
 }
 
-/** Our part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
+/** Vivarium's part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
 export function readOwnArguments(argv: readonly string[]): OwnArguments {
   const at = argv.indexOf(SEPARATOR);
   const before = at < 0 ? argv : argv.slice(0, at);

@@ -28,7 +28,7 @@ import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow } from './window.ts';
 
-/** What the engine gets of the desktop. */
+/** Services of the desktop that the engine uses. */
 export interface EngineGivings {
   writeLog: (line: LogLine) => void;
   sealer: Sealer;
@@ -43,18 +43,18 @@ export interface DesktopOptions {
   preloadFile: string;
   iconsDir: string;
   start: (config: Config, given: EngineGivings) => Promise<App>;
-  /** The Vivarium that runs on the data folder, where one does. */
+  /** The Vivarium that already runs on the data folder, if any. */
   findRunning: () => RunningElsewhere | null;
 }
 
 /**
- * The desktop app, from its first moment. All that has to be before Electron is ready happens before this first waits.
+ * Runs the desktop app. Everything that must precede Electron's `ready` event happens before the first await.
  * @throws VivariumError when the data folder cannot be used
  */
 export async function runDesktop(options: DesktopOptions): Promise<void> {
   const { config, preloadFile, iconsDir } = options;
   const { logsDir, memoryFile } = settleIn(config.dataDir);
-  // One app for each data folder: Electron keeps the lock among its own files.
+  // One app per data folder: Electron keeps the lock in its own files there.
   if (!app.requestSingleInstanceLock()) return app.quit();
   registerPageScheme();
   app.enableSandbox();
@@ -136,12 +136,12 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   );
   app.on('second-instance', actions.showWindow);
   app.on('activate', actions.showWindow);
-  // Without a listener Electron would quit with the last window; the servers go on.
+  // Without a listener Electron quits with the last window; the servers must go on.
   app.on('window-all-closed', () => undefined);
   window.show();
 }
 
-/** Shows why Vivarium could not start; the last choice is made when the app is asked to end meanwhile. */
+/** Shows why Vivarium could not start; a quit meanwhile counts as the last choice. */
 async function ask({ message, detail, choices }: StartFailure, signal: AbortSignal): Promise<StartChoice> {
   const { response } = await dialog.showMessageBox({
     type: 'error',

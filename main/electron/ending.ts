@@ -2,18 +2,18 @@ import { app, dialog, powerMonitor } from 'electron';
 import type { Log } from '../base/log.ts';
 import { settleInScratch } from './identity.ts';
 
-/** Asked for by a terminal, a supervisor, or a session that ends. */
+/** Sent by a terminal, a supervisor, or the end of a session. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface QuitOptions {
   log: Log;
-  /** Takes the windows away, lets requests in progress finish, and closes everything. */
+  /** Hides the windows, lets requests in progress finish, and closes everything. */
   drain: () => Promise<void>;
 }
 
 /**
- * However the app is asked to end, it drains first, once; then it ends.
- * @returns whether it is on its way out
+ * Drains once before any kind of quit, then exits.
+ * @returns whether the app is quitting
  */
 export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () => boolean } {
   let quitting = false;
@@ -24,7 +24,7 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () =
     quitting = true;
     drain()
       .catch((error: unknown) => log.error('Not everything could be closed', { error }))
-      // `app.quit` would ask every page first, and one that hangs would keep an app without servers.
+      // `app.quit` would ask every page first; a page that hangs would leave an app without servers.
       .finally(() => app.exit(0));
   });
   for (const signal of STOP_SIGNALS) process.on(signal, () => app.quit());
@@ -33,8 +33,8 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () =
 }
 
 /**
- * The process's last resort: what nobody caught is written down and shown, and ends the app, because nobody knows what
- * it left half done. What has been answered is on disk.
+ * Handles uncaught errors: logs and shows the error, then ends the app, because its state is unknown. Everything
+ * already answered is on disk.
  */
 export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }): void {
   let reported = false;
@@ -57,12 +57,12 @@ export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }):
 
   process.on('uncaughtException', (error) => void report(error));
   process.on('unhandledRejection', (error) => void report(error));
-  // A terminal that started the app may be closed while it runs.
+  // The terminal that started the app may close while it runs.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   app.on('child-process-gone', (_event, details) => log.error('One of the app’s processes ended', { ...details }));
 }
 
-/** Says why the app cannot even begin, such as a wrong option or a data folder that is somebody else's, and ends it. */
+/** Reports an error from before the start, such as a wrong option or another user's data folder, and exits. */
 export async function failBeforeStart(error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${message}\n`);
@@ -70,7 +70,7 @@ export async function failBeforeStart(error: unknown): Promise<void> {
   try {
     if (!app.isReady()) removeScratch = settleInScratch();
   } catch {
-    // The box would leave files in the data folder, and the message has been printed.
+    // The dialog would leave files in the data folder, and the message has already been printed.
     return app.exit(1);
   }
   await app.whenReady();
@@ -79,12 +79,12 @@ export async function failBeforeStart(error: unknown): Promise<void> {
   app.exit(1);
 }
 
-/** Calls back when the process is asked to end, which then does not end by itself; returns how to stop listening. */
+/** Calls back on a stop signal instead of letting the process end; returns a function that stops listening. */
 export type OnStopSignal = (callback: (signal: string) => void) => () => void;
 
 /**
- * Runs a command in the app's main process, without a window, a place in the dock, or a claim to be the only one; the
- * process ends with its exit code. What is printed has left before it does.
+ * Runs a command in the app's main process, without a window, dock icon or single-instance lock. Flushes the output and
+ * exits with the command's exit code.
  */
 export async function runCommandLine(run: (onStopSignal: OnStopSignal) => Promise<number>): Promise<void> {
   const removeScratch = settleInScratch();
@@ -95,7 +95,7 @@ export async function runCommandLine(run: (onStopSignal: OnStopSignal) => Promis
   app.exit(code);
 }
 
-/** Electron turns signals into requests to quit, on some systems before Node sees them: both are listened to. */
+/** Electron turns signals into quit requests, on some systems before Node sees them: listen to both. */
 const onStopSignal: OnStopSignal = (callback) => {
   const onQuit = (event: { preventDefault: () => void }) => {
     event.preventDefault();

@@ -6,17 +6,17 @@ import { VivariumError } from '../contract/errors.ts';
 export interface EngineStartOptions {
   config: Config;
   start: (config: Config) => Promise<App>;
-  /** The Vivarium that holds the data folder, where one does. */
+  /** The Vivarium that holds the data folder, if any. */
   findRunning: () => RunningElsewhere | null;
-  /** Shows what is wrong, and resolves with what to do about it. */
+  /** Shows the failure; resolves with the user's choice. */
   ask: (failure: StartFailure) => Promise<StartChoice>;
-  /** Opens the interface of another Vivarium in the browser; resolves when that is under way. */
+  /** Opens the interface of another Vivarium in the browser; resolves once that is under way. */
   openInterface: (running: RunningElsewhere) => Promise<void>;
   showLogs: () => void;
   log: Log;
 }
 
-/** Starts the engine, asking what to do for as long as it fails; null when it is not to be started after all. */
+/** Starts the engine; asks the user what to do after each failure. Null when the user gives up. */
 export async function startEngine(options: EngineStartOptions): Promise<App | null> {
   const { start, findRunning, ask, log } = options;
   let { config } = options;
@@ -46,11 +46,11 @@ export async function startEngine(options: EngineStartOptions): Promise<App | nu
 }
 
 export type StartChoice =
-  /** The same again: whoever was in the way may have gone. */
+  /** Retry: the conflicting program may have ended. */
   | { do: 'retry'; label: string }
-  /** Again, with any free port in the place of the one that cannot be had; this time only. */
+  /** Retry with any free port in place of the unavailable one, this time only. */
   | { do: 'use-free-port'; label: string; port: PortKey }
-  /** To the browser, with the interface of the Vivarium that has the data folder. */
+  /** Open the interface of the Vivarium that holds the data folder in the browser. */
   | { do: 'open-interface'; label: string; running: RunningElsewhere }
   | { do: 'show-logs'; label: string }
   | { do: 'quit'; label: string };
@@ -64,15 +64,15 @@ const PORT_NAMES: Record<PortKey, string> = {
   controlPort: 'the interface',
 };
 
-/** What is shown when Vivarium could not start. */
+/** Dialog for a failed start. */
 export interface StartFailure {
   message: string;
   detail: string;
-  /** In the order of the buttons; the first one is the default, the last one is what Escape means. */
+  /** In the order of the buttons; the first is the default, Escape selects the last. */
   choices: StartChoice[];
 }
 
-/** A Vivarium that runs already, as its runtime file tells. */
+/** A running Vivarium, from its runtime file. */
 export interface RunningElsewhere {
   url: string;
   token: string;
@@ -82,8 +82,8 @@ const QUIT: StartChoice = { do: 'quit', label: 'Quit' };
 const RETRY: StartChoice = { do: 'retry', label: 'Try again' };
 
 /**
- * What to say of `error`, and what can be done about it.
- * @param running the Vivarium that holds the data folder, where one does
+ * Explains `error` and lists the choices.
+ * @param running the Vivarium that holds the data folder, if any
  */
 export function explainStartFailure(
   error: unknown,
@@ -115,7 +115,7 @@ export function explainStartFailure(
   return { message: 'Vivarium could not start', detail: error.message, choices: [RETRY, QUIT] };
 }
 
-/** The option whose port the system refused, or null when the error is about something else. */
+/** The option of the port that the system refused; null for any other error. */
 function refusedPort(error: VivariumError, config: Pick<Config, PortKey>): PortKey | null {
   const { cause } = error;
   if (!(cause instanceof Error) || !('port' in cause) || typeof cause.port !== 'number' || cause.port === 0)
@@ -124,12 +124,12 @@ function refusedPort(error: VivariumError, config: Pick<Config, PortKey>): PortK
   return keys.find((key) => config[key] === cause.port) ?? null;
 }
 
-/** It is on this machine. */
+/** On loopback. */
 const ANSWER_MS_MAX = 3_000;
 
 /**
- * A link to the interface of another Vivarium that signs in once, so that its token is in no list of processes; its plain
- * address where it gives none, and then it asks to be signed in.
+ * A one-time sign-in link of another Vivarium, which keeps its token out of process lists. Falls back to the plain
+ * address, where the user signs in by hand.
  */
 export async function askForSignInLink({ url, token }: RunningElsewhere): Promise<string> {
   try {

@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/data-folder.ts';
 import { VERSION } from '../base/version.ts';
 
-/** As in `electron-builder.yml`: Windows groups windows and shortcuts by it. */
+/** As in `electron-builder.yml`: Windows groups windows and shortcuts by this id. */
 const APP_ID = 'localhost.vivarium.app';
 
-/** Where the desktop's own files are, all of them in the data folder. */
+/** Folders of the desktop's own files, all inside the data folder. */
 export interface DesktopPlaces {
   logsDir: string;
   memoryFile: string;
 }
 
 /**
- * Tells Electron who it is, and where its own files go. Before the app is ready.
+ * Sets Electron's app name and redirects its own files. Call before `ready`.
  * @throws VivariumError when the data folder cannot be used
  */
 export function settleIn(dataDir: string): DesktopPlaces {
@@ -31,8 +31,8 @@ export function settleIn(dataDir: string): DesktopPlaces {
 }
 
 /**
- * Sends Electron's own files to a temporary folder. It makes some even when nothing is shown, by default in
- * `appData/Vivarium`, which is the usual data folder on Windows and macOS. Before the app is ready.
+ * Sends Electron's own files to a temporary folder. Electron writes some even without a window, by default to
+ * `appData/Vivarium`, which is the usual data folder on Windows and macOS. Call before `ready`.
  * @returns removes the folder
  */
 export function settleInScratch(): () => void {
@@ -42,12 +42,12 @@ export function settleInScratch(): () => void {
     try {
       rmSync(scratch, { recursive: true, force: true });
     } catch {
-      // Windows removes no file that is open. Nothing of Vivarium's is among them.
+      // Windows cannot remove open files. None of them are Vivarium's.
     }
   };
 }
 
-/** What "About Vivarium" shows. */
+/** Sets the content of "About Vivarium". */
 export function introduce(iconFile: string): void {
   const { electron, chrome, node } = process.versions;
   app.setAboutPanelOptions({

@@ -4,7 +4,7 @@ import { codeOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { formatLogLine, type LogLine } from '../base/log.ts';
 
-/** With three files before the current one, logs take 4 MiB at most. */
+/** With three older files beside the current one, logs take at most 4 MiB. */
 const FILE_BYTES_MAX = 1024 * 1024;
 const OLDER_FILES_MAX = 3;
 
@@ -16,8 +16,8 @@ export interface LogFile {
 }
 
 /**
- * Appends lines to `vivarium.log` in `folder`; when it is full it becomes `vivarium.1.log`, and so on. Written at once,
- * so that the last line before a crash is there. A disk that is full stops nothing: the lines go to `otherwise`.
+ * Appends lines to `vivarium.log` in `folder`; rotates a full file to `vivarium.1.log`, and so on. Writes synchronously
+ * to keep the last line before a crash. On a full disk, lines go to `otherwise`.
  */
 export function openLogFile(folder: string, otherwise: (text: string) => void, bytesMax = FILE_BYTES_MAX): LogFile {
   const path = join(folder, LOG_FILE);

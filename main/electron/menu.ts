@@ -1,7 +1,7 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import type { StatusReport } from '../contract/status.ts';
 
-/** What menus and the tray can ask for. */
+/** Actions of the menus and the tray. */
 export interface MenuActions {
   showWindow: () => void;
   openInBrowser: () => void;
@@ -12,7 +12,7 @@ export interface MenuActions {
 
 const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' };
 
-/** The menu of the window, and of the app on macOS, after each platform's habits. */
+/** The menu of the window, and of the app on macOS, following each platform's conventions. */
 export function menuTemplate(platform: NodeJS.Platform, actions: MenuActions): MenuItemConstructorOptions[] {
   const isMac = platform === 'darwin';
   const about: MenuItemConstructorOptions = { role: 'about', label: 'About Vivarium' };
@@ -69,7 +69,7 @@ const macAppMenu = (
   quit,
 ];
 
-/** The menu of the tray icon: what is going on, then what can be done. */
+/** The tray icon's menu: status lines, then actions. */
 export function trayTemplate(status: readonly string[], actions: MenuActions): MenuItemConstructorOptions[] {
   return [
     ...status.map((label): MenuItemConstructorOptions => ({ label, enabled: false })),
@@ -81,11 +81,11 @@ export function trayTemplate(status: readonly string[], actions: MenuActions): M
   ];
 }
 
-/** A menu is as wide as its longest line. */
+/** The longest line sets the width of the menu. */
 const LINE_LENGTH_MAX = 80;
 const WARNINGS_MAX = 3;
 
-/** What the tray's menu says of a running Vivarium: where it serves, and what is not as it should be. */
+/** Status lines of the tray's menu: addresses and warnings. */
 export function trayStatus({ ports, warnings }: Pick<StatusReport, 'ports' | 'warnings'>): string[] {
   const listening = [
     `HTTP ${ports.http}`,

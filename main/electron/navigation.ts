@@ -4,23 +4,22 @@ import { isPageUrl } from './page.ts';
 
 export interface NavigationOptions {
   log: Log;
-  /** Opens an address in the system's browser, if it may be. */
+  /** Opens an address in the system's browser, if its scheme is allowed. */
   openExternal: (url: string) => void;
-  /** Previews lead elsewhere than the page does. */
+  /** Previews may navigate to other addresses than the page. */
   previews: { has(contents: WebContents): boolean; mayShow(url: string): boolean };
 }
 
 /**
- * Keeps every page where it is: the window's own page goes nowhere else, opens no window and embeds nothing. A link that
- * leads elsewhere goes to the system's browser, if it may. No page keeps its window open. Installed before the first page
- * is made.
+ * Confines every page: the window's own page cannot navigate, open windows, embed pages or keep its window open. Links
+ * to other addresses open in the system's browser if allowed. Install before the first page is created.
  */
 export function restrictNavigation(options: NavigationOptions): void {
   app.on('web-contents-created', (_event, contents) => restrict(contents, options));
 }
 
 function restrict(contents: WebContents, { log, openExternal, previews }: NavigationOptions): void {
-  // Asked at every navigation: the session of a page is not there yet when it is made.
+  // Checked at every navigation: a page's session is not set yet when the page is created.
   const mayLead = (url: string): boolean => (previews.has(contents) ? previews.mayShow(url) : isPageUrl(url));
   contents.on('will-frame-navigate', (event) => {
     if ((event.isMainFrame || previews.has(contents)) && mayLead(event.url)) return;
@@ -32,7 +31,7 @@ function restrict(contents: WebContents, { log, openExternal, previews }: Naviga
     if (!mayLead(event.url)) event.preventDefault();
   });
   contents.on('will-attach-webview', (event) => event.preventDefault());
-  // Electron shows no question; a page with `beforeunload` would keep its window, and the app, without a word.
+  // Electron shows no prompt for `beforeunload`; the page would silently keep its window and the app open.
   contents.on('will-prevent-unload', (event) => event.preventDefault());
   contents.setWindowOpenHandler(({ url }) => {
     if (!previews.has(contents)) openExternal(url);

@@ -2,30 +2,30 @@ import { ipcMain, protocol, type MessagePortMain, type WebContents } from 'elect
 import type { Log } from '../base/log.ts';
 import { createPageFiles, isOwnPage, PAGE_SCHEME } from './page.ts';
 
-/** Makes `app:` an origin like `https:`, with storage, modules and a policy of its own. Before the app is ready. */
+/** Makes `app:` an origin like `https:`, with storage, modules and its own policy. Call before `ready`. */
 export function registerPageScheme(): void {
   protocol.registerSchemesAsPrivileged([
     { scheme: PAGE_SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
   ]);
 }
 
-/** Serves the page from the folder of the built interface. Once the app is ready. */
+/** Serves the page from the folder of the built interface. Call after `ready`. */
 export function servePage(folder: string): void {
   protocol.handle(PAGE_SCHEME, createPageFiles(folder));
 }
 
-/** What the preload script sends with the page's port. */
+/** Channel on which the preload script sends the page's port. */
 const CONNECT_CHANNEL = 'vivarium:connect';
 
 export interface PagePortOptions {
   log: Log;
-  /** Serves a port of the window's own page; returns how to cut it off. */
+  /** Serves a port of the window's own page; returns a function that disconnects it. */
   serve: (port: MessagePortMain) => () => void;
 }
 
 /**
- * Takes the ports that pages hand over, those of the window's own page only. A page has one at a time: when it brings
- * another one, is reloaded, crashes or goes, the one before is cut off. The only place that listens to `ipcMain`.
+ * Accepts ports from the window's own page only. A page has one port at a time: a new port, a reload, a crash or a
+ * closed window disconnects the previous one. The only place that listens to `ipcMain`.
  */
 export function acceptPagePorts({ log, serve }: PagePortOptions): { closeAll(): void } {
   const open = new Map<WebContents, () => void>();

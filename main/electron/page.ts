@@ -2,7 +2,7 @@ import type { WebFrameMain } from 'electron';
 import { readAsset, readAssetPath, pagePolicy } from '../rpc/page-files.ts';
 import { COMMON_HEADERS } from '../rpc/responses.ts';
 
-/** The scheme and host under which the window's page is served, from files, by this process alone. */
+/** Scheme and host of the window's page; this process serves them from files. */
 export const PAGE_SCHEME = 'app';
 const PAGE_HOST = 'vivarium';
 export const PAGE_ORIGIN = `${PAGE_SCHEME}://${PAGE_HOST}`;
@@ -14,21 +14,18 @@ export function isPageUrl(text: string): boolean {
   return url !== null && url.protocol === `${PAGE_SCHEME}:` && url.host === PAGE_HOST && url.username === '';
 }
 
-/**
- * The one check of who speaks: the window's own page in its main frame, and nothing else. A frame that has gone
- * (`null`) is nobody.
- */
+/** The only sender check: accepts the window's own page in its main frame. A destroyed frame (`null`) is refused. */
 export const isOwnPage = (frame: Pick<WebFrameMain, 'origin' | 'parent' | 'url'> | null): boolean =>
   frame !== null && frame.parent === null && frame.origin === PAGE_ORIGIN && isPageUrl(frame.url);
 
 const PAGE = 'index.html';
 
-/** The page's calls travel through its message port: it reads its own files, and connects to nothing else. */
+/** The page makes its calls through its message port; it loads its own files and connects to nothing else. */
 const HEADERS = { ...COMMON_HEADERS, ...pagePolicy("'self'"), 'Cache-Control': 'no-cache' };
 
 /**
- * Answers requests for `app://vivarium/…` from `folder`, by the rules of the control port: its own files and views,
- * nothing hidden, nothing outside. Never rejects.
+ * Answers requests for `app://vivarium/…` from `folder`, by the rules of the control port: files and views of the
+ * interface, no hidden files, nothing outside the folder. Never rejects.
  */
 export function createPageFiles(folder: string): (request: Request) => Promise<Response> {
   async function answer(request: Request): Promise<Response> {

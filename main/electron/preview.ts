@@ -7,27 +7,28 @@ import { denyPermissions, isFetchable, isOwnCertificate, isPreviewable } from '.
 import { revealInTime } from './window-state.ts';
 import { PAGE_PREFERENCES } from './window.ts';
 
-/** In memory only, and apart from the app's own page. */
+/** In memory only, and separate from the app's own page. */
 const PARTITION = 'vivarium-preview';
 
-/** Open at a time. */
+/** Most previews open at a time. */
 const PREVIEWS_MAX = 5;
 
-/** Of a certificate, to Chromium: take it; refuse it. */
+/** Chromium's results of certificate verification: accept, reject. */
 const ACCEPTED = 0;
 const REFUSED = -2;
 
 export interface Previews {
   /** @throws VivariumError `conflict` when too many are open. */
   open(request: PreviewRequest): Promise<void>;
-  /** Whether a page is a preview's, and where it may lead. */
+  /** Whether a page belongs to a preview, and where it may navigate. */
   has(contents: WebContents): boolean;
   mayShow(url: string): boolean;
 }
 
 /**
- * Windows that show what is served here: all of their traffic goes to our proxy, which leads nowhere else; certificates are
- * accepted from our root alone; the page has no preload script, no permission and no download, and leads only to hostnames that are served.
+ * Windows that show served hostnames. All their traffic goes to Vivarium's proxy, which forwards nowhere else; only
+ * certificates of Vivarium's root are accepted. The page has no preload script, permissions or downloads, and may
+ * navigate to served hostnames only.
  */
 export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }): Previews {
   const windows = new Set<BrowserWindow>();
@@ -55,7 +56,7 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
       served = request;
       if (own === null) lockDown((own = session.fromPartition(PARTITION)));
       const { host } = new URL(request.proxyUrl);
-      // Also names under .localhost, which Chromium would take to this machine itself.
+      // Includes names under .localhost, which Chromium would otherwise resolve to loopback itself.
       await own.setProxy({ mode: 'fixed_servers', proxyRules: host, proxyBypassRules: '<-loopback>' });
       const window = new BrowserWindow({
         width: 1100,

@@ -3,13 +3,13 @@ import { X509Certificate } from 'node:crypto';
 import type { PreviewRequest } from '../base/preview.ts';
 import { isPageUrl, PAGE_ORIGIN } from './page.ts';
 
-/** What the page may do beyond showing itself: put text on the clipboard when somebody presses a copy button. */
+/** The page's only permission: writing to the clipboard when the user presses a copy button. */
 const PERMITTED: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
 
 export const isPermitted = (permission: string, asking: { url: string | undefined; isMainFrame: boolean }): boolean =>
   PERMITTED.has(permission) && asking.isMainFrame && isPageUrl(asking.url ?? '');
 
-/** Denies every permission but the one above, when it is asked for and when it is looked up, and every device. */
+/** Denies every other permission, both on request and on query, and every device. */
 export function denyPermissions(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, callback, { requestingUrl, isMainFrame }) =>
     callback(isPermitted(permission, { url: requestingUrl, isMainFrame })),
@@ -21,34 +21,33 @@ export function denyPermissions(session: Session): void {
   session.setDisplayMediaRequestHandler((_request, callback) => callback(null));
 }
 
-/** Where a page could fetch from that is not this process. */
+/** Schemes from which a page could fetch outside this process. */
 const FOREIGN_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:']);
 
-/** Whether the window may load `text` at all, whatever asks for it. */
+/** Whether the window may load `text` at all, whatever the initiator. */
 export const isLoadable = (text: string): boolean => !FOREIGN_SCHEMES.has(URL.parse(text)?.protocol ?? 'http:');
 
-/** What the page makes itself and lets one save, such as an exported zone: never a file from elsewhere. */
+/** Content that the page creates for saving, such as an exported zone; never a file from elsewhere. */
 export const isDownloadable = (text: string): boolean => text.startsWith(`blob:${PAGE_ORIGIN}/`);
 
-/** The window reaches nothing over a network or from the disk, even where the page's own policy would let it. */
+/** Cuts the window off from network and disk, even where the page's own policy would allow access. */
 export function closeNetwork(session: Session): void {
   session.webRequest.onBeforeRequest(({ url }, callback) => callback({ cancel: !isLoadable(url) }));
   session.on('will-download', (event, item) => {
     if (!isDownloadable(item.getURL())) event.preventDefault();
   });
-  // Chromium would fetch its dictionaries.
+  // Chromium would download its dictionaries.
   session.setSpellCheckerEnabled(false);
 }
 
-/** As much as any address of ours; a longer one is an attack on some program's buffer. */
+/** Covers every address of Vivarium; longer ones could target buffer overflows in other programs. */
 const URL_LENGTH_MAX = 2_048;
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * The address that may be handed to the system's browser, normalized, or null. `https:` anywhere; `http:` on this
- * machine and at Vivarium's own ports; never with a user name or password; no other scheme, because the system would
- * start whatever program is registered for it.
+ * The normalized address that may go to the system's browser, or null. Allows `https:` anywhere and `http:` on loopback
+ * and Vivarium's own ports, without user name or password. Other schemes would start arbitrary registered programs.
  */
 export function externalAddress(text: string, ownPorts: readonly number[]): string | null {
   const url = text.length <= URL_LENGTH_MAX ? URL.parse(text) : null;
@@ -64,7 +63,7 @@ type Served = Pick<PreviewRequest, 'isMapped' | 'rootPem'>;
 
 const hostnameOf = (text: string): string => text.toLowerCase().replace(/\.$/, '');
 
-/** Whether a preview's page may be, or lead to, `text`: an address of a hostname that is served, without a user name. */
+/** Whether a preview's page may navigate to `text`: an address of a served hostname, without a user name. */
 export function isPreviewable(text: string, { isMapped }: Pick<Served, 'isMapped'>): boolean {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
@@ -73,12 +72,15 @@ export function isPreviewable(text: string, { isMapped }: Pick<Served, 'isMapped
 
 const NETWORK_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:', 'data:', 'blob:']);
 
-/** Whether a preview may fetch `text` at all: over the network, which ends at our proxy, or what its page has made; no files. */
+/**
+ * Whether a preview may fetch `text`: over the network, which ends at Vivarium's proxy, or content that its page has
+ * created; no files.
+ */
 export const isFetchable = (text: string): boolean => NETWORK_SCHEMES.has(URL.parse(text)?.protocol ?? '');
 
 /**
- * Whether the certificate shown at `hostname` is one that our root has signed for it, and in force at the real moment. Nothing else is
- * accepted, whatever this machine trusts: a preview shows what is served here, or nothing.
+ * Whether Vivarium's root signed the certificate for `hostname` and it is valid now, in real time. Ignores the
+ * machine's trust stores: a preview shows served hostnames only.
  */
 export function isOwnCertificate(
   { hostname, pem, nowMs }: { hostname: string; pem: string; nowMs: number },
@@ -92,7 +94,7 @@ export function isOwnCertificate(
     const signed = leaf.checkIssued(root) && leaf.verify(root.publicKey);
     return inForce && signed && !leaf.ca && leaf.checkHost(hostname, { wildcards: false }) !== undefined;
   } catch {
-    // Not a certificate that can be read.
+    // Not a readable certificate.
     return false;
   }
 }

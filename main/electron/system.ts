@@ -3,11 +3,11 @@ import type { Log } from '../base/log.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { externalAddress } from './rules.ts';
 
-/** What is handed to other programs. The only place that uses `shell`. */
+/** Passes addresses and folders to other programs. The only user of `shell`. */
 export interface Outside {
-  /** Opens an address in the system's browser if it may be; otherwise does nothing, and logs it. Never rejects. */
+  /** Opens an address in the system's browser if allowed; otherwise only logs it. Never rejects. */
   openExternal(url: string): Promise<void>;
-  /** Opens a folder in the system's file manager; says where it is when that fails. */
+  /** Opens a folder in the system's file manager; shows its path if that fails. */
   showFolder(folder: string): void;
 }
 
@@ -29,10 +29,10 @@ export function createOutside(options: { log: Log; ownPorts: () => readonly numb
   };
 }
 
-/** Where Chromium has found no keyring it uses a key that is the same everywhere; before it has looked, it knows none. */
+/** Without a keyring Chromium uses a hard-coded key (`basic_text`); before it has looked, the backend is `unknown`. */
 const NO_KEYRING: ReadonlySet<string> = new Set(['basic_text', 'unknown']);
 
-/** Seals with the keychain of macOS, the data protection of Windows, or the session's keyring on Linux. Once the app is ready. */
+/** Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. Call after `ready`. */
 export function createKeySealer(platform: NodeJS.Platform = process.platform): Sealer {
   return {
     refusal() {

@@ -4,11 +4,11 @@ import type { App } from '../app.ts';
 import type { ChangeEvent } from '../contract/events.ts';
 import { type MenuActions, trayStatus, trayTemplate } from './menu.ts';
 
-/** macOS colours a template image itself; `@2x` files are found by their names. */
+/** macOS colours template images itself and finds `@2x` files by name. */
 const ICONS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'trayTemplate.png', win32: 'vivarium.ico' };
 
 export interface StatusTray {
-  /** Shows what is going on, in lines. */
+  /** Shows the status lines. */
   update(status: readonly string[]): void;
   remove(): void;
 }
@@ -25,10 +25,10 @@ export function createTray(iconsDir: string, actions: MenuActions): StatusTray {
   };
 }
 
-/** After these, warnings may have come or gone. */
+/** Events after which the warnings may have changed. */
 const TELLING: ReadonlySet<ChangeEvent['type']> = new Set(['ready', 'lagged', 'clock.changed', 'settings.changed']);
 
-/** Tells what the tray shows, now and after every change of it, until `signal` is aborted. */
+/** Calls back with the status now and after every change, until `signal` aborts. */
 export async function followStatus(
   { services }: Pick<App, 'services'>,
   signal: AbortSignal,

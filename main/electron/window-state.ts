@@ -5,7 +5,7 @@ import type { RealTime } from '../base/clock.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import type { Log } from '../base/log.ts';
 
-/** A place on the screens, in device-independent pixels, as Electron tells it. */
+/** A rectangle on the screens, in device-independent pixels, as Electron reports it. */
 export interface Rectangle {
   x: number;
   y: number;
@@ -13,17 +13,17 @@ export interface Rectangle {
   height: number;
 }
 
-/** The window is laid out from this size up; `renderer` is tested at it. */
+/** The smallest size of the layout; `renderer` is tested at it. */
 export const WINDOW_SIZE_MIN = { width: 900, height: 600 } as const;
 
 const WINDOW_SIZE_FIRST = { width: 1280, height: 832 } as const;
 
-/** Less than this of a window on a screen, and its title bar could not be taken hold of. */
+/** With less of the window on a screen, its title bar could not be grabbed. */
 const VISIBLE_PIXELS_MIN = 80;
 
 /**
- * Where to open the window: where it was, moved and shrunk as far as it takes to lie on a screen that is there now; or
- * in its first size, centred by Electron, where its screen has gone or none is stored.
+ * Where to open the window: its last place, moved and shrunk to fit a connected screen; or the initial size, centred by
+ * Electron, if that screen is gone or no place is stored.
  * @param areas the work areas of the screens, the primary one first
  */
 export function placeWindow(
@@ -75,14 +75,14 @@ const remembered = z.object({
     .catch(null),
   maximized: z.boolean().catch(false),
   fullScreen: z.boolean().catch(false),
-  /** Whether somebody has been told that closing the window leaves the servers running. */
+  /** Whether the user has seen that closing the window leaves the servers running. */
   closeExplained: z.boolean().catch(false),
 });
 type Remembered = z.infer<typeof remembered>;
 
 const NOTHING: Remembered = { bounds: null, maximized: false, fullScreen: false, closeExplained: false };
 
-/** What the desktop remembers from one start to the next, in one small file. What cannot be read counts as never set. */
+/** Persists the desktop's state in one small file. Unreadable values count as unset. */
 export interface DesktopMemory {
   get(): Readonly<Remembered>;
   set(change: Partial<Remembered>): void;
@@ -111,20 +111,20 @@ function read(file: string): Remembered {
   }
 }
 
-/** A page that takes longer is seen while it loads. */
+/** Slower pages become visible while they load. */
 const HIDDEN_MS_MAX = 2_000;
 
-/** As much of a window as is needed here. */
+/** The part of a window that this file uses. */
 export interface HiddenWindow extends Pick<BrowserWindow, 'isDestroyed'> {
   once(event: 'ready-to-show', listener: () => void): unknown;
 }
 
 /**
- * Shows a window that was made hidden, once: when its page has been drawn (`ready-to-show`), when the caller knows that
- * it has been loaded, or after two seconds. The first alone is not enough: a Wayland session draws no hidden window, and
- * Electron never emits the event there (electron/electron#48859).
+ * Shows a hidden window once: when its page has been drawn (`ready-to-show`), when the caller reports that it has
+ * loaded, or after two seconds. The event alone is not enough: Wayland draws no hidden window, and Electron never emits
+ * it there (electron/electron#48859).
  * @param show shows the window; never called for one that has been closed meanwhile
- * @returns what to call when loading the page has ended, well or not
+ * @returns call it when loading the page has ended, successfully or not
  */
 export function revealInTime(window: HiddenWindow, show: () => void, time: Pick<RealTime, 'schedule'>): () => void {
   let due = true;

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import { PAGE_URL } from './page.ts';
 import { type DesktopMemory, placeWindow, revealInTime, WINDOW_SIZE_MIN } from './window-state.ts';
 
-/** What a page may do to this machine: nothing. Most are Electron's defaults, said here so that they stay so. */
+/** Gives the page no access to the machine. Most values are Electron's defaults, spelled out to keep them. */
 export const PAGE_PREFERENCES = {
   sandbox: true,
   contextIsolation: true,
@@ -19,10 +19,10 @@ export const PAGE_PREFERENCES = {
   spellcheck: false,
 } as const satisfies WebPreferences;
 
-/** `--ground` of `renderer/styles/tokens.css`: what is seen before the page is. */
+/** `--ground` of `renderer/styles/tokens.css`: visible until the page is drawn. */
 const GROUND = { light: '#f1f3ee', dark: '#131713' };
 
-/** Dragging a window's edge tells of every pixel. */
+/** Dragging a window's edge emits an event per pixel. */
 const REMEMBER_AFTER_MS = 500;
 
 export interface MainWindowOptions {
@@ -34,11 +34,11 @@ export interface MainWindowOptions {
   quit: () => void;
 }
 
-/** The one window. Closing it hides it: the page stays, and so do the servers. */
+/** The only app window. Closing it hides it: page and servers keep running. */
 export interface MainWindow {
-  /** Brings it to the front, made anew if it has to be. */
+  /** Brings the window to the front; creates it if necessary. */
   show(): void;
-  /** Hides it for good: what follows is the app's end, which closes no window in order. */
+  /** Hides it for good. The app exits afterwards without closing windows one by one. */
   takeAway(): void;
 }
 
@@ -77,7 +77,7 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
     icon: iconFile,
     backgroundColor: nativeTheme.shouldUseDarkColors ? GROUND.dark : GROUND.light,
     show: false,
-    // An explicit `false` takes the full-screen button of macOS away.
+    // An explicit `false` would remove the full-screen button on macOS.
     ...(fullScreen && { fullscreen: true }),
     webPreferences: { ...PAGE_PREFERENCES, preload: preloadFile },
   });
@@ -103,7 +103,10 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
   return { window, rememberNow };
 }
 
-/** Remembers where the window is, soon after it was moved. @returns does so at once */
+/**
+ * Stores the window's place soon after it moved.
+ * @returns stores it at once
+ */
 function rememberPlace(window: BrowserWindow, memory: DesktopMemory): () => void {
   let timer: { cancel(): void } | null = null;
   const remember = () => {
@@ -125,7 +128,7 @@ function rememberPlace(window: BrowserWindow, memory: DesktopMemory): () => void
   return remember;
 }
 
-/** Hides the window, and says once that this ends nothing. */
+/** Hides the window; the first time, says that the servers keep running. */
 async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions): Promise<void> {
   if (!memory.get().closeExplained) {
     memory.set({ closeExplained: true });
@@ -140,12 +143,12 @@ async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions)
     if (response === 1) return quit();
   }
   if (!window.isFullScreen()) return window.hide();
-  // A full-screen window that is hidden leaves a black screen behind on macOS.
+  // Hiding a full-screen window leaves a black screen on macOS.
   window.once('leave-full-screen', () => window.hide());
   window.setFullScreen(false);
 }
 
-/** Offers to load the page again when its process has ended or answers no more. The servers are another process. */
+/** Offers to reload the page when its process has ended or hangs. The servers run in another process. */
 function offerReload(window: BrowserWindow, options: { log: Log; isQuitting: () => boolean }): void {
   const { log, isQuitting } = options;
   let asking = false;
