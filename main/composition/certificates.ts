@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
-/** Where the control port has the list of revoked certificates. */
+/** Address of the revocation list on the control port. */
 export const CRL_PATH = '/root.crl';
 
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
@@ -23,9 +23,9 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
   const directory = join(stateDir, 'ca');
   const vault = await openKeyVault({ directory, sealer, log });
   const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
-  // What is on the disk counts; the two can differ after one of them was restored.
+  // The files on disk win; they can differ from the database after either was restored.
   if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
-  /** Null until the control port is bound, where it may be any. */
+  /** Null until the control port is bound, which may be any free one. */
   let crlUrl = config.controlPort === 0 ? null : crlUrlAt(`http://127.0.0.1:${config.controlPort}`);
   const platformLeaves = createLeafContexts({ root: authority.root, clock, crlUrl: () => crlUrl });
   const { env: environment, platform } = process;
@@ -50,7 +50,9 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
     },
     platformLeaves,
     trustStores,
-    /** Makes a home folder for one browser trust the root; null where browsers do not look there, or NSS's `certutil` is missing. */
+    /**
+     * Makes a home folder trust the root for one browser; null where browsers ignore it or NSS's `certutil` is missing.
+     */
     trustInHome() {
       const certutil = platform === 'linux' ? findProgram('certutil', environment, platform) : null;
       if (certutil === null) return null;
@@ -60,7 +62,7 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
     },
     /** In DER. */
     revocationList: () => createRevocationList(authority.root(), clock.state().realNow),
-    /** Leaves that are made from now on say that the list is at this control port. */
+    /** Sets the control port in the CRL address of future leaves. */
     controlBound(url: string) {
       crlUrl = crlUrlAt(url);
     },

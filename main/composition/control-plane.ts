@@ -38,7 +38,7 @@ export async function startControl(
   return { token, port, url, warnings, signInLink: () => url + server.signInPath() };
 }
 
-/** Tells scripts where this Vivarium is, for as long as it runs. */
+/** Writes the runtime file that scripts read, for as long as this Vivarium runs. */
 export function announce(
   { inFolder, onStop }: Foundation,
   parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; reach: Reach; control: RuntimeFile['control'] },

@@ -19,7 +19,7 @@ import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 
-/** What requests go through: the listeners and the proxy's stages, the limiter, the built-in API. */
+/** The request path: listeners, the proxy's stages, the limiter, the built-in API. */
 export async function startDataPlane(
   { config, resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
   leaves: { platform: Certificates['platformLeaves']; domains: Domains['leaves'] },
@@ -43,7 +43,7 @@ export async function startDataPlane(
   });
   onStop(() => api.close());
 
-  // What this Vivarium is called in `Via`.
+  // Vivarium's pseudonym in `Via`.
   const pseudonym = createId('vivarium');
   const passes = createPasses();
   const counts = { requests: 0, refused: 0 };
@@ -70,7 +70,7 @@ export async function startDataPlane(
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';
     },
-    // About the server itself, and of no project (RFC 9110 §9.3.7), as the doctor asks.
+    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it.
     onExchange(summary) {
       if (summary.target === '*') return;
       series.count(summary);

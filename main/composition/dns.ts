@@ -10,7 +10,9 @@ import type { Foundation } from './foundation.ts';
 
 export type Dns = Awaited<ReturnType<typeof startDns>>;
 
-/** Zones and their records, the server that answers from them, and the client that asks it or the resolver of the setting. */
+/**
+ * Zones and their records, the server that answers from them, and the client that asks it or the configured resolver.
+ */
 export async function startDns(
   { config, clock, log, store, events, settings, onStop }: Foundation,
   platformHostnames: readonly string[],
@@ -58,16 +60,16 @@ export async function startDns(
     resolver,
     lookup: createLookup(client, resolver),
     recordWriter,
-    /** The platform's own zone, as it is answered from. */
+    /** The platform's own zone, as served. */
     platformZone: platform.index,
-    /** The zone here that a hostname is in, if any. */
+    /** The zone here that contains a hostname, if any. */
     zoneOf: (hostname: string) => zoneFacts(hostname, findZone),
-    /** What is stored for a hostname in the zones here; null in none, or when another resolver is asked. */
+    /** The records stored for a hostname; null outside the zones here and with another resolver. */
     provider: (hostname: string) =>
       resolver().local ? providerFacts(hostname, { zone: findZone, records: store.records }) : null,
-    /** To be called after a zone was made or removed. */
+    /** Call after a zone was created or removed. */
     zoneChanged: zonePublisher.zoneChanged,
-    /** The names of the platform's own zone that have addresses, from the next question on. */
+    /** Sets the names of the platform's own zone that have addresses. */
     publish: platform.publish,
   };
 }

@@ -9,7 +9,7 @@ import type { Foundation } from './foundation.ts';
 
 export type Domains = ReturnType<typeof openDomains>;
 
-/** Custom domains: what becomes of them with time, and the leaves that they are served with. */
+/** Custom domains: their lifecycle and leaves. */
 export function openDomains(
   { clock, log, store, events, settings, onStop }: Foundation,
   parts: { issuer: Certificates['issuer']; dns: Dns; publish: () => void },

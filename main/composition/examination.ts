@@ -24,12 +24,12 @@ export interface EngineDoctorParts {
   dns: Dns;
   domains: Domains;
   dataPlane: DataPlane;
-  /** Known when the control port is. */
+  /** Set once the control port is bound. */
   control: ExaminedEngine['control'];
   status: () => StatusReport;
 }
 
-/** The doctor of an engine that runs, over everything that it has. */
+/** The doctor of a running engine. */
 export function openEngineDoctor(
   { config, stateDir, clock, store }: Foundation,
   readers: FolderReaders,

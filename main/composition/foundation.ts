@@ -13,7 +13,7 @@ import { openStore, type Store } from '../store/store.ts';
 
 export interface FoundationOptions {
   config: Config;
-  /** Where root and control token are kept: the data folder, or a temporary one when nothing is to be kept. */
+  /** Folder of the root and the control token: the data folder, or a temporary one for an ephemeral start. */
   stateDir: string;
   /** The folder with demo data and page templates. */
   resourcesDir: string;
@@ -25,7 +25,7 @@ export interface FoundationOptions {
   openPreview?: OpenPreview;
 }
 
-/** What everything else stands on. */
+/** Shared base of all other parts: configuration, store, clock, log, settings. */
 export interface Foundation extends Pick<
   FoundationOptions,
   'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview'
@@ -37,18 +37,18 @@ export interface Foundation extends Pick<
   settings: SettingsHolder;
   /** A path in the data folder. */
   inFolder(name: string): string;
-  /** The text of a file in the folder of resources. */
+  /** Reads a text file from the resources. */
   resource(name: string): string;
-  /** Has something closed when Vivarium stops, before all that was built earlier. */
+  /** Registers a closer for the stop; closers run in reverse order. */
   onStop(closer: Closer): void;
 }
 
 export type Closer = () => void | Promise<void>;
 
-/** How long requests in progress may take to finish when Vivarium stops; longer than most, shorter than a supervisor's patience. */
+/** How long requests in progress may take at a stop; longer than most, shorter than a supervisor's timeout. */
 export const DRAIN_MS_MAX = 5_000;
 
-/** Claims the data folder, and opens in it what is kept: the store, the clock's setting, the settings. */
+/** Locks the data folder and opens its contents: the store, the clock's state, the settings. */
 export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
   const { config, stateDir, resourcesDir, sealer, openPreview } = options;
   const inFolder = (name: string) => join(config.dataDir, name);

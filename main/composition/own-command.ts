@@ -1,12 +1,12 @@
 import { hasOwn } from '../base/program-folder.ts';
 import { shellWord } from '../base/shell.ts';
 
-/** In a clone of the sources, where the command is npm's; an installed Vivarium has none of it. */
+/** In a clone of the sources, where npm provides the command; absent in an installed Vivarium. */
 const LAUNCHER = ['main', 'cli', 'launch.mjs'] as const;
 
 /**
- * `vivarium clock reset` as it can be pasted: as this program is run, and for this data folder, or null for the one that is
- * meant when none is named.
+ * Turns `vivarium clock reset` into a pasteable command: for the way this program runs, and for this data folder (null:
+ * the default one).
  */
 export function ownCommand(dataDir: string | null): (command: string) => string {
   const isClone = hasOwn(...LAUNCHER);

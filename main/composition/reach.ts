@@ -22,10 +22,10 @@ import { ownCommand } from './own-command.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
-/** Where the control port has the PAC file. */
+/** Address of the PAC file on the control port. */
 export const PAC_PATH = '/proxy.pac';
 
-/** How clients that know nothing of this machine's hostnames get to them. */
+/** Ways for clients to reach hostnames that this machine's DNS does not know. */
 export function openReach(
   { config, clock, log, onStop, openPreview }: Foundation,
   parts: { certificates: Certificates; dns: Dns; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
@@ -36,10 +36,10 @@ export function openReach(
   const proxyUrl = `http://127.0.0.1:${ports.http}`;
   const pacUrl = () => controlUrl() + PAC_PATH;
 
-  /** The certificate that is shown at `hostname`, in PEM; null where there is none. */
+  /** The certificate shown at `hostname`, in PEM; null if there is none. */
   function certificateOf(hostname: string): string | null {
     if (isWithin(hostname, PLATFORM_ZONE)) return certificates.platformLeaves.leafFor(hostname).certificatePem;
-    // Asked for first: a leaf may be replaced on its way to the wire.
+    // Read the held leaf first: the wire may already show its successor.
     return domains.leaves.contextFor(hostname) === null
       ? null
       : (domains.lifecycle.leaf(hostname)?.certificatePem ?? null);
@@ -72,7 +72,7 @@ export function openReach(
       reachedAddress(hostname, asked, { mapped, isSecure: (name) => certificateOf(name) !== null }),
     opener,
     opened: processes.opened,
-    /** Null where there is no desktop. */
+    /** Null without a desktop. */
     preview:
       openPreview === undefined
         ? null

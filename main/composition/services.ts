@@ -50,7 +50,7 @@ export interface ServiceParts {
   doctor: Doctor;
 }
 
-/** Every namespace of the contract by its service, and the demo that the first start makes with them. */
+/** Maps every namespace of the contract to its service; also builds the demo, which uses them on the first start. */
 export function createServices(
   { config, clock, store, events, settings, resource, inFolder }: Foundation,
   parts: ServiceParts,

@@ -14,7 +14,7 @@ export interface ReportedParts {
   control: { url: string; port: number; warnings: readonly string[] };
 }
 
-/** Where everything listens, how much there is of it, and what the user should know. */
+/** Addresses, counts, and warnings for the user. */
 export function reportStatus(
   { config, clock, store }: Foundation,
   { dns, domains, dataPlane, control }: ReportedParts,

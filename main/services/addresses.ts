@@ -9,12 +9,12 @@ export interface ListenerPorts {
   https: number;
 }
 
-/** A project as it is shown: what is stored, its limits, and where it is served. */
+/** The contract's view of a project: its row, limits and addresses. */
 export function presentProject(row: ProjectRow, limits: PlanLimits, ports: ListenerPorts): Project {
   // Custom domains serve production; staging keeps the platform's hostname.
   const production = row.primary ?? platformHostname(row.slug, 'production');
   const staging = platformHostname(row.slug, 'staging');
-  // The version is a part of the built-in API's addresses; what an upstream has under its root is its own affair.
+  // The built-in API's addresses include the version; an upstream chooses its own paths.
   const path = row.target.kind === 'api' ? '/v1' : '';
   const addresses = (scheme: 'http' | 'https') => ({
     production: originOf(scheme, production, ports[scheme]) + path,

@@ -10,14 +10,14 @@ import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
 import { sentHeaders, withBearer } from './sent-headers.ts';
 
-/** What stands for the secret wherever the request is shown. */
+/** Placeholder for the secret in displayed requests. */
 const SECRET_SHOWN = '$VIVARIUM_KEY';
 
 export function createApiServices(options: {
   projects: Pick<ProjectRows, 'get'>;
   keys: Pick<KeyRows, 'get'>;
   present: (row: ProjectRow) => Project;
-  /** The OpenAPI document of the built-in API, as it is served at a base address. */
+  /** The OpenAPI document of the built-in API, as served at a base address. */
   document: (baseUrl: string) => string;
   loopback: Loopback;
   passes: Pick<Passes, 'issue'>;
@@ -71,13 +71,13 @@ export function createApiServices(options: {
   };
 }
 
-/** A base address as requests need it: for `Host`, and before every path; the latter is empty for upstreams. */
+/** Splits a base address into `Host` and path prefix; the prefix is empty for upstreams. */
 function partsOf(baseUrl: string): { host: string; prefix: string } {
   const { host, pathname } = new URL(baseUrl);
   return { host, prefix: pathname.replace(/\/$/, '') };
 }
 
-/** The OpenAPI document of an upstream that serves one where many frameworks do; null when it does not. */
+/** An upstream's OpenAPI document from the path that many frameworks use; null if there is none. */
 async function readForeign(baseUrl: string, loopback: Loopback, signal?: AbortSignal): Promise<string | null> {
   const { host, prefix } = partsOf(baseUrl);
   const headers = sentHeaders({ method: 'GET', host, chosen: { Accept: 'application/json' }, body: undefined });
@@ -110,7 +110,7 @@ function present({ body, headers, ...response }: LoopbackResponse) {
   };
 }
 
-/** A body as UTF-8; null when it is something else. A body that was cut may end within a character. */
+/** Decodes a body as UTF-8, or returns null. A truncated body may end within a character. */
 function readText(body: Buffer, cut: boolean): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: cut });

@@ -3,7 +3,7 @@ import type { Services } from '../contract/index.ts';
 import { certificateFile } from './certificates.ts';
 import type { Effects } from './dependencies.ts';
 
-/** The root as it is shown; dates are real ones, in ISO 8601. */
+/** The contract's view of the root; dates are real ones, in ISO 8601. */
 export interface RootView {
   subject: string;
   fingerprint: string;
@@ -16,11 +16,11 @@ export interface RootView {
 
 export interface RootHolder {
   describe(): RootView;
-  /** Leaves that are made from now on may be for names under the suffix; those that waited for it are made when it resolves. */
+  /** Permits the suffix for new leaves; resolves once the leaves that waited for it are issued. */
   extend(suffix: string): Promise<void>;
 }
 
-/** The trust stores of this machine; each is read anew for every answer. */
+/** The trust stores of this machine; every answer reads them anew. */
 export interface TrustStoreAccess {
   list(): Promise<StoreTrust[]>;
   trust(storeId: string): Promise<StoreTrust>;
@@ -47,7 +47,7 @@ export function createCaServices(options: {
     try {
       return await status;
     } finally {
-      // Also after a failure: a change that failed half-way is one to look at.
+      // Publishes after failures too: a change may have failed half-way.
       effects.emit('ca.changed');
     }
   }

@@ -15,7 +15,7 @@ export function createCaaServices(options: {
       const name = normalizeHostname(text.trim().replace(/^\*\./, ''));
       if (!name.ok) throw inputError('hostname', 'must be a hostname, such as "www.example.test".');
       const identity = options.identity();
-      // The account is one of the CA that the settings name; another CA knows nothing of it.
+      // The account belongs to the CA in the settings; another CA does not know it.
       const own = issuer === undefined || issuer.toLowerCase() === identity.domain.toLowerCase();
       const request: CaaRequest = {
         hostname: name.hostname,

@@ -23,7 +23,7 @@ export function createCertificateServices(
   return {
     list: () =>
       lifecycle.list().flatMap((domain) => {
-        // Only these two states have a leaf that is worth reading from the store.
+        // Only these two states have a leaf in the store.
         const { state } = domain.certificate;
         const leaf = state === 'issued' || state === 'expired' ? lifecycle.leaf(domain.hostname) : null;
         return leaf === null ? [] : [present(domain, leaf)];
@@ -43,10 +43,10 @@ const present = ({ hostname, certificate }: AttachedDomain, leaf: Leaf): Certifi
   state: certificate.state,
 });
 
-/** What is left of the 255 octets that file systems give a name, with room for a suffix and a browser's " (1)". */
+/** File systems allow 255 octets for a name; this leaves room for an extension and a browser's " (1)". */
 const BASE_NAME_LENGTH_MAX = 240;
 
-/** One certificate as a file. */
+/** Exports one certificate as a file. */
 export function certificateFile(name: string, pem: string, format: CertificateFile['format']): CertificateFile {
   const fileName = `${name.slice(0, BASE_NAME_LENGTH_MAX)}.${format}`;
   return format === 'pem' ? { format, fileName, text: pem } : { format, fileName, base64: octetsOf(pem) };

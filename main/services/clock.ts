@@ -7,7 +7,7 @@ import { inputError } from './project-rules.ts';
 
 export function createClockServices(options: {
   clock: AdjustableClock;
-  /** What time alone can change, as it stands now. */
+  /** State that changes with time alone, at the current moment. */
   observe: () => Omit<TimedState, 'nowMs'>;
   sunsets: readonly Sunset[];
 }): Services['clock'] {
@@ -52,13 +52,13 @@ export function createClockServices(options: {
   };
 }
 
-/** What time alone can change, as it stands at one moment of the app's clock. */
+/** State that changes with time alone, at one moment of the app's clock. */
 export interface TimedState {
   nowMs: EpochMs;
   domains: readonly TimedDomain[];
-  /** Open rate windows of all callers, and bans in force. */
+  /** Open rate windows of all callers, and active bans. */
   limits: { minutes: number; days: number; bans: number };
-  /** RRsets whose change is not visible yet. */
+  /** RRsets with a change that is not visible yet. */
   propagating: number;
 }
 
@@ -69,16 +69,16 @@ export interface TimedDomain {
   certificate: { state: CertificateState; notAfterMs: EpochMs | null };
 }
 
-/** An operation of the API, and when it is removed. */
+/** An operation of the API and the time of its removal. */
 export interface Sunset {
   operation: string;
   atMs: EpochMs;
 }
 
-/** Domains that are told one by one; what happened to more is counted. */
+/** Domains that are listed by name; further ones are counted. */
 const DOMAINS_TOLD_MAX = 6;
 
-/** What a move of the clock brought about, in sentences for a person; empty when nothing fell due. */
+/** Describes the effects of a clock change in sentences; empty when nothing fell due. */
 export function describeMove(before: TimedState, after: TimedState, sunsets: readonly Sunset[]): string[] {
   return [
     ...sunsets.flatMap((sunset) => sunsetCrossed(sunset, before.nowMs, after.nowMs)),

@@ -8,20 +8,20 @@ import type { KeyRow, KeyRows, SettingRows } from './dependencies.ts';
 
 const demoKeyFile = z.object({ projectId: z.string(), keyId: z.string(), secret: z.string() });
 
-/** Remembers that the first start has been, so that what was removed of the demo does not come back. */
+/** Marks the first start as done, to keep removed parts of the demo from coming back. */
 const FIRST_START_SETTING = 'firstStartAt';
 
 export interface Demo {
-  /** On the very first start: makes the demo, unless `empty`. Later: nothing. */
+  /** On the very first start: creates the demo, unless `empty`. Later: does nothing. */
   prepare(options: { empty: boolean; now: number }): Promise<void>;
-  /** The demo key, while it is in force. */
+  /** The demo key, while it is valid. */
   key(): DemoKey | null;
-  /** Forgets the readable key when it, or its project, is gone. */
+  /** Forgets the readable key when the key or its project is gone. */
   forget(gone: { keyId?: string; projectId?: string }): void;
 }
 
 export function createDemo(options: {
-  /** Where the key is kept, mode 0600; null keeps it in memory. */
+  /** File with the key, mode 0600; null keeps it in memory. */
   file: string | null;
   keys: KeyRows;
   settings: SettingRows;
@@ -53,7 +53,7 @@ export function createDemo(options: {
   };
 }
 
-/** The key in `file`, if it is still what the store knows; anything else is as if there were none. */
+/** Reads the key in `file`; null unless the store still knows it. */
 function readKey(file: string, keys: KeyRows): DemoKey | null {
   if (!existsSync(file)) return null;
   let text: unknown;
@@ -69,10 +69,10 @@ function readKey(file: string, keys: KeyRows): DemoKey | null {
   return inForce ? read.data : null;
 }
 
-/** What the demo is made with: the same services that people use. */
+/** The public services that create the demo. */
 export type DemoServices = Pick<Services, 'projects' | 'deploys' | 'keys' | 'pets' | 'domains' | 'zones' | 'records'>;
 
-/** The demo project's API key: the only one that stays readable, so that every start can show a request that works. */
+/** The demo project's API key: the only readable one, which lets every start show a working request. */
 export interface DemoKey {
   projectId: string;
   keyId: string;
@@ -81,7 +81,7 @@ export interface DemoKey {
 
 const CALL = { signal: undefined };
 
-/** On the plan that everybody begins with, and with a key: what the console's requests go to. */
+/** On the default plan and with a key: the target of the banner's requests. */
 const FREE = { name: 'Demo', slug: 'demo', plan: 'free' } as const;
 
 /** On a plan with custom domains. */
@@ -89,7 +89,7 @@ const PRO = { name: 'Happy Paws', slug: 'happy-paws', plan: 'pro' } as const;
 
 type DemoRecord = Pick<RecordInfo, 'zone' | 'name' | 'type' | 'value'>;
 
-/** One domain that is served, and two that show what goes wrong most often, with the records that make them so. */
+/** One served domain and two with the most common faults, with the records that cause them. */
 const DOMAINS: readonly { hostname: string; records: readonly DemoRecord[] }[] = [
   {
     hostname: 'www.happypaws.test',
@@ -111,7 +111,7 @@ const DOMAINS: readonly { hostname: string; records: readonly DemoRecord[] }[] =
 const RECORDS = DOMAINS.flatMap(({ records }) => records);
 const ZONES = [...new Set(RECORDS.map(({ zone }) => zone))];
 
-/** Makes the demo's projects, zones and domains, and the key to try them with. The free project is the newest. */
+/** Creates the demo's projects, zones and domains, and a key. The free project is the newest. */
 export async function makeDemoProjects(services: DemoServices, petsJson: string): Promise<DemoKey> {
   const { projects, deploys, keys, pets } = services;
   const fill = (projectId: string, environment: 'production' | 'staging') =>
@@ -137,7 +137,7 @@ async function makeDomains({ zones, records, domains }: DemoServices, projectId:
   await Promise.all(DOMAINS.map(({ hostname }) => domains.verify({ hostname }, CALL)));
 }
 
-/** Takes away what a first start that was cut short has left; nobody can have made anything of their own by then. */
+/** Removes the leftovers of an interrupted first start; users cannot have created anything by then. */
 export async function removeDemoProjects({ projects, zones }: DemoServices): Promise<void> {
   const slugs: readonly string[] = [FREE.slug, PRO.slug];
   for (const { id, slug } of await projects.list(undefined, CALL)) {

@@ -17,7 +17,7 @@ export function createDeployServices(options: {
   return {
     async create({ projectId }) {
       const reason = await failureOf(probe(existingProject(projects, projectId)));
-      // The project may have been removed while its target was asked.
+      // The project may have been removed meanwhile.
       existingProject(projects, projectId);
       const row: DeployRow = {
         id: createId('dep'),

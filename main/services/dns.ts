@@ -13,7 +13,7 @@ import { inputError } from './project-rules.ts';
 export function createDnsServices(options: {
   clock: Pick<Clock, 'monotonic'>;
   client: Pick<DnsClient, 'ask'>;
-  /** The server that the setting names. */
+  /** The server in the `resolver` setting. */
   resolver: () => { address: string; port: number };
 }): Services['dns'] {
   const { clock } = options;
@@ -21,7 +21,7 @@ export function createDnsServices(options: {
   function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
     const shown = { name: nameText(name), type: data.type, ttl: ttlSeconds };
     if (!('octets' in data)) return { ...shown, value: formatValue(data), rdata: formatZoneValue(data) };
-    // RFC 3597 §5: how data of an unknown type is written.
+    // RFC 3597 §5: notation for data of unknown types.
     const unknown = `\\# ${data.octets.length / 2} ${data.octets}`.trimEnd();
     return { ...shown, value: unknown, rdata: unknown };
   }

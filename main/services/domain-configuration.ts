@@ -8,22 +8,21 @@ import type { ProjectRow } from './dependencies.ts';
 
 export type ConfiguredLifecycle = Pick<Lifecycle, 'list' | 'find' | 'evaluate' | 'attach'>;
 
-/** A project's domains as they are kept in a file. */
+/** A project's domains in the file format. */
 export function configurationOf(row: ProjectRow, domains: readonly AttachedDomain[]): DomainConfiguration {
   const own = domains.filter(({ projectId }) => projectId === row.id);
   return { domains: own.map(({ hostname }) => hostname), primary: row.primary, redirects: row.redirects };
 }
 
-/** What a configuration asks to be changed. */
+/** The changes that a configuration makes. */
 export interface ConfigurationPlan {
   attach: readonly string[];
   project: Partial<Pick<ProjectRow, 'primary' | 'redirects'>>;
 }
 
 /**
- * What has to be done for a project to have this configuration; decided before anything is changed, so that a wrong one
- * changes nothing.
- * @throws VivariumError with everything that is wrong as its issues, and the code of the first.
+ * Computes the changes that apply a configuration, and checks all of it first, so an invalid one changes nothing.
+ * @throws VivariumError with all problems as its issues, and the code of the first.
  */
 export function planConfiguration(
   wanted: DomainConfigurationInput,

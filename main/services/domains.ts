@@ -15,7 +15,7 @@ export function createDomainServices(options: {
   projects: ProjectRows;
   lifecycle: ConfiguredLifecycle & Pick<Lifecycle, 'get' | 'verify' | 'remove'>;
   effects: Effects;
-  /** What a domain does not hold: instructions by its zone, and whether it is primary. */
+  /** Adds what the domain itself lacks: instructions from its zone, and whether it is primary. */
   present: (domain: AttachedDomain, primary: boolean) => Domain;
   presentProject: (row: ProjectRow) => Project;
 }): Services['domains'] {
@@ -89,7 +89,7 @@ export function createDomainServices(options: {
   }
 }
 
-/** What a project keeps of a hostname that is released: nothing that is shown or leads to it. */
+/** Removes the hostname from the project's settings: primary and redirects. */
 export function releaseHostname(projects: ProjectRows, { projectId, hostname }: AttachedDomain): boolean {
   const row = projects.get(projectId);
   if (row === null) return false;

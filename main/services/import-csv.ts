@@ -3,7 +3,7 @@ import { refusedText, ROW_CHARACTERS_MAX, type Source, type TextReader } from '.
 
 type CsvRecord = string[] | { fault: string };
 
-/** Column titles, in lower case, and the fields that they stand for. */
+/** Column titles, in lower case, and their fields. */
 const COLUMNS: Record<string, string> = {
   id: 'id',
   name: 'name',
@@ -12,14 +12,12 @@ const COLUMNS: Record<string, string> = {
   status: 'status',
 };
 
-/**
- * Reads CSV with a header line. A record that is no CSV spoils itself only.
- */
+/** Reads CSV with a header line. A malformed record does not affect the others. */
 export function createCsvReader(): TextReader {
   let records: CsvRecord[] = [];
   let columns: (string | null)[] | null = null;
   let failure: Error | null = null;
-  /** The first half of a surrogate pair whose other half is in the next piece. */
+  /** First half of a surrogate pair whose second half is in the next piece. */
   let half = '';
 
   const parser = parse({
@@ -43,7 +41,7 @@ export function createCsvReader(): TextReader {
   const ended = new Promise<void>((resolve) => parser.once('close', resolve));
   parser.resume();
 
-  /** The rows of the records since the last call; the first record of all is the header. */
+  /** The rows since the last call; the very first record is the header. */
   function takeRows(isEnd: boolean): Source[] {
     if (failure !== null) throw refusedText(`is not CSV: ${failure.message}`);
     const found = records;
@@ -57,7 +55,7 @@ export function createCsvReader(): TextReader {
     async read(piece) {
       const text = half + piece;
       half = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
-      // It calls back when the text has been parsed, or has turned out to be unreadable.
+      // Calls back when the text has been parsed or proved unreadable.
       await new Promise<void>((resolve) => parser.write(half === '' ? text : text.slice(0, -1), () => resolve()));
       return takeRows(false);
     },
@@ -93,7 +91,7 @@ function readCells(columns: readonly (string | null)[], cells: readonly string[]
   const value: Record<string, string> = {};
   columns.forEach((column, index) => {
     const cell = cells[index];
-    // An empty cell of an optional column stands for its default.
+    // An empty cell of an optional column means its default.
     if (column !== null && cell !== undefined && (cell !== '' || column === 'name')) value[column] = cell;
   });
   return { value };

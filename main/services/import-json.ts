@@ -5,21 +5,21 @@ import { refusedText, ROW_CHARACTERS_MAX, type Source, type TextReader } from '.
 const NOT_AN_ARRAY = 'must be a JSON array of pets: [{"name": "Rex", "categoryId": 1}].';
 
 /**
- * Reads a JSON array one element at a time. Brackets and quotes show where each ends, so that one that is no JSON spoils
- * itself only, and a text of any length takes no more memory than its longest element.
+ * Reads a JSON array one element at a time. Brackets and quotes delimit the elements, so a malformed one does not
+ * affect the others, and memory use is bounded by the longest element.
  */
 export function createJsonReader(): TextReader {
   let phase: 'before' | 'inside' | 'after' | 'lost' = 'before';
   const structure = new JsonStructure();
   let depth = 0;
   let elements = 0;
-  /** What has been seen of the element that goes on in the next piece. */
+  /** Text of the element that continues in the next piece. */
   let begun = '';
 
   function finish(text: string, last: boolean): Source[] {
     const element = (begun + text).trim();
     begun = '';
-    // `[]` has no element; `[1,]` has a comma too many.
+    // `[]` has no element; `[1,]` has one comma too many.
     if (element === '' && last && elements === 0) return [];
     elements++;
     if (element === '') return [{ fault: 'is not JSON: there is nothing beside the comma' }];
@@ -30,7 +30,7 @@ export function createJsonReader(): TextReader {
     }
   }
 
-  /** Whether a structural character of the array ends an element: a comma or the last bracket, at the array's own level. */
+  /** Whether a structural character ends an element: a comma or closing bracket at the array's own level. */
   function endsElement(unit: number): boolean {
     if (depth === 0 && (unit === COMMA || unit === CLOSE_BRACKET)) return true;
     if (opens(unit)) depth++;

@@ -1,12 +1,12 @@
 import { boundedText, ISSUE_CHARACTERS_MAX } from '../contract/errors.ts';
 import type { ImportReport } from '../contract/pets.ts';
 
-/** Refused rows that a report lists. */
+/** Rejected rows that a report lists. */
 const REJECTED_LISTED_MAX = 1_000;
 
-/** Counts what became of rows, and lists the first that were refused. */
+/** Counts the results of rows, and lists the first rejected ones. */
 export interface ReportWriter {
-  /** What became of a row: null when it was taken, or why not. */
+  /** Result of a row: null if it was imported, or the reason if not. */
   add(row: number, message: string | null): void;
   report(): ImportReport;
 }

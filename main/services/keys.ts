@@ -9,7 +9,7 @@ import { existingProject } from './projects.ts';
 /** Keys of one project, revoked ones included. */
 const KEYS_PER_PROJECT_MAX = 1_000;
 
-/** How much of a secret is shown later: `viv_` and four characters. */
+/** Visible part of a secret: `viv_` and four characters. */
 const PREFIX_LENGTH = 8;
 
 export function createKeyServices(options: {
@@ -17,7 +17,7 @@ export function createKeyServices(options: {
   projects: ProjectRows;
   keys: KeyRows;
   effects: Effects;
-  /** When a key last asked, in epoch milliseconds; null when it has not. */
+  /** Time of a key's last request, in epoch milliseconds; null if there was none. */
   lastUse: (key: KeyRow) => number | null;
   /** Called after a key is revoked. */
   forget: (key: KeyRow) => void;

@@ -4,13 +4,16 @@ import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createPetImport, type ImportFormat, type PetImport } from './pet-import.ts';
 
-/** Imports that wait for their next piece; each holds what it has of a row. Beyond it the one that has waited longest goes. */
+/**
+ * Imports that wait for their next piece, each with a partial row in memory. Beyond this, the longest-waiting one is
+ * dropped.
+ */
 export const OPEN_IMPORTS_MAX = 16;
 
-/** How long the next piece may take to come, in real time. */
+/** How long the next piece may take, in real time. */
 export const PIECE_MS_MAX = 60_000;
 
-/** An import whose text comes in pieces. */
+/** An import whose text arrives in pieces. */
 interface OpenImport {
   id: string;
   dataset: Dataset;
@@ -20,21 +23,22 @@ interface OpenImport {
   idle: Timer | null;
 }
 
-/** One piece of an import, as it is asked for. */
+/** A request with one piece of an import. */
 export interface Piece {
   dataset: Dataset;
   format: ImportFormat;
-  /** The import that it belongs to; undefined for the first. */
+  /** The id of the import; undefined for the first piece. */
   importId: string | undefined;
-  /** Whether others will follow. */
+  /** Whether more pieces will follow. */
   more: boolean;
 }
 
 export interface OpenImports {
   /**
-   * Has `work` take one piece. What it throws ends the import.
+   * Runs `work` on one piece. An error from `work` ends the import.
    * @returns the import's id when more pieces will follow.
-   * @throws VivariumError `not_found` when there is no such import, `conflict` when it is another's or busy.
+   * @throws VivariumError `not_found` for an unknown import, `conflict` for one that is busy or belongs to another
+   * project.
    */
   take(piece: Piece, work: (text: PetImport) => Promise<void>): Promise<string | undefined>;
 }

@@ -6,7 +6,7 @@ import { createCsvReader } from './import-csv.ts';
 import { createJsonReader } from './import-json.ts';
 import type { Source } from './import-text.ts';
 
-/** One row of an import, numbered from 1 without the CSV's header: a pet, or what is wrong with it. */
+/** One row of an import, numbered from 1 without the CSV header: a pet, or the problem with it. */
 export type ImportedRow = { row: number; pet: NewPetRow } | { row: number; pet: null; message: string };
 
 export type ImportFormat = 'json' | 'csv';
@@ -31,27 +31,30 @@ const importedPet = z.object({
   status: z.enum(petStatus.options, { error: `must be one of ${petStatus.options.join(', ')}` }).default('available'),
 });
 
-/** How much text is read before others get their turn: a few milliseconds, and about as many rows as one transaction takes. */
+/** Text read before yielding to other work: a few milliseconds, and about one transaction's worth of rows. */
 const CHARACTERS_PER_TURN = 65_536;
 
-/** Rows that are looked at before others get their turn: about 5 ms. */
+/** Rows checked before yielding to other work: about 5 ms. */
 const ROWS_PER_TURN = 1_000;
 
-/** A text on its way to become pets. */
+/** A text to import as pets. */
 export interface PetImport {
   /**
-   * The rows that end in this piece of the text, some at a time. Rows that can't be taken carry the reason, and the
-   * others are not held up by them.
+   * The rows that end in this piece of the text, in batches. Invalid rows carry the reason and do not hold up the
+   * others.
    * @throws VivariumError invalid_request when the text as a whole can't be read.
    */
   read(piece: string): AsyncGenerator<ImportedRow[], void, void>;
-  /** The rows that are left when there is no more. @throws as `read`. */
+  /**
+   * The remaining rows at the end of the text.
+   * @throws as `read`.
+   */
   end(): AsyncGenerator<ImportedRow[], void, void>;
 }
 
 /**
- * Reads an array of pets in JSON, or CSV with a header line (`name`, `categoryId`, and perhaps `id` and `status`, in
- * any order and case).
+ * Reads an array of pets in JSON, or CSV with a header line (`name`, `categoryId`, optionally `id` and `status`, in any
+ * order and case).
  */
 export function createPetImport(format: ImportFormat): PetImport {
   const reader = format === 'json' ? createJsonReader() : createCsvReader();

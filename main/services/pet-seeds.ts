@@ -8,16 +8,16 @@ const words = z.object({
   statuses: z.array(petStatus).min(1),
 });
 
-/** Made-up pets: the same ones each time, so that demos and bug reports can be repeated. */
+/** Generated pets: the same ones each time, to make demos and bug reports reproducible. */
 export interface PetSeeds {
-  /** `count` of them, after passing over `skip`. */
+  /** Generates `count` pets after skipping `skip`. */
   generate(count: number, skip?: number): Iterable<NewPetRow>;
 }
 
-/** What the sequence of random numbers begins with. */
+/** Seed of the random sequence. */
 const SEED = 2_026;
 
-/** Random numbers that one pet takes. */
+/** Random numbers consumed per pet. */
 const DRAWS = 4;
 
 /** @param json the text of `resources/demo/seed.json` */
@@ -42,7 +42,7 @@ function pick<Item>(items: readonly Item[], random: () => number): Item {
   return items[Math.floor(random() * items.length)] as Item;
 }
 
-/** Mulberry32: small, fast, and good enough for choosing names; any number of them can be passed over. Values in [0, 1). */
+/** Mulberry32: small, fast, and good enough for choosing names; can skip any distance. Values in [0, 1). */
 function createRandom(seed: number, skip: number): () => number {
   let state = (seed + Math.imul(skip, STEP)) >>> 0;
   return () => {

@@ -103,7 +103,7 @@ interface Taking {
   signal: AbortSignal | undefined;
 }
 
-/** Inserts the good ones among some rows of an import, and reports on all of them. */
+/** Inserts the valid rows of a batch and reports on all of them. */
 async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonly ImportedRow[]): Promise<void> {
   const good = rows.map((row) => row.pet).filter((pet): pet is NewPetRow => pet !== null);
   const results = (await pets.insertMany(dataset, good, signal)).values();

@@ -2,10 +2,12 @@ import { STAGING_SUFFIX } from '../base/config.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../contract/projects.ts';
 
-/** Labels of the platform zone that mean something else. */
+/** Labels of the platform zone with another meaning. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2', 'www', 'control', 'localhost']);
 
-/** The slug that `name` suggests: its letters and digits without accents, joined by hyphens; `project` when none is left. */
+/**
+ * Derives a slug from `name`: its letters and digits without accents, joined by hyphens; `project` if none are left.
+ */
 export function slugFromName(name: string): string {
   const slug = name
     .normalize('NFKD')
@@ -28,7 +30,7 @@ export function slugFault(slug: string): string | null {
   return null;
 }
 
-/** `slug`, or `slug-2`, `slug-3`, … whichever is not taken. */
+/** The first free one of `slug`, `slug-2`, `slug-3`, … */
 export function freeSlug(slug: string, taken: (slug: string) => boolean): string {
   let candidate = slug;
   for (let number = 2; taken(candidate); number++) {
@@ -39,7 +41,7 @@ export function freeSlug(slug: string, taken: (slug: string) => boolean): string
 }
 
 /**
- * The limits that are stored with a plan: Enterprise requires both, the others have their own and take none.
+ * The limits stored with a plan: Enterprise requires both, other plans have fixed ones and take none.
  * @throws VivariumError invalid_request
  */
 export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined): PlanLimits | null {

@@ -6,18 +6,18 @@ import type { Plan, PlanLimits, Project } from '../contract/projects.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
 
-/** Projects that one Vivarium holds; the route table and the lists are made for this many. */
+/** Most projects in one Vivarium; the route table and the lists are sized for it. */
 export const PROJECTS_MAX = 20_000;
 
 export function createProjectServices(options: {
   clock: Pick<Clock, 'now'>;
   projects: ProjectRows;
   effects: Effects;
-  /** Base addresses and the limits of the plan: what a row does not hold. */
+  /** Computed fields of a project: base addresses and the limits of the plan. */
   present: (row: ProjectRow) => Project;
-  /** Called after a project has got another plan; what that means for its domains is published by the service. */
+  /** Called after a project's plan has changed; the service publishes the effect on its domains. */
   planChanged: (projectId: string) => void;
-  /** Called after a project is gone, so that nothing of it stays in memory. */
+  /** Called after a project is removed, to drop its state from memory. */
   forget: (projectId: string) => void;
 }): Services['projects'] {
   const { clock, projects, effects, present } = options;

@@ -5,7 +5,7 @@ import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 
 export function createReachServices(options: {
   proxy: () => ReachProxy;
-  /** @throws VivariumError `not_found` for what is not served. */
+  /** @throws VivariumError `not_found` for a hostname that is not served. */
   address: (
     hostname: string,
     asked?: { path?: string | undefined; scheme?: ReachedAddress['scheme'] | undefined },
@@ -15,7 +15,7 @@ export function createReachServices(options: {
     available(): Omit<BrowserState, 'opened' | 'preview'>;
   };
   opened: () => number;
-  /** Opens a window of the desktop app; null where there is none. */
+  /** Opens a window of the desktop app; null when there is no desktop. */
   preview: ((address: ReachedAddress) => Promise<void>) | null;
   snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'direct' | 'snippets' | 'systems'>;
 }): Services['reach'] {

@@ -2,7 +2,7 @@ import type { ResourceRecord } from '../dns/record.ts';
 import { absoluteText, relativeText } from '../model/dns-name.ts';
 import type { RecordRows, ZoneRow, ZoneRows } from './dependencies.ts';
 
-/** `www.example.test` without the dot, in the zone `example.test`, is what many mean and few get. */
+/** `www.example.test` without a trailing dot in the zone `example.test`: a common mistake. */
 export function nameWarnings(zone: ZoneRow, text: string, name: string): string[] {
   const doubled = `.${zone.name}.${zone.name}`;
   if (text.endsWith('.') || (!name.endsWith(doubled) && name !== doubled.slice(1))) return [];
@@ -14,9 +14,9 @@ export function nameWarnings(zone: ZoneRow, text: string, name: string): string[
 }
 
 /**
- * Why a record that is stored is not what is answered: a deeper zone here has its name, or its own zone delegates it
- * (RFC 1034 §4.2.1). One sentence, about the place nearest to the zone's apex; none for the NS of a delegation and for
- * the addresses of its name servers.
+ * Why a stored record is not what the server answers: its name lies in a deeper zone here, or its own zone delegates it
+ * (RFC 1034 §4.2.1). One sentence, about the cut nearest to the apex; null for the NS of a delegation and the addresses
+ * of its name servers.
  */
 export function hiddenWarnings(
   stored: { zones: Pick<ZoneRows, 'get'>; records: Pick<RecordRows, 'rrset'> },

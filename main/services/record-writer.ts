@@ -7,13 +7,13 @@ import { formatZoneValue } from '../dns/record-format.ts';
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
 import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 
-/** Stores changes to records, so that each becomes visible when it has propagated. */
+/** Stores record changes; each becomes visible once it has propagated. */
 export interface RecordWriter {
-  /** All of them in one transaction; a record that is there already only gets its TTL. How many were not there before. */
+  /** Adds all records in one transaction; an existing record only gets its TTL. Returns the number of new ones. */
   put(zone: string, records: readonly ResourceRecord[]): number;
-  /** Puts another record in the place of a current one, whose id it keeps unless it is there already. */
+  /** Replaces a current record. The new one keeps its id, unless it exists already. */
   replace(record: VersionRow, wanted: ResourceRecord): void;
-  /** Removes a current record; the moment from which it is no longer answered. */
+  /** Removes a current record; returns the time from which it is no longer answered. */
   remove(record: VersionRow): number;
 }
 
@@ -25,12 +25,12 @@ export function createRecordWriter(options: {
   clock: Pick<Clock, 'now'>;
   records: RecordRows;
   propagationMs: () => number;
-  /** Called after the store has it; in force when it returns. */
+  /** Called once the change is stored; in force when it returns. */
   onChanged: (zone: string, names: ReadonlySet<string>) => void;
 }): RecordWriter {
   const { clock, records } = options;
 
-  /** What a change to one RRset means for what is stored, added to `changes`. The records that were not there before. */
+  /** Adds the stored changes of one RRset to `changes`. Returns the records that are new. */
   function plan(zone: string, key: RRsetKey, change: Change, changes: Collected): number {
     const before = records.rrset(zone, key.name, key.type);
     const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
@@ -55,7 +55,7 @@ export function createRecordWriter(options: {
 
   function store(zone: string, changes: Collected, created: number): void {
     if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
-    // What is on its way moves the serial when it arrives.
+    // A pending change moves the serial when it becomes visible.
     records.apply({ ...changes, visibleIn: options.propagationMs() === 0 ? zone : null });
     options.onChanged(zone, changes.names);
   }
@@ -94,7 +94,7 @@ export function createRecordWriter(options: {
 }
 
 interface Collected extends Omit<VersionChanges, 'visibleIn'> {
-  /** Names at which something changes. */
+  /** Names with changes. */
   names: Set<string>;
   begun: Omit<VersionRow, 'key'>[];
   moved: VersionRow[];
@@ -124,7 +124,7 @@ interface WantedRRset extends RRsetKey {
   put: { id: string; ttlSeconds: number; value: string }[];
 }
 
-/** Records by RRset; of a value that comes twice, the last TTL counts. */
+/** Groups records by RRset; for a repeated value the last TTL wins. */
 function rrsetsOf(wanted: readonly ResourceRecord[]): Iterable<WantedRRset> {
   const rrsets = new Map<string, WantedRRset>();
   for (const { name, ttlSeconds, data } of wanted) {

@@ -13,7 +13,7 @@ import { hiddenWarnings, nameWarnings } from './record-warnings.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { existingZone } from './zone-rules.ts';
 
-/** Of one RRset, changes that are on their way and listed: who made more has seen enough. */
+/** Pending changes listed per RRset. */
 const CHANGES_LISTED_MAX = 10;
 
 export function createRecordServices(options: {
@@ -24,7 +24,7 @@ export function createRecordServices(options: {
 }): Services['records'] {
   const { clock, zones, records, writer } = options;
 
-  /** The current record of that value, as it is after a change. */
+  /** The current record with that value after a change. */
   function shown(zone: ZoneRow, record: ResourceRecord, typed: string): RecordInfo {
     const { name, data } = record;
     const value = formatZoneValue(data);
@@ -63,7 +63,7 @@ export function createRecordServices(options: {
       const before = presentRecord(row);
       const { name = before.name, type = before.type, ttl = before.ttl, value = before.value } = changes;
       const read = readRecord(zone, { name, type, ttl, value });
-      // What is shown of a text may be less than what is stored.
+      // The displayed text may be shorter than the stored one.
       const kept = changes.value === undefined && type === before.type ? readData(row)[0] : undefined;
       const record = kept === undefined ? read : { ...read, data: kept };
       checkPlace(zone, record, force, (owner) => dataAt(records, zone.name, owner, row));
@@ -91,7 +91,7 @@ function ownerName(zone: string, text: string): string {
   return name.name;
 }
 
-/** Data of the records at a name, one of each type, for the rules on what may stand together; as if `without` had gone. */
+/** Data of the records at a name, one of each type, for the coexistence rules; leaves out the record `without`. */
 function dataAt(
   records: Pick<RecordRows, 'typesAt' | 'rrset'>,
   zone: string,
@@ -107,7 +107,7 @@ function dataAt(
   return [...kept, ...(rest === undefined ? [] : [rest])].flatMap((row) => readData(row));
 }
 
-/** An RRset of which something is on its way; nothing for one that stays as it is. */
+/** An RRset with pending changes; null without any. */
 function presentPropagating(versions: readonly VersionRow[], nowMs: number): PropagatingRRset[] {
   const [first] = versions;
   const [now, ...ahead] = statesOf(versions, nowMs, CHANGES_LISTED_MAX);
@@ -127,14 +127,14 @@ function presentPropagating(versions: readonly VersionRow[], nowMs: number): Pro
   ];
 }
 
-/** A stored record's data; nothing where another version of Vivarium has stored what this one can't read. */
+/** A stored record's data; null if another version of Vivarium wrote data that this one can't read. */
 export function readData({ type, value }: Pick<VersionRow, 'type' | 'value'>): RecordData[] {
   const known = recordType.safeParse(type);
   const read = known.success ? parseZoneValue(known.data, value) : null;
   return read?.ok === true ? [read.data] : [];
 }
 
-/** @throws VivariumError invalid_request with what is wrong with the name and with the value. */
+/** @throws VivariumError invalid_request with the problems of both name and value. */
 function readRecord(
   zone: ZoneRow,
   input: { name: string; type: RecordInfo['type']; ttl: number; value: string },
@@ -149,8 +149,8 @@ function readRecord(
 }
 
 /**
- * Holds a record to the rules of its place; with force, to those that a careless provider has too.
- * @throws VivariumError `invalid_request`; `conflict` with what stands there already. The issues say whether force helps.
+ * Checks a record against the rules of its zone; with force, only against those that lax providers enforce too.
+ * @throws VivariumError `invalid_request`; `conflict` with an existing record. The issues say whether force helps.
  */
 function checkPlace(zone: ZoneRow, record: ResourceRecord, force: boolean, at: (name: string) => RecordData[]): void {
   const { name: apex, supportsAlias } = zone;

@@ -2,7 +2,7 @@ import { VERSION } from '../base/version.ts';
 import type { HeaderField } from '../contract/api.ts';
 import { inputError } from './project-rules.ts';
 
-/** Set by Vivarium: whom the request is for, who sends it, and where it ends (RFC 9110 §7.6.1, RFC 9112 §6). */
+/** Set by Vivarium: request host, credentials and framing (RFC 9110 §7.6.1, RFC 9112 §6). */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'authorization',
@@ -21,15 +21,15 @@ const HEADERS_MAX = 50;
 
 export interface HeaderChoice {
   method: string;
-  /** Whom the request is for: hostname and port. */
+  /** The request host: hostname and port. */
   host: string;
   chosen: Record<string, string>;
   body: string | undefined;
 }
 
 /**
- * All headers of a request that Vivarium sends for someone, in the order of the wire, without the credentials.
- * @throws VivariumError invalid_request for those that are not theirs to choose, or no headers
+ * All headers of a request that Vivarium sends, in wire order, without the credentials.
+ * @throws VivariumError invalid_request for headers that clients can't choose and for malformed ones
  */
 export function sentHeaders({ method, host, chosen, body }: HeaderChoice): HeaderField[] {
   const fields = Object.entries(chosen).map(([name, value]) => ({ name, value }));
@@ -59,13 +59,13 @@ function checkHeader({ name, value }: HeaderField): void {
   }
 }
 
-/** Said of every body, and of none where one is usual (RFC 9110 §8.6). */
+/** Sent with every body, and with empty ones where a body is usual (RFC 9110 §8.6). */
 function lengthOf(method: string, body: string | undefined): HeaderField[] {
   if (body === undefined && !['POST', 'PUT', 'PATCH'].includes(method)) return [];
   return [{ name: 'Content-Length', value: String(Buffer.byteLength(body ?? '')) }];
 }
 
-/** With the secret where clients put it: after Host. */
+/** Inserts the secret where clients put it: after Host. */
 export function withBearer([host, ...rest]: readonly HeaderField[], secret: string | undefined): HeaderField[] {
   return [
     ...(host === undefined ? [] : [host]),

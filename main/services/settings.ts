@@ -3,15 +3,15 @@ import { DEFAULT_SETTINGS } from '../contract/default-settings.ts';
 import { type Settings, type SettingsInForce, settingsInForce, settingsValues } from '../contract/settings.ts';
 import type { Effects, SettingRows } from './dependencies.ts';
 
-/** The settings in force: read on every request, so held in memory; every change is stored. */
+/** The current settings: kept in memory because every request reads them; every change is stored. */
 export interface SettingsHolder {
   current(): Settings;
-  /** The same, read. */
+  /** The parsed settings. */
   inForce(): SettingsInForce;
   update(patch: Partial<Settings>): Settings;
 }
 
-/** Stored values that are no longer acceptable (from another version) fall back to their defaults, each by itself. */
+/** Reads the stored settings; each value that is invalid in this version falls back to its default. */
 export function holdSettings(rows: SettingRows): SettingsHolder {
   const stored = rows.get();
   let settings: Settings = { ...DEFAULT_SETTINGS };
@@ -37,7 +37,10 @@ const settingNames = Object.keys(settingsValues.shape) as (keyof Settings)[];
 export function createSettingsServices(options: {
   holder: SettingsHolder;
   effects: Pick<Effects, 'emit'>;
-  /** Done when it resolves. @throws VivariumError when it cannot be. */
+  /**
+   * Applies the settings; done when it resolves.
+   * @throws VivariumError when that fails.
+   */
   moveRootKey: (to: Settings['caKey']) => Promise<void>;
 }): Services['settings'] {
   const { holder, effects, moveRootKey } = options;

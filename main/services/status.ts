@@ -8,7 +8,7 @@ import { existingProject } from './projects.ts';
 export function createStatusServices(options: {
   projects: Pick<ProjectRows, 'get'>;
   report: () => StatusReport;
-  /** Of one project, or of all. */
+  /** For one project, or all. */
   rates: (projectId?: string) => RequestRates;
 }): Services['status'] {
   return {

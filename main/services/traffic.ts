@@ -13,13 +13,13 @@ import { matches } from '../traffic/match.ts';
 import { bytesOf, presentDetail, presentEntry } from '../traffic/present.ts';
 import type { KeyRows } from './dependencies.ts';
 
-/** How long the entry of a replay may take to be there after its answer, in real time. */
+/** How long a replay's entry may take to appear after its answer, in real time. */
 const REPLAY_ENTRY_MS_MAX = 5_000;
 
-/** Bodies after which a part of an archive ends, so that it is written and sent in a few milliseconds. */
+/** Body bytes per part of an archive: a part takes a few milliseconds to write and send. */
 const PART_BYTES = 512 * 1024;
 
-/** Made by the sender anew: whom it is, where it ends, and what belongs to the connection (RFC 9110 §7.6.1). */
+/** Set anew by the sender: host, framing, and connection headers (RFC 9110 §7.6.1). */
 const NOT_REPLAYED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -49,13 +49,13 @@ export function createTrafficServices(options: {
 
   function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
     const read = readFilter(filter);
-    // The contract has refused it already.
+    // Unreachable: the contract has validated it.
     if (!read.ok) throw new VivariumError('invalid_request', read.message);
     return (entry: Entry): boolean =>
       (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, nameOf);
   }
 
-  /** The number of an entry that was there once. */
+  /** The number of an entry that is no longer kept. */
   function known(id: string): number {
     const number = ids.numberOf(id);
     if (number === null) throw missing(id);
@@ -68,7 +68,7 @@ export function createTrafficServices(options: {
     return entry;
   }
 
-  /** Entries of an archive as they are asked for, and whether `limit` or their size ended them before their end. */
+  /** Entries of an archive on demand, and whether `limit` or their size cut it short. */
   function partOf(entries: Iterable<Entry>, fits: (entry: Entry) => boolean, limit: number | undefined) {
     const taken = { count: 0, bytes: 0, last: 0, isPart: false };
     return {
@@ -177,7 +177,7 @@ const missing = (id: string): VivariumError =>
     `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows those there are.`,
   );
 
-/** Why an entry can't be sent again as it was, or null. */
+/** Why an entry can't be replayed as it was, or null. */
 function replayRefusal({ authority, stage, status, record }: Entry): string | null {
   if (authority === null || stage === 'listener')
     return 'This was no request that could be sent again: it did not say whom it was for.';
@@ -193,7 +193,7 @@ function replayedFields(fields: readonly string[]): (readonly [string, string])[
   return pairsOf(fields).filter(([name]) => !name.startsWith(':') && !NOT_REPLAYED.has(name.toLowerCase()));
 }
 
-/** Credentials that are nobody's key here, as an upstream's own, go along as they came. */
+/** Sends unknown credentials, such as an upstream's own, unchanged. */
 function unknownCredentials(fields: readonly string[]): (readonly [string, string])[] {
   return pairsOf(fields).filter(([name]) => name.toLowerCase() === 'authorization');
 }

@@ -7,11 +7,11 @@ import { parentOf, ROOT } from '../model/dns-name.ts';
 import type { StoredZone, ZoneRows, RecordRows, VersionRow } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 
-/** Zones of one Vivarium, and records in all of them: what the DNS server's figures are measured with. */
+/** Zones per Vivarium, and records in all of them; the DNS server's published measurements use these numbers. */
 export const ZONES_MAX = 1_000;
 export const RECORDS_MAX = 100_000;
 
-/** Versions that are on their way to their end besides; more can't be waiting, however often a TTL is changed. */
+/** Superseded versions that are still visible; bounds the effect of repeated TTL changes. */
 export const ENDING_MAX = 100_000;
 
 const FAULTS: Record<HostnameFault, string> = {
@@ -26,9 +26,9 @@ const FAULTS: Record<HostnameFault, string> = {
 };
 
 /**
- * The name under which a new zone is stored. Any hostname may be a zone, a public suffix such as `test` included: the
- * server answers on this machine only, and a zone above others is what delegation and the upper steps of a CAA walk are
- * rehearsed with. What is in the platform's zone can't be, because it would hide the platform's hostnames.
+ * The normalized name of a new zone. Any hostname may be a zone, public suffixes such as `test` included: the server
+ * answers only on this machine, and parent zones are needed to rehearse delegation and the upper steps of a CAA walk.
+ * Names in the platform's zone are refused because they would hide the platform's hostnames.
  * @throws VivariumError `invalid_request`; `conflict` in the platform's zone.
  */
 export function newZoneName(text: string): string {
@@ -42,8 +42,8 @@ export function newZoneName(text: string): string {
 }
 
 /**
- * The zone of that name, however it is written.
- * @throws VivariumError `not_found`, or `conflict` for the platform's own, which nobody changes.
+ * Finds a zone by any spelling of its name.
+ * @throws VivariumError `not_found`, or `conflict` for the read-only platform zone.
  */
 export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): StoredZone {
   const result = normalizeHostname(text.trim());
@@ -62,10 +62,10 @@ export const presentZone = ({ name, supportsAlias, records, createdAtMs }: Store
   createdAt: new Date(createdAtMs).toISOString(),
 });
 
-/** Finds a zone that is answered from by its apex. */
+/** Finds a served zone by its apex. */
 export type FindZone = (apex: string) => { apex: string; supportsAlias: boolean } | undefined;
 
-/** The zone here that a hostname is in, the closest one first; null when it is in none. */
+/** The closest zone here that contains a hostname; null if there is none. */
 export function zoneFacts(hostname: string, find: FindZone): Pick<ProviderFacts, 'zone' | 'supportsAlias'> | null {
   for (let name = hostname; name !== ROOT; name = parentOf(name)) {
     const found = find(name);
@@ -74,10 +74,10 @@ export function zoneFacts(hostname: string, find: FindZone): Pick<ProviderFacts,
   return null;
 }
 
-/** What decides where a hostname leads. */
+/** The record types that decide where a hostname leads. */
 const TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME'] as const;
 
-/** What the zones here have stored for a hostname, visible or not; null when it is in none of them. */
+/** The records stored for a hostname in the zones here, visible or not; null if no zone contains it. */
 export function providerFacts(
   hostname: string,
   stored: { zone: FindZone; records: Pick<RecordRows, 'rrset'> },

@@ -14,7 +14,7 @@ import type { RecordWriter } from './record-writer.ts';
 import { readData } from './records.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
-/** Lines of each kind that an import lists; the others are counted. */
+/** Lines of each kind that an import lists; further ones are counted. */
 const LINES_LISTED_MAX = 100;
 
 const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
@@ -22,10 +22,10 @@ const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
   message: boundedText(line.message, ISSUE_CHARACTERS_MAX),
 });
 
-/** Entries of a zone file that are taken before others have their turn: some milliseconds. */
+/** Zone file entries processed before yielding to other work: a few milliseconds. */
 const ENTRIES_PER_TURN = 100;
 
-/** The zone's own SOA is made by the server; the one in the file is passed over. */
+/** The server generates the zone's SOA; the one in the file is skipped. */
 const FILE_TYPES = [...recordType.options, 'SOA'] as const;
 
 export function createZoneServices(options: {
@@ -33,12 +33,12 @@ export function createZoneServices(options: {
   zones: ZoneRows;
   records: RecordRows;
   writer: RecordWriter;
-  /** The server's own name, which every zone has in its NS. */
+  /** The server's own name, in the NS of every zone. */
   nameServer: string;
   emit: Effects['emit'];
-  /** The platform's own zone, as it is answered from. */
+  /** The platform's own zone, as served. */
   platform: Pick<ZoneIndex, 'apex' | 'records'>;
-  /** Puts a zone that was made or removed into effect. */
+  /** Applies the creation or removal of a zone. */
   publish: (name: string) => void;
 }): Services['zones'] {
   const { clock, zones, records, writer, nameServer } = options;
@@ -51,7 +51,7 @@ export function createZoneServices(options: {
   const isOwn = ({ name, data }: ResourceRecord, apex: string): boolean =>
     data.type === 'SOA' || (data.type === 'NS' && name === apex && data.target === nameServer);
 
-  /** @throws VivariumError that tells how many were taken, when something ends an import on its way. */
+  /** @throws VivariumError with the number of imported records when an import stops part-way. */
   function putPart(
     apex: string,
     part: readonly ResourceRecord[],
@@ -114,7 +114,7 @@ export function createZoneServices(options: {
       const report = { created: 0, existing: 0, rejectedTotal: 0, forcible: 0, warningsTotal: 0 };
       const rejected: ZoneFileFault[] = [];
       const warnings: ZoneFileFault[] = [];
-      // A part is checked and stored in one turn, so that no other call's change comes in between.
+      // Each part is checked and stored synchronously, so no other change can come in between.
       for (const part of parts) {
         const { created, existing } = putPart(apex, part.records, report.created);
         report.created += created;
