@@ -7,31 +7,32 @@ import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Browser } from './browsers.ts';
 
-/** Open at a time; each takes some 300 MB. */
+/** Browsers open at a time; each takes about 300 MB. */
 export const BROWSERS_MAX = 5;
 
-/** A program that cannot show a window has ended by then; real time. */
+/** A program that cannot show a window exits within this real time. */
 const STARTED_MS = 1_500;
 
-/** What a browser has to close its windows, real time. */
+/** How long a browser may take to close its windows, in real time. */
 const END_MS_MAX = 3_000;
 
-/** The end of what a browser says when it cannot start. */
+/** Characters kept from the end of a browser's error output. */
 const SAID_LENGTH_MAX = 2_000;
 
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** What one start is given, once it has a profile. */
+/** Start parameters that depend on the profile. */
 export interface Prepared {
   args: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Browsers with throw-away profiles: started, counted, ended with the engine, and nothing left of them. */
+/** Browsers with throw-away profiles: starts, counts and ends them with the engine, and removes their profiles. */
 export interface BrowserProcesses {
   /**
    * Starts `browser`; resolves when it runs.
-   * @throws VivariumError `conflict` when too many are open, `unavailable` when it ends at once, with its own words.
+   * @throws VivariumError `conflict` when too many are open; `unavailable`, with the browser's own message, when it
+   * exits at once.
    */
   open(browser: Browser, prepare: (profile: string) => Promise<Prepared>): Promise<void>;
   opened(): number;
@@ -41,14 +42,14 @@ export interface BrowserProcesses {
 
 interface Running {
   child: ChildProcess;
-  /** When the process has ended and its profile is gone. */
+  /** Resolves when the process has ended and its profile is removed. */
   gone: Promise<void>;
 }
 
 export function createBrowserProcesses(options: {
   clock: Pick<Clock, 'realTimer'>;
   log: Log;
-  /** Where profiles are made, unless a browser is confined. */
+  /** Parent folder of profiles, except for confined browsers. */
   temporaryDir: string;
 }): BrowserProcesses {
   const { clock, log, temporaryDir } = options;
@@ -58,7 +59,7 @@ export function createBrowserProcesses(options: {
 
   function run(browser: Browser, profile: string, { args, environment }: Prepared): Promise<void> {
     return new Promise((resolve, reject) => {
-      // A group of its own: it can be ended whole, and a Ctrl-C in the terminal is ours to pass on.
+      // A separate process group, to kill it as a whole and to keep the terminal's Ctrl-C from it.
       const child = spawn(browser.program, [...args], {
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: HAS_GROUPS,
@@ -90,7 +91,7 @@ export function createBrowserProcesses(options: {
   }
 
   async function removeProfile(profile: string): Promise<void> {
-    // Its helpers may still write for a moment after it has ended.
+    // Its helper processes may still write for a moment after it has exited.
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch((error: unknown) =>
       log.warn('The profile of a browser could not be removed', { profile, error }),
     );
@@ -138,7 +139,7 @@ export function createBrowserProcesses(options: {
   };
 }
 
-/** Chromium names the switch and not what it means: that whatever breaks into a page then has the user's rights. */
+/** Explains Chromium's --no-sandbox: code that breaks out of a page then has the user's rights. */
 const withAdvice = (line: string): string =>
   line.includes('--no-sandbox')
     ? `${line.replace(/\.$/, '')}. Start Vivarium as an ordinary user or, where the machine itself is thrown away, with VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox.`
@@ -152,6 +153,6 @@ function signal(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
     if (HAS_GROUPS) process.kill(-child.pid, name);
     else child.kill(name);
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

@@ -1,10 +1,10 @@
 import { posix, win32 } from 'node:path';
 
-/** A browser that takes Chromium's options. */
+/** A browser that accepts Chromium's options. */
 export interface Browser {
   name: string;
   program: string;
-  /** A snap sees only its own folders, and not the home folder that it is given: where its profile can be. */
+  /** A snap sees only its own folders and ignores a different home folder: this is where its profile can be. */
   confinedTo: string | null;
 }
 
@@ -16,10 +16,10 @@ export interface BrowserPlaces {
   isExecutable: (path: string) => boolean;
 }
 
-/** A program to be used instead of all others. */
+/** A program to use instead of any other. */
 export const BROWSER_VARIABLE = 'VIVARIUM_BROWSER';
 
-/** The commands under which Linux distributions and their makers' packages install them. */
+/** Command names in the packages of Linux distributions and vendors. */
 const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
   ['Chrome', 'google-chrome-stable', 'google-chrome'],
   ['Chromium', 'chromium', 'chromium-browser'],
@@ -27,7 +27,7 @@ const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
   ['Brave', 'brave-browser-stable', 'brave-browser', 'brave'],
 ];
 
-/** Below /Applications, for everybody or for one user. */
+/** Below /Applications, of the system or of one user. */
 const BUNDLES: readonly (readonly [name: string, bundle: string])[] = [
   ['Chrome', 'Google Chrome'],
   ['Chromium', 'Chromium'],
@@ -35,7 +35,7 @@ const BUNDLES: readonly (readonly [name: string, bundle: string])[] = [
   ['Brave', 'Brave Browser'],
 ];
 
-/** Below the folders of programs, of the machine or of one user. */
+/** Below the program folders of the machine or of one user. */
 const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
   ['Chrome', 'Google\\Chrome\\Application\\chrome.exe'],
   ['Chromium', 'Chromium\\Application\\chrome.exe'],
@@ -45,7 +45,7 @@ const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
 
 const WINDOWS_FOLDERS = ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'] as const;
 
-/** Where such a browser can be, the best place first. */
+/** Possible locations of such browsers, best first. */
 export function browserCandidates({ platform, environment, home }: Omit<BrowserPlaces, 'isExecutable'>): Browser[] {
   const named = environment[BROWSER_VARIABLE] ?? '';
   if (named !== '') return [{ name: 'The browser', program: named, confinedTo: confinementOf(named, home) }];
@@ -62,7 +62,7 @@ export function browserCandidates({ platform, environment, home }: Omit<BrowserP
   return onPath(environment, home);
 }
 
-/** The browsers that are here, those that can be given a home folder first. */
+/** The installed browsers; those that accept another home folder come first. */
 export function findBrowsers(places: BrowserPlaces): Browser[] {
   return browserCandidates(places)
     .filter(({ program }) => places.isExecutable(program))
@@ -71,7 +71,7 @@ export function findBrowsers(places: BrowserPlaces): Browser[] {
 
 const free = (name: string, program: string): Browser => ({ name, program, confinedTo: null });
 
-/** The folders of PATH; relative ones are passed over. */
+/** The folders of PATH, without relative ones. */
 function onPath(environment: BrowserPlaces['environment'], home: string): Browser[] {
   const listed = (environment.PATH ?? '').split(':').filter((folder) => posix.isAbsolute(folder));
   const folders = [...new Set([...listed, '/snap/bin'])];
@@ -101,7 +101,7 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
 export const explainNoBrowser = (platform: NodeJS.Platform): string =>
   `No Chrome, Chromium, Edge or Brave was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Every other browser gets there with the PAC file in its proxy settings.`;
 
-/** Whether windows can be shown; elsewhere than on Linux there is no telling, and they nearly always can. */
+/** Whether windows can be shown; assumed everywhere but on Linux, where it can be detected. */
 export function hasDisplay(platform: NodeJS.Platform, environment: BrowserPlaces['environment']): boolean {
   if (platform === 'darwin' || platform === 'win32') return true;
   return (environment.DISPLAY ?? '') !== '' || (environment.WAYLAND_DISPLAY ?? '') !== '';

@@ -2,18 +2,18 @@ import type { InstructionStep, SystemInstructions } from '../contract/reach.ts';
 import { isWithin } from '../base/hostname.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 
-/** What instructions are made of. */
+/** Parameters of the instructions. */
 export interface InstructionFacts {
   hostname: string;
-  /** The name below which Vivarium's DNS answers: the zone of the hostname, or the hostname itself. */
+  /** Suffix that Vivarium's DNS answers: the zone of the hostname, or the hostname itself. */
   zone: string;
   ports: { http: number; https: number; dns: number };
   pacUrl: string;
   /** The running system. */
   platform: NodeJS.Platform;
-  /** The program that is running Vivarium. */
+  /** The program that runs Vivarium. */
   program: string;
-  /** What starts this Vivarium with other options: `vivarium serve --data-dir /here`. */
+  /** Command that restarts this Vivarium with other options: `vivarium serve --data-dir /here`. */
   start: string;
 }
 
@@ -24,8 +24,8 @@ const SYSTEMS = [
 ] as const;
 
 /**
- * What makes one hostname work in everything on a machine, by system, the running one first: exact commands, and those that take it
- * back. They change the system, most need its administrator, and Vivarium never runs them.
+ * Commands that make one hostname work for the whole machine, and their undo commands, by system, the running one
+ * first. They change the system and mostly need administrator rights; Vivarium never runs them.
  */
 export function makeInstructions(facts: InstructionFacts): SystemInstructions[] {
   const all = SYSTEMS.map(({ system, title, platforms, steps }) => ({
@@ -39,7 +39,7 @@ export function makeInstructions(facts: InstructionFacts): SystemInstructions[] 
 
 const atLowPorts = ({ start }: InstructionFacts): string => `${start} --http-port 80 --https-port 443`;
 
-/** Chromium and its kin ask no proxy for such a name, whatever a PAC file says; they find it without one. */
+/** Chromium-based browsers bypass the proxy for such names, even with a PAC file, and resolve them to loopback. */
 const orByPort = ({ hostname, ports }: InstructionFacts): string =>
   isWithin(hostname, 'localhost')
     ? ` Chrome, Edge and Chromium ask no proxy for names under localhost: open http://${hostname}:${ports.http} there.`
@@ -47,10 +47,10 @@ const orByPort = ({ hostname, ports }: InstructionFacts): string =>
 const isLow = ({ ports }: InstructionFacts): boolean => ports.http === 80 && ports.https === 443;
 const lines = (...commands: string[]): string => commands.join('\n');
 
-/** An extended regular expression that is the hostname and nothing else. */
+/** An extended regular expression that matches exactly the hostname. */
 const exactly = (hostname: string): string => hostname.replaceAll('.', '\\.');
 
-/** Both spellings of the loopback address, as `/etc/hosts` wants them. */
+/** The `/etc/hosts` lines for both loopback addresses. */
 const hostLines = (hostname: string): string => `127.0.0.1 ${hostname}\\n::1 ${hostname}\\n`;
 
 function onLinux(facts: InstructionFacts): InstructionStep[] {

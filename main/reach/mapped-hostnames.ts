@@ -1,7 +1,7 @@
 import { normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** Of the routing snapshot, what can be reached at all. A hostname that is redirected has a route, too. */
+/** The reachable hostnames of the routing snapshot. A redirected hostname has a route, too. */
 export interface PublishedHostnames {
   routes: readonly { hostname: string; projectId: string; target: { kind: 'api' | 'upstream' } }[];
 }
@@ -12,12 +12,12 @@ export interface MappedHostname {
   leadsTo: 'api' | 'upstream';
 }
 
-/** The hostnames of the snapshot in force. */
+/** The hostnames of the current snapshot. */
 export interface MappedHostnames {
   publish(snapshot: PublishedHostnames): void;
   find(hostname: string): MappedHostname | null;
   ofProject(projectId: string): Iterable<string>;
-  /** All of them, in no order. */
+  /** All of them, in no particular order. */
   all(): Iterable<string>;
   readonly size: number;
 }
@@ -41,16 +41,16 @@ export function createMappedHostnames(): MappedHostnames {
   };
 }
 
-/** Where a browser is sent. */
+/** The address to open in a browser. */
 export interface ReachedAddress extends MappedHostname {
-  /** With no port: that of the scheme is mapped. */
+  /** Without a port: the scheme's port is mapped. */
   url: string;
   scheme: 'http' | 'https';
 }
 
 /**
- * The address of `text`, which is a hostname in any form.
- * @throws VivariumError `not_found` for what is not served, with what to do.
+ * The address of the hostname in `text`, in any spelling.
+ * @throws VivariumError `not_found` for a hostname that is not served, with what to do.
  */
 export function reachedAddress(
   text: string,
@@ -69,16 +69,16 @@ export function reachedAddress(
   return { ...found, scheme, url: `${scheme}://${found.hostname}${path ?? pathOf(found)}` };
 }
 
-/** Something to see without a key: the built-in API has nothing at its root. */
+/** A path that shows something without a key: the built-in API has nothing at its root. */
 export const pathOf = ({ leadsTo }: Pick<MappedHostname, 'leadsTo'>): string =>
   leadsTo === 'api' ? '/v1/openapi.json' : '/';
 
-/** Registered nowhere, and what browsers and systems know the file by. */
+/** Unregistered, but the media type that browsers and systems expect. */
 export const PAC_CONTENT_TYPE = 'application/x-ns-proxy-autoconfig';
 
 /**
- * A proxy auto-configuration file: exactly `hostnames` (in normal form) go through the proxy at `proxyPort` of this machine, everything
- * else goes its own way. In the JavaScript of 1999, because Windows still runs it with that.
+ * A proxy auto-configuration file: sends exactly `hostnames` (in normal form) through the proxy at `proxyPort` of this
+ * machine, everything else directly. Uses the JavaScript of 1999, which Windows still runs it with.
  */
 export function renderPac(hostnames: Iterable<string>, proxyPort: number): string {
   const entries = [...hostnames].sort().map((hostname) => `${JSON.stringify(hostname)}: 1`);

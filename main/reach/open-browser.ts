@@ -7,27 +7,27 @@ import type { BrowserProcesses } from './browser-processes.ts';
 import { type BrowserPlaces, explainNoBrowser, findBrowsers, hasDisplay, NO_DISPLAY } from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
-/** Arguments of the user's own, separated by spaces: `--no-sandbox` in a container. */
+/** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
 export const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';
 
-/** Certificates whose keys are taken where the root cannot be trusted for one browser alone. */
+/** Certificates whose keys are accepted when the root cannot be trusted for one browser alone. */
 const TRUSTED_KEYS_MAX = 100;
 
 export interface BrowserOpenerOptions {
   log: Log;
   processes: BrowserProcesses;
   places: BrowserPlaces;
-  /** Read for every start. */
+  /** Read at every start. */
   way: () => { pacUrl: string; ports: { http: number; https: number }; platformZone: string };
-  /** Makes the trust store of a home folder trust the root and nothing else; null where that cannot be had. */
+  /** Makes the trust store of a home folder trust only the root; null where that is impossible. */
   trustInHome: () => ((home: string) => Promise<void>) | null;
-  /** The certificates in PEM that are shown at the hostnames of the same project. */
+  /** The PEM certificates shown at the hostnames of the same project. */
   certificatesBeside: (address: ReachedAddress) => Iterable<string>;
 }
 
 export interface OpenedBrowser {
   browser: string;
-  /** `root`: it trusts our root alone and verifies as always; `keys`: it takes the certificates that are in force now. */
+  /** `root`: trusts only Vivarium's root and verifies normally; `keys`: accepts the certificates that are valid now. */
   trust: 'root' | 'keys';
 }
 
@@ -70,7 +70,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
       if (browser === undefined) throw new VivariumError('unavailable', problem);
       let trustedHome: string | null = null;
       await processes.open(browser, async (profile) => {
-        // A snap has a home folder of its own.
+        // A snap has its own home folder.
         trustedHome = browser.confinedTo === null ? await trust(profile) : null;
         const trustedKeys = trustedHome === null ? keysOf(options.certificatesBeside(address)) : [];
         return {
@@ -87,7 +87,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
   };
 }
 
-/** As Chromium wants them: SHA-256 of the subject's public key info, in base64. */
+/** Chromium's format: SHA-256 of the subject's public key info, in base64. */
 function keysOf(certificates: Iterable<string>): string[] {
   const keys = new Set<string>();
   for (const pem of certificates) {
@@ -98,24 +98,23 @@ function keysOf(certificates: Iterable<string>): string[] {
   return [...keys];
 }
 
-/** What a throw-away browser is started with. */
+/** Start parameters of a throw-away browser. */
 export interface BrowserStart {
   profile: string;
   url: string;
   pacUrl: string;
   ports: { http: number; https: number };
-  /** The zone whose names Chromium takes to this machine itself, past every proxy. */
+  /** The zone whose names Chromium resolves to loopback itself, bypassing every proxy. */
   platformZone: string;
-  /** SHA-256 of public keys in base64 whose certificates are taken as they are; none where the root is trusted. */
+  /** SHA-256 of accepted public keys in base64; empty when the root is trusted. */
   trustedKeys: readonly string[];
-  /** What the user adds. */
+  /** The user's extra arguments. */
   more: readonly string[];
 }
 
 /**
- * A browser for one purpose, without a past: nothing to set up, nothing synchronised, nothing fetched that no page asks
- * for. The PAC file maps hostnames as they come and go; names under `.localhost`, which Chromium asks no proxy for, are
- * mapped by rules.
+ * Arguments for a browser with an empty profile: no first-run setup, no sync, no background requests. The PAC file maps
+ * hostnames as they come and go; host rules map names under `.localhost`, for which Chromium bypasses the proxy.
  */
 export function browserArguments(start: BrowserStart): string[] {
   const { profile, url, pacUrl, ports, platformZone, trustedKeys, more } = start;
@@ -134,7 +133,7 @@ export function browserArguments(start: BrowserStart): string[] {
     '--disable-domain-reliability',
     '--disable-client-side-phishing-detection',
     '--no-pings',
-    // Otherwise the system's keyring would ask for a password, for a profile that keeps none.
+    // Otherwise the system's keyring would prompt for a password, for a profile that stores none.
     '--password-store=basic',
     '--use-mock-keychain',
     ...more,
@@ -143,8 +142,8 @@ export function browserArguments(start: BrowserStart): string[] {
 }
 
 /**
- * Its own home folder, so that it reads the trust store there and no other; what the session needs to be found is said
- * where it is found by the home folder otherwise.
+ * A separate home folder limits the browser to that trust store; session sockets that are normally found through the
+ * home folder are named explicitly.
  */
 export function browserEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -3,7 +3,7 @@ import { posixWord } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
-/** What a snippet is made of. */
+/** Parameters of the snippets. */
 export interface SnippetFacts {
   address: Pick<ReachedAddress, 'hostname' | 'scheme' | 'leadsTo'>;
   ports: { http: number; https: number; dns: number };
@@ -13,7 +13,7 @@ export interface SnippetFacts {
   pacUrl: string;
 }
 
-/** Where a hostname is at the listener's own port; the ports that URLs leave out are left out. */
+/** Address of a hostname at the listener's own port; omits default ports, as URLs do. */
 export function directUrl(
   { hostname, scheme, leadsTo }: SnippetFacts['address'],
   ports: { http: number; https: number },
@@ -23,17 +23,17 @@ export function directUrl(
 
 interface Asked extends SnippetFacts {
   secure: boolean;
-  /** At the listener's own port, for clients that are told of the address; at the scheme's, for those that use the proxy. */
+  /** At the listener's port, for clients that are given the address; at the scheme's port, for clients of the proxy. */
   direct: string;
   proxied: string;
   port: number;
-  /** Whether there is an API key to show. */
+  /** Whether there is an API key to use. */
   keyed: boolean;
 }
 
 /**
- * How programs ask for one hostname, whatever this machine's DNS knows of it: text that works as it is, with the root trusted in that
- * program alone. An API key is read from `VIVARIUM_KEY`.
+ * Code that requests one hostname, whatever this machine's DNS resolves it to. Works as it is, trusts the root in that
+ * program alone, and reads an API key from `VIVARIUM_KEY`.
  */
 export function makeSnippets(facts: SnippetFacts): Snippet[] {
   const { hostname, scheme, leadsTo } = facts.address;
@@ -61,7 +61,7 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
   ];
 }
 
-/** A string of JavaScript, Python and Java alike. */
+/** A string literal that is valid in JavaScript, Python and Java. */
 const text = (value: string): string => JSON.stringify(value);
 
 function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl }: Asked): Snippet {
@@ -93,7 +93,7 @@ function node({ secure, direct, caFile, keyed }: Asked): Snippet {
 get(
   ${text(direct)},
   {
-    // In place of DNS
+    // Replaces the DNS lookup
     lookup: (_hostname, { all }, done) =>
       all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),${
         secure ? `\n    ca: readFileSync(${text(caFile)}),` : ''

@@ -8,7 +8,7 @@ import { COMMON_HEADERS, sendFailure } from './responses.ts';
 
 const PAGE = 'index.html';
 
-/** A name made from the content may be kept for good (a year, as RFC 9111 caches understand it). */
+/** Names derived from the content may be cached for good (a year, by RFC 9111 convention). */
 const CACHE_FOR_GOOD = 'public, max-age=31536000, immutable';
 const CACHE_AND_ASK = 'no-cache';
 
@@ -17,7 +17,7 @@ export interface Assets {
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
 }
 
-/** The built interface, from `folder`; null, or a folder without a page, is answered with how to build it. */
+/** Serves the built interface from `folder`; without one, a page that says how to build it. */
 export function createAssets(folder: string | null): Assets {
   async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -71,7 +71,7 @@ function send(
   response.end(isKnown || request.method === 'HEAD' ? undefined : content);
 }
 
-/** The port is named besides 'self', which in older browsers does not cover WebSockets. */
+/** The port is named besides 'self', which does not cover WebSockets in older browsers. */
 const pageHeaders = (request: IncomingMessage) => pagePolicy(`'self' ws://${request.headers.host ?? ''}`);
 
 const notFound = (path: string): VivariumError =>
@@ -98,10 +98,10 @@ function sendUnbuiltPage(request: IncomingMessage, response: ServerResponse): vo
   response.end(request.method === 'HEAD' ? undefined : UNBUILT_PAGE);
 }
 
-/** A file that everybody may read without a token, as programs do that know nothing of Vivarium. */
+/** A file that is public, for programs that know nothing of Vivarium's token. */
 export interface OpenFile {
   contentType: string;
-  /** Its octets at this moment. */
+  /** Its current content. */
   read(): Uint8Array;
 }
 

@@ -5,19 +5,20 @@ import { VivariumError } from '../contract/errors.ts';
 import { IMPORT_TEXT_MAX } from '../contract/pets.ts';
 
 /**
- * The largest input is an import's text, whose quotes and line ends take two characters each in JSON. The rest is
- * for the fields beside it.
+ * The largest input is an import's text, in which JSON escapes quotes and line ends with two characters each; the rest
+ * is for the other fields.
  */
 export const BODY_BYTES_MAX = 2 * IMPORT_TEXT_MAX + 64 * 1024;
 
-/** What a client may still send after its refusal, so that it gets to read it instead of a reset connection. */
+/** Bytes drained from a refused client, to let it read the answer instead of a connection reset. */
 const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 const DRAIN_MS_MAX = 5_000;
 
 /**
- * The JSON value of a request's body; `undefined` when there is none. The media type is not looked at: scripts forget
- * it, and the token has been checked before.
- * @throws VivariumError `payload_too_large`, `unsupported_media_type` for a coded body, `invalid_request` for what is no JSON.
+ * Parses the JSON body of a request; `undefined` without a body. Ignores the media type: scripts forget it, and the
+ * token has been checked.
+ * @throws VivariumError `payload_too_large`, `unsupported_media_type` for a content coding, `invalid_request` for
+ * malformed JSON.
  */
 export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
   const coding = request.headers['content-encoding'];
@@ -25,7 +26,7 @@ export async function readJsonBody(request: IncomingMessage, response: ServerRes
     throw new VivariumError('unsupported_media_type', 'The body must be plain JSON, without a Content-Encoding.');
   }
   if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
-  // Only now, so that a client that asks first is spared the sending of what would be refused.
+  // Only now: a client that sends `Expect` does not upload a body that would be refused.
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
   return parseJson(await readBytes(request));
 }
@@ -59,7 +60,7 @@ function parseJson(bytes: Buffer): unknown {
 const tooLarge = (): VivariumError =>
   new VivariumError('payload_too_large', `The body must be at most ${BODY_BYTES_MAX.toLocaleString('en')} bytes long.`);
 
-/** Takes, within bounds, what a refused client still sends; then the connection is cut. */
+/** Drains a refused client's body within bounds, then closes the connection. */
 export function drainRefused(request: IncomingMessage, clock: Pick<Clock, 'realTimer'>): void {
   if (!hasUnreadBody(request)) return;
   const timer = (onTime: () => void): Timer => clock.realTimer(DRAIN_MS_MAX, onTime);

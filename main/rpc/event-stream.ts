@@ -4,13 +4,13 @@ import { nextTurn } from '../base/next-turn.ts';
 import { toFailure } from './failure.ts';
 import { COMMON_HEADERS } from './responses.ts';
 
-/** Between two signs of life; below the half minute after which proxies and clients give up on a silent connection. */
+/** Heartbeat interval; below the half minute after which proxies and clients drop silent connections. */
 export const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Sends what `stream` yields as server-sent events (WHATWG HTML §9.2): `event: message` with JSON data for each,
- * `event: done` at the end, `event: error` with `{code, message, …}` when it fails. A client that reads slowly slows the
- * stream down. Resolves when the stream, or the connection, is at its end; `signal` ends it from this side.
+ * Sends the values of `stream` as server-sent events (WHATWG HTML §9.2): `event: message` with JSON data for each,
+ * `event: done` at the end, `event: error` with `{code, message, …}` on failure. Applies the client's backpressure to
+ * the stream. Resolves at the end of the stream or connection; `signal` ends it.
  */
 export async function sendEventStream(
   response: ServerResponse,
@@ -18,7 +18,7 @@ export async function sendEventStream(
   { clock, signal }: { clock: Pick<Clock, 'realTimer'>; signal: AbortSignal },
 ): Promise<void> {
   response.writeHead(200, { ...COMMON_HEADERS, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-  // A comment brings the headers to the client at once, although nothing may happen for long.
+  // A comment flushes the headers; the first event may take a long time.
   response.write(': watching\n\n');
   const alive = keepAlive(response, clock);
   try {
@@ -26,7 +26,7 @@ export async function sendEventStream(
   } finally {
     alive.cancel();
     response.end();
-    // Not waited for: a stream that is in the middle of something may take its time to end.
+    // Not awaited: a stream in the middle of a step may take long to end.
     void Promise.resolve(stream.return?.()).catch(() => undefined);
   }
 }
@@ -49,7 +49,7 @@ const frame = (event: string, data: unknown): string => `event: ${event}\ndata: 
 async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
   if (response.destroyed) return;
   if (response.write(text)) {
-    // A stream whose values are ready would otherwise let nothing else run.
+    // Yields to the event loop, which a stream of ready values would otherwise block.
     await nextTurn();
   } else {
     await untilAborted(new Promise((resolve) => response.once('drain', resolve)), signal);
@@ -67,8 +67,8 @@ function keepAlive(response: ServerResponse, clock: Pick<Clock, 'realTimer'>): T
 }
 
 /**
- * What `work` comes to, or null when `signal` aborts first. `Promise.race` with one promise for the abort would keep
- * something of every value until the stream ends, and a stream may last for days.
+ * Resolves with the result of `work`, or null if `signal` aborts first. `Promise.race` against one abort promise would
+ * leak memory for every value, and a stream may last for days.
  */
 function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
   return new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
 import { ORPCError } from '@orpc/server';
 import { ERROR_CATALOGUE, VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
 
-/** What a failed request is answered with over HTTP, and what `vivarium call` prints. */
+/** Error body over HTTP, and output of `vivarium call`. */
 export interface FailureBody {
   code: string;
   message: string;
-  /** Every wrong place of the input; only where there is one. */
+  /** All invalid fields of the input; omitted if there are none. */
   issues?: readonly InputIssue[];
 }
 
@@ -16,7 +16,7 @@ export interface Failure {
 
 type CatalogueError = ORPCError<ErrorCode, { issues: readonly InputIssue[] } | undefined>;
 
-/** The form in which an error of the catalogue travels through oRPC: code, status and message as they are. */
+/** Converts a catalogue error to oRPC's form, keeping code, status and message. */
 export function toTransportError(error: VivariumError): CatalogueError {
   return new ORPCError<ErrorCode, { issues: readonly InputIssue[] } | undefined>(error.code, {
     status: error.status,
@@ -26,12 +26,12 @@ export function toTransportError(error: VivariumError): CatalogueError {
   });
 }
 
-/** Whether an error is one of the catalogue already, and may be shown to the caller as it is. */
+/** Whether an error is from the catalogue and may be shown to the caller unchanged. */
 export function isCatalogueError(error: unknown): error is CatalogueError {
   return error instanceof ORPCError && Object.hasOwn(ERROR_CATALOGUE, error.code);
 }
 
-/** Status and body of an HTTP answer. What is no error of the catalogue says nothing of its cause. */
+/** Status and body of an HTTP answer. Hides the cause of errors from outside the catalogue. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof VivariumError) return toFailure(toTransportError(error));
   if (!isCatalogueError(error)) return toFailure(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE));

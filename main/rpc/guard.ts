@@ -2,37 +2,37 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PORT } from '../base/http/origin.ts';
 
 /**
- * Who may speak to the control port at all, before any token is looked at.
+ * Decides which requests may reach the control port at all, before any token is checked.
  *
- * A web page of anybody can make the developer's browser send requests to 127.0.0.1, and a hostname under a
- * stranger's control can be made to resolve there (DNS rebinding). Both are visible in what the browser adds: the
- * name that was dialled (`Host`), the page that asks (`Origin`), and the relation of the two (`Sec-Fetch-Site`).
+ * Any web page can make the developer's browser send requests to 127.0.0.1, and an attacker's hostname can resolve
+ * there (DNS rebinding). The browser's headers reveal both: the name that it connected to (`Host`), the page that sent
+ * the request (`Origin`), and the relation of the two (`Sec-Fetch-Site`).
  */
 
-/** What of a request decides; header values as sent, `undefined` where there is no such header. */
+/** The deciding parts of a request; header values as sent, `undefined` for a missing header. */
 export interface Approach {
   /** The request target, as on the request line. */
   target: string;
-  /** Every `Host` header: exactly one is acceptable (RFC 9112 §3.2). */
+  /** All `Host` headers: exactly one is acceptable (RFC 9112 §3.2). */
   hosts: readonly string[];
   origin: string | undefined;
   fetchSite: string | undefined;
   fetchMode: string | undefined;
 }
 
-/** The hostnames by which the control port is reached; all of them mean this machine, whatever a resolver says. */
+/** Hostnames of the control port; all of them mean loopback, whatever a resolver says. */
 const CONTROL_HOSTNAMES = ['127.0.0.1', 'localhost', '[::1]', 'vivarium.localhost'] as const;
 
-/** The authorities that `port` answers to, in lower case. */
+/** The authorities accepted on `port`, in lower case. */
 export function controlAuthorities(port: number): string[] {
   const withPort = CONTROL_HOSTNAMES.map((hostname) => `${hostname}:${port}`);
-  // RFC 9110 §4.2.1: with this port the authority may come without one.
+  // RFC 9110 §4.2.1: the default port may be omitted from the authority.
   return port === DEFAULT_PORT.http ? [...CONTROL_HOSTNAMES, ...withPort] : withPort;
 }
 
 /**
- * Why a request may not be answered, as a sentence, or null when it may. No header of a browser is needed: a script
- * sends neither `Origin` nor `Sec-Fetch-Site`, and the token is still asked of it.
+ * Returns the reason for refusing a request as a sentence, or null to accept it. Browser headers are optional: a script
+ * sends neither `Origin` nor `Sec-Fetch-Site`, and still needs the token.
  */
 export function refusalOf(approach: Approach, port: number): string | null {
   const own = controlAuthorities(port);
@@ -51,8 +51,8 @@ export function refusalOf(approach: Approach, port: number): string | null {
 }
 
 /**
- * `same-site` is a page of another port or a sibling hostname, such as a project's own page: it may lead here by a
- * link, and nothing else.
+ * `same-site` is a page on another port or a sibling hostname, such as a project's own page: it may link here, nothing
+ * else.
  */
 function fetchRefusalOf({ fetchSite, fetchMode }: Approach): string | null {
   if (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none') return null;
@@ -60,21 +60,21 @@ function fetchRefusalOf({ fetchSite, fetchMode }: Approach): string | null {
   return `A request that the browser calls ${quote(fetchSite)} may not come here; only the interface on this port may ask.`;
 }
 
-/** Long values are cut: what is refused is shown, not repeated at length. */
+/** Shortens a refused value for the message. */
 const QUOTED_LENGTH_MAX = 100;
 
 const quote = (text: string): string => JSON.stringify(text.slice(0, QUOTED_LENGTH_MAX));
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Says whether a text is `token`, in a time that tells nothing of how much of it is right. */
+/** Returns a constant-time comparison with `token`. */
 export function createTokenCheck(token: string): (candidate: string) => boolean {
   if (token === '') throw new RangeError('The control port needs a token that is not empty.');
   const expected = digest(token);
   return (candidate) => timingSafeEqual(digest(candidate), expected);
 }
 
-/** What a browser's WebSocket can carry besides the address: subprotocols (RFC 6455 §1.9). */
+/** Browsers can send no header with a WebSocket but its subprotocols (RFC 6455 §1.9). */
 export const SOCKET_PROTOCOL = 'vivarium';
 const TOKEN_PROTOCOL_PREFIX = 'token.';
 

@@ -20,7 +20,7 @@ const OPENAPI_PATH = '/api/openapi.json';
 export interface HttpApi {
   /** Answers a request whose path begins with `/api/`; its Host and Origin have been checked. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
-  /** Streams that are being read. */
+  /** Number of open streams. */
   streams(): number;
   /** Ends all streams. */
   stop(): void;
@@ -34,7 +34,7 @@ export interface HttpApiOptions {
   version: string;
 }
 
-/** `POST /api/<namespace>/<procedure>` with the JSON input as body, and the OpenAPI document of it all. */
+/** Serves `POST /api/<namespace>/<procedure>` with the JSON input as body, and the OpenAPI document. */
 export function createHttpApi({ router, clock, log, isToken, version }: HttpApiOptions): HttpApi {
   const procedures = listProcedures(router);
   const streaming = new Set<AbortController>();

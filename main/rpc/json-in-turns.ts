@@ -1,12 +1,15 @@
 import { nextTurn } from '../base/next-turn.ts';
 
-/** Elements of an array that are written without letting anything else run. */
+/** Array elements written before yielding to the event loop. */
 const ELEMENTS_PER_TURN = 100;
 
-/** Below that, answers have no long arrays. */
+/** Shorter answers contain no long arrays. */
 const DEPTH_MAX = 2;
 
-/** JSON of an answer, as `JSON.stringify` writes it: long arrays in turns, because writing 20 MB would keep all requests waiting. */
+/**
+ * Writes JSON exactly as `JSON.stringify`, but yields within long arrays: writing 20 MB at once would block all
+ * requests.
+ */
 export async function jsonInTurns(value: unknown): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const text of piecesOf(value, 0)) pieces.push(Buffer.from(text));
@@ -42,7 +45,7 @@ async function* membersOf(
   yield '}';
 }
 
-/** Whether a record has one somewhere, so that it has to be written member by member. */
+/** Whether a record contains a long array anywhere and must be written member by member. */
 function hasLongArray(value: unknown, depth: number): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || 'toJSON' in value) return false;
   return Object.values(value).some(

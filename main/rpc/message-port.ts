@@ -6,9 +6,9 @@ import { createRpcHandler, createSession, type SessionMessage } from './session.
 type ServedPort = Parameters<typeof onMessagePortMessage>[0] & { start?: () => void; close?: () => void };
 
 /**
- * Serves `router` on a message port, for the desktop window. Whoever holds the other end may do everything that the
- * contract has: hand it to the app window's own page only. A port that does not keep to the protocol is closed.
- * Returns a function that aborts everything under way and closes the port.
+ * Serves `router` on a message port, for the desktop window. The other end gets full access to the contract: pass it to
+ * the app window's own page only. Closes a port that violates the protocol. Returns a function that aborts all calls
+ * and closes the port.
  */
 export function upgradeMessagePort(router: ControlRouter, port: ServedPort): () => void {
   const session = createSession({

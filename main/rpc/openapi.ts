@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { contract } from '../contract/index.ts';
 
 /**
- * The OpenAPI 3.1 document of the contract, as JSON text. Its generator is loaded when it is first asked for: most
- * runs never are, and their start does not wait for it.
+ * Generates the OpenAPI 3.1 document of the contract, as JSON text. Loads the generator on first use: most runs never
+ * need it.
  */
 export async function generateOpenApi(version: string): Promise<string> {
   const { OpenAPIGenerator } = await import('@orpc/openapi');
@@ -27,7 +27,7 @@ export async function generateOpenApi(version: string): Promise<string> {
   return JSON.stringify(document);
 }
 
-/** What `failure.ts` makes of an error. */
+/** The error body of `failure.ts`. */
 function failureSchema(codes: readonly string[]) {
   return {
     type: 'object' as const,

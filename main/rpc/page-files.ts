@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { codeOf } from '../base/error-code.ts';
 
-/** The file types that a built interface consists of (IANA media types); anything else is not served. */
+/** File types of a built interface (IANA media types); anything else is not served. */
 const MEDIA_TYPES: Record<string, string | undefined> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -26,20 +26,20 @@ const MEDIA_TYPES: Record<string, string | undefined> = {
   wasm: 'application/wasm',
 };
 
-/** The folder in which the build puts what it names after the content, such as `index-B4x_9kQz.js`: it never changes. */
+/** The build's folder for files named after their content, such as `index-B4x_9kQz.js`: they never change. */
 const HASHED_FOLDER = 'assets';
 
 export type AssetPath =
   /** `segments` below the folder of assets, none of which leads out of it. */
   | { kind: 'file'; segments: string[]; mediaType: string }
-  /** A view of the interface, which its one page shows. */
+  /** A view of the interface, shown by its one page. */
   | { kind: 'view' }
   | { kind: 'unknown_type' }
   | { kind: 'refused'; reason: string };
 
 /**
- * What the path of a request target stands for. It is decoded once; what is left of an encoding after that is part of
- * a name. Nothing hidden, nothing above the folder, and nothing that a file system could read as either is let through.
+ * Resolves the path of a request target. Decodes it once; any remaining escape is part of a name. Rejects hidden files,
+ * parent folders, and anything that a file system could take for either.
  */
 export function readAssetPath(path: string): AssetPath {
   let decoded: string;
@@ -55,7 +55,7 @@ export function readAssetPath(path: string): AssetPath {
       return { kind: 'refused', reason: 'The path has a character that no file of the interface has.' };
     }
   }
-  // Only views lie deeper than that, and their last part may be a hostname: `/dns/acme.test`.
+  // Only views are nested deeper, and their last segment may be a hostname: `/dns/acme.test`.
   if (segments.length > 1 && segments[0] !== HASHED_FOLDER) return { kind: 'view' };
   const name = segments.at(-1) ?? '';
   const dot = name.lastIndexOf('.');
@@ -67,7 +67,7 @@ export function readAssetPath(path: string): AssetPath {
 export const isHashed = (segments: readonly string[]): boolean =>
   segments[0] === HASHED_FOLDER && /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(segments.at(-1) ?? '');
 
-/** Files are sent from memory; a built interface has none of this size. */
+/** Files are sent from memory; a built interface has none this large. */
 const ASSET_BYTES_MAX = 16 * 1024 * 1024;
 
 const ABSENT_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'ELOOP'];
@@ -78,7 +78,7 @@ export async function readAsset(folder: string, segments: readonly string[]): Pr
     const root = await realpath(folder);
     const path = await realpath(join(root, ...segments));
     if (!path.startsWith(root + sep)) return null;
-    // By path, not by descriptor: those work in Electron's archives too.
+    // Uses paths, not descriptors: those also work in Electron's archives.
     const found = await stat(path);
     return found.isFile() && found.size <= ASSET_BYTES_MAX ? await readFile(path) : null;
   } catch (error) {
@@ -88,9 +88,8 @@ export async function readAsset(folder: string, segments: readonly string[]): Pr
 }
 
 /**
- * What the interface may do wherever it is shown: run its own files, and talk to what `connect` names (CSP sources such
- * as `ws://127.0.0.1:4780`). Style attributes are let through, because charts and popovers place themselves with them,
- * and they run nothing.
+ * CSP of the interface: it may run its own files and connect to `connect` (CSP sources such as `ws://127.0.0.1:4780`).
+ * Allows style attributes because charts and popovers position themselves with them, and they run no code.
  */
 function contentSecurityPolicy(connect: string): string {
   return [
@@ -108,7 +107,7 @@ function contentSecurityPolicy(connect: string): string {
   ].join('; ');
 }
 
-/** The headers of every file of the interface, besides the common ones. */
+/** Headers of every file of the interface, besides the common ones. */
 export const pagePolicy = (connect: string) => ({
   'Content-Security-Policy': contentSecurityPolicy(connect),
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -4,7 +4,7 @@ import { rawResponse } from '../base/http/raw-response.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { INTERNAL_ERROR_MESSAGE, toFailure } from './failure.ts';
 
-/** On every answer of the control port, whatever it is. No header of CORS is ever sent. */
+/** Headers of every answer of the control port. It never sends CORS headers. */
 export const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -13,7 +13,7 @@ export const COMMON_HEADERS = {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Answers with `text`, which is JSON. Does nothing when the client has gone. */
+/** Answers with the JSON in `text`. Does nothing when the client has gone. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -32,14 +32,14 @@ export function sendJson(
   response.end(isHead ? undefined : text);
 }
 
-/** Answers with what `error` is to a caller: `{code, message, …}` and its status. */
+/** Answers with the error's status and its body `{code, message, …}`. */
 export function sendFailure(response: ServerResponse, error: unknown, headers: Record<string, string> = {}): void {
   const { status, text } = failureText(error);
   const challenge: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
   sendJson(response, status, text, { ...challenge, ...headers });
 }
 
-/** Status and JSON of an answer. Never throws: where the error itself can't be written, an `internal_error` stands for it. */
+/** Status and JSON of an answer. Never throws: an error that can't be serialized becomes an `internal_error`. */
 function failureText(error: unknown): { status: number; text: string } {
   try {
     const { status, body } = toFailure(error);
@@ -50,7 +50,7 @@ function failureText(error: unknown): { status: number; text: string } {
   }
 }
 
-/** The same on a bare connection, where there is no response object: before an upgrade, and for malformed requests. */
+/** The same for a bare connection without a response object: before an upgrade, and for malformed requests. */
 export function refuseConnection(socket: Duplex, error: unknown, statusInstead?: number): void {
   socket.on('error', () => undefined);
   if (!socket.writable) {

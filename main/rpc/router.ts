@@ -7,7 +7,7 @@ import { contract, type CallContext, type Contract, type Services } from '../con
 import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './failure.ts';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 
-/** The contract with its services behind it; what every transport serves. Needs no context of its caller. */
+/** The contract bound to its services, for every transport. Needs no context from its caller. */
 export type ControlRouter = Router<Contract, Record<never, never>>;
 
 type AnyService = (input: unknown, context: CallContext) => unknown;
@@ -17,9 +17,9 @@ interface Implementable {
 }
 
 /**
- * Puts `services` behind the contract: input is validated before a service sees it, output before the caller does.
- * Whatever goes wrong, in the call or later in its stream, leaves as an error of the catalogue; what is none of it
- * leaves as `internal_error`, which says nothing, and goes to the log in full.
+ * Binds `services` to the contract: validates input before the service and output before the caller sees it. Every
+ * error, also one later in a stream, leaves as an error of the catalogue; others become `internal_error` without
+ * details, and go to the log in full.
  */
 export function createRouter(services: Services, { log }: { log: Log }): ControlRouter {
   const implementer = implement(contract).use(async ({ next, path, procedure, signal }) => {
@@ -39,7 +39,7 @@ export function createRouter(services: Services, { log }: { log: Log }): Control
       Object.fromEntries(
         Object.entries(procedures).flatMap(([name, service]) => {
           const procedure = implementable[namespace]?.[name];
-          // The cast gave up what the type of `Services` promises, so it is looked at here again.
+          // The cast discards the guarantee of the type `Services`, so check it at run time.
           if (procedure === undefined) throw new Error(`The contract has no procedure ${namespace}.${name}.`);
           return [[name, procedure.handler(({ input, signal }) => service(input, { signal }))]];
         }),
@@ -61,7 +61,7 @@ async function reported(error: unknown, { log, path, procedure, signal }: Call):
   if (error instanceof VivariumError) return toTransportError(error);
   if (isInputFault(error)) return toTransportError(await inputError(procedure, error.cause));
   const fields = { procedure: path.join('.'), error, ...causeOf(error) };
-  // A caller that goes away takes its work with it; that is no failure.
+  // A caller that disconnects aborts its work; that is not an error.
   if (signal?.aborted === true) log.debug('A call ended because its caller has gone', fields);
   else log.error('A call failed', fields);
   return toTransportError(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause: error }));
@@ -73,7 +73,7 @@ function isInputFault(error: unknown): error is ORPCError<'BAD_REQUEST', unknown
 
 async function inputError(procedure: AnyProcedure, cause: ValidationError): Promise<VivariumError> {
   const schema = procedure['~orpc'].inputSchema;
-  // "No input" names no field; what an empty object lacks does.
+  // A missing input names no field; an empty object yields the missing ones.
   const empty = cause.data === undefined ? await schema?.['~standard'].validate({}) : undefined;
   const found = (empty?.issues ?? cause.issues) as readonly SchemaIssue[];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
@@ -87,7 +87,7 @@ function causeOf(error: unknown): { cause?: unknown; issues?: unknown } {
   return { cause: error.cause };
 }
 
-/** The same stream, with its errors reported; the end is passed on at once, even while a value is waited for. */
+/** Wraps a stream to report its errors; forwards `return` at once, even while a value is pending. */
 function reportingStream(
   stream: AsyncIterator<unknown>,
   report: (error: unknown) => Promise<unknown>,

@@ -1,19 +1,18 @@
 /**
- * The control port: everything that the contract has, for whoever holds the token.
+ * The control port: access to the whole contract with the token.
  *
- * What it gives away: its caller creates and removes projects, keys and data, reads every stored record, moves the
- * clock, and sees what is served on this machine. It runs no program but an
- * installed browser, at hostnames that are served here, and reads no files, but with its token a stranger owns
- * this Vivarium. So it is narrow on purpose:
+ * A caller with the token creates and removes projects, keys and data, reads every stored record, moves the clock, and
+ * sees all traffic on this machine. It cannot read files or run programs, except an installed browser at served
+ * hostnames, but it owns this Vivarium. Access is therefore narrow:
  *
- * 1. It listens on 127.0.0.1 and ::1, and nowhere else.
- * 2. It answers to its own names only (`Host`), so that no name which resolves here by a trick reaches it, and to no page
- *    but its own (`Origin`, `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
- * 3. Every call needs the token, which is kept in a file that only its owner reads. Over HTTP it is
- *    a header that a foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie.
- *    Without the token there are the interface's own files and the description of the contract, which are no secrets. A link
- *    that signs in once can be had for it, and is given to browsers instead: programs show their arguments to everybody.
- * 4. Everything has an edge: header and body sizes, times, connections, tabs, calls.
+ * 1. It listens on 127.0.0.1 and ::1 only.
+ * 2. It accepts only its own names (`Host`), which defeats DNS rebinding, and only its own page (`Origin`,
+ * `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
+ * 3. Every call needs the token, which is in a file that only its owner can read. Over HTTP it is a header, which a
+ * foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie. Only the
+ * interface's files and the description of the contract are public. Browsers get a one-time sign-in link instead of the
+ * token, because program arguments are visible to all users.
+ * 4. Everything is bounded: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -32,13 +31,13 @@ import type { ControlRouter } from './router.ts';
 import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
 import { createSockets, SOCKET_PATH } from './sockets.ts';
 
-/** Connections per address family: tabs, scripts and streams of one developer, and room. */
+/** Connections per address family: enough for the tabs, scripts and streams of one developer. */
 const CONNECTIONS_MAX = 256;
 
 /** A client on this machine sends its header at once. */
 const HEADER_MS_MAX = 10_000;
 
-/** The largest import, on a machine that is busy. */
+/** Allows for the largest import on a busy machine. */
 const REQUEST_MS_MAX = 120_000;
 
 const KEEP_ALIVE_MS = 30_000;
@@ -48,28 +47,28 @@ export interface ControlServerOptions {
   clock: Pick<Clock, 'realTimer'>;
   log: Log;
   router: ControlRouter;
-  /** What every call must show; letters, digits, `-` and `_`, so that it fits into a subprotocol. */
+  /** The token of every call; letters, digits, `-` and `_` only, to fit into a subprotocol. */
   token: string;
-  /** 0 stands for any free port. */
+  /** 0 means any free port. */
   port: number;
   /** The folder of the built interface; null when there is none. */
   assetsDir: string | null;
-  /** What is there for everybody, by its path. */
+  /** Public files, by path. */
   openFiles?: ReadonlyMap<string, OpenFile>;
   version: string;
 }
 
 export interface ControlServer {
   /**
-   * Listens, and says where.
-   * @throws VivariumError `conflict` when the port cannot be had.
+   * Starts listening and returns the address.
+   * @throws VivariumError `conflict` when the port is unavailable.
    */
   start(): Promise<{ port: number; url: string; warnings: string[] }>;
-  /** Takes no more calls, ends the streams, waits for what is under way at most `deadlineMs` (real time), closes. */
+  /** Refuses new calls, ends the streams, waits for running calls for at most `deadlineMs` (real time), closes. */
   stop(deadlineMs: number): Promise<void>;
-  /** The path of a link that signs in once, within a minute. */
+  /** The path of a one-time sign-in link, valid for a minute. */
   signInPath(): string;
-  /** Who is watching: browser tabs, and event streams over HTTP. */
+  /** Number of watchers: browser tabs, and event streams over HTTP. */
   clients(): number;
 }
 
@@ -91,7 +90,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: KEEP_ALIVE_MS,
         connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        // Other offers, such as HTTP/2's, are answered as if they had not been made (RFC 9110 §7.8).
+        // Other upgrade offers, such as HTTP/2's, are ignored (RFC 9110 §7.8).
         shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
       },
       receive,
@@ -111,7 +110,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
     response.once('close', () => {
-      // It may have been promised to be kept for the next request.
+      // The connection may have been announced as keep-alive.
       if (stopping) request.socket.destroySoon();
     });
     response.on('error', (error) => log.debug('An answer of the control port could not be sent', { error }));
@@ -156,7 +155,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
         createServer: createListener,
       });
       ({ port, servers } = bound);
-      // Accepting can fail while all is well otherwise, such as for want of file descriptors.
+      // Accepting can fail temporarily, for example without free file descriptors.
       for (const server of servers) {
         server.on('error', (error) => log.warn('The control port could not take a connection', { error }));
       }
@@ -181,7 +180,7 @@ const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split(
 
 function approachOf(request: IncomingMessage): Parameters<typeof refusalOf>[0] {
   const { rawHeaders, headers } = request;
-  // `headers` keeps the first of several Host headers only.
+  // `headers` keeps only the first of several Host headers.
   const hosts = pairsOf(rawHeaders).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? [value] : []));
   return {
     target: request.url ?? '',
@@ -192,7 +191,7 @@ function approachOf(request: IncomingMessage): Parameters<typeof refusalOf>[0] {
   };
 }
 
-/** Resolves when the last connection has gone, upgraded ones included. */
+/** Resolves when the last connection has closed, upgraded ones included. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     if (server.listening) server.close(() => resolve());
@@ -200,7 +199,7 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** Status and sentence for what is no HTTP request: RFC 9112 §2.2, RFC 6585 §5, RFC 9110 §15.5.9. */
+/** Status and sentence for malformed HTTP requests: RFC 9112 §2.2, RFC 6585 §5, RFC 9110 §15.5.9. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   switch (error.code) {
     case 'ECONNRESET':

@@ -5,32 +5,32 @@ import { VivariumError } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './failure.ts';
 import type { ControlRouter } from './router.ts';
 
-/** Calls and streams that one window or browser tab may have open at once; a view has some ten. */
+/** Calls and streams that one window or browser tab may have open at once; a view needs about ten. */
 export const SESSION_CALLS_MAX = 256;
 
-/** One message of the RPC protocol, as WebSocket frames and message ports carry it. */
+/** One message of the RPC protocol, as carried by WebSocket frames and message ports. */
 export type SessionMessage = string | ArrayBufferLike | Uint8Array;
 
 type RpcHandler = StandardRPCHandler<Record<never, never>>;
 type HandleRequest = NonNullable<Parameters<ServerPeer['message']>[1]>;
 
-/** What one connected window or tab asks, over whatever carries its messages. */
+/** The calls of one connected window or tab, independent of the transport. */
 export interface Session {
-  /** Takes one message from the other side. Never rejects. */
+  /** Handles one message from the client. Never rejects. */
   receive(message: SessionMessage): Promise<void>;
-  /** Aborts everything that is under way. */
+  /** Aborts all running calls. */
   close(): void;
 }
 
 export interface SessionOptions {
   handler: RpcHandler;
-  /** Resolves when the message has left; streams wait for it, so that a slow reader slows its streams down. */
+  /** Resolves when the message has been sent; streams await it, which applies the reader's backpressure. */
   send: (message: SessionMessage) => Promise<void> | void;
-  /** The other side does not keep to the protocol; the connection should be closed. */
+  /** The client violates the protocol; close the connection. */
   onViolation: (reason: string) => void;
 }
 
-/** The RPC protocol's view of a router: what all sessions share. */
+/** The RPC protocol's view of a router, shared by all sessions. */
 export function createRpcHandler(router: ControlRouter): RpcHandler {
   return new StandardRPCHandler(router, {
     interceptors: [
@@ -39,7 +39,7 @@ export function createRpcHandler(router: ControlRouter): RpcHandler {
           return await next();
         } catch (error) {
           if (isCatalogueError(error)) throw error;
-          // The router reports whatever its procedures do; anything else has gone wrong before one was reached.
+          // The router reports errors of its procedures; any other error happened before a procedure was reached.
           throw toTransportError(new VivariumError('invalid_request', 'The call could not be read.', { cause: error }));
         }
       },
@@ -50,7 +50,8 @@ export function createRpcHandler(router: ControlRouter): RpcHandler {
 export function createSession({ handler, send, onViolation }: SessionOptions): Session {
   const peer = new ServerPeer(async (message) => {
     await send(message);
-    // A stream whose values are ready would otherwise let nothing else run, the message that ends it included.
+    // Yields to the event loop: a stream of ready values would otherwise block everything, including the message that
+    // ends it.
     await nextTurn();
   });
   const handle: HandleRequest = async (request) => {
@@ -71,7 +72,7 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
           return handle(request);
         });
       } catch {
-        // After that, only sending can have failed: the other side has gone, and its close says so.
+        // From here on, only sending can have failed: the client has gone, and its close event reports that.
         if (!understood) onViolation('a message that is none of the RPC protocol');
       } finally {
         if (understood) calls--;

@@ -7,10 +7,10 @@ import { COMMON_HEADERS, sendFailure, sendJson } from './responses.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 
-/** A browser that has to be started first needs some seconds. */
+/** Long enough for a browser that has to be started first. */
 const TICKET_MS_MAX = 60_000;
 
-/** Nobody opens so many browsers within a minute. */
+/** Far more browsers than a user opens within a minute. */
 const TICKETS_MAX = 20;
 
 export interface SignInOptions {
@@ -20,13 +20,13 @@ export interface SignInOptions {
 }
 
 /**
- * Links to the interface that sign in once, within a minute. A program that is handed a link shows it to every user of
- * the machine in its list of processes; the token itself must not be in there.
+ * One-time sign-in links to the interface, valid for a minute. A program's arguments are visible to all users of the
+ * machine in the list of processes, so the token itself must not be among them.
  */
 export interface SignIn {
   /** The path of a new link. */
   issue(): string;
-  /** `POST /sign-in` with the token gives a new link, `GET` of one leads to the interface. */
+  /** `POST /sign-in` with the token creates a link; `GET` of a link redirects to the interface. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): void;
 }
 

@@ -12,26 +12,26 @@ import { readProtocolToken, SOCKET_PROTOCOL } from './guard.ts';
 
 export const SOCKET_PATH = '/rpc';
 
-/** Browser tabs that are open on one Vivarium; each holds a few streams. */
+/** Browser tabs on one Vivarium; each holds a few streams. */
 export const SOCKETS_MAX = 64;
 
-/** How often a tab is asked whether it is still there. One that has not answered until the next time is cut. */
+/** Interval of pings. A tab that has not answered by the next one is disconnected. */
 export const PING_INTERVAL_MS = 30_000;
 
 /** Close codes of RFC 6455 §7.4.1. */
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 
-/** How long a tab may take to answer a close before its connection is cut. */
+/** How long a tab may take to answer a close frame before its connection is destroyed. */
 const CLOSE_MS_MAX = 1_000;
 
 export interface Sockets {
-  /** Takes over a connection that asked for a WebSocket; its Host and Origin have been checked. */
+  /** Takes over a WebSocket upgrade; its Host and Origin have been checked. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   count(): number;
-  /** Tells every tab that this side goes away, cuts those that do not hang up in time, resolves when all have gone. */
+  /** Sends every tab a close frame, destroys late connections, resolves when all are closed. */
   stop(): Promise<void>;
-  /** Cuts all connections at once. */
+  /** Destroys all connections at once. */
   cut(): void;
 }
 
@@ -50,7 +50,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
     noServer: true,
     clientTracking: false,
     maxPayload: BODY_BYTES_MAX,
-    // On loopback it costs time and memory, and saves nothing.
+    // On loopback compression costs time and memory, and saves nothing.
     perMessageDeflate: false,
     handleProtocols: () => SOCKET_PROTOCOL,
   });
@@ -81,7 +81,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
     const stopPinging = keepAlive(socket, clock);
     open.add(socket);
     socket.on('message', (data, isBinary) => void session.receive(isBinary ? toBytes(data) : toBytes(data).toString()));
-    // A frame that breaks RFC 6455, or one that is too large: ws closes the connection by itself.
+    // ws itself closes connections with oversized frames or frames that violate RFC 6455.
     socket.on('error', (error) => log.debug('The connection of a browser tab failed', { error }));
     socket.once('close', () => {
       open.delete(socket);
@@ -114,7 +114,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
   };
 }
 
-/** Resolves when the message has been handed to the system, which a peer that does not read delays. */
+/** Resolves when the system has taken the message, which a slow reader delays. */
 function sendMessage(socket: WebSocket, message: string | ArrayBufferLike | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.send(message as string | Uint8Array, (error) => (error ? reject(error) : resolve()));
