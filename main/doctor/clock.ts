@@ -2,7 +2,7 @@ import type { ClockState } from '../base/clock.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, finding, isoText } from './finding.ts';
 
-/** Whether the app's clock shows the real time. That it may not is what it is for; that one forgets it is the trouble. */
+/** Whether the app's clock shows the real time. Moving it is legitimate; forgetting that is the problem. */
 export function judgeAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
   const subject = { area: 'clock', name: 'app', title: 'The app’s clock' } as const;
   if (!frozen && offsetMs === 0) return finding(subject, 'ok', ['It shows the real time.']);
@@ -17,17 +17,17 @@ export function judgeAppClock({ now, realNow, offsetMs, frozen }: ClockState): D
   });
 }
 
-/** Moments that the machine's clock has been at. */
+/** Times that the machine's clock has shown. */
 export interface MachineClockEvidence {
   realNowMs: number;
-  /** What is certainly over, with what makes it so: "the root was made". */
+  /** Events that certainly happened: "the root was made". */
   past: readonly { what: string; atMs: number }[];
 }
 
-/** Clocks of files and of the moment differ by little on one machine. */
+/** File times and the current time may differ slightly on one machine. */
 const TOLERANCE_MS = 120_000;
 
-/** Whether the machine's own clock can be right: it is wrong when something that has happened is still to come. */
+/** Whether the machine's own clock can be right: it is wrong if a past event lies in its future. */
 export function judgeMachineClock({ realNowMs, past }: MachineClockEvidence): DoctorCheck {
   const subject = { area: 'clock', name: 'machine', title: 'The machine’s clock' } as const;
   const now = `It shows ${isoText(realNowMs)}.`;

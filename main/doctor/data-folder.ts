@@ -6,16 +6,16 @@ import { posixWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { bytesText, finding } from './finding.ts';
 
-/** Below this, the next import may not fit; below the second, the next pet. */
+/** With less, the next import may not fit; with less than the second, the next pet. */
 const FREE_BYTES_ENOUGH = 1_000_000_000;
 const FREE_BYTES_MIN = 50_000_000;
 
-/** Of inodes, where the file system counts them: SQLite's logs and backups need a few. */
+/** Free inodes, on file systems that count them: SQLite's logs and backups need a few. */
 const FREE_FILES_MIN = 100;
 
 export interface DiskEvidence {
   path: string;
-  /** Null where the system does not say. */
+  /** Null if the system does not report it. */
   space: { freeBytes: number; totalBytes: number; freeFiles: number; totalFiles: number } | null;
 }
 
@@ -34,15 +34,15 @@ export function judgeDisk({ path, space }: DiskEvidence): DoctorCheck {
   return freeBytes < FREE_BYTES_ENOUGH ? finding(subject, 'warning', evidence, fix) : finding(subject, 'ok', evidence);
 }
 
-/** What of the data folder its user can do, and what others could. */
+/** Access of the user and of others to the data folder. */
 export interface FolderEvidence {
   path: string;
   exists: boolean;
-  /** Whether it is something else, such as a file. */
+  /** Whether the path is something else, such as a file. */
   noFolder: boolean;
-  /** Paths that this user should be able to read and write and is not, with the system's reason. */
+  /** Paths that the user cannot read and write, with the system's reason. */
   denied: readonly { path: string; reason: string }[];
-  /** Paths that others may read, or more than their modes should be. */
+  /** Paths that others may access, or whose modes are too open. */
   open: readonly { path: string; mode: number; wanted: number }[];
 }
 
@@ -85,10 +85,10 @@ export function judgeFolder({ path, exists, noFolder, denied, open }: FolderEvid
 /** `0644`. */
 export const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
-/** What in a data folder is for its owner alone. The root's key is looked at with the root. */
+/** Secrets in a data folder, for the owner alone. The root's key has its own check. */
 const SECRET_FILES = ['control-token', 'demo-key.json', 'runtime.json', 'vivarium.db', 'vivarium.db-wal'];
 
-/** Where logs of the desktop app are; headless, they go to standard error. */
+/** Logs of the desktop app; a headless Vivarium logs to standard error. */
 export interface LogsEvidence {
   path: string;
   files: number;
@@ -129,7 +129,7 @@ export function readFolder(path: string, platform: NodeJS.Platform): FolderEvide
     ...faultsOf(path, constants.R_OK | constants.W_OK | constants.X_OK),
     ...own.flatMap((file) => faultsOf(file, constants.R_OK | constants.W_OK)),
   ];
-  // Windows keeps access lists instead of modes.
+  // Windows has access lists instead of modes.
   const open = platform === 'win32' ? [] : own.flatMap((file) => tooOpen(file, OWNER_ONLY));
   return { ...none, denied, open };
 }
@@ -141,7 +141,7 @@ export function readLogs(path: string): LogsEvidence {
   return { path, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** A file that is open to more than it should be, as a list of it or nothing. */
+/** Returns a file whose mode is too open as a one-element list, otherwise an empty one. */
 export function tooOpen(path: string, wanted: number): { path: string; mode: number; wanted: number }[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || (mode & 0o777 & ~wanted) === 0) return [];

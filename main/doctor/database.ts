@@ -2,22 +2,22 @@ import { DAY_MS, HOUR_MS } from '../base/duration.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, bytesText, finding } from './finding.ts';
 
-/** What reading a database has come to. */
+/** Result of reading a database. */
 export type Integrity =
   /** All of it was read. */
   | { state: 'whole' }
-  /** Nothing wrong with as much as was read in the time there was. */
+  /** No damage in the part that was read in time. */
   | { state: 'partly'; rows: number }
   | { state: 'damaged'; what: string }
   | { state: 'unread'; why: string };
 
 export interface DatabaseEvidence {
-  /** Null where nothing is kept. */
+  /** Null for an ephemeral Vivarium. */
   path: string | null;
   /** Null when there is none. */
   bytes: number | null;
   integrity: Integrity;
-  /** What restores the newest backup that can be read. */
+  /** Commands that restore the newest readable backup. */
   restore: readonly string[] | null;
 }
 
@@ -46,33 +46,33 @@ export function judgeDatabase({ path, bytes, integrity, restore }: DatabaseEvide
   }
 }
 
-/** A backup, and what its first octets say. */
+/** A backup, and the content of its header. */
 export interface BackupEvidence {
   path: string;
   bytes: number;
   /** Real time at which it was written. */
   writtenAtMs: number;
   schema: number;
-  /** What keeps it from being restored, null when nothing in its header does. */
+  /** Why it can't be restored; null if its header shows no reason. */
   fault: string | null;
 }
 
 export interface BackupsEvidence {
   folder: string;
-  /** Newest first; null where nothing is kept. */
+  /** Newest first; null for an ephemeral Vivarium. */
   backups: readonly BackupEvidence[] | null;
   realNowMs: number;
-  /** Since when there is something to back up, in real time; null when there is nothing. */
+  /** Since when there has been something to back up, in real time; null if there is nothing. */
   databaseMadeAtMs: number | null;
   databaseBytes: number;
-  /** The largest database that is backed up every day. */
+  /** The largest database that is backed up daily. */
   dailyBytesMax: number;
 }
 
-/** One is made at a start when the newest is older than a day; so much older, and Vivarium has run on for long. */
+/** A start makes one when the newest is older than a day; an older one is normal in a long run. */
 const AGE_MS_MAX = 3 * DAY_MS;
 
-/** Until the first one, which is made some seconds after the first start. */
+/** Until the first one, made a few seconds after the first start. */
 const GRACE_MS = HOUR_MS;
 
 export function judgeBackups(evidence: BackupsEvidence): DoctorCheck {

@@ -4,13 +4,13 @@ import { posixWord, powerShellString } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, placeText } from './finding.ts';
 
-/** What became of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
+/** Result of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
 export type Reply = { rcode: string; values: readonly string[] } | { reason: string };
 
-/** What Vivarium's own server said to the same question, at each address over each transport. */
+/** Answers of Vivarium's own server to the same question, at each address over each transport. */
 export interface DnsEvidence {
   port: number;
-  /** The question, and the value that has to be in the answer. */
+  /** The question, and a value that the answer must contain. */
   name: string;
   expected: string;
   replies: readonly { address: string; transport: 'udp' | 'tcp'; reply: Reply }[];
@@ -34,7 +34,7 @@ export function judgeDnsServer({ port, name, expected, replies }: DnsEvidence): 
   });
 }
 
-/** The server that verification and CAA ask, by the setting `resolver`. */
+/** The server that verification and CAA checks ask (setting `resolver`). */
 export interface ResolverEvidence {
   /** Null when it is Vivarium's own. */
   foreign: { place: string; reply: Reply } | null;
@@ -44,7 +44,7 @@ export function judgeResolver({ foreign }: ResolverEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'resolver', title: 'Resolver of verification' } as const;
   if (foreign === null) return finding(subject, 'ok', ['Verification and CAA ask Vivarium’s own DNS server.']);
   const { place, reply } = foreign;
-  // Whatever it says of a name, it is there; what it says of domains is shown with them.
+  // Any rcode proves that it is reachable; answers about domains are shown with the domains.
   if ('rcode' in reply) return finding(subject, 'ok', [`${place}, the setting resolver, answers.`]);
   return finding(subject, 'failed', [`${place}, the setting resolver, gives no answer: ${reply.reason}.`], {
     fix: 'Start that server, or let verification ask Vivarium’s own DNS.',
@@ -52,7 +52,7 @@ export function judgeResolver({ foreign }: ResolverEvidence): DoctorCheck {
   });
 }
 
-/** What the system's own resolver makes of a name below `localhost`. */
+/** Answer of the system's own resolver for a name below `localhost`. */
 export interface LocalhostEvidence {
   hostname: string;
   /** An empty list: no such name. */
@@ -60,7 +60,7 @@ export interface LocalhostEvidence {
   platform: NodeJS.Platform;
 }
 
-/** Browsers and curl know `*.localhost` by themselves (RFC 6761 §6.3); other programs ask the system. */
+/** Browsers and curl resolve `*.localhost` themselves (RFC 6761 §6.3); other programs ask the system. */
 export function judgeLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
   const others =

@@ -3,17 +3,17 @@ import type { Domain } from '../contract/domains.ts';
 import { finding, isoText, type Subject } from './finding.ts';
 import type { Handshake, HandshakeResult } from './handshake.ts';
 
-/** A domain as Vivarium means to serve it, and what a client met. */
+/** A domain's intended state, and a client's view of it. */
 export interface DomainEvidence {
   domain: Pick<Domain, 'hostname' | 'projectId' | 'state' | 'certificate' | 'checks' | 'serving'>;
-  /** The leaf that it has; dates on the app's clock. */
+  /** Its leaf; dates on the app's clock. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
   handshake: HandshakeResult;
   /** The app's clock. */
   nowMs: number;
 }
 
-/** Whether a custom domain is served as its state says. */
+/** Whether a custom domain is served as its state requires. */
 export function judgeDomain(evidence: DomainEvidence): DoctorCheck {
   const { domain, handshake } = evidence;
   const { hostname, projectId } = domain;
@@ -89,10 +89,10 @@ function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: n
   ];
 }
 
-/** What clients met at the platform's own hostnames. */
+/** A client's view of the platform's own hostnames. */
 export interface PlatformEvidence {
   handshakes: readonly { hostname: string; handshake: HandshakeResult }[];
-  /** Hostnames that were not tried, for there are many. */
+  /** Number of hostnames that were not tried. */
   untried: number;
 }
 
@@ -115,15 +115,15 @@ export function judgePlatform({ handshakes, untried }: PlatformEvidence): Doctor
   });
 }
 
-/** A project that leads to a server of its user's own. */
+/** A project with an upstream. */
 export interface UpstreamEvidence {
   project: { id: string; slug: string; name: string };
   url: string;
-  /** Why requests do not get through to it, and what to do; null when a connection, and TLS where it is asked for, stands. */
+  /** Why requests do not reach it, and what to do; null if a connection, with TLS for https, succeeds. */
   trouble: { status: number; what: string; remedy: string } | null;
 }
 
-/** An upstream that is not started is no fault of anything here, and what makes every answer a 502. */
+/** A stopped upstream is no fault of Vivarium, but makes every answer a 502. */
 export function judgeUpstream({ project, url, trouble }: UpstreamEvidence): DoctorCheck {
   const subject = {
     area: 'upstreams',

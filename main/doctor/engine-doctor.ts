@@ -18,11 +18,11 @@ import { askListener, judgeListener } from './listeners.ts';
 import type { PortName } from './ports.ts';
 import { judgeNoStores, judgeStore } from './trust.ts';
 
-/** An engine that runs, as far as its doctor asks it. */
+/** A running engine, as far as its doctor needs it. */
 export interface ExaminedEngine {
   dataDir: string;
   stateDir: string;
-  /** Keeps nothing: there is no database on disk. */
+  /** Ephemeral: there is no database on disk. */
   ephemeral: boolean;
   clock: AdjustableClock;
   status: () => StatusReport;
@@ -30,37 +30,37 @@ export interface ExaminedEngine {
     root: { describe: () => { pem: string; fingerprint: string } };
     trustStores: { list: () => Promise<readonly StoreTrust[]> };
   };
-  /** HTTP and HTTPS: the addresses where they listen, and what could not be had. */
+  /** HTTP and HTTPS: listening addresses, and unavailable ones. */
   dataPlane: {
     ports: { http: number; https: number };
     addresses: { http: readonly string[]; https: readonly string[] };
     warnings: readonly string[];
   };
-  /** Known when the control port is. */
+  /** Set once the control port is bound. */
   control: () => { port: number; token: string; warnings: readonly string[] };
   dns: {
     listening: { port: number; addresses: readonly string[]; warnings: readonly string[] };
-    /** Asks the own server at an address for the A records of `name`. */
+    /** Asks Vivarium's own server at an address for the A records of `name`. */
     ask: (name: string, transport: 'udp' | 'tcp', address: string) => Promise<Reply>;
-    /** Asks the resolver of the setting for the A records of `name`. */
+    /** Asks the configured resolver for the A records of `name`. */
     askResolver: (name: string) => Promise<ResolverEvidence['foreign']>;
   };
   hostnames: () => readonly string[];
-  /** A custom domain as it is now; null when it has been removed. */
+  /** The current state of a custom domain; null when it has been removed. */
   findDomain: (hostname: string) => Pick<DomainEvidence, 'domain' | 'leaf'> | null;
   projects: () => readonly { slug: string }[];
-  /** The projects that lead to an upstream. */
+  /** The projects with an upstream. */
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
   ownCommand: (command: string) => string;
 }
 
-/** An upstream, and how to connect to it as requests do. */
+/** An upstream, and how requests connect to it. */
 interface Upstream extends Pick<UpstreamEvidence, 'project' | 'url'> {
   dial: (realMsMax: number) => Promise<UpstreamEvidence['trouble']>;
 }
 
-/** Domains and projects whose hostnames are tried, and how many at a time: each is a TLS handshake of the engine with itself. */
+/** Most domains and projects to try, and how many at a time: each is a TLS handshake of the engine with itself. */
 const DOMAINS_TRIED_MAX = 100;
 const PROJECTS_TRIED_MAX = 10;
 const UPSTREAMS_TRIED_MAX = 20;
@@ -69,10 +69,10 @@ const HANDSHAKES_AT_ONCE_MAX = 8;
 /** Real milliseconds for a connection to an upstream. */
 const UPSTREAM_MS_MAX = 2_000;
 
-/** Real milliseconds for reading a large database; whoever waits for a report waits this long at most for that. */
+/** Real milliseconds for reading a large database; bounds the wait for a report. */
 const INTEGRITY_MS_MAX = 3_000;
 
-/** The doctor of an engine that runs, over everything that it has. */
+/** The doctor of a running engine. */
 export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
   const [address] = LOOPBACK_ADDRESSES;
@@ -94,7 +94,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       async look() {
         const number = name === 'control' ? control().port : dataPlane.ports[name];
         const port: PortName = { name, title, port: number, option: `--${name}-port` };
-        // Answered by the listener itself: neither counted, nor any project's traffic.
+        // The listener itself answers `OPTIONS *`: not counted, and no project's traffic.
         const question =
           name === 'control'
             ? {
@@ -225,7 +225,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand });
 }
 
-/** Those that are told nowhere else: the clock and missing addresses have checks of their own. */
+/** Warnings without a check of their own; the clock and missing addresses have one. */
 function warningsOf({ warnings, clockWarning }: StatusReport, ofListeners: readonly string[]): string[] {
   return warnings.filter((warning) => warning !== clockWarning && !ofListeners.includes(warning));
 }

@@ -4,7 +4,7 @@ import { finding } from './finding.ts';
 
 const SUBJECT = { area: 'engine', name: 'process', title: 'Process' } as const;
 
-/** An engine that looks at itself. */
+/** An engine that examines itself. */
 export interface RunningEvidence {
   pid: number;
   version: string;
@@ -18,30 +18,30 @@ export function judgeRunning({ pid, version, dataDir, ephemeral }: RunningEviden
   ]);
 }
 
-/** What Vivarium itself has to say: a backup that failed, a file that could not be written. */
+/** Vivarium's own warnings: a failed backup, a file that could not be written. */
 export function judgeWarnings(warnings: readonly string[]): DoctorCheck {
   const subject = { area: 'engine', name: 'warnings', title: 'Warnings' } as const;
   if (warnings.length === 0) return finding(subject, 'ok', ['There are none since the start.']);
   return finding(subject, 'warning', warnings, { fix: 'Each says what to do; the log has more.' });
 }
 
-/** What lies in a data folder of an engine that gives no answer, or that is not there. */
+/** Data folder of an engine that does not answer or does not run. */
 export interface AbsenceEvidence {
   dataDir: string;
-  /** Its path, and what is in it; `alive`: whether a process of that number is there. */
+  /** Its path and content; `alive`: whether the process exists. */
   runtimeFile: string;
   runtime:
     | { state: 'absent' }
     | { state: 'unreadable'; reason: string }
     | { state: 'read'; pid: number; alive: boolean; url: string };
-  /** Whether somebody holds the folder's lock; null where it could not be looked at. */
+  /** Whether the folder's lock is held; null if unknown. */
   locked: boolean | null;
-  /** How the call to the control port failed, if there was something to call. */
+  /** Why the call to the control port failed, if one was made. */
   silence: string | null;
   platform: NodeJS.Platform;
 }
 
-/** Why there is nobody to ask. That nothing runs is no fault. */
+/** Why no engine answered. A stopped engine is not a fault. */
 export function judgeAbsence({
   dataDir,
   runtimeFile,

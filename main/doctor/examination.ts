@@ -5,44 +5,44 @@ import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../con
 import { doctorArea } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
-/** One thing to look at: gathers evidence, and judges it. May take its time, hang, or throw: the others go on. */
+/** One check: gathers evidence and evaluates it. May be slow, hang, or throw without holding up the others. */
 export interface Probe {
   area: DoctorArea;
-  /** Unique in its area; of the check that stands for it when it fails. */
+  /** Unique in its area; also names the check that reports the probe's failure. */
   name: string;
-  /** What it looks at, as a title. */
+  /** Title of its subject. */
   title: string;
   look(): DoctorCheck[] | Promise<DoctorCheck[]>;
 }
 
-/** Probes at work at a time, over all runs: sockets and a few programs, beside an engine that serves. */
+/** Probes at a time, over all runs: bounds sockets and programs beside a serving engine. */
 const PROBES_AT_ONCE_MAX = 4;
 
-/** Real milliseconds that one probe may take; trust stores that ask programs are the slowest. */
+/** Real milliseconds per probe; trust stores that run programs are the slowest. */
 const PROBE_MS_MAX = 10_000;
 
-/** Real milliseconds of a whole run; what has not been looked at by then says so. */
+/** Real milliseconds per run; checks that are not done by then report that. */
 const RUN_MS_MAX = 25_000;
 
-/** A line of commands that is one of Vivarium's own. */
+/** Matches a command line that starts with `vivarium`. */
 const OWN_COMMAND = /^vivarium .*$/gm;
 
 export interface DoctorOptions {
   clock: Pick<Clock, 'now' | 'monotonic' | 'realTimer'>;
-  /** Asked at every run. */
+  /** Called at every run. */
   probes: () => readonly Probe[];
-  /** Whether there is an engine to look at. */
+  /** Whether an engine is running. */
   running: boolean;
-  /** A command of Vivarium's own (`vivarium clock reset`) as it can be pasted here. */
+  /** Turns `vivarium clock reset` into a pasteable command. */
   ownCommand: (command: string) => string;
 }
 
 export interface Doctor {
-  /** Looks at all areas, or at some. The same question while one is being answered gets the same answer. */
+  /** Examines some or all areas. Concurrent identical requests share one run. */
   run(areas?: readonly DoctorArea[]): Promise<DoctorReport>;
 }
 
-/** The doctor over its probes. It starts nothing, writes nothing, and never rejects for what a probe does. */
+/** The doctor over its probes. Starts nothing, writes nothing, and never rejects because of a probe. */
 export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptions): Doctor {
   const turns = createTurns(PROBES_AT_ONCE_MAX);
   const underWay = new Map<string, Promise<DoctorReport>>();
@@ -85,7 +85,7 @@ const orderOf = ({ area }: DoctorCheck): number => doctorArea.options.indexOf(ar
 
 async function lookAt(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadline): Promise<DoctorCheck[]> {
   const late = () => [unknown(probe, 'It took too long to look at; nothing is known of it.')];
-  // A run that is over begins nothing new.
+  // A finished run starts no more probes.
   if (run.isOver()) return late();
   const limit = createDeadline(clock, PROBE_MS_MAX);
   try {
@@ -106,7 +106,7 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
     fix: 'Run the doctor again; if it stays so, look into the log.',
   });
 
-/** What the system keeps from this user is told of with the folder's permissions. */
+/** Missing permissions are reported with the folder's permissions. */
 function unlooked(probe: Probe, error: unknown): DoctorCheck {
   const evidence = `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
   const denied = codeOf(error) === 'EACCES';

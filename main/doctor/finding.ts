@@ -1,23 +1,23 @@
 import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 
-/** What a check is about. */
+/** The subject of a check. */
 export interface Subject {
   area: DoctorArea;
   /** Unique in its area. */
   name: string;
   title: string;
-  /** Of a custom domain and an upstream. */
+  /** For a custom domain or an upstream. */
   projectId?: string;
 }
 
-/** What mends it: a sentence, and what to paste for that. */
+/** The fix: a sentence, and commands to paste. */
 export interface Remedy {
   fix: string;
   commands?: readonly string[];
 }
 
-/** A check as it is reported. */
+/** Builds the reported form of a check. */
 export function finding(
   { area, name, title, projectId }: Subject,
   status: DoctorStatus,
@@ -38,7 +38,7 @@ export function finding(
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** `512 bytes`, `3.4 GB`; in thousands, as disks are sold and file managers count. */
+/** `512 bytes`, `3.4 GB`; decimal units, as disks are sold and file managers count. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
   const value = bytes / 1_000 ** power;
@@ -47,7 +47,7 @@ export function bytesText(bytes: number): string {
 
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A length of time as people say it, rounded down: `3 days`, `1 hour`, `less than a minute`. */
+/** A rounded-down duration: `3 days`, `1 hour`, `less than a minute`. */
 export function agoText(ms: number): string {
   for (const [unitMs, unit] of [
     [DAY_MS, 'day'],

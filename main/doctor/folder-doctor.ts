@@ -16,18 +16,18 @@ import { judgeFreePort, mayListen, type PortName, takenAddresses } from './ports
 import { judgeRoot, judgeRootKey, readRoot } from './root.ts';
 import { countOpenFiles, judgeOpenFiles, judgeVersions, type OpenFilesEvidence } from './system.ts';
 
-/** What only the store and the proxy can tell of a folder and of this process. */
+/** Readers of the store and the proxy. */
 export interface FolderReaders {
-  /** Whether a Vivarium holds the folder; null where that could not be looked at. */
+  /** Whether a Vivarium holds the folder; null if unknown. */
   isFolderLocked: (dataDir: string) => boolean | null;
   /** Reads a database that is open here, until `isOver`. */
   readIntegrity: (file: string, isOver: () => boolean) => Promise<Integrity>;
-  /** Reads a database that nobody has open, and leaves nothing beside it. */
+  /** Reads a database that is not open anywhere, and leaves no files beside it. */
   readIntegrityAtRest: (file: string) => Integrity;
-  /** The commands that put the newest usable backup in its place; null without one. */
+  /** Commands that restore the newest usable backup; null without one. */
   restoration: (file: string) => string[] | null;
   readBackups: (file: string) => { folder: string; backups: readonly BackupEvidence[] };
-  /** A larger database gets no daily backup. */
+  /** Larger databases get no daily backup. */
   dailyBytesMax: number;
   sqliteVersion: () => string;
   connectionLimits: () => Pick<OpenFilesEvidence, 'max' | 'connections' | 'connectionsWanted'>;
@@ -35,14 +35,14 @@ export interface FolderReaders {
 
 export interface FolderParts {
   dataDir: string;
-  /** Where root and control token are. */
+  /** Folder of the root and the control token. */
   stateDir: string;
-  /** Null where nothing is kept. */
+  /** Null for an ephemeral Vivarium. */
   databaseFile: string | null;
   clock: Pick<AdjustableClock, 'state'>;
   readers: FolderReaders;
   readIntegrity: (file: string) => Integrity | Promise<Integrity>;
-  /** Of the root that signs now; null without an engine. */
+  /** Fingerprint of the root in use; null without an engine. */
   usedFingerprint: () => string | null;
   /** A platform hostname. */
   hostname: () => string;
@@ -51,7 +51,7 @@ export interface FolderParts {
 const { platform } = process;
 const UNREAD = { state: 'unread', why: 'there is none.' } as const;
 
-/** What can be looked at with and without an engine: the data folder, the root's files, this machine. */
+/** Probes that need no engine: the data folder, the root's files, this machine. */
 export function folderProbes(parts: FolderParts): Probe[] {
   const { dataDir, stateDir, databaseFile, clock, readers, readIntegrity, usedFingerprint, hostname } = parts;
   const realNowMs = () => clock.state().realNow;
@@ -140,16 +140,16 @@ export function folderProbes(parts: FolderParts): Probe[] {
   ];
 }
 
-/** What the command line knows of an engine that gave no answer, or that is not there. */
+/** The command line's knowledge of an engine that does not answer or does not run. */
 export interface AbsentEngine {
   dataDir: string;
   runtime: AbsenceEvidence['runtime'];
   silence: string | null;
-  /** Those that it has, or that the next start would take; 0 is any free one. */
+  /** Its ports, or those of the next start; 0 means any free one. */
   ports: readonly PortName[];
 }
 
-/** The doctor without an engine: looks at the data folder, the ports and this machine, and leaves all of it as it is. */
+/** The doctor without an engine: examines the data folder, the ports and this machine without changing them. */
 export function createFolderDoctor(
   { dataDir, runtime, silence, ports }: AbsentEngine,
   readers: FolderReaders,
@@ -186,7 +186,7 @@ export function createFolderDoctor(
       databaseFile: join(dataDir, DATABASE_FILE),
       clock,
       readers,
-      // What somebody has open has its log beside it already, and part of its content in there.
+      // An open database has a log beside it, with part of its content.
       readIntegrity: (file) =>
         locked === true ? readers.readIntegrity(file, () => false) : readers.readIntegrityAtRest(file),
       usedFingerprint: () => null,
@@ -201,7 +201,7 @@ export const holderOf = (port: number, name: string) =>
 
 const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null;
 
-/** What has certainly happened on this machine, by what it left behind. */
+/** Past events of this machine, from file times. */
 function pastMoments(rootFolder: string, databaseFile: string | null): { what: string; atMs: number }[] {
   const { certificate } = readRoot(rootFolder, platform).root;
   const written = databaseFile === null ? undefined : statSync(databaseFile, { throwIfNoEntry: false })?.mtimeMs;
@@ -211,7 +211,7 @@ function pastMoments(rootFolder: string, databaseFile: string | null): { what: s
   ];
 }
 
-/** The folder, or the nearest one above it that is there. */
+/** The folder, or its nearest existing parent. */
 function existing(path: string): string {
   const parent = join(path, '..');
   return sizeOf(path) !== null || parent === path ? path : existing(parent);

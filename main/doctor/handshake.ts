@@ -3,12 +3,12 @@ import { connect, type TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import { reasonOf } from './listeners.ts';
 
-/** What a client saw of one handshake that came about. */
+/** Client's view of a completed handshake. */
 export interface Handshake {
   ok: true;
   /** `TLSv1.3`. */
   protocol: string;
-  /** Null when the chain ends at our root, and every date and usage in it is right now, in real time. */
+  /** Null when the chain ends at Vivarium's root, and all dates and usages are valid now, in real time. */
   distrust: string | null;
   /** Whether the certificate is for the hostname. */
   named: boolean;
@@ -16,7 +16,7 @@ export interface Handshake {
   fingerprint: string;
   /** In real time. */
   notAfterMs: number;
-  /** Of the answer to `OPTIONS *`, which reaches no project; null when none came. */
+  /** Of the answer to `OPTIONS *`, which reaches no project; null if none came. */
   status: number | null;
 }
 
@@ -32,11 +32,11 @@ export interface HandshakeQuestion {
   address: string;
   port: number;
   hostname: string;
-  /** The root's certificate, the only one that is trusted here. */
+  /** The root's certificate, the only trusted one. */
   rootPem: string;
 }
 
-/** A TLS handshake as a client does it, with SNI and our root alone, and one request on it. Never rejects. */
+/** A client's TLS handshake with SNI, trusting only Vivarium's root, and one request on it. Never rejects. */
 export function shakeHands(question: HandshakeQuestion, clock: Pick<Clock, 'realTimer'>): Promise<HandshakeResult> {
   const { address, port, hostname, rootPem } = question;
   return new Promise((resolve) => {
@@ -46,7 +46,7 @@ export function shakeHands(question: HandshakeQuestion, clock: Pick<Clock, 'real
       servername: hostname,
       ca: rootPem,
       ALPNProtocols: ['http/1.1'],
-      // What is wrong with the chain is a finding; with this it is told instead of thrown.
+      // Faults of the chain are findings; this reports them instead of throwing.
       rejectUnauthorized: false,
     });
     let seen: Handshake | null = null;
@@ -78,10 +78,10 @@ export function shakeHands(question: HandshakeQuestion, clock: Pick<Clock, 'real
 function read(socket: TLSSocket, hostname: string): Handshake | null {
   const certificate = socket.getPeerX509Certificate();
   if (!(certificate instanceof X509Certificate)) return null;
-  // By Node's types an Error; it is a code in text.
+  // Node types it as an Error, but it is an error code.
   const fault = socket.authorizationError as unknown;
   const named = certificate.checkHost(hostname, { subject: 'never' }) !== undefined;
-  // The name is judged apart from the chain.
+  // The hostname is evaluated apart from the chain.
   const distrust = socket.authorized || fault === 'ERR_TLS_CERT_ALTNAME_INVALID' ? null : textOf(fault);
   return {
     ok: true,
@@ -96,7 +96,7 @@ function read(socket: TLSSocket, hostname: string): Handshake | null {
 
 const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
-/** The alert of a name that is not served (RFC 6066 §3), as OpenSSL calls it. */
+/** The alert for an unknown name (RFC 6066 §3), in OpenSSL's words. */
 const refusalOf = (error: Error): 'unrecognized_name' | null =>
   /unrecognized.name/i.test(`${'code' in error ? String(error.code) : ''} ${error.message}`)
     ? 'unrecognized_name'

@@ -7,23 +7,23 @@ import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, placeText } from './finding.ts';
 import { holderText, type PortName } from './ports.ts';
 
-/** What became of one request. */
+/** Result of one request. */
 export type Answered = { status: number } | { reason: string };
 
-/** What is known of a listener of the engine that looks. */
+/** A listener of the running engine. */
 export interface ListenerEvidence {
   port: PortName;
   /** This process. */
   pid: number;
   holder: PortHolder | null;
   answers: readonly { address: string; answer: Answered }[];
-  /** The status of a listener that is as it should be. */
+  /** The status that a healthy listener answers with. */
   expected: number;
-  /** Addresses that this machine does not have, as the start found out. */
+  /** Addresses that the start found missing on this machine. */
   warnings: readonly string[];
 }
 
-/** Whether a listener answers where it should, and whose port it is. */
+/** Whether a listener answers at its addresses, and which program holds the port. */
 export function judgeListener(evidence: ListenerEvidence): DoctorCheck {
   const { port, pid, holder, answers, expected, warnings } = evidence;
   const subject = { area: 'listeners', name: port.name, title: port.title } as const;
@@ -61,19 +61,19 @@ export interface Asked {
   scheme: 'http' | 'https';
   address: string;
   port: number;
-  /** Of the URL, and of the handshake. */
+  /** Hostname of the URL and the handshake. */
   hostname: string;
   method: string;
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: string;
-  /** Of HTTPS, the root’s certificate; without one, Node would first read all authorities of the world, which takes a while. */
+  /**
+   * The root’s certificate, for HTTPS; without one, Node would first load its bundled authorities, which takes a while.
+   */
   rootPem?: string;
 }
 
-/**
- * One request on a connection of its own. Of HTTPS, the certificate is not looked at here: that is the handshakes' matter.
- */
+/** One request on its own connection. Ignores the certificate over HTTPS, which the handshakes check. */
 export function askListener(asked: Asked, clock: Pick<Clock, 'realTimer'>): Promise<Answered> {
   const { scheme, address, port, hostname, method, path, headers, body, rootPem } = asked;
   const options = {
@@ -94,7 +94,7 @@ export function askListener(asked: Asked, clock: Pick<Clock, 'realTimer'>): Prom
   );
 }
 
-/** The status of the answer to a request; why there is none, otherwise. */
+/** The status of the answer to a request, or why there is none. */
 function answerOf(
   open: () => ClientRequest,
   body: string | undefined,
@@ -124,7 +124,7 @@ const REASONS: Record<string, string> = {
   ENETUNREACH: 'there is no network to it',
 };
 
-/** What went wrong on a connection, in words. */
+/** Describes a connection error. */
 export function reasonOf(error: Error): string {
   const code = codeOf(error) ?? '';
   return REASONS[code] ?? error.message;

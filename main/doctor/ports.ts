@@ -5,28 +5,28 @@ import type { PortHolder } from '../base/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, placeText, type Subject } from './finding.ts';
 
-/** One of the ports that a Vivarium has. */
+/** One of Vivarium's ports. */
 export interface PortName {
   name: 'http' | 'https' | 'dns' | 'control';
   title: string;
   port: number;
-  /** What chooses another one. */
+  /** The option that selects another one. */
   option: string;
 }
 
-/** What is known of a port that nobody should hold. */
+/** A port that should be free. */
 export interface FreePortEvidence {
   port: PortName;
-  /** The addresses where somebody listens. */
+  /** Addresses with a listener. */
   taken: readonly string[];
   holder: PortHolder | null;
-  /** Whether this user may listen on a port of this number. */
+  /** Whether the user may listen on this port number. */
   permitted: boolean;
-  /** Of a Vivarium on the same data folder, which holds its own ports; null when there is none. */
+  /** Process of a Vivarium on the same data folder, which holds its own ports; null without one. */
   pid: number | null;
 }
 
-/** Whether a Vivarium that is started now could have the port. */
+/** Whether a Vivarium that starts now could bind the port. */
 export function judgeFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
   const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
   if (port.port === 0) return finding(subject, 'ok', ['Any free port is taken at the start.']);
@@ -53,10 +53,10 @@ export function judgeFreePort({ port, taken, holder, permitted, pid }: FreePortE
 
 export const holderText = ({ name, pid }: PortHolder): string => `${name} (pid ${pid})`;
 
-/** Real milliseconds for a connection; on this machine, one that takes longer is not accepted at all. */
+/** Real milliseconds for a connection; on this machine, a slower one is not accepted at all. */
 const CONNECT_MS_MAX = 2_000;
 
-/** Whether somebody accepts connections at an address or hostname. Connects, and hangs up. */
+/** Whether a program accepts connections at an address or hostname. Connects, and hangs up. */
 export function isListening(host: string, port: number, clock: Pick<Clock, 'realTimer'>): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -71,7 +71,7 @@ export function isListening(host: string, port: number, clock: Pick<Clock, 'real
   });
 }
 
-/** The addresses of this machine's loopback at which a port is listened to, as they are written with it. */
+/** The addresses among `addresses` with a listener on the port. */
 export async function takenAddresses(
   addresses: readonly string[],
   port: number,
@@ -81,10 +81,10 @@ export async function takenAddresses(
   return addresses.filter((_address, index) => listening[index]);
 }
 
-/** Linux's right to listen on low ports, as a bit of a process's capabilities (capabilities(7)). */
+/** CAP_NET_BIND_SERVICE as a bit of a process's capabilities (capabilities(7)). */
 const CAP_NET_BIND_SERVICE = 1n << 10n;
 
-/** Whether this process may listen on `port`, as far as the system says without being tried. */
+/** Whether this process may listen on `port`, as far as the system says without trying. */
 export function mayListen(port: number, platform: NodeJS.Platform, proc = '/proc'): boolean {
   if (port === 0 || port > 1023 || platform === 'win32') return true;
   if (platform !== 'linux') return process.getuid?.() === 0;

@@ -8,7 +8,7 @@ import type { DoctorCheck } from '../contract/doctor.ts';
 import { modeText, tooOpen } from './data-folder.ts';
 import { agoText, finding, isoText } from './finding.ts';
 
-/** The root's files, as `main/ca/README.md` has them. */
+/** The root's files, as in `main/ca/README.md`. */
 const CERTIFICATE_FILE = 'root.pem';
 const KEY_FILE = 'root-key.pem';
 const SEALED_FILE = 'root-key.sealed';
@@ -19,17 +19,17 @@ export type CertificateReading =
   | { state: 'unreadable'; reason: string }
   | { state: 'read'; fingerprint: string; notBeforeMs: number; notAfterMs: number; isAuthority: boolean };
 
-/** The root, as it lies on the disk. */
+/** The root's certificate on disk. */
 export interface RootEvidence {
   file: string;
   certificate: CertificateReading;
-  /** Of the root that the engine signs with; null without an engine. */
+  /** Fingerprint of the root that the engine signs with; null without an engine. */
   usedFingerprint: string | null;
   realNowMs: number;
   platform: NodeJS.Platform;
 }
 
-/** Below this, leaves begin to be shorter than their 90 days. */
+/** With less left, leaves get shorter than their 90 days. */
 const ENDING_MS = 90 * DAY_MS;
 
 const NEW_ROOT =
@@ -82,9 +82,9 @@ export interface RootKeyEvidence {
   folder: string;
   file: string;
   storage: 'file' | 'keyring' | 'absent';
-  /** The folder and the file, where they are open to others. */
+  /** The folder and the file, if their modes are too open. */
   open: readonly { path: string; mode: number; wanted: number }[];
-  /** Whether it is the key of the certificate; null where that was not found out. */
+  /** Whether it is the key of the certificate; null if unknown. */
   fits: boolean | null;
   /** Whether there is a certificate that needs it. */
   needed: boolean;
@@ -124,7 +124,7 @@ export function judgeRootKey({ folder, file, storage, open, fits, needed }: Root
   ]);
 }
 
-/** Reads both files. Of the key nothing leaves here but whether it fits. */
+/** Reads both files. Returns of the key only whether it matches. */
 export function readRoot(
   folder: string,
   platform: NodeJS.Platform,
@@ -167,7 +167,7 @@ function readCertificate(file: string): { reading: CertificateReading; certifica
   }
 }
 
-/** False also for what is no key at all. */
+/** Also false for text that is not a key. */
 function fitsKey(certificate: X509Certificate, keyFile: string): boolean {
   try {
     return certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));

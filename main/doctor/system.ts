@@ -3,17 +3,17 @@ import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
 export interface OpenFilesEvidence {
-  /** Files and sockets that this process may have open; null where the system does not tell. */
+  /** Files and sockets that this process may have open; null if the system does not report it. */
   max: number | null;
-  /** Those it has open now. */
+  /** Those open now. */
   open: number | null;
-  /** Connections that it takes at most, by that limit and by its own. */
+  /** Most connections that the proxy accepts, by that limit and its own. */
   connections: number;
   connectionsWanted: number;
   platform: NodeJS.Platform;
 }
 
-/** Below this, a browser with a few tabs and a load test at once are turned away. */
+/** With fewer, a browser with a few tabs and a load test at the same time would be refused. */
 const CONNECTIONS_ENOUGH = 256;
 
 export function judgeOpenFiles({
@@ -38,7 +38,7 @@ export function judgeOpenFiles({
 
 const count = (value: number): string => value.toLocaleString('en');
 
-/** How many files this process has open; null where that is not to be seen. */
+/** How many files this process has open; null if unknown. */
 export function countOpenFiles(folder = '/proc/self/fd'): number | null {
   try {
     return readdirSync(folder).length;
