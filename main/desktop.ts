@@ -12,7 +12,7 @@ import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
 import { readOwnArguments } from './electron/arguments.ts';
-import { type EngineGivings, runDesktop } from './electron/desktop.ts';
+import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
@@ -36,18 +36,18 @@ async function openWindow(words: readonly string[]): Promise<void> {
   const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
   const logLevel = readLogLevel(process.env, 'info');
 
-  async function start(startConfig: Config, given: EngineGivings) {
-    const [{ startApp }, { greet }] = await Promise.all([import('./app.ts'), import('./headless.ts')]);
+  async function start(startConfig: Config, desktopServices: DesktopServices) {
+    const [{ startApp }, { formatBanner }] = await Promise.all([import('./app.ts'), import('./headless.ts')]);
     const app = await startApp({
       config: startConfig,
       stateDir: temporaryDir ?? config.dataDir,
       resourcesDir: findOwn('resources'),
       assetsDir: findAssets(),
       logLevel,
-      ...given,
+      ...desktopServices,
     });
     // On terminals only: the token must not end up in a session's journal.
-    if (process.stdout.isTTY) process.stdout.write(await greet(app, process));
+    if (process.stdout.isTTY) process.stdout.write(await formatBanner(app, process));
     return app;
   }
   if (temporaryDir !== null) process.on('exit', () => rmSync(temporaryDir, { recursive: true, force: true }));

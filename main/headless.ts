@@ -48,7 +48,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
       sealer: null,
       writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
     });
-    io.stdout.write(await greet(app, io));
+    io.stdout.write(await formatBanner(app, io));
     if (open) openInBrowser(app.signInLink());
     await stopSignal;
     io.stdout.write('\n  Stopping: requests in progress may finish.\n');
@@ -85,7 +85,7 @@ function describe(error: unknown): string {
 }
 
 /** The banner that a terminal shows once Vivarium serves. */
-export async function greet(
+export async function formatBanner(
   { runtime, services, demoKey, ownCommand }: App,
   io: Pick<HeadlessIo, 'stdout' | 'env'>,
 ): Promise<string> {

@@ -21,12 +21,12 @@ const ASK_AGAIN_MS = 1_000;
 /** Shorter waits print nothing. */
 const QUIET_MS = 500;
 
-export async function alone(root, work) {
+export async function runExclusively(root, work) {
   const folder = join(root, 'out', '.starting');
   let notice;
   try {
     for (;;) {
-      const claim = await stakeClaim(folder).catch(() => null);
+      const claim = await claimLock(folder).catch(() => null);
       // A read-only folder stops the other starts too; `work` reports what it needs.
       const others = claim === null ? [] : await findOthers(folder, claim.name);
       if (others.length === 0) {
@@ -43,7 +43,7 @@ export async function alone(root, work) {
   }
 }
 
-async function stakeClaim(folder) {
+async function claimLock(folder) {
   mkdirSync(folder, { recursive: true });
   const name = randomUUID();
   const address = addressFor(name.slice(0, 13));
@@ -80,11 +80,11 @@ function addressFor(id) {
 /** The other running starts, each with a promise for its end; removes the files of ended ones. */
 async function findOthers(folder, own) {
   const names = readdirSync(folder).filter((name) => name !== own && !name.endsWith('.new'));
-  const found = await Promise.all(names.map((name) => meet(join(folder, name))));
+  const found = await Promise.all(names.map((name) => contactStart(join(folder, name))));
   return found.filter((other) => other !== null);
 }
 
-function meet(file) {
+function contactStart(file) {
   let address;
   try {
     address = readFileSync(file, 'utf8');

@@ -4,7 +4,7 @@ import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { fileContent, shownText, renderEvent, renderResult, type Paper } from './render.ts';
+import { fileContent, shownText, renderEvent, renderResult, type Renderer } from './render.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, type Io } from './io.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
@@ -57,7 +57,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
   await interruptible(io, async (signal, onStream) => {
     const reply = await callProcedure(running, `${procedure.namespace}.${procedure.name}`, json, signal);
-    if (reply.kind === 'result') return giveResult(reply.json, read, io);
+    if (reply.kind === 'result') return writeResult(reply.json, read, io);
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
       throw usageError(`--output takes one result, and this is a stream of them: write "> FILE" instead.`);
     }
@@ -68,12 +68,12 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
 }
 
 /** Writes a file result verbatim and renders any other result. */
-async function giveResult(json: string, read: Arguments, io: Io): Promise<void> {
+async function writeResult(json: string, read: Arguments, io: Io): Promise<void> {
   const content = isOn(read, 'json') ? null : fileContent(JSON.parse(json));
   const path = lastOf(read, OUTPUT_FLAG.name);
   if (path !== undefined) {
-    const unseen = { ...io, stdout: { write: () => true }, env: { NO_COLOR: '1' } };
-    return writeNamed(path, content ?? formatWith(renderResult, json, read, unseen), io);
+    const plainIo = { ...io, stdout: { write: () => true }, env: { NO_COLOR: '1' } };
+    return writeNamed(path, content ?? formatWith(renderResult, json, read, plainIo), io);
   }
   const onTerminal = io.stdout.isTTY === true;
   if (content === null) io.stdout.write(formatWith(renderResult, json, read, io));
@@ -82,7 +82,12 @@ async function giveResult(json: string, read: Arguments, io: Io): Promise<void> 
   else io.stdout.write(content);
 }
 
-function formatWith(render: (value: unknown, paper: Paper) => string, json: string, read: Arguments, io: Io): string {
+function formatWith(
+  render: (value: unknown, renderer: Renderer) => string,
+  json: string,
+  read: Arguments,
+  io: Io,
+): string {
   if (isOn(read, 'json')) return `${json}\n`;
   const { stdout, env } = io;
   const width = stdout.isTTY === true ? (stdout.columns ?? TERMINAL_WIDTH) : null;

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alone } from './alone.mjs';
+import { runExclusively } from './alone.mjs';
 import { runNode } from './child.mjs';
 
 /** Handled here, not by the program: `npm start -- --headless`. */
@@ -59,7 +59,7 @@ export async function fetchElectron(root, node) {
   const folder = join(root, 'node_modules', 'electron');
   // Use the environment's proxies, as npm does.
   const options = { cwd: root, env: { ...process.env, NODE_USE_ENV_PROXY: '1' } };
-  return alone(root, async () => {
+  return runExclusively(root, async () => {
     if (findElectron(root) !== null) return findElectron(root);
     if ((await runNode(node, [FETCHER, folder], options).code) !== 0) return null;
     // The download is in the cache; Electron's own script unpacks it from there.

@@ -53,8 +53,8 @@ export async function doctor(args: readonly string[], io: Io): Promise<number> {
     const { json, dataDir, ports } = readDoctorOptions(args, io);
     const report = await reportOn(dataDir, ports);
     const { stdout, env } = io;
-    const paper = { style: createStyle(wantsColour(stdout, env)), width: stdout.columns ?? WIDTH };
-    stdout.write(json ? `${JSON.stringify(report)}\n` : renderReport(report, paper));
+    const renderer = { style: createStyle(wantsColour(stdout, env)), width: stdout.columns ?? WIDTH };
+    stdout.write(json ? `${JSON.stringify(report)}\n` : renderReport(report, renderer));
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
   } catch (error) {
     const failure = failureOf(error);

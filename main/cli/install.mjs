@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { alone } from './alone.mjs';
+import { runExclusively } from './alone.mjs';
 import { runNpmCi } from './npm-ci.mjs';
 
 /**
@@ -22,7 +22,7 @@ export async function install({ root, say, prove = async () => null, patience })
   const stamp = join(root, 'node_modules', '.vivarium-install');
   const isDone = () => readText(stamp) === wanted && findMissing(root) === null;
   if (isDone()) return null;
-  return alone(root, async () => {
+  return runExclusively(root, async () => {
     if (isDone()) return null;
     // npm omits optional packages for other platforms.
     const packages = readPackages(lock).filter(([, entry]) => !entry.optional);

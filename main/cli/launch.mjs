@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alone } from './alone.mjs';
+import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
 import { couldNotRun, fetchElectron, findElectron, planStart } from './desktop-start.mjs';
 import { install } from './install.mjs';
@@ -127,7 +127,7 @@ function isNode24(path) {
 async function build(node) {
   const isDone = () => readStamp(BUILD_STAMP) === hashSources();
   if (isDone()) return;
-  await alone(root, async () => {
+  await runExclusively(root, async () => {
     if (isDone()) return;
     say('Building…');
     const wanted = hashSources();

@@ -1,7 +1,7 @@
 import { columns, createStyle, fit, printable, widthOf, type Style } from './text.ts';
 
 /** Style and width of the output; a null width means unlimited. */
-export interface Paper {
+export interface Renderer {
   style: Style;
   width: number | null;
 }
@@ -11,17 +11,17 @@ type Row = Map<string, string>;
 const NOTHING = '–';
 
 /** Renders a result as text: lists as tables, anything else as names and values. Ends with a line break. */
-export function renderResult(value: unknown, paper: Paper): string {
-  if (Array.isArray(value)) return renderList(value, paper);
+export function renderResult(value: unknown, renderer: Renderer): string {
+  if (Array.isArray(value)) return renderList(value, renderer);
   if (!isObject(value)) return `${textOf(value)}\n`;
   const items = value['items'];
-  if (!Array.isArray(items)) return renderObject(value, paper);
+  if (!Array.isArray(items)) return renderObject(value, renderer);
   const { items: _items, ...rest } = value;
-  return renderList(items, paper) + (Object.keys(rest).length > 0 ? `\n${renderObject(rest, paper)}` : '');
+  return renderList(items, renderer) + (Object.keys(rest).length > 0 ? `\n${renderObject(rest, renderer)}` : '');
 }
 
 /** Renders one value of a stream on one line. */
-export function renderEvent(value: unknown, { style }: Paper): string {
+export function renderEvent(value: unknown, { style }: Renderer): string {
   if (!isObject(value)) return `${textOf(value)}\n`;
   const { at, type, ...rest } = value;
   const fields = [...flatten(rest)].map(([name, text]) => `${style.faint(`${name}=`)}${text}`);
@@ -29,18 +29,18 @@ export function renderEvent(value: unknown, { style }: Paper): string {
   return `${[...head, ...fields].filter((part) => part !== '').join('  ')}\n`;
 }
 
-function renderList(list: readonly unknown[], paper: Paper): string {
-  if (list.length === 0) return `${paper.style.faint('Nothing here.')}\n`;
+function renderList(list: readonly unknown[], renderer: Renderer): string {
+  if (list.length === 0) return `${renderer.style.faint('Nothing here.')}\n`;
   if (!list.every(isObject)) return list.map((value) => `${textOf(value)}\n`).join('');
   const large = new Set(list.flatMap((row) => [...largeIn(row)]));
   return renderTable(
     list.map((row) => flatten(row)),
     large,
-    paper,
+    renderer,
   );
 }
 
-function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, width }: Paper): string {
+function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, width }: Renderer): string {
   const all = [...new Set(rows.flatMap((row) => [...row.keys()]))];
   const small = all.filter((name) => !large.has(name));
   const names = small.length > 0 ? small : all;
@@ -75,7 +75,7 @@ function colourWords(line: string, cells: readonly string[], style: Style): stri
   return coloured + line.slice(position);
 }
 
-const renderObject = (value: Record<string, unknown>, { style }: Paper): string =>
+const renderObject = (value: Record<string, unknown>, { style }: Renderer): string =>
   namedLines(flatten(value, 'block'), style);
 
 /** One line per name with its text beside it; further lines of a text are indented below the first. */

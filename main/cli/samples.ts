@@ -37,13 +37,13 @@ const SAMPLES: Record<string, unknown> = {
 };
 
 /** Excluded from the fullest example because they conflict with other properties. */
-const APART: readonly string[] = ['pets.after'];
+const EXCLUDED: readonly string[] = ['pets.after'];
 
 /** Builds a valid input with the required properties only, or with all of them. */
 export function sampleInput(namespace: string, input: JsonSchema, extent: 'required' | 'all'): Record<string, unknown> {
   const names = Object.keys(propertiesOf(input));
   const chosen = names.filter((name) =>
-    extent === 'all' ? !APART.includes(`${namespace}.${name}`) : input.required?.includes(name),
+    extent === 'all' ? !EXCLUDED.includes(`${namespace}.${name}`) : input.required?.includes(name),
   );
   return Object.fromEntries(chosen.map((name) => [name, sample(propertiesOf(input)[name] ?? {}, name, namespace)]));
 }

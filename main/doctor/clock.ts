@@ -3,7 +3,7 @@ import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, finding, isoText } from './finding.ts';
 
 /** Whether the app's clock shows the real time. Moving it is legitimate; forgetting that is the problem. */
-export function judgeAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
+export function evaluateAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
   const subject = { area: 'clock', name: 'app', title: 'The app’s clock' } as const;
   if (!frozen && offsetMs === 0) return finding(subject, 'ok', ['It shows the real time.']);
   const distance = `${agoText(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead of'} the real time`;
@@ -28,7 +28,7 @@ export interface MachineClockEvidence {
 const TOLERANCE_MS = 120_000;
 
 /** Whether the machine's own clock can be right: it is wrong if a past event lies in its future. */
-export function judgeMachineClock({ realNowMs, past }: MachineClockEvidence): DoctorCheck {
+export function evaluateMachineClock({ realNowMs, past }: MachineClockEvidence): DoctorCheck {
   const subject = { area: 'clock', name: 'machine', title: 'The machine’s clock' } as const;
   const now = `It shows ${isoText(realNowMs)}.`;
   const future = past.filter(({ atMs }) => atMs > realNowMs + TOLERANCE_MS);

@@ -19,7 +19,7 @@ export interface DiskEvidence {
   space: { freeBytes: number; totalBytes: number; freeFiles: number; totalFiles: number } | null;
 }
 
-export function judgeDisk({ path, space }: DiskEvidence): DoctorCheck {
+export function evaluateDisk({ path, space }: DiskEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'disk', title: 'Disk space' } as const;
   if (space === null) return finding(subject, 'skipped', [`The system does not say how much is free at ${path}.`]);
   const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
@@ -46,7 +46,7 @@ export interface FolderEvidence {
   open: readonly { path: string; mode: number; wanted: number }[];
 }
 
-export function judgeFolder({ path, exists, noFolder, denied, open }: FolderEvidence): DoctorCheck {
+export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'folder', title: 'Permissions' } as const;
   if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start makes it.`]);
   if (noFolder) {
@@ -95,7 +95,7 @@ export interface LogsEvidence {
   bytes: number;
 }
 
-export function judgeLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
+export function evaluateLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
   const headless = 'A headless Vivarium writes to the terminal that it was started in.';
   if (files === 0)
@@ -130,7 +130,7 @@ export function readFolder(path: string, platform: NodeJS.Platform): FolderEvide
     ...own.flatMap((file) => faultsOf(file, constants.R_OK | constants.W_OK)),
   ];
   // Windows has access lists instead of modes.
-  const open = platform === 'win32' ? [] : own.flatMap((file) => tooOpen(file, OWNER_ONLY));
+  const open = platform === 'win32' ? [] : own.flatMap((file) => findExcessMode(file, OWNER_ONLY));
   return { ...none, denied, open };
 }
 
@@ -142,7 +142,7 @@ export function readLogs(path: string): LogsEvidence {
 }
 
 /** Returns a file whose mode is too open as a one-element list, otherwise an empty one. */
-export function tooOpen(path: string, wanted: number): { path: string; mode: number; wanted: number }[] {
+export function findExcessMode(path: string, wanted: number): { path: string; mode: number; wanted: number }[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || (mode & 0o777 & ~wanted) === 0) return [];
   return [{ path, mode: mode & 0o777, wanted }];

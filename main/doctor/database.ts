@@ -21,7 +21,7 @@ export interface DatabaseEvidence {
   restore: readonly string[] | null;
 }
 
-export function judgeDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
+export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'database', title: 'Database' } as const;
   if (path === null) return finding(subject, 'skipped', ['It is in memory only (--ephemeral).']);
   if (bytes === null) return finding(subject, 'skipped', [`There is no ${path}; the first start makes it.`]);
@@ -75,7 +75,7 @@ const AGE_MS_MAX = 3 * DAY_MS;
 /** Until the first one, made a few seconds after the first start. */
 const GRACE_MS = HOUR_MS;
 
-export function judgeBackups(evidence: BackupsEvidence): DoctorCheck {
+export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   const { folder, backups, realNowMs, databaseMadeAtMs, databaseBytes, dailyBytesMax } = evidence;
   const subject = { area: 'data', name: 'backups', title: 'Backups' } as const;
   if (backups === null) return finding(subject, 'skipped', ['Nothing is kept, so nothing is backed up (--ephemeral).']);

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { codeOf } from '../base/error-code.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, placeText } from './finding.ts';
+import { finding, addressText } from './finding.ts';
 
 /** Result of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
 export type Reply = { rcode: string; values: readonly string[] } | { reason: string };
@@ -16,12 +16,12 @@ export interface DnsEvidence {
   replies: readonly { address: string; transport: 'udp' | 'tcp'; reply: Reply }[];
 }
 
-export function judgeDnsServer({ port, name, expected, replies }: DnsEvidence): DoctorCheck {
+export function evaluateDnsServer({ port, name, expected, replies }: DnsEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'server', title: 'DNS server' } as const;
   const isRight = (reply: Reply): boolean =>
     'rcode' in reply && reply.rcode === 'NOERROR' && reply.values.includes(expected);
   const lines = replies.map(({ address, transport, reply }) => {
-    const where = `${placeText(address, port)} over ${transport.toUpperCase()}`;
+    const where = `${addressText(address, port)} over ${transport.toUpperCase()}`;
     if ('reason' in reply) return `${where} gives no answer: ${reply.reason}.`;
     return isRight(reply)
       ? `${where} answers ${name} A with ${expected}.`
@@ -40,7 +40,7 @@ export interface ResolverEvidence {
   foreign: { place: string; reply: Reply } | null;
 }
 
-export function judgeResolver({ foreign }: ResolverEvidence): DoctorCheck {
+export function evaluateResolver({ foreign }: ResolverEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'resolver', title: 'Resolver of verification' } as const;
   if (foreign === null) return finding(subject, 'ok', ['Verification and CAA ask Vivarium’s own DNS server.']);
   const { place, reply } = foreign;
@@ -61,7 +61,7 @@ export interface LocalhostEvidence {
 }
 
 /** Browsers and curl resolve `*.localhost` themselves (RFC 6761 §6.3); other programs ask the system. */
-export function judgeLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
+export function evaluateLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
   const others =
     'Browsers and curl reach it all the same; programs that ask the system, such as Node and Python, do not.';

@@ -14,11 +14,11 @@ export interface DomainEvidence {
 }
 
 /** Whether a custom domain is served as its state requires. */
-export function judgeDomain(evidence: DomainEvidence): DoctorCheck {
+export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
   const { domain, handshake } = evidence;
   const { hostname, projectId } = domain;
   const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
-  if (domain.serving.https) return judgeServed(subject, evidence);
+  if (domain.serving.https) return evaluateServed(subject, evidence);
   if (handshake.ok) {
     return finding(subject, 'failed', [`HTTPS is answered for it, although it is ${stateText(domain)}.`], {
       fix: 'Start Vivarium again.',
@@ -28,8 +28,8 @@ export function judgeDomain(evidence: DomainEvidence): DoctorCheck {
   const refused = isRefusal
     ? 'HTTPS for it is refused with unrecognized_name, as it should be.'
     : `The handshake failed: ${handshake.reason}.`;
-  const trouble = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
-  const waiting = trouble ?? domain.checks.find(({ outcome }) => outcome === 'warning');
+  const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+  const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');
   return finding(
     subject,
     isRefusal ? 'warning' : 'failed',
@@ -44,7 +44,7 @@ export function judgeDomain(evidence: DomainEvidence): DoctorCheck {
 const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
   state === 'verified' ? `verified, its certificate ${certificate.state}` : state;
 
-function judgeServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
+function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
   const renew = {
     fix: 'Renew its certificate; if that does not help, start Vivarium again.',
     commands: [`vivarium certificates renew ${domain.hostname}`],
@@ -96,7 +96,7 @@ export interface PlatformEvidence {
   untried: number;
 }
 
-export function judgePlatform({ handshakes, untried }: PlatformEvidence): DoctorCheck {
+export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): DoctorCheck {
   const subject = { area: 'domains', name: 'platform', title: 'Platform hostnames' } as const;
   const lines = handshakes.map(({ hostname, handshake }) => {
     if (!handshake.ok) return { ok: false, text: `${hostname}: the handshake failed: ${handshake.reason}.` };
@@ -120,19 +120,19 @@ export interface UpstreamEvidence {
   project: { id: string; slug: string; name: string };
   url: string;
   /** Why requests do not reach it, and what to do; null if a connection, with TLS for https, succeeds. */
-  trouble: { status: number; what: string; remedy: string } | null;
+  problem: { status: number; what: string; remedy: string } | null;
 }
 
 /** A stopped upstream is no fault of Vivarium, but makes every answer a 502. */
-export function judgeUpstream({ project, url, trouble }: UpstreamEvidence): DoctorCheck {
+export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): DoctorCheck {
   const subject = {
     area: 'upstreams',
     name: project.slug,
     title: `Upstream of ${project.name}`,
     projectId: project.id,
   } as const;
-  if (trouble === null) return finding(subject, 'ok', [`${url} accepts connections.`]);
-  const { status, what, remedy } = trouble;
+  if (problem === null) return finding(subject, 'ok', [`${url} accepts connections.`]);
+  const { status, what, remedy } = problem;
   return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
     fix: remedy,
     commands: [`vivarium deploys create ${project.id}`],

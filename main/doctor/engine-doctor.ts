@@ -6,17 +6,23 @@ import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { judgeAppClock } from './clock.ts';
-import { judgeDnsServer, judgeResolver, type Reply, type ResolverEvidence } from './dns.ts';
-import { type DomainEvidence, judgeDomain, judgePlatform, judgeUpstream, type UpstreamEvidence } from './domains.ts';
-import { judgeRunning, judgeWarnings } from './engine.ts';
+import { evaluateAppClock } from './clock.ts';
+import { evaluateDnsServer, evaluateResolver, type Reply, type ResolverEvidence } from './dns.ts';
+import {
+  type DomainEvidence,
+  evaluateDomain,
+  evaluatePlatform,
+  evaluateUpstream,
+  type UpstreamEvidence,
+} from './domains.ts';
+import { evaluateRunning, evaluateWarnings } from './engine.ts';
 import { createDoctor, type Doctor, type Probe } from './examination.ts';
 import { finding } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
-import { shakeHands } from './handshake.ts';
-import { askListener, judgeListener } from './listeners.ts';
+import { performHandshake } from './handshake.ts';
+import { askListener, evaluateListener } from './listeners.ts';
 import type { PortName } from './ports.ts';
-import { judgeNoStores, judgeStore } from './trust.ts';
+import { evaluateNoStores, evaluateStore } from './trust.ts';
 
 /** A running engine, as far as its doctor needs it. */
 export interface ExaminedEngine {
@@ -57,7 +63,7 @@ export interface ExaminedEngine {
 
 /** An upstream, and how requests connect to it. */
 interface Upstream extends Pick<UpstreamEvidence, 'project' | 'url'> {
-  dial: (realMsMax: number) => Promise<UpstreamEvidence['trouble']>;
+  dial: (realMsMax: number) => Promise<UpstreamEvidence['problem']>;
 }
 
 /** Most domains and projects to try, and how many at a time: each is a TLS handshake of the engine with itself. */
@@ -78,8 +84,8 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   const [address] = LOOPBACK_ADDRESSES;
   const root = () => certificates.root.describe();
 
-  const shake = (hostname: string) =>
-    shakeHands({ address, port: dataPlane.ports.https, hostname, rootPem: root().pem }, clock);
+  const handshakeWith = (hostname: string) =>
+    performHandshake({ address, port: dataPlane.ports.https, hostname, rootPem: root().pem }, clock);
 
   function listener(
     name: 'http' | 'https' | 'control',
@@ -113,22 +119,22 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
           })),
         );
         const holder = holderOf(number, name);
-        return [judgeListener({ port, pid: process.pid, holder, answers, expected: 200, warnings })];
+        return [evaluateListener({ port, pid: process.pid, holder, answers, expected: 200, warnings })];
       },
     };
   }
 
   const tryAll = createTurns(HANDSHAKES_AT_ONCE_MAX);
 
-  async function lookAtDomains() {
+  async function examineDomains() {
     const all = engine.hostnames();
     const tried = all.slice(0, DOMAINS_TRIED_MAX);
     const checks = await Promise.all(
       tried.map((hostname) =>
         tryAll.take(async () => {
-          const handshake = await shake(hostname);
+          const handshake = await handshakeWith(hostname);
           const found = engine.findDomain(hostname);
-          return found === null ? [] : [judgeDomain({ ...found, handshake, nowMs: clock.now() })];
+          return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: clock.now() })];
         }),
       ),
     );
@@ -140,26 +146,28 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     ];
   }
 
-  async function lookAtPlatform() {
+  async function examinePlatform() {
     const projects = engine.projects();
     const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
     const handshakes = await Promise.all(
       [PLATFORM_ZONE, ...hostnames].map((hostname) =>
-        tryAll.take(async () => ({ hostname, handshake: await shake(hostname) })),
+        tryAll.take(async () => ({ hostname, handshake: await handshakeWith(hostname) })),
       ),
     );
-    return [judgePlatform({ handshakes, untried: projects.length - hostnames.length })];
+    return [evaluatePlatform({ handshakes, untried: projects.length - hostnames.length })];
   }
 
-  const lookAtUpstreams = () =>
+  const examineUpstreams = () =>
     Promise.all(
       engine
         .upstreams()
         .slice(0, UPSTREAMS_TRIED_MAX)
-        .map(async ({ project, url, dial }) => judgeUpstream({ project, url, trouble: await dial(UPSTREAM_MS_MAX) })),
+        .map(async ({ project, url, dial }) =>
+          evaluateUpstream({ project, url, problem: await dial(UPSTREAM_MS_MAX) }),
+        ),
     );
 
-  async function lookAtDns() {
+  async function examineDns() {
     const { port, addresses } = dns.listening;
     const replies = await Promise.all(
       addresses.flatMap((at) =>
@@ -170,12 +178,12 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
         })),
       ),
     );
-    return [judgeDnsServer({ port, name: CNAME_TARGET, expected: address, replies })];
+    return [evaluateDnsServer({ port, name: CNAME_TARGET, expected: address, replies })];
   }
 
-  async function lookAtStores() {
+  async function examineStores() {
     const stores = await certificates.trustStores.list();
-    return stores.length === 0 ? [judgeNoStores()] : stores.map((store) => judgeStore(store, process.platform));
+    return stores.length === 0 ? [evaluateNoStores()] : stores.map((store) => evaluateStore(store, process.platform));
   }
 
   const probes = (): Probe[] => [
@@ -183,31 +191,33 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       area: 'engine',
       name: 'process',
       title: 'Process',
-      look: () => [judgeRunning({ pid: process.pid, version: VERSION, dataDir, ephemeral })],
+      look: () => [evaluateRunning({ pid: process.pid, version: VERSION, dataDir, ephemeral })],
     },
     {
       area: 'engine',
       name: 'warnings',
       title: 'Warnings',
       look: () => [
-        judgeWarnings(warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...control().warnings])),
+        evaluateWarnings(
+          warningsOf(status(), [...dataPlane.warnings, ...dns.listening.warnings, ...control().warnings]),
+        ),
       ],
     },
     listener('http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
     listener('https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),
     listener('control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), control().warnings),
-    { area: 'dns', name: 'server', title: 'DNS server', look: lookAtDns },
+    { area: 'dns', name: 'server', title: 'DNS server', look: examineDns },
     {
       area: 'dns',
       name: 'resolver',
       title: 'Resolver of verification',
-      look: async () => [judgeResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
+      look: async () => [evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
     },
-    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: lookAtPlatform },
-    { area: 'domains', name: 'custom', title: 'Custom domains', look: lookAtDomains },
-    { area: 'upstreams', name: 'all', title: 'Upstreams', look: lookAtUpstreams },
-    { area: 'trust', name: 'stores', title: 'Trust stores', look: lookAtStores },
-    { area: 'clock', name: 'app', title: 'The app’s clock', look: () => [judgeAppClock(clock.state())] },
+    { area: 'domains', name: 'platform', title: 'Platform hostnames', look: examinePlatform },
+    { area: 'domains', name: 'custom', title: 'Custom domains', look: examineDomains },
+    { area: 'upstreams', name: 'all', title: 'Upstreams', look: examineUpstreams },
+    { area: 'trust', name: 'stores', title: 'Trust stores', look: examineStores },
+    { area: 'clock', name: 'app', title: 'The app’s clock', look: () => [evaluateAppClock(clock.state())] },
     ...folderProbes({
       dataDir,
       stateDir,

@@ -12,14 +12,14 @@ export interface RunningEvidence {
   ephemeral: boolean;
 }
 
-export function judgeRunning({ pid, version, dataDir, ephemeral }: RunningEvidence): DoctorCheck {
+export function evaluateRunning({ pid, version, dataDir, ephemeral }: RunningEvidence): DoctorCheck {
   return finding(SUBJECT, 'ok', [
     `Vivarium ${version} runs as process ${pid} on ${dataDir}${ephemeral ? ', and keeps nothing' : ''}.`,
   ]);
 }
 
 /** Vivarium's own warnings: a failed backup, a file that could not be written. */
-export function judgeWarnings(warnings: readonly string[]): DoctorCheck {
+export function evaluateWarnings(warnings: readonly string[]): DoctorCheck {
   const subject = { area: 'engine', name: 'warnings', title: 'Warnings' } as const;
   if (warnings.length === 0) return finding(subject, 'ok', ['There are none since the start.']);
   return finding(subject, 'warning', warnings, { fix: 'Each says what to do; the log has more.' });
@@ -42,7 +42,7 @@ export interface AbsenceEvidence {
 }
 
 /** Why no engine answered. A stopped engine is not a fault. */
-export function judgeAbsence({
+export function evaluateAbsence({
   dataDir,
   runtimeFile,
   runtime,

@@ -52,7 +52,7 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
     const begunMs = clock.monotonic();
     const chosen = probes().filter(({ area }) => areas.includes(area));
     const end = createDeadline(clock, RUN_MS_MAX);
-    const found = await Promise.all(chosen.map((probe) => turns.take(() => lookAt(probe, clock, end))));
+    const found = await Promise.all(chosen.map((probe) => turns.take(() => runProbe(probe, clock, end))));
     end.cancel();
     const checks = found
       .flat()
@@ -83,7 +83,7 @@ export function count(checks: readonly DoctorCheck[]): DoctorReport['counts'] {
 
 const orderOf = ({ area }: DoctorCheck): number => doctorArea.options.indexOf(area);
 
-async function lookAt(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadline): Promise<DoctorCheck[]> {
+async function runProbe(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadline): Promise<DoctorCheck[]> {
   const late = () => [unknown(probe, 'It took too long to look at; nothing is known of it.')];
   // A finished run starts no more probes.
   if (run.isOver()) return late();
@@ -95,7 +95,7 @@ async function lookAt(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadli
       run.passed.then(late),
     ]);
   } catch (error) {
-    return [unlooked(probe, error)];
+    return [probeFailed(probe, error)];
   } finally {
     limit.cancel();
   }
@@ -107,7 +107,7 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
   });
 
 /** Missing permissions are reported with the folder's permissions. */
-function unlooked(probe: Probe, error: unknown): DoctorCheck {
+function probeFailed(probe: Probe, error: unknown): DoctorCheck {
   const evidence = `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
   const denied = codeOf(error) === 'EACCES';
   return denied ? finding(probe, 'skipped', [evidence, 'Permissions says what to do.']) : unknown(probe, evidence);

@@ -63,5 +63,5 @@ export function agoText(ms: number): string {
 export const isoText = (atMs: number): string => new Date(atMs).toISOString();
 
 /** `127.0.0.1:8080`, `[::1]:8080`. */
-export const placeText = (address: string, port: number): string =>
+export const addressText = (address: string, port: number): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;

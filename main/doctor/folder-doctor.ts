@@ -6,15 +6,15 @@ import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE } from '../base/conf
 import { DATABASE_FILE, LOGS_FOLDER } from '../base/data-folder.ts';
 import { findPortHolder } from '../base/port-holder.ts';
 import { VERSION } from '../base/version.ts';
-import { judgeMachineClock } from './clock.ts';
-import { judgeDisk, judgeFolder, judgeLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
-import { type BackupEvidence, type Integrity, judgeBackups, judgeDatabase } from './database.ts';
-import { judgeLocalhost, resolveBySystem } from './dns.ts';
-import { type AbsenceEvidence, judgeAbsence } from './engine.ts';
+import { evaluateMachineClock } from './clock.ts';
+import { evaluateDisk, evaluateFolder, evaluateLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
+import { type BackupEvidence, type Integrity, evaluateBackups, evaluateDatabase } from './database.ts';
+import { evaluateLocalhost, resolveBySystem } from './dns.ts';
+import { type AbsenceEvidence, evaluateAbsence } from './engine.ts';
 import { createDoctor, type Doctor, type Probe } from './examination.ts';
-import { judgeFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
-import { judgeRoot, judgeRootKey, readRoot } from './root.ts';
-import { countOpenFiles, judgeOpenFiles, judgeVersions, type OpenFilesEvidence } from './system.ts';
+import { evaluateFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
+import { evaluateRoot, evaluateRootKey, readRoot } from './root.ts';
+import { countOpenFiles, evaluateOpenFiles, evaluateVersions, type OpenFilesEvidence } from './system.ts';
 
 /** Readers of the store and the proxy. */
 export interface FolderReaders {
@@ -57,8 +57,8 @@ export function folderProbes(parts: FolderParts): Probe[] {
   const realNowMs = () => clock.state().realNow;
   const rootFolder = join(stateDir, 'ca');
   return [
-    { area: 'data', name: 'disk', title: 'Disk space', look: () => [judgeDisk(readDisk(existing(dataDir)))] },
-    { area: 'data', name: 'folder', title: 'Permissions', look: () => [judgeFolder(readFolder(dataDir, platform))] },
+    { area: 'data', name: 'disk', title: 'Disk space', look: () => [evaluateDisk(readDisk(existing(dataDir)))] },
+    { area: 'data', name: 'folder', title: 'Permissions', look: () => [evaluateFolder(readFolder(dataDir, platform))] },
     {
       area: 'data',
       name: 'database',
@@ -68,7 +68,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
         const bytes = path === null ? null : sizeOf(path);
         const integrity = path === null || bytes === null ? UNREAD : await readIntegrity(path);
         const restore = path !== null && integrity.state === 'damaged' ? readers.restoration(path) : null;
-        return [judgeDatabase({ path, bytes, integrity, restore })];
+        return [evaluateDatabase({ path, bytes, integrity, restore })];
       },
     },
     {
@@ -79,7 +79,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
         const read = databaseFile === null ? { folder: '', backups: null } : readers.readBackups(databaseFile);
         const facts = databaseFile === null ? undefined : statSync(databaseFile, { throwIfNoEntry: false });
         return [
-          judgeBackups({
+          evaluateBackups({
             ...read,
             realNowMs: realNowMs(),
             databaseMadeAtMs: facts?.birthtimeMs ?? null,
@@ -89,7 +89,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
         ];
       },
     },
-    { area: 'data', name: 'logs', title: 'Logs', look: () => [judgeLogs(readLogs(join(dataDir, LOGS_FOLDER)))] },
+    { area: 'data', name: 'logs', title: 'Logs', look: () => [evaluateLogs(readLogs(join(dataDir, LOGS_FOLDER)))] },
     {
       area: 'root',
       name: 'files',
@@ -97,8 +97,8 @@ export function folderProbes(parts: FolderParts): Probe[] {
       look() {
         const { root, key } = readRoot(rootFolder, platform);
         return [
-          judgeRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs(), platform }),
-          judgeRootKey(key),
+          evaluateRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs(), platform }),
+          evaluateRootKey(key),
         ];
       },
     },
@@ -106,28 +106,28 @@ export function folderProbes(parts: FolderParts): Probe[] {
       area: 'clock',
       name: 'machine',
       title: 'The machine’s clock',
-      look: () => [judgeMachineClock({ realNowMs: realNowMs(), past: pastMoments(rootFolder, databaseFile) })],
+      look: () => [evaluateMachineClock({ realNowMs: realNowMs(), past: pastMoments(rootFolder, databaseFile) })],
     },
     {
       area: 'dns',
       name: 'localhost',
       title: '*.localhost on this system',
       async look() {
-        return [judgeLocalhost({ hostname: hostname(), result: await resolveBySystem(hostname()), platform })];
+        return [evaluateLocalhost({ hostname: hostname(), result: await resolveBySystem(hostname()), platform })];
       },
     },
     {
       area: 'system',
       name: 'open-files',
       title: 'Open files',
-      look: () => [judgeOpenFiles({ ...readers.connectionLimits(), open: countOpenFiles(), platform })],
+      look: () => [evaluateOpenFiles({ ...readers.connectionLimits(), open: countOpenFiles(), platform })],
     },
     {
       area: 'system',
       name: 'versions',
       title: 'Versions',
       look: () => [
-        judgeVersions({
+        evaluateVersions({
           vivarium: VERSION,
           versions: process.versions,
           sqlite: readers.sqliteVersion(),
@@ -166,7 +166,7 @@ export function createFolderDoctor(
     async look() {
       const taken = port.port === 0 ? [] : await takenAddresses(LOOPBACK_ADDRESSES, port.port, clock);
       const holder = port.port === 0 ? null : holderOf(port.port, port.name);
-      return [judgeFreePort({ port, taken, holder, permitted: mayListen(port.port, platform), pid })];
+      return [evaluateFreePort({ port, taken, holder, permitted: mayListen(port.port, platform), pid })];
     },
   });
 
@@ -176,7 +176,7 @@ export function createFolderDoctor(
       name: 'process',
       title: 'Process',
       look: () => [
-        judgeAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence, platform }),
+        evaluateAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence, platform }),
       ],
     },
     ...ports.map(portProbe),

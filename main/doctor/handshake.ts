@@ -37,7 +37,10 @@ export interface HandshakeQuestion {
 }
 
 /** A client's TLS handshake with SNI, trusting only Vivarium's root, and one request on it. Never rejects. */
-export function shakeHands(question: HandshakeQuestion, clock: Pick<Clock, 'realTimer'>): Promise<HandshakeResult> {
+export function performHandshake(
+  question: HandshakeQuestion,
+  clock: Pick<Clock, 'realTimer'>,
+): Promise<HandshakeResult> {
   const { address, port, hostname, rootPem } = question;
   return new Promise((resolve) => {
     const socket = connect({

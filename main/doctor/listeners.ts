@@ -4,11 +4,11 @@ import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/error-code.ts';
 import type { PortHolder } from '../base/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, placeText } from './finding.ts';
+import { finding, addressText } from './finding.ts';
 import { holderText, type PortName } from './ports.ts';
 
 /** Result of one request. */
-export type Answered = { status: number } | { reason: string };
+export type ListenerAnswer = { status: number } | { reason: string };
 
 /** A listener of the running engine. */
 export interface ListenerEvidence {
@@ -16,7 +16,7 @@ export interface ListenerEvidence {
   /** This process. */
   pid: number;
   holder: PortHolder | null;
-  answers: readonly { address: string; answer: Answered }[];
+  answers: readonly { address: string; answer: ListenerAnswer }[];
   /** The status that a healthy listener answers with. */
   expected: number;
   /** Addresses that the start found missing on this machine. */
@@ -24,7 +24,7 @@ export interface ListenerEvidence {
 }
 
 /** Whether a listener answers at its addresses, and which program holds the port. */
-export function judgeListener(evidence: ListenerEvidence): DoctorCheck {
+export function evaluateListener(evidence: ListenerEvidence): DoctorCheck {
   const { port, pid, holder, answers, expected, warnings } = evidence;
   const subject = { area: 'listeners', name: port.name, title: port.title } as const;
   const foreign = holder !== null && holder.pid !== pid;
@@ -33,7 +33,7 @@ export function judgeListener(evidence: ListenerEvidence): DoctorCheck {
       ? []
       : [`Port ${port.port} is held by ${holderText(holder)}${foreign ? ', another program' : ', this Vivarium'}.`];
   const lines = answers.map(
-    ({ address, answer }) => `${placeText(address, port.port)} ${answerText(answer, expected)}.`,
+    ({ address, answer }) => `${addressText(address, port.port)} ${answerText(answer, expected)}.`,
   );
   const silent = answers.some(({ answer }) => !('status' in answer) || answer.status !== expected);
   if (silent || foreign) {
@@ -49,7 +49,7 @@ export function judgeListener(evidence: ListenerEvidence): DoctorCheck {
     : finding(subject, 'warning', [...lines, ...held, ...warnings], remedy);
 }
 
-function answerText(answer: Answered, expected: number): string {
+function answerText(answer: ListenerAnswer, expected: number): string {
   if (!('status' in answer)) return `gives no answer: ${answer.reason}`;
   return answer.status === expected ? 'answers' : `answers with ${answer.status} instead of ${expected}`;
 }
@@ -57,7 +57,7 @@ function answerText(answer: Answered, expected: number): string {
 /** Real milliseconds for an answer of a listener on this machine. */
 const ANSWER_MS_MAX = 3_000;
 
-export interface Asked {
+export interface ListenerQuestion {
   scheme: 'http' | 'https';
   address: string;
   port: number;
@@ -74,8 +74,8 @@ export interface Asked {
 }
 
 /** One request on its own connection. Ignores the certificate over HTTPS, which the handshakes check. */
-export function askListener(asked: Asked, clock: Pick<Clock, 'realTimer'>): Promise<Answered> {
-  const { scheme, address, port, hostname, method, path, headers, body, rootPem } = asked;
+export function askListener(question: ListenerQuestion, clock: Pick<Clock, 'realTimer'>): Promise<ListenerAnswer> {
+  const { scheme, address, port, hostname, method, path, headers, body, rootPem } = question;
   const options = {
     host: address,
     port,
@@ -99,10 +99,10 @@ function answerOf(
   open: () => ClientRequest,
   body: string | undefined,
   clock: Pick<Clock, 'realTimer'>,
-): Promise<Answered> {
+): Promise<ListenerAnswer> {
   return new Promise((resolve) => {
     const sent = open();
-    const settle = (answer: Answered) => {
+    const settle = (answer: ListenerAnswer) => {
       timer.cancel();
       sent.destroy();
       resolve(answer);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { PortHolder } from '../base/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { finding, placeText, type Subject } from './finding.ts';
+import { finding, addressText, type Subject } from './finding.ts';
 
 /** One of Vivarium's ports. */
 export interface PortName {
@@ -27,7 +27,7 @@ export interface FreePortEvidence {
 }
 
 /** Whether a Vivarium that starts now could bind the port. */
-export function judgeFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
+export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
   const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
   if (port.port === 0) return finding(subject, 'ok', ['Any free port is taken at the start.']);
   if (taken.length === 0 && holder === null) {
@@ -43,7 +43,7 @@ export function judgeFreePort({ port, taken, holder, permitted, pid }: FreePortE
     return finding(subject, 'skipped', [`Port ${port.port} is held by the Vivarium of this data folder (pid ${pid}).`]);
   }
   const where =
-    taken.length === 0 ? `Port ${port.port}` : taken.map((address) => placeText(address, port.port)).join(' and ');
+    taken.length === 0 ? `Port ${port.port}` : taken.map((address) => addressText(address, port.port)).join(' and ');
   const who = holder === null ? 'by a program that can’t be seen from here' : `by ${holderText(holder)}`;
   return finding(subject, 'failed', [`${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`], {
     fix: `Stop it there, or start with ${port.option} and another port.`,

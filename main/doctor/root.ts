@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { OWNER_ONLY } from '../base/files.ts';
 import { posixWord, shellWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { modeText, tooOpen } from './data-folder.ts';
+import { modeText, findExcessMode } from './data-folder.ts';
 import { agoText, finding, isoText } from './finding.ts';
 
 /** The root's files, as in `main/ca/README.md`. */
@@ -35,7 +35,7 @@ const ENDING_MS = 90 * DAY_MS;
 const NEW_ROOT =
   'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';
 
-export function judgeRoot({ file, certificate, usedFingerprint, realNowMs, platform }: RootEvidence): DoctorCheck {
+export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, platform }: RootEvidence): DoctorCheck {
   const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
   if (certificate.state === 'absent') {
     if (usedFingerprint === null)
@@ -90,7 +90,7 @@ export interface RootKeyEvidence {
   needed: boolean;
 }
 
-export function judgeRootKey({ folder, file, storage, open, fits, needed }: RootKeyEvidence): DoctorCheck {
+export function evaluateRootKey({ folder, file, storage, open, fits, needed }: RootKeyEvidence): DoctorCheck {
   const subject = { area: 'root', name: 'key', title: 'Root private key' } as const;
   if (storage === 'absent') {
     if (!needed) return finding(subject, 'skipped', ['There is no root yet.']);
@@ -133,7 +133,8 @@ export function readRoot(
   const keyFile = join(folder, KEY_FILE);
   const read = readCertificate(file);
   const storage = existsSync(keyFile) ? 'file' : existsSync(join(folder, SEALED_FILE)) ? 'keyring' : 'absent';
-  const open = platform === 'win32' ? [] : [...tooOpen(folder, FOLDER_MODE), ...tooOpen(keyFile, OWNER_ONLY)];
+  const open =
+    platform === 'win32' ? [] : [...findExcessMode(folder, FOLDER_MODE), ...findExcessMode(keyFile, OWNER_ONLY)];
   return {
     root: { file, certificate: read.reading },
     key: {

@@ -16,7 +16,7 @@ export interface OpenFilesEvidence {
 /** With fewer, a browser with a few tabs and a load test at the same time would be refused. */
 const CONNECTIONS_ENOUGH = 256;
 
-export function judgeOpenFiles({
+export function evaluateOpenFiles({
   max,
   open,
   connections,
@@ -57,7 +57,14 @@ export interface VersionEvidence {
   arch: string;
 }
 
-export function judgeVersions({ vivarium, versions, sqlite, platform, release, arch }: VersionEvidence): DoctorCheck {
+export function evaluateVersions({
+  vivarium,
+  versions,
+  sqlite,
+  platform,
+  release,
+  arch,
+}: VersionEvidence): DoctorCheck {
   const parts = [
     ['Node', versions['node']],
     ['Electron', versions['electron']],

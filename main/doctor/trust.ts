@@ -4,7 +4,7 @@ import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, type Remedy, type Subject } from './finding.ts';
 
 /** Whether a trust store of this machine contains the root. */
-export function judgeStore(store: StoreTrust, platform: NodeJS.Platform): DoctorCheck {
+export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): DoctorCheck {
   const subject: Subject = { area: 'trust', name: store.store, title: store.title };
   switch (store.state) {
     case 'trusted':
@@ -45,7 +45,7 @@ function remedyOf(
   };
 }
 
-export function judgeNoStores(): DoctorCheck {
+export function evaluateNoStores(): DoctorCheck {
   return finding(
     { area: 'trust', name: 'none', title: 'Trust stores' },
     'skipped',

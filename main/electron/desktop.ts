@@ -16,20 +16,20 @@ import {
   startEngine,
   type StartFailure,
 } from './engine-start.ts';
-import { introduce, settleIn } from './identity.ts';
+import { setAppIdentity, preparePaths } from './identity.ts';
 import { openLogFile } from './log-file.ts';
 import { type MenuActions, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions } from './rules.ts';
-import { createKeySealer, createOutside } from './system.ts';
+import { createKeySealer, createSystemShell } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow } from './window.ts';
 
 /** Services of the desktop that the engine uses. */
-export interface EngineGivings {
+export interface DesktopServices {
   writeLog: (line: LogLine) => void;
   sealer: Sealer;
   openPreview: OpenPreview;
@@ -42,7 +42,7 @@ export interface DesktopOptions {
   assetsDir: string;
   preloadFile: string;
   iconsDir: string;
-  start: (config: Config, given: EngineGivings) => Promise<App>;
+  start: (config: Config, desktopServices: DesktopServices) => Promise<App>;
   /** The Vivarium that already runs on the data folder, if any. */
   findRunning: () => RunningElsewhere | null;
 }
@@ -53,7 +53,7 @@ export interface DesktopOptions {
  */
 export async function runDesktop(options: DesktopOptions): Promise<void> {
   const { config, preloadFile, iconsDir } = options;
-  const { logsDir, memoryFile } = settleIn(config.dataDir);
+  const { logsDir, memoryFile } = preparePaths(config.dataDir);
   // One app per data folder: Electron keeps the lock in its own files there.
   if (!app.requestSingleInstanceLock()) return app.quit();
   registerPageScheme();
@@ -72,7 +72,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     log,
     async drain() {
       ending.abort();
-      window.takeAway();
+      window.hideForGood();
       tray?.remove();
       ports.closeAll();
       await (await starting)?.stop();
@@ -80,13 +80,13 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       logFile.close();
     },
   });
-  const outside = createOutside({
+  const systemShell = createSystemShell({
     log,
     ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
   });
   const iconFile = join(iconsDir, 'linux', '256x256.png');
   const previews = createPreviews({ log, iconFile });
-  restrictNavigation({ log, openExternal: (url) => void outside.openExternal(url), previews });
+  restrictNavigation({ log, openExternal: (url) => void systemShell.openExternal(url), previews });
   const ports = acceptPagePorts({
     log,
     serve(port) {
@@ -101,10 +101,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const actions: MenuActions = {
     showWindow: () => window.show(),
     openInBrowser() {
-      if (engine !== null) void outside.openExternal(engine.signInLink());
+      if (engine !== null) void systemShell.openExternal(engine.signInLink());
     },
-    showLogs: () => outside.showFolder(logsDir),
-    showDataFolder: () => outside.showFolder(config.dataDir),
+    showLogs: () => systemShell.showFolder(logsDir),
+    showDataFolder: () => systemShell.showFolder(config.dataDir),
     quit,
   };
 
@@ -113,7 +113,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   denyPermissions(session.defaultSession);
   closeNetwork(session.defaultSession);
   servePage(options.assetsDir);
-  introduce(iconFile);
+  setAppIdentity(iconFile);
   Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform, actions)));
 
   starting = startEngine({
@@ -121,7 +121,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     start: (chosen) => options.start(chosen, { writeLog, sealer: createKeySealer(), openPreview: previews.open }),
     findRunning: options.findRunning,
     ask: (failure) => ask(failure, ending.signal),
-    openInterface: async (running) => outside.openExternal(await askForSignInLink(running)),
+    openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
     showLogs: actions.showLogs,
     log,
   });

@@ -1,6 +1,6 @@
 import { app, dialog, powerMonitor } from 'electron';
 import type { Log } from '../base/log.ts';
-import { settleInScratch } from './identity.ts';
+import { prepareScratchPaths } from './identity.ts';
 
 /** Sent by a terminal, a supervisor, or the end of a session. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -68,7 +68,7 @@ export async function failBeforeStart(error: unknown): Promise<void> {
   process.stderr.write(`${message}\n`);
   let removeScratch = (): void => undefined;
   try {
-    if (!app.isReady()) removeScratch = settleInScratch();
+    if (!app.isReady()) removeScratch = prepareScratchPaths();
   } catch {
     // The dialog would leave files in the data folder, and the message has already been printed.
     return app.exit(1);
@@ -87,7 +87,7 @@ export type OnStopSignal = (callback: (signal: string) => void) => () => void;
  * exits with the command's exit code.
  */
 export async function runCommandLine(run: (onStopSignal: OnStopSignal) => Promise<number>): Promise<void> {
-  const removeScratch = settleInScratch();
+  const removeScratch = prepareScratchPaths();
   app.dock?.hide();
   const code = await run(onStopSignal);
   await Promise.all([process.stdout, process.stderr].map(flushed));

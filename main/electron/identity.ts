@@ -9,7 +9,7 @@ import { VERSION } from '../base/version.ts';
 const APP_ID = 'localhost.vivarium.app';
 
 /** Folders of the desktop's own files, all inside the data folder. */
-export interface DesktopPlaces {
+export interface DesktopPaths {
   logsDir: string;
   memoryFile: string;
 }
@@ -18,7 +18,7 @@ export interface DesktopPlaces {
  * Sets Electron's app name and redirects its own files. Call before `ready`.
  * @throws VivariumError when the data folder cannot be used
  */
-export function settleIn(dataDir: string): DesktopPlaces {
+export function preparePaths(dataDir: string): DesktopPaths {
   prepareDataFolder(dataDir);
   const own = join(dataDir, DESKTOP_FOLDER);
   const logsDir = join(dataDir, LOGS_FOLDER);
@@ -35,7 +35,7 @@ export function settleIn(dataDir: string): DesktopPlaces {
  * `appData/Vivarium`, which is the usual data folder on Windows and macOS. Call before `ready`.
  * @returns removes the folder
  */
-export function settleInScratch(): () => void {
+export function prepareScratchPaths(): () => void {
   const scratch = mkdtempSync(join(tmpdir(), 'vivarium-scratch-'));
   app.setPath('userData', scratch);
   return () => {
@@ -48,7 +48,7 @@ export function settleInScratch(): () => void {
 }
 
 /** Sets the content of "About Vivarium". */
-export function introduce(iconFile: string): void {
+export function setAppIdentity(iconFile: string): void {
   const { electron, chrome, node } = process.versions;
   app.setAboutPanelOptions({
     applicationName: 'Vivarium',

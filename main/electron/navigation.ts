@@ -20,15 +20,15 @@ export function restrictNavigation(options: NavigationOptions): void {
 
 function restrict(contents: WebContents, { log, openExternal, previews }: NavigationOptions): void {
   // Checked at every navigation: a page's session is not set yet when the page is created.
-  const mayLead = (url: string): boolean => (previews.has(contents) ? previews.mayShow(url) : isPageUrl(url));
+  const mayNavigate = (url: string): boolean => (previews.has(contents) ? previews.mayShow(url) : isPageUrl(url));
   contents.on('will-frame-navigate', (event) => {
-    if ((event.isMainFrame || previews.has(contents)) && mayLead(event.url)) return;
+    if ((event.isMainFrame || previews.has(contents)) && mayNavigate(event.url)) return;
     event.preventDefault();
     log.warn('A page was kept from leading elsewhere', { url: event.url });
     if (event.isMainFrame && !previews.has(contents)) openExternal(event.url);
   });
   contents.on('will-redirect', (event) => {
-    if (!mayLead(event.url)) event.preventDefault();
+    if (!mayNavigate(event.url)) event.preventDefault();
   });
   contents.on('will-attach-webview', (event) => event.preventDefault());
   // Electron shows no prompt for `beforeunload`; the page would silently keep its window and the app open.

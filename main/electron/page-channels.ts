@@ -31,7 +31,7 @@ export function acceptPagePorts({ log, serve }: PagePortOptions): { closeAll(): 
   const open = new Map<WebContents, () => void>();
   const watched = new WeakSet<WebContents>();
 
-  function cutOff(contents: WebContents): void {
+  function disconnect(contents: WebContents): void {
     open.get(contents)?.();
     open.delete(contents);
   }
@@ -44,20 +44,20 @@ export function acceptPagePorts({ log, serve }: PagePortOptions): { closeAll(): 
       return;
     }
     watch(sender);
-    cutOff(sender);
+    disconnect(sender);
     open.set(sender, serve(port));
   });
 
   function watch(contents: WebContents): void {
     if (watched.has(contents)) return;
     watched.add(contents);
-    contents.once('destroyed', () => cutOff(contents));
-    contents.on('render-process-gone', () => cutOff(contents));
+    contents.once('destroyed', () => disconnect(contents));
+    contents.on('render-process-gone', () => disconnect(contents));
   }
 
   return {
     closeAll() {
-      for (const contents of [...open.keys()]) cutOff(contents);
+      for (const contents of [...open.keys()]) disconnect(contents);
     },
   };
 }

@@ -4,14 +4,14 @@ import type { Sealer } from '../base/sealer.ts';
 import { externalAddress } from './rules.ts';
 
 /** Passes addresses and folders to other programs. The only user of `shell`. */
-export interface Outside {
+export interface SystemShell {
   /** Opens an address in the system's browser if allowed; otherwise only logs it. Never rejects. */
   openExternal(url: string): Promise<void>;
   /** Opens a folder in the system's file manager; shows its path if that fails. */
   showFolder(folder: string): void;
 }
 
-export function createOutside(options: { log: Log; ownPorts: () => readonly number[] }): Outside {
+export function createSystemShell(options: { log: Log; ownPorts: () => readonly number[] }): SystemShell {
   const { log, ownPorts } = options;
   return {
     async openExternal(url) {

@@ -26,7 +26,12 @@ export function createTray(iconsDir: string, actions: MenuActions): StatusTray {
 }
 
 /** Events after which the warnings may have changed. */
-const TELLING: ReadonlySet<ChangeEvent['type']> = new Set(['ready', 'lagged', 'clock.changed', 'settings.changed']);
+const STATUS_EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
+  'ready',
+  'lagged',
+  'clock.changed',
+  'settings.changed',
+]);
 
 /** Calls back with the status now and after every change, until `signal` aborts. */
 export async function followStatus(
@@ -37,6 +42,6 @@ export async function followStatus(
   const context = { signal };
   for await (const { type } of await services.events.watch(undefined, context)) {
     if (signal.aborted) return;
-    if (TELLING.has(type)) tell(trayStatus(await services.status.get(undefined, context)));
+    if (STATUS_EVENTS.has(type)) tell(trayStatus(await services.status.get(undefined, context)));
   }
 }

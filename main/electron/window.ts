@@ -39,7 +39,7 @@ export interface MainWindow {
   /** Brings the window to the front; creates it if necessary. */
   show(): void;
   /** Hides it for good. The app exits afterwards without closing windows one by one. */
-  takeAway(): void;
+  hideForGood(): void;
 }
 
 export function createMainWindow(options: MainWindowOptions): MainWindow {
@@ -58,7 +58,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       window.show();
       window.focus();
     },
-    takeAway() {
+    hideForGood() {
       rememberNow();
       window?.hide();
     },

@@ -21,7 +21,7 @@ export function directUrl(
   return `${originOf(scheme, hostname, ports[scheme])}${leadsTo === 'api' ? '/v1' : '/'}`;
 }
 
-interface Asked extends SnippetFacts {
+interface SnippetContext extends SnippetFacts {
   secure: boolean;
   /** At the listener's port, for clients that are given the address; at the scheme's port, for clients of the proxy. */
   direct: string;
@@ -41,7 +41,7 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
   const port = facts.ports[scheme];
   const keyed = leadsTo === 'api';
   const path = keyed ? '/v1/pets?limit=5' : '/';
-  const asked: Asked = {
+  const context: SnippetContext = {
     ...facts,
     secure,
     port,
@@ -50,21 +50,21 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
     proxied: `${scheme}://${hostname}${path}`,
   };
   return [
-    curl(asked),
-    node(asked),
-    requests(asked),
-    urllib(asked),
-    java(asked),
-    playwright(asked),
-    environment(asked),
-    dig(asked),
+    curl(context),
+    node(context),
+    requests(context),
+    urllib(context),
+    java(context),
+    playwright(context),
+    environment(context),
+    dig(context),
   ];
 }
 
 /** A string literal that is valid in JavaScript, Python and Java. */
 const text = (value: string): string => JSON.stringify(value);
 
-function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl }: Asked): Snippet {
+function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
   const rest = [
     ...(secure ? [`--cacert ${posixWord(caFile)}`] : []),
     ...(keyed ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),
@@ -82,7 +82,7 @@ ${lines(`curl --noproxy '' --proxy ${posixWord(proxyUrl)}`, ...rest, posixWord(p
   };
 }
 
-function node({ secure, direct, caFile, keyed }: Asked): Snippet {
+function node({ secure, direct, caFile, keyed }: SnippetContext): Snippet {
   const headers = keyed ? '\n    headers: { Authorization: `Bearer ${process.env.VIVARIUM_KEY}` },' : '';
   return {
     id: 'node',
@@ -108,7 +108,7 @@ get(
 
 const pythonKey = '{"Authorization": f"Bearer {os.environ[\'VIVARIUM_KEY\']}"}';
 
-function requests({ secure, proxied, caFile, keyed, proxyUrl }: Asked): Snippet {
+function requests({ secure, proxied, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
   return {
     id: 'requests',
     title: 'Python requests',
@@ -126,7 +126,7 @@ print(response.text)
   };
 }
 
-function urllib({ secure, proxied, caFile, keyed, proxyUrl }: Asked): Snippet {
+function urllib({ secure, proxied, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
   const modules = [...(keyed ? ['os'] : []), ...(secure ? ['ssl'] : []), 'urllib.request'];
   return {
     id: 'urllib',
@@ -144,7 +144,7 @@ print(opener.open(request).read().decode())
   };
 }
 
-function java({ secure, proxied, caFile, keyed, proxyUrl }: Asked): Snippet {
+function java({ secure, proxied, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
   const { hostname, port } = new URL(proxyUrl);
   const trust = `
     var root = CertificateFactory.getInstance("X.509").generateCertificate(new FileInputStream(${text(caFile)}));
@@ -188,7 +188,7 @@ public class Reach {
   };
 }
 
-function playwright({ secure, proxied, keyed, proxyUrl }: Asked): Snippet {
+function playwright({ secure, proxied, keyed, proxyUrl }: SnippetContext): Snippet {
   const context = [
     ...(secure ? ['  ignoreHTTPSErrors: true,'] : []),
     ...(keyed ? ['  extraHTTPHeaders: { Authorization: `Bearer ${process.env.VIVARIUM_KEY}` },'] : []),
@@ -211,7 +211,7 @@ await browser.close();
   };
 }
 
-function environment({ caFile, proxyUrl, pacUrl }: Asked): Snippet {
+function environment({ caFile, proxyUrl, pacUrl }: SnippetContext): Snippet {
   return {
     id: 'environment',
     title: 'Environment',
@@ -229,7 +229,7 @@ export SSL_CERT_FILE=${posixWord(caFile)} REQUESTS_CA_BUNDLE=${posixWord(caFile)
   };
 }
 
-const dig = ({ address, ports }: Asked): Snippet => ({
+const dig = ({ address, ports }: SnippetContext): Snippet => ({
   id: 'dig',
   title: 'dig',
   language: 'sh',

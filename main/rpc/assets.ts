@@ -9,8 +9,8 @@ import { COMMON_HEADERS, sendFailure } from './responses.ts';
 const PAGE = 'index.html';
 
 /** Names derived from the content may be cached for good (a year, by RFC 9111 convention). */
-const CACHE_FOR_GOOD = 'public, max-age=31536000, immutable';
-const CACHE_AND_ASK = 'no-cache';
+const CACHE_FOREVER = 'public, max-age=31536000, immutable';
+const CACHE_REVALIDATE = 'no-cache';
 
 export interface Assets {
   /** Answers a request for a file or a view of the interface. Never rejects. */
@@ -36,7 +36,7 @@ export function createAssets(folder: string | null): Assets {
     }
     send(request, response, content, {
       'Content-Type': asset.kind === 'view' ? 'text/html; charset=utf-8' : asset.mediaType,
-      'Cache-Control': isHashed(segments) ? CACHE_FOR_GOOD : CACHE_AND_ASK,
+      'Cache-Control': isHashed(segments) ? CACHE_FOREVER : CACHE_REVALIDATE,
     });
   }
 

@@ -57,12 +57,12 @@ async function write(response: ServerResponse, text: string, signal: AbortSignal
 }
 
 function keepAlive(response: ServerResponse, clock: Pick<Clock, 'realTimer'>): Timer {
-  const beat = (): Timer =>
+  const scheduleHeartbeat = (): Timer =>
     clock.realTimer(KEEP_ALIVE_MS, () => {
       response.write(': still watching\n\n');
-      timer = beat();
+      timer = scheduleHeartbeat();
     });
-  let timer = beat();
+  let timer = scheduleHeartbeat();
   return { cancel: () => timer.cancel() };
 }
 

@@ -10,7 +10,7 @@ import { DEFAULT_PORT } from '../base/http/origin.ts';
  */
 
 /** The deciding parts of a request; header values as sent, `undefined` for a missing header. */
-export interface Approach {
+export interface RequestOrigin {
   /** The request target, as on the request line. */
   target: string;
   /** All `Host` headers: exactly one is acceptable (RFC 9112 §3.2). */
@@ -34,27 +34,27 @@ export function controlAuthorities(port: number): string[] {
  * Returns the reason for refusing a request as a sentence, or null to accept it. Browser headers are optional: a script
  * sends neither `Origin` nor `Sec-Fetch-Site`, and still needs the token.
  */
-export function refusalOf(approach: Approach, port: number): string | null {
+export function refusalOf(request: RequestOrigin, port: number): string | null {
   const own = controlAuthorities(port);
-  if (!approach.target.startsWith('/')) {
+  if (!request.target.startsWith('/')) {
     return 'The request target must be a path: the control port is no proxy.';
   }
-  const [host, ...more] = approach.hosts;
+  const [host, ...more] = request.hosts;
   if (host === undefined || more.length > 0) return 'A request needs exactly one Host header.';
   if (!own.includes(host.toLowerCase())) {
     return `The Host ${quote(host)} is none of the control port's names: ${own.join(', ')}.`;
   }
-  if (approach.origin !== undefined && !own.some((authority) => approach.origin === `http://${authority}`)) {
-    return `The Origin ${quote(approach.origin)} may not ask here; only the interface on this port may.`;
+  if (request.origin !== undefined && !own.some((authority) => request.origin === `http://${authority}`)) {
+    return `The Origin ${quote(request.origin)} may not ask here; only the interface on this port may.`;
   }
-  return fetchRefusalOf(approach);
+  return fetchRefusalOf(request);
 }
 
 /**
  * `same-site` is a page on another port or a sibling hostname, such as a project's own page: it may link here, nothing
  * else.
  */
-function fetchRefusalOf({ fetchSite, fetchMode }: Approach): string | null {
+function fetchRefusalOf({ fetchSite, fetchMode }: RequestOrigin): string | null {
   if (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none') return null;
   if (fetchSite === 'same-site' && fetchMode === 'navigate') return null;
   return `A request that the browser calls ${quote(fetchSite)} may not come here; only the interface on this port may ask.`;

@@ -76,7 +76,7 @@ export interface Sunset {
 }
 
 /** Domains that are listed by name; further ones are counted. */
-const DOMAINS_TOLD_MAX = 6;
+const DOMAINS_LISTED_MAX = 6;
 
 /** Describes the effects of a clock change in sentences; empty when nothing fell due. */
 export function describeMove(before: TimedState, after: TimedState, sunsets: readonly Sunset[]): string[] {
@@ -103,20 +103,20 @@ function sunsetCrossed({ operation, atMs }: Sunset, beforeMs: EpochMs, afterMs: 
 
 function domainsMoved(before: readonly TimedDomain[], after: readonly TimedDomain[]): string[] {
   const known = new Map(before.map((domain) => [domain.hostname, domain]));
-  const told: string[] = [];
+  const changes: string[] = [];
   let checked = 0;
   for (const domain of after) {
     const was = known.get(domain.hostname);
     if (was === undefined) continue;
     if (domain.lastCheckedAtMs !== was.lastCheckedAtMs) checked++;
-    if (domain.state !== was.state) told.push(`${domain.hostname} is ${domain.state}.`);
+    if (domain.state !== was.state) changes.push(`${domain.hostname} is ${domain.state}.`);
     const certificate = certificateMoved(was.certificate, domain.certificate);
-    if (certificate !== null) told.push(`The certificate of ${domain.hostname} ${certificate}.`);
+    if (certificate !== null) changes.push(`The certificate of ${domain.hostname} ${certificate}.`);
   }
   return [
     ...counted(checked, 'domain was checked again', 'domains were checked again'),
-    ...told.slice(0, DOMAINS_TOLD_MAX),
-    ...counted(told.length - DOMAINS_TOLD_MAX, 'more change of a domain', 'more changes of domains'),
+    ...changes.slice(0, DOMAINS_LISTED_MAX),
+    ...counted(changes.length - DOMAINS_LISTED_MAX, 'more change of a domain', 'more changes of domains'),
   ];
 }
 

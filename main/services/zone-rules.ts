@@ -88,10 +88,10 @@ export function providerFacts(
   const own = at(hostname);
   const versions = own.length > 0 || hostname === zone.zone ? own : at(`*.${parentOf(hostname)}`);
   const moments = versions.flatMap(({ visibleFromMs, visibleUntilMs }) => [visibleFromMs, visibleUntilMs]);
-  const onTheWay = moments.filter((moment) => moment !== null);
+  const pending = moments.filter((moment) => moment !== null);
   return {
     ...zone,
     records: versions.flatMap(({ type, value, visibleUntilMs }) => (visibleUntilMs === null ? [{ type, value }] : [])),
-    visibleAtMs: onTheWay.length === 0 ? null : Math.max(...onTheWay),
+    visibleAtMs: pending.length === 0 ? null : Math.max(...pending),
   };
 }

@@ -9,7 +9,7 @@ import { createDnsClient } from '../../../main/dns/client.ts';
 import { platformZone } from '../../../main/dns/platform-zone.ts';
 import { TYPE_CODES } from '../../../main/dns/record.ts';
 import { resolveBySystem } from '../../../main/doctor/dns.ts';
-import { shakeHands } from '../../../main/doctor/handshake.ts';
+import { performHandshake } from '../../../main/doctor/handshake.ts';
 import { askListener } from '../../../main/doctor/listeners.ts';
 import { takenAddresses } from '../../../main/doctor/ports.ts';
 import { startDns } from '../../support/dns-server.ts';
@@ -45,8 +45,8 @@ async function serveTls(signer: typeof root, hostname: string, head: string | nu
   return listen(server);
 }
 
-const shake = (port: number, hostname = 'a.test') =>
-  shakeHands({ address: '127.0.0.1', port, hostname, rootPem: root.certificatePem }, clock);
+const handshakeWith = (port: number, hostname = 'a.test') =>
+  performHandshake({ address: '127.0.0.1', port, hostname, rootPem: root.certificatePem }, clock);
 
 const OK = 'HTTP/1.1 200 OK\r\n\r\n';
 
@@ -63,13 +63,13 @@ it.each([
   ['another answer', root, 'a.test', 'HTTP/1.1 421 Misdirected\r\n\r\n', { status: 421 }],
   ['an answer that is no HTTP', root, 'a.test', 'SSH-2.0-OpenSSH_9\r\n', { status: null }],
 ] as const)('a handshake with %s is told', async (_what, signer, name, head, expected) => {
-  expect(await shake(await serveTls(signer, name, head))).toMatchObject({ ok: true, ...expected });
+  expect(await handshakeWith(await serveTls(signer, name, head))).toMatchObject({ ok: true, ...expected });
 });
 
 it('a handshake that cannot be is told', async () => {
-  expect(await shake(await closedPort())).toMatchObject({ ok: false, reason: 'nobody listens there' });
+  expect(await handshakeWith(await closedPort())).toMatchObject({ ok: false, reason: 'nobody listens there' });
   const garbage = createServer((socket) => socket.on('error', () => undefined).end('no TLS here'));
-  expect(await shake(await listen(garbage))).toMatchObject({ ok: false, refusal: null });
+  expect(await handshakeWith(await listen(garbage))).toMatchObject({ ok: false, refusal: null });
 });
 
 it('a listener that answers, hangs up, or is not there is told', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { controlAuthorities, refusalOf, type Approach } from '../../../main/rpc/guard.ts';
+import { controlAuthorities, refusalOf, type RequestOrigin } from '../../../main/rpc/guard.ts';
 
 const PORT = 4780;
 
-const approach = (changes: Partial<Approach>): Approach => ({
+const requestFrom = (changes: Partial<RequestOrigin>): RequestOrigin => ({
   target: '/',
   hosts: ['127.0.0.1:4780'],
   origin: undefined,
@@ -13,7 +13,7 @@ const approach = (changes: Partial<Approach>): Approach => ({
 });
 
 describe('who may speak to the control port', () => {
-  it.each<[string, Partial<Approach>]>([
+  it.each<[string, Partial<RequestOrigin>]>([
     ['a script, which sends Host only', {}],
     ['localhost', { hosts: ['localhost:4780'] }],
     ['a name in upper case', { hosts: ['LocalHost:4780'] }],
@@ -27,10 +27,10 @@ describe('who may speak to the control port', () => {
     ['a typed address', { fetchSite: 'none', fetchMode: 'navigate' }],
     ['a link on a project’s own page', { fetchSite: 'same-site', fetchMode: 'navigate' }],
   ])('admits %s', (_who, changes) => {
-    expect(refusalOf(approach(changes), PORT)).toBeNull();
+    expect(refusalOf(requestFrom(changes), PORT)).toBeNull();
   });
 
-  it.each<[string, Partial<Approach>, RegExp]>([
+  it.each<[string, Partial<RequestOrigin>, RegExp]>([
     ['a rebound name', { hosts: ['evil.example:4780'] }, /Host "evil\.example:4780" is none of/],
     ['a name that ends like ours', { hosts: ['x.vivarium.localhost:4780'] }, /none of/],
     ['a name that begins like ours', { hosts: ['127.0.0.1.evil.example:4780'] }, /none of/],
@@ -54,7 +54,7 @@ describe('who may speak to the control port', () => {
     ['a project page’s script tag', { fetchSite: 'same-site', fetchMode: 'no-cors' }, /same-site/],
     ['a value nobody knows', { fetchSite: 'elsewhere' }, /elsewhere/],
   ])('refuses %s', (_who, changes, reason) => {
-    expect(refusalOf(approach(changes), PORT)).toMatch(reason);
+    expect(refusalOf(requestFrom(changes), PORT)).toMatch(reason);
   });
 
   it('takes its names without a port on port 80 only', () => {
@@ -63,6 +63,6 @@ describe('who may speak to the control port', () => {
   });
 
   it('cuts what it quotes', () => {
-    expect(refusalOf(approach({ hosts: ['x'.repeat(10_000)] }), PORT)?.length).toBeLessThan(300);
+    expect(refusalOf(requestFrom({ hosts: ['x'.repeat(10_000)] }), PORT)?.length).toBeLessThan(300);
   });
 });

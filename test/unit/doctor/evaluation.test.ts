@@ -3,18 +3,23 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
-import { judgeAppClock, judgeMachineClock } from '../../../main/doctor/clock.ts';
-import { judgeDisk, judgeFolder, judgeLogs } from '../../../main/doctor/data-folder.ts';
-import { type BackupsEvidence, judgeBackups, judgeDatabase } from '../../../main/doctor/database.ts';
-import { judgeDnsServer, judgeLocalhost, judgeResolver, type Reply } from '../../../main/doctor/dns.ts';
-import { judgeDomain, judgePlatform, judgeUpstream } from '../../../main/doctor/domains.ts';
-import { type AbsenceEvidence, judgeAbsence, judgeRunning, judgeWarnings } from '../../../main/doctor/engine.ts';
+import { evaluateAppClock, evaluateMachineClock } from '../../../main/doctor/clock.ts';
+import { evaluateDisk, evaluateFolder, evaluateLogs } from '../../../main/doctor/data-folder.ts';
+import { type BackupsEvidence, evaluateBackups, evaluateDatabase } from '../../../main/doctor/database.ts';
+import { evaluateDnsServer, evaluateLocalhost, evaluateResolver, type Reply } from '../../../main/doctor/dns.ts';
+import { evaluateDomain, evaluatePlatform, evaluateUpstream } from '../../../main/doctor/domains.ts';
+import {
+  type AbsenceEvidence,
+  evaluateAbsence,
+  evaluateRunning,
+  evaluateWarnings,
+} from '../../../main/doctor/engine.ts';
 import type { Handshake, HandshakeResult } from '../../../main/doctor/handshake.ts';
-import { judgeListener, type ListenerEvidence } from '../../../main/doctor/listeners.ts';
-import { judgeFreePort, mayListen, type PortName } from '../../../main/doctor/ports.ts';
-import { judgeRoot, judgeRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
-import { judgeOpenFiles, judgeVersions } from '../../../main/doctor/system.ts';
-import { judgeNoStores, judgeStore } from '../../../main/doctor/trust.ts';
+import { evaluateListener, type ListenerEvidence } from '../../../main/doctor/listeners.ts';
+import { evaluateFreePort, mayListen, type PortName } from '../../../main/doctor/ports.ts';
+import { evaluateRoot, evaluateRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
+import { evaluateOpenFiles, evaluateVersions } from '../../../main/doctor/system.ts';
+import { evaluateNoStores, evaluateStore } from '../../../main/doctor/trust.ts';
 import { temporaryFolder } from '../../support/engine.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,7 +29,7 @@ const NOW_MS = Date.UTC(2026, 10, 20, 9);
 const said = ({ evidence, fix, commands }: DoctorCheck): string => [...evidence, fix ?? '', commands ?? ''].join('\n');
 
 /** Whatever is wrong says what to do, and what is well needs nothing. */
-function expectJudged(check: DoctorCheck, status: DoctorCheck['status'], words: RegExp): void {
+function expectCheck(check: DoctorCheck, status: DoctorCheck['status'], words: RegExp): void {
   expect([check.status, said(check)]).toEqual([status, expect.stringMatching(words)]);
   expect(check.evidence.length).toBeGreaterThan(0);
   if (status === 'failed' || status === 'warning') expect(check.fix).toMatch(/\.$/);
@@ -65,7 +70,7 @@ describe('a listener', () => {
     ['is another program', { holder: { pid: 9, name: 'nginx' } }, 'failed', /nginx \(pid 9\), another.*\nStop nginx/s],
     ['has no IPv6', { warnings: ['::1 is not available.'] }, 'warning', /::1 is not available/],
   ] as const)('%s', (_what, changes, status, words) => {
-    expectJudged(judgeListener(evidence(changes)), status, words);
+    expectCheck(evaluateListener(evidence(changes)), status, words);
   });
 });
 
@@ -103,7 +108,7 @@ describe('a port for the next start', () => {
     ['taken over UDP', HTTP, [], { pid: 9, name: 'dnsmasq' }, null, 'failed', /Port 8080 is held by dnsmasq/],
     ['its own', HTTP, ['::1'], { pid: 9, name: 'node' }, 9, 'skipped', /held by the Vivarium of this data folder/],
   ] as const)('is %s', (_what, port, taken, holder, pid, status, words) => {
-    expectJudged(judgeFreePort({ port, taken, holder, permitted: port.port !== 80, pid }), status, words);
+    expectCheck(evaluateFreePort({ port, taken, holder, permitted: port.port !== 80, pid }), status, words);
   });
 
   it.each([
@@ -139,7 +144,7 @@ describe('the DNS server', () => {
       { address: '127.0.0.1', transport: 'udp', reply: right },
       { address: '::1', transport: 'tcp', reply },
     ] as const;
-    expectJudged(judgeDnsServer({ port: 5380, name: 'cname.test', expected: '127.0.0.1', replies }), status, words);
+    expectCheck(evaluateDnsServer({ port: 5380, name: 'cname.test', expected: '127.0.0.1', replies }), status, words);
   });
 
   it.each([
@@ -147,7 +152,7 @@ describe('the DNS server', () => {
     [{ place: '192.0.2.1:53', reply: { rcode: 'REFUSED', values: [] } }, 'ok', /192\.0\.2\.1:53, the setting/],
     [{ place: '192.0.2.1:53', reply: { reason: 'timeout' } }, 'failed', /--resolver local/],
   ] as const)('of the setting %j', (foreign, status, words) => {
-    expectJudged(judgeResolver({ foreign }), status, words);
+    expectCheck(evaluateResolver({ foreign }), status, words);
   });
 });
 
@@ -166,7 +171,7 @@ describe('*.localhost', () => {
     [missing, 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
     [{ addresses: ['127.0.0.1', '203.0.113.9'] }, 'linux', 'failed', /which is not this machine/],
   ] as const)('that resolves to %j on %s', (result, platform, status, words) => {
-    expectJudged(judgeLocalhost({ hostname: 'd.test', result, platform }), status, words);
+    expectCheck(evaluateLocalhost({ hostname: 'd.test', result, platform }), status, words);
   });
 });
 
@@ -250,32 +255,32 @@ describe('a domain', () => {
       /handshake failed: nobody listens/,
     ],
   ] as const)('%s', (_what, domain, held, handshake, nowMs, status, words) => {
-    const check = judgeDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });
-    expectJudged(check, status, words);
+    const check = evaluateDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });
+    expectCheck(check, status, words);
     expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
   });
 
   it('of the platform, one of which fails', () => {
     const good = { hostname: 'demo.test', handshake: HANDSHAKE };
-    expectJudged(judgePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
+    expectCheck(evaluatePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
     const bad = { hostname: 'bad.test', handshake: REFUSED };
-    expectJudged(judgePlatform({ handshakes: [good, bad], untried: 0 }), 'failed', /bad\.test: the handshake failed/);
+    expectCheck(evaluatePlatform({ handshakes: [good, bad], untried: 0 }), 'failed', /bad\.test: the handshake failed/);
   });
 });
 
 describe('an upstream', () => {
   const project = { id: 'prj_1', slug: 'shop', name: 'Shop' };
-  const trouble = { status: 502, what: 'Nothing listens at it.', remedy: 'Start it.' };
+  const problem = { status: 502, what: 'Nothing listens at it.', remedy: 'Start it.' };
   it.each([
     [null, 'ok', /http:\/\/localhost:5173 accepts connections/],
     [
-      trouble,
+      problem,
       'warning',
       /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\.\n.*deploys create prj_1/,
     ],
-  ] as const)('with the trouble %j', (found, status, words) => {
-    const check = judgeUpstream({ project, url: 'http://localhost:5173', trouble: found });
-    expectJudged(check, status, words);
+  ] as const)('with the problem %j', (found, status, words) => {
+    const check = evaluateUpstream({ project, url: 'http://localhost:5173', problem: found });
+    expectCheck(check, status, words);
     expect(check).toMatchObject({ id: 'upstreams.shop', projectId: 'prj_1', title: 'Upstream of Shop' });
   });
 });
@@ -300,12 +305,12 @@ describe('a trust store', () => {
     [{ ...store, state: 'other_root' }, 'warning', /ca trust/],
   ] as const)('%j', (status, expected, words) => {
     const { otherRoots, ...rest } = { otherRoots: undefined, ...status };
-    const check = judgeStore({ ...rest, ...(otherRoots !== undefined && { otherRoots: [...otherRoots] }) }, 'linux');
-    expectJudged(check, expected, words);
+    const check = evaluateStore({ ...rest, ...(otherRoots !== undefined && { otherRoots: [...otherRoots] }) }, 'linux');
+    expectCheck(check, expected, words);
   });
 
   it('that is not there', () => {
-    expectJudged(judgeNoStores(), 'skipped', /--cacert/);
+    expectCheck(evaluateNoStores(), 'skipped', /--cacert/);
   });
 });
 
@@ -316,7 +321,7 @@ describe('the clocks', () => {
     [-DAY_MS, false, 'warning', /1 day behind/],
     [0, true, 'warning', /frozen/],
   ] as const)('the app’s, %i ms off, frozen: %s', (offsetMs, frozen, status, words) => {
-    expectJudged(judgeAppClock({ now: NOW_MS + offsetMs, realNow: NOW_MS, offsetMs, frozen }), status, words);
+    expectCheck(evaluateAppClock({ now: NOW_MS + offsetMs, realNow: NOW_MS, offsetMs, frozen }), status, words);
   });
 
   it.each([
@@ -324,7 +329,7 @@ describe('the clocks', () => {
     [[{ what: 'the root was made', atMs: NOW_MS + 60_000 }], 'ok', /It shows/],
     [[{ what: 'the root was made', atMs: NOW_MS + DAY_MS }], 'failed', /Yet the root was made at 2026-11-21/],
   ] as const)('the machine’s, after %j', (past, status, words) => {
-    expectJudged(judgeMachineClock({ realNowMs: NOW_MS, past }), status, words);
+    expectCheck(evaluateMachineClock({ realNowMs: NOW_MS, past }), status, words);
   });
 });
 
@@ -339,7 +344,7 @@ describe('the data folder', () => {
     [{ ...space, totalFiles: 0, freeFiles: 0 }, 'ok', /free/],
     [null, 'skipped', /does not say/],
   ] as const)('has %j', (given, status, words) => {
-    expectJudged(judgeDisk({ path: '/d', space: given }), status, words);
+    expectCheck(evaluateDisk({ path: '/d', space: given }), status, words);
   });
 
   const folder = { path: '/d', exists: true, noFolder: false, denied: [], open: [] };
@@ -354,12 +359,12 @@ describe('the data folder', () => {
       /mode 0644; others can read it\. It should have 0600.*\nchmod 600 '\/d x\/demo-key\.json'$/s,
     ],
   ] as const)('is %j', (evidence, status, words) => {
-    expectJudged(judgeFolder(evidence), status, words);
+    expectCheck(evaluateFolder(evidence), status, words);
   });
 
   it('has logs, or says where there would be some', () => {
-    expectJudged(judgeLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /in \/d\/logs: 2 files, 3\.4 kB/);
-    expectJudged(judgeLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /none in \/d\/logs/);
+    expectCheck(evaluateLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /in \/d\/logs: 2 files, 3\.4 kB/);
+    expectCheck(evaluateLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /none in \/d\/logs/);
   });
 });
 
@@ -370,14 +375,14 @@ describe('the database', () => {
     [{ state: 'unread', why: 'it is large.' }, 'skipped', /it is large/],
     [{ state: 'damaged', what: 'page 3' }, 'failed', /damaged: page 3\.\n.*newest backup.*\ncp a b/],
   ] as const)('that is %j', (integrity, status, words) => {
-    expectJudged(judgeDatabase({ path: '/d.db', bytes: 1e6, integrity, restore: ['cp a b'] }), status, words);
+    expectCheck(evaluateDatabase({ path: '/d.db', bytes: 1e6, integrity, restore: ['cp a b'] }), status, words);
   });
 
   it('that is not there, or has no backup', () => {
     const integrity = { state: 'damaged', what: 'x' } as const;
-    expectJudged(judgeDatabase({ path: null, bytes: null, integrity, restore: null }), 'skipped', /ephemeral/);
-    expectJudged(judgeDatabase({ path: '/d.db', bytes: null, integrity, restore: null }), 'skipped', /no \/d\.db/);
-    expectJudged(judgeDatabase({ path: '/d.db', bytes: 1, integrity, restore: null }), 'failed', /\.recover/);
+    expectCheck(evaluateDatabase({ path: null, bytes: null, integrity, restore: null }), 'skipped', /ephemeral/);
+    expectCheck(evaluateDatabase({ path: '/d.db', bytes: null, integrity, restore: null }), 'skipped', /no \/d\.db/);
+    expectCheck(evaluateDatabase({ path: '/d.db', bytes: 1, integrity, restore: null }), 'failed', /\.recover/);
   });
 
   const backup = { path: '/b/1.db', bytes: 5_000, writtenAtMs: NOW_MS - DAY_MS, schema: 6, fault: null };
@@ -400,7 +405,7 @@ describe('the database', () => {
     ['an old one', { backups: [{ ...backup, writtenAtMs: NOW_MS - 8 * DAY_MS }] }, 'warning', /8 days ago/],
     ['a newest one that is cut off', { backups: [old, backup] }, 'failed', /0\.db can’t be restored: it is cut off/],
   ] as const)('has %s', (_what, changes, status, words) => {
-    expectJudged(judgeBackups({ ...evidence, ...changes } as BackupsEvidence), status, words);
+    expectCheck(evaluateBackups({ ...evidence, ...changes } as BackupsEvidence), status, words);
   });
 });
 
@@ -437,7 +442,7 @@ describe('the root', () => {
     ],
     ['not made yet', { certificate: { state: 'absent' }, usedFingerprint: null }, 'skipped', /first start makes it/],
   ] as const)('is %s', (_what, changes, status, words) => {
-    expectJudged(judgeRoot({ ...evidence, ...changes }), status, words);
+    expectCheck(evaluateRoot({ ...evidence, ...changes }), status, words);
   });
 
   const key: RootKeyEvidence = { folder: '/ca', file: '/ca/k', storage: 'file', open: [], fits: true, needed: true };
@@ -454,7 +459,7 @@ describe('the root', () => {
     ['missing', { storage: 'absent' }, 'failed', /missing/],
     ['not made yet', { storage: 'absent', needed: false }, 'skipped', /no root yet/],
   ] as const)('has a key that is %s', (_what, changes, status, words) => {
-    expectJudged(judgeRootKey({ ...key, ...changes } as RootKeyEvidence), status, words);
+    expectCheck(evaluateRootKey({ ...key, ...changes } as RootKeyEvidence), status, words);
   });
 });
 
@@ -466,21 +471,32 @@ describe('the system', () => {
     [{ ...files, max: 256, connections: 128 }, 'failed', /128 connections/],
     [{ ...files, max: null, connections: 2_048 }, 'skipped', /does not tell/],
   ] as const)('lets files be open: %j', (evidence, status, words) => {
-    expectJudged(judgeOpenFiles(evidence), status, words);
+    expectCheck(evaluateOpenFiles(evidence), status, words);
   });
 
   it('has versions', () => {
     const versions = { node: '24.1.0', openssl: '3.5' };
-    const check = judgeVersions({ vivarium: '1', versions, sqlite: '3', platform: 'linux', release: '6', arch: 'x64' });
-    expectJudged(check, 'ok', /^Vivarium 1, Node 24\.1\.0, OpenSSL 3\.5, SQLite 3\.\nlinux 6, x64\./);
+    const check = evaluateVersions({
+      vivarium: '1',
+      versions,
+      sqlite: '3',
+      platform: 'linux',
+      release: '6',
+      arch: 'x64',
+    });
+    expectCheck(check, 'ok', /^Vivarium 1, Node 24\.1\.0, OpenSSL 3\.5, SQLite 3\.\nlinux 6, x64\./);
   });
 });
 
 describe('the engine', () => {
   it('that runs says so, and what it warns of', () => {
-    expectJudged(judgeRunning({ pid: 7, version: '1', dataDir: '/d', ephemeral: true }), 'ok', /process 7 on \/d, and/);
-    expectJudged(judgeWarnings([]), 'ok', /none/);
-    expectJudged(judgeWarnings(['The daily backup failed.']), 'warning', /daily backup failed/);
+    expectCheck(
+      evaluateRunning({ pid: 7, version: '1', dataDir: '/d', ephemeral: true }),
+      'ok',
+      /process 7 on \/d, and/,
+    );
+    expectCheck(evaluateWarnings([]), 'ok', /none/);
+    expectCheck(evaluateWarnings(['The daily backup failed.']), 'warning', /daily backup failed/);
   });
 
   const evidence: AbsenceEvidence = {
@@ -517,6 +533,6 @@ describe('the engine', () => {
       /writes the file anew/,
     ],
   ] as const)('that %s', (_what, changes, status, words) => {
-    expectJudged(judgeAbsence({ ...evidence, ...changes }), status, words);
+    expectCheck(evaluateAbsence({ ...evidence, ...changes }), status, words);
   });
 });
