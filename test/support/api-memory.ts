@@ -4,13 +4,13 @@ import type { Order, OrderSource, Pet, PetSource } from '../../main/api/sources.
 /** Pets and orders in memory, one set per dataset. */
 export interface MemoryStore {
   pets: PetSource & {
-    /** Puts a pet with an id of one's own. */
+    /** Inserts a pet with an explicit id. */
     put(dataset: Dataset, pet: Pet): void;
-    /** Takes all pets away. */
+    /** Removes all pets. */
     clear(dataset: Dataset): void;
-    /** The next pet is durable only once the function that comes back is called. */
+    /** Delays the durability of the next pet until the returned function is called. */
     holdNextAdd(): () => void;
-    /** How many pages were asked for; a cached page is not. */
+    /** Number of page queries, without cached pages. */
     pagesRead(): number;
     /** The next call of any method throws this. */
     failWith(error: unknown): void;

@@ -1,6 +1,6 @@
 import { VivariumError } from '../../main/contract/errors.ts';
 
-/** What a reader makes of an input: the value, or the error that the request is answered with. */
+/** Result of reading an input: the value, or the error of the answer. */
 export type Outcome<Value> = { value: Value } | { error: VivariumError };
 
 /** The reader, with its errors as values. */

@@ -22,7 +22,10 @@ export const API_KEY = 'viv_0123456789abcdefghijABCDEFGHIJ01';
 export const AUTHORIZATION = { authorization: `Bearer ${API_KEY}` };
 export const RATE = { limit: 60, remaining: 41, resetSeconds: 1_795_165_260 };
 
-/** The API behind real sockets, with a plain stand-in for the proxy: one valid key, and a decision that a test sets. */
+/**
+ * The API behind real sockets, with a simple stand-in for the proxy: one valid key, and a rate decision that the test
+ * sets.
+ */
 export interface ApiServer {
   api: Api;
   clock: FakeClock;
@@ -99,7 +102,7 @@ export interface ApiReply {
 export interface ApiCall {
   method?: string;
   path: string;
-  /** Added to the API key; null takes one away. */
+  /** Merged with the API key; null removes a header. */
   headers?: Record<string, string | null>;
   body?: string | Buffer;
 }

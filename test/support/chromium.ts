@@ -5,7 +5,7 @@ import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
 /** Names under which systems install Chromium or Chrome. */
 const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
-/** Chromium without the windows around its pages: a page costs half of the processor's time there. */
+/** Chromium's headless shell, which needs half of the CPU time per page. */
 const SHELL_COMMANDS = ['chromium-headless-shell', 'chrome-headless-shell'];
 
 const FIXED_PLACES = [
@@ -16,7 +16,7 @@ const FIXED_PLACES = [
 ];
 
 /**
- * The system's Chromium: the one that `VIVARIUM_CHROMIUM` names, or the first of PATH, or one in its usual place.
+ * The system's Chromium: `VIVARIUM_CHROMIUM`, the first on PATH, or one in a usual location.
  * @throws Error that says how to install one.
  */
 export function findChromium(environment: NodeJS.ProcessEnv = process.env): string {
@@ -33,8 +33,8 @@ export function findChromium(environment: NodeJS.ProcessEnv = process.env): stri
 }
 
 /**
- * For tests of pages alone: the headless shell of PATH, or the Chromium of `findChromium` where there is none. Trust stores,
- * proxies and windows are tested in the whole Chromium.
+ * For page tests: the headless shell on PATH, or else `findChromium`. Tests of trust stores, proxies and windows need
+ * the whole Chromium.
  */
 export function findHeadlessChromium(environment: NodeJS.ProcessEnv = process.env): string {
   if (environment.VIVARIUM_CHROMIUM !== undefined) return findChromium(environment);

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const PACKAGE = join(ROOT, 'node_modules', 'electron');
 const PATIENCE_MS = 15_000;
 
-/** Electron itself. Its package is looked at as files: requiring it would download what is missing. */
+/** Electron itself. Located through its package's files: requiring the package could start a download. */
 export const createElectronHost = (): DesktopHost => ({
   name: 'Electron itself',
   missing: reasonMissing(),
@@ -82,7 +82,7 @@ function start(args: readonly string[], env: Record<string, string>): RunningApp
   };
 }
 
-/** Stands in for the person: the next message box is kept open until the test presses one of its buttons. */
+/** Acts as the user: keeps the next message box open until the test presses one of its buttons. */
 async function takeDialog(app: ElectronApplication) {
   const shown = await app.evaluate(
     ({ dialog }) =>

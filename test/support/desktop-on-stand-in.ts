@@ -10,10 +10,10 @@ import type { Ended } from './program.ts';
 
 const REGISTER = join(import.meta.dirname, 'electron-stand-in', 'register.ts');
 
-/** Chromium takes its time on a busy machine. */
+/** Chromium is slow on a busy machine. */
 const PATIENCE_MS = 15_000;
 
-/** The app, and what its user sees of it that Electron itself does not tell. */
+/** The app, with the parts of its user interface that Electron does not expose. */
 export interface StandInApp extends RunningApp {
   /** The lines of the tray's menu, once there is one. */
   trayLabels(): Promise<string[]>;
@@ -21,15 +21,15 @@ export interface StandInApp extends RunningApp {
   clickTray(label: string): Promise<void>;
   /** What `dialog.showErrorBox` has shown. */
   errorBoxes: { title: string; content: string }[];
-  /** Addresses and folders that were handed to other programs. */
+  /** Addresses and folders that were opened in other programs. */
   opened: string[];
-  /** What pages saved, or tried to. */
+  /** Downloads of pages, including refused ones. */
   downloads: { url: string; prevented: boolean }[];
   relaunched(): boolean;
 }
 
 export interface StandInHost extends DesktopHost {
-  /** @param program the app to run, when it is not the one that `npm run build` makes */
+  /** @param program the app to run, if not the one built by `npm run build` */
   start(args: readonly string[], env: Record<string, string>, program?: string): StandInApp;
 }
 
@@ -66,7 +66,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   let relaunched = false;
   let lastId = 0;
   const send = (command: StandInCommand) => {
-    // It may have ended meanwhile.
+    // The process may have ended meanwhile.
     if (child.connected) child.send(command, () => undefined);
   };
 

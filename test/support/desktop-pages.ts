@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Playwright itself does not tell later that a page has crashed. */
+/** Playwright does not report past crashes of a page. */
 const crashed = new WeakSet<Page>();
 
-/** Whether a page may be left is for Electron to say; Playwright would allow it, unless somebody listens. */
+/** Leaves `beforeunload` to Electron; Playwright accepts the dialog unless there is a listener. */
 export function leaveDialogs(context: BrowserContext): void {
   context.on('dialog', () => undefined);
 }

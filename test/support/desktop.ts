@@ -8,7 +8,7 @@ import { createStandInHost } from './desktop-on-stand-in.ts';
 import { FREE_PORTS, type Ended } from './program.ts';
 import { temporaryFolder, track } from './engine.ts';
 
-/** The module `electron`, as a function that runs in the app's main process is given it. */
+/** The module `electron`, as passed to a function in the app's main process. */
 export type ElectronModule = typeof Electron.CrossProcessExports;
 
 /** A message box that waits for an answer. */
@@ -22,11 +22,11 @@ export interface ShownDialog {
 
 /** A started app, on Electron or on the stand-in for it. */
 export interface RunningApp {
-  /** The page of the app's window, once it is loaded; after a crash, the one that took its place. */
+  /** The page of the app's window once it has loaded; after a crash, its replacement. */
   page(): Promise<Page>;
-  /** The page that is at `address`, of another window. */
+  /** The page at `address` in another window. */
   pageAt(address: string): Promise<Page>;
-  /** Runs `run`, which must not use anything from outside it, in the main process. */
+  /** Runs `run`, which must be self-contained, in the main process. */
   evaluate<Result, Argument = undefined>(
     run: (electron: ElectronModule, argument: Argument) => Result | Promise<Result>,
     argument?: Argument,
@@ -51,24 +51,24 @@ export const STAND_IN = createStandInHost();
 /** Where the same scenarios run. */
 export const HOSTS: readonly DesktopHost[] = [STAND_IN, createElectronHost()];
 
-/** For the names of tests: where they run, or why they do not. */
+/** For test names: where they run, or why they are skipped. */
 export const titleOf = ({ name, missing }: DesktopHost): string =>
   missing === null ? name : `${name} (not run: ${missing})`;
 
 export interface Desktop extends RunningApp {
   dataDir: string;
-  /** Where it serves, once it does. */
+  /** Its address, once it serves. */
   runtime(): RuntimeFile;
-  /** One procedure over its control port. */
+  /** Calls one procedure over its control port. */
   call(procedure: string, input?: unknown): Promise<unknown>;
-  /** Asks it to quit, as its menu does, and waits for the end. */
+  /** Quits it as its menu does, and waits for the end. */
   quit(): Promise<Ended>;
 }
 
-/** A session in which Electron draws no hidden window; Electron itself takes the one that the tests run in. */
+/** A session in which Electron draws no hidden window; real Electron uses the session of the tests. */
 export const WAYLAND_SESSION = { ELECTRON_STAND_IN_SESSION: 'wayland' };
 
-/** Starts the app on free ports and a data folder of its own, without a demo project unless told otherwise. */
+/** Starts the app on free ports and its own data folder, without a demo project by default. */
 export function startDesktop(
   host: DesktopHost,
   options: { dataDir?: string; args?: readonly string[]; env?: Record<string, string> } = {},
@@ -76,7 +76,7 @@ export function startDesktop(
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const { args = [...FREE_PORTS, '--empty'], env = {} } = options;
   if (!existsSync(DESKTOP_PROGRAM)) throw new Error('The app is not built; run npm run build.');
-  // The test kills it, so that it cannot clear away what it and Chromium have made there.
+  // The test kills the app, which then cannot remove the files that it and Chromium made there.
   const app = host.start(['--', '--data-dir', dataDir, ...args], { TMPDIR: temporaryFolder(), ...env });
   track(async () => {
     app.signal('SIGKILL');
@@ -105,7 +105,7 @@ export function startDesktop(
   };
 }
 
-/** Chooses an item of the app's menu by its label, wherever it is. */
+/** Clicks an item of the app's menu by its label, at any depth. */
 export function chooseFromMenu(app: RunningApp, label: string): Promise<void> {
   return app.evaluate(({ Menu }, wanted) => {
     const find = (menu: Electron.Menu | null | undefined): Electron.MenuItem | undefined => {
@@ -121,7 +121,7 @@ export function chooseFromMenu(app: RunningApp, label: string): Promise<void> {
   }, label);
 }
 
-/** Whether the app's window can be seen, and where its page is. */
+/** Whether the app's window is visible, and the address of its page. */
 export const windowState = (app: RunningApp): Promise<{ count: number; visible: boolean; url: string }> =>
   app.evaluate(({ BrowserWindow }) => {
     const windows = BrowserWindow.getAllWindows();
@@ -133,7 +133,7 @@ export const windowState = (app: RunningApp): Promise<{ count: number; visible: 
     };
   });
 
-/** Waits until the app's window can be seen, and hides it. */
+/** Waits until the app's window is visible, and hides it. */
 export async function hideWindow(app: RunningApp): Promise<void> {
   await expect.poll(async () => (await windowState(app)).visible).toBe(true);
   await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());

@@ -1,7 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 
-/** Names, types and counts of a message, put together octet by octet, so that wrong ones can be made as well. */
+/** Builds the names, types and counts of a message octet by octet, to allow malformed ones. */
 export interface MessageFields {
   id?: number;
   flags?: number;
@@ -77,7 +77,7 @@ export function headerOf(reply: Buffer) {
   };
 }
 
-/** A UDP socket that hands out replies in the order in which they come. */
+/** A UDP socket that returns replies in order of arrival. */
 export class UdpClient {
   readonly #socket: UdpSocket;
   readonly #port: number;
@@ -117,7 +117,7 @@ export class UdpClient {
   }
 }
 
-/** A TCP connection that hands out replies without their lengths. */
+/** A TCP connection that returns replies without their length prefix. */
 export class TcpClient {
   readonly socket: Socket;
   readonly closed: Promise<void>;

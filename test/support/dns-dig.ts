@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { linesOf } from './dns-tables.ts';
 import { requireTool } from './tools.ts';
 
-/** What `dig` or `kdig` showed for one question. */
+/** Output of `dig` or `kdig` for one question. */
 export interface Shown {
   rcode: string;
   flags: string[];

@@ -3,17 +3,17 @@ import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { framed, wireName } from './dns-client.ts';
 
-/** What a fake DNS server does with each query, one after another; the last one is repeated. Null: nothing. */
+/** Reaction of a fake DNS server to each query in turn; the last one repeats. Null: no reply. */
 export type Behaviour = (query: Buffer, transport: 'udp' | 'tcp') => Buffer | Buffer[] | null;
 
 export interface FakeDns {
   address: string;
   port: number;
-  /** The queries that came, by their transport. */
+  /** The queries received, by transport. */
   seen: ('udp' | 'tcp')[];
 }
 
-/** A DNS server that does what the test wants, on a free port, UDP and TCP; closed after the test. */
+/** A scripted DNS server on a free port, UDP and TCP; closed after the test. */
 export async function startFakeDns(...behaviours: Behaviour[]): Promise<FakeDns> {
   const seen: ('udp' | 'tcp')[] = [];
   const answer = (query: Buffer, transport: 'udp' | 'tcp'): Buffer[] => {
@@ -69,7 +69,7 @@ export function replyTo(query: Buffer, fields: ReplyFields = {}): Buffer {
   return Buffer.concat([header, question, ...answer, ...additional]);
 }
 
-/** A record; its name points at the question unless another one is given. */
+/** A record; its name points at the question by default. */
 export function record(type: number, data: Buffer, name: Buffer = Buffer.from([0xc0, 12])): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);

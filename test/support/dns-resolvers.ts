@@ -5,8 +5,8 @@ import { run } from './dns-dig.ts';
 import { linesOf, type DnsFact } from './dns-tables.ts';
 
 /**
- * What resolvers make of an answer: `found` with the records, one of the two kinds of "there is none", a failure; and
- * `open` where the answer ends with a CNAME, which some resolvers go on from and others don't.
+ * A resolver's view of an answer: `found` with the records, one of two negative results, a failure; or `open` when the
+ * answer ends with a CNAME, which only some resolvers follow.
  */
 export type Outcome = 'found' | 'no such name' | 'no such data' | 'failed' | 'open';
 
@@ -24,14 +24,14 @@ export interface Resolved {
   outcome: Outcome;
   /** As in a zone file, owners in lower case. */
   records: string[];
-  /** How long "there is none" would be kept, and by which SOA. */
+  /** How long a negative answer would be cached, and by which SOA. */
   negative?: string;
 }
 
-/** The longest that `delv` keeps "there is none" (BIND's max-ncache-ttl). */
+/** The longest that `delv` caches negative answers (BIND's max-ncache-ttl). */
 const DELV_NEGATIVE_SECONDS_MAX = 10_800;
 
-/** What `delv`, which resolves like BIND, makes of a question. Its records are those up to the first surprise. */
+/** Resolves a question with `delv`, which works like BIND. Its records are those up to the first surprise. */
 export async function delv({ port }: { port: number }, question: string): Promise<Resolved> {
   const [name = '', type = ''] = question.split(' ');
   // -i: without validation, there being no signatures.
@@ -85,7 +85,9 @@ const NODE_TYPES: Record<string, Ask> = {
 
 const NODE_OUTCOMES: Record<string, Outcome> = { ENOTFOUND: 'no such name', ENODATA: 'no such data' };
 
-/** What Node's resolver (c-ares) makes of a question, without owners and TTLs; null for a type that it can't ask for. */
+/**
+ * Resolves a question with Node's resolver (c-ares), without owners and TTLs; null for a type that it does not support.
+ */
 export async function nodeResolver({ port }: { port: number }, question: string): Promise<Resolved | null> {
   const [name = '', type = ''] = question.split(' ');
   const ask = NODE_TYPES[type];
@@ -95,7 +97,7 @@ export async function nodeResolver({ port }: { port: number }, question: string)
   try {
     const data = await ask(resolver, name.replace(/\.$/, ''));
     return {
-      // Where CNAMEs lead to nothing, it finds a list that is empty.
+      // For a dangling CNAME it returns an empty list.
       outcome: data.length === 0 ? 'no such data' : 'found',
       records: data.map((each) => dataOf(formatRecord({ name: '', ttlSeconds: 0, data: each }))).sort(),
     };

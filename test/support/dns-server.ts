@@ -10,7 +10,7 @@ export interface RunningDns extends DnsListening {
   publish(zones: Zone[]): void;
 }
 
-/** A DNS server on a free port; whoever starts it stops it. */
+/** A DNS server on a free port; the caller stops it. */
 export async function startDns(
   zones: Zone[],
   options: { port?: number; clock?: Pick<Clock, 'monotonic' | 'realTimer'>; log?: Log } = {},

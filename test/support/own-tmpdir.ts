@@ -1,6 +1,6 @@
 /**
- * vitest's setup file: every test file gets a folder for temporary files of its own, and every test one inside it. Both are
- * removed when the file is done, so that no test sees what another one left.
+ * vitest's setup file: gives every test file its own temporary folder, and every test a folder inside it. Removes both
+ * after the file, to isolate tests from each other's leftovers.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

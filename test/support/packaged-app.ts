@@ -25,8 +25,8 @@ const FUSES = [
 ] as const;
 
 /**
- * A folder that looks like an unpacked Electron for Linux. Its program is a shell script, with fuses as Electron ships them after
- * its end, that runs what is in `extracted` beside it on the stand-in.
+ * A folder that looks like an unpacked Electron for Linux. Its program is a shell script with Electron's default fuses
+ * appended; it runs the app in `extracted` beside it on the stand-in.
  */
 export function makeStandInDistribution(folder: string): void {
   for (const name of ['resources', 'locales']) mkdirSync(join(folder, name), { recursive: true });

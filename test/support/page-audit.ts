@@ -5,13 +5,13 @@ import type { Page } from 'playwright-core';
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Says of a violation what `findViolations` reads, and nothing that takes time to find out. */
+/** Limits axe to the fields that `findViolations` reads, without slow ones. */
 const OPTIONS: axe.RunOptions = { resultTypes: ['violations'], selectors: false, preload: false };
 
-/** What axe finds wrong with the page as it is now, each with its elements; with `rules`, of these only. */
+/** axe's violations on the current page, each with its elements; only of `rules`, if given. */
 export async function findViolations(page: Page, rules?: string[]): Promise<string[]> {
   const isThere = await page.evaluate<boolean>("'axe' in window");
-  // Through the debugger: the page's own policy lets no foreign script in.
+  // Through the debugger: the page's CSP blocks foreign scripts.
   if (!isThere) await page.evaluate(SOURCE);
   return page.evaluate(
     async (options) => {

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const CONFIG = join(ROOT, 'vite.renderer.config.ts');
 const BUILDS = join(ROOT, 'node_modules', '.cache', 'vivarium-page');
 
-/** What the interface is built from. */
+/** Inputs of the interface's build. */
 const SOURCES = [
   'renderer',
   'main/contract',
@@ -18,23 +18,23 @@ const SOURCES = [
   'test/support/page-build.ts',
 ];
 
-/** Builds of other sources that are kept, for whoever goes back and forth. */
+/** Number of older builds kept, for switching between branches. */
 const BUILDS_MAX = 4;
 
-/** The folder of the interface as it is in the sources now; built once for all files of tests that want it. */
+/** The folder of the interface built from the current sources; all test files share one build. */
 export async function buildPage(): Promise<string> {
   const folder = join(BUILDS, await hashSources());
   if (existsSync(folder)) return folder;
   await mkdir(BUILDS, { recursive: true });
   const building = `${folder}.${process.pid}`;
   await asShipped(() => build({ configFile: CONFIG, logLevel: 'error', build: { outDir: building } }));
-  // Another file of tests may have been first; its build is the same.
+  // Another test file may have built the same sources meanwhile.
   await rename(building, folder).catch(() => rm(building, { recursive: true, force: true }));
   await forgetOldBuilds();
   return folder;
 }
 
-/** The test runner's environment would have Vite build what developers debug, a fifth larger than what is shipped. */
+/** The test runner's NODE_ENV would make Vite produce a development build, a fifth larger. */
 async function asShipped(run: () => Promise<unknown>): Promise<void> {
   const { NODE_ENV } = process.env;
   process.env['NODE_ENV'] = 'production';

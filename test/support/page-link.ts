@@ -1,4 +1,4 @@
-// The runes that view state is written with are globals; this is where the tests' types learn of them.
+// Declares the globals of Svelte's runes for the tests' types.
 /// <reference types="svelte" />
 import type { ChangeEvent } from '../../main/contract/events.ts';
 import { SignInRefusedError, type OpenLink, type Transport } from '../../renderer/connection/transport.ts';
@@ -6,18 +6,18 @@ import { FAKE_NOW_MS } from './fake-clock.ts';
 
 type Answer = (input: unknown) => unknown;
 
-/** A way to an engine that is not there: answers as taught, records what it is asked, and breaks on demand. */
+/** A fake link to an engine: gives the answers set by the test, records calls, and breaks on demand. */
 export interface FakeTransport extends Transport {
-  /** What has been asked, in order, as `namespace.procedure`. */
+  /** The calls in order, as `namespace.procedure`. */
   calls: { procedure: string; input: unknown }[];
   /** How often it was opened. */
   opened: number;
   teach(procedure: string, answer: Answer): void;
-  /** What the next attempts to open do. */
+  /** Behaviour of the next attempts to open. */
   becomes(state: 'reachable' | 'unreachable' | 'refusing'): void;
-  /** Tells the page that something changed. */
+  /** Sends the page a change event. */
   tell(event: Partial<ChangeEvent> & Pick<ChangeEvent, 'type'>): void;
-  /** Breaks the open link, as when the engine's process ends. */
+  /** Breaks the open link, as the end of the engine's process does. */
   drop(): void;
   asked(procedure: string): number;
 }

@@ -12,20 +12,20 @@ import { buildPage } from './page-build.ts';
 export interface EnginePage {
   page: Page;
   engine: Engine;
-  /** Errors and warnings of the console and the page, and what the content security policy refused. */
+  /** Errors and warnings of the console and the page, and CSP violations. */
   errors: string[];
-  /** Loads a path of the interface, as a link in a mail would. */
+  /** Loads a path of the interface, as an external link would. */
   open(path: string): Promise<void>;
 }
 
 export interface EnginePageOptions {
-  /** One that runs already; one of the demo's is started when left out. */
+  /** A running engine; by default a new one with the demo. */
   engine?: Engine;
   /** Starts without the demo. */
   empty?: boolean;
   /** Where to go, after the origin. */
   path?: string;
-  /** False leaves out the token, so that the page asks for it. */
+  /** False omits the token; the page then asks for it. */
   signedIn?: boolean;
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
@@ -34,7 +34,7 @@ export interface EnginePageOptions {
   prepare?: (engine: Engine) => Promise<void>;
 }
 
-/** A tab, and what it has complained about since its test began. */
+/** A tab, and the errors in it since its test began. */
 interface Tab {
   context: BrowserContext;
   page: Page;
@@ -51,7 +51,7 @@ const WINDOWS = [
   { width: 3_840, height: 2_160 },
 ];
 
-/** Reports in the console what the content security policy refused, also where the browser keeps it to itself. */
+/** Logs CSP violations, including those that the browser does not report. */
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
 
@@ -76,7 +76,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     await rm(home, { recursive: true, force: true });
   });
 
-  /** The file's tab; another one for another time zone, which a tab keeps. */
+  /** The file's tab; a new one for another time zone, which is fixed per tab. */
   async function takeTab(timezoneId: string | undefined): Promise<Tab> {
     if (timezoneId !== undefined) {
       const tab = await openTab(browser, timezoneId);
@@ -84,7 +84,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
       return tab;
     }
     const tab = (shared ??= await openTab(browser, 'UTC'));
-    // The next test must not suffer from what this one left.
+    // Isolates the next test from this one's state.
     onTestFailed(async () => {
       shared = null;
       await tab.context.close();
@@ -100,7 +100,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     const { page, context } = tab;
     const errors: string[] = [];
     tab.errors = errors;
-    // Before the engine stops, which the page would try to reach again.
+    // Before the engine stops: the page would try to reconnect.
     track(() => leave(tab));
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', forcedColors: 'none' });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { requireTool } from './tools.ts';
 
-/** An interactive shell as people have it, on a terminal of its own by script(1), without their configuration. */
+/** An interactive shell on its own terminal (script(1)), without the user's configuration. */
 export const SHELLS = {
   bash: { command: 'bash --noprofile --norc -i', bracketed: true },
   zsh: { command: 'zsh -f -i', bracketed: true },

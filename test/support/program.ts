@@ -6,7 +6,7 @@ import { temporaryFolder, track } from './engine.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** What is shipped: the built program. `npm test` builds it first. */
+/** The built program, as shipped. `npm test` builds it first. */
 export const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
 
 export interface Ended {
@@ -52,7 +52,10 @@ export function runProgram(args: readonly string[], env?: Record<string, string>
   return launch(args, env).ended;
 }
 
-/** `vivarium serve` on free ports, ready to be asked. @throws Error with what it printed when it ends instead. */
+/**
+ * Starts `vivarium serve` on free ports; resolves when it serves.
+ * @throws Error with its output when it ends instead.
+ */
 export async function startProgram(
   args: readonly string[] = [],
   options: { dataDir?: string; env?: Record<string, string>; program?: string } = {},

@@ -59,7 +59,7 @@ export function testSnapshot(more: Partial<Snapshot> = {}): Snapshot {
   };
 }
 
-/** A limiter that writes down what it was asked, and refuses on demand. */
+/** A limiter that records its calls, and refuses on demand. */
 export interface RecordingLimiter extends RequestLimiter {
   asked: { method: 'take' | 'peek'; caller: Caller; limits: PlanLimits }[];
   refusing: boolean;
@@ -90,7 +90,7 @@ export function createRecordingLimiter(): RecordingLimiter {
 
 export type Handler = (request: HttpRequest, response: ServerResponse, context: TargetContext) => void | Promise<void>;
 
-/** Answers with what it was given, after it has read the body. */
+/** Echoes the request after reading its body. */
 export const echo: Handler = (request, response, context) => {
   let bytes = 0;
   request.on('data', (chunk: Buffer) => (bytes += chunk.length));

@@ -69,14 +69,14 @@ export function parseRaw(text: string): RawExchange {
   return { text, status: status === undefined ? null : Number(status), body };
 }
 
-/** Connects and waits until the connection stands. */
+/** Connects and waits until the connection is established. */
 export function openSocket(port: number, host = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host });
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.removeListener('error', reject);
-      // What becomes of it is each test's business; a reset must not end the process.
+      // Each test checks the outcome itself; a reset must not end the process.
       socket.on('error', () => undefined);
       resolve(socket);
     });

@@ -34,7 +34,7 @@ export async function takeImage(page: Page, name: string, height: number): Promi
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Has the project's key ask for pets for a while, where a picture of that is wanted. */
+/** Sends requests with the project's key for a while, as a background for pictures. */
 export async function liveAWhile(page: Page, port: number, key: string): Promise<void> {
   if (!takesImages) return;
   for (const count of SECONDS) {

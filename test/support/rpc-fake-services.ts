@@ -4,9 +4,9 @@ import type { Project } from '../../main/contract/projects.ts';
 
 export interface FakeServices {
   services: Services;
-  /** What has been asked, in order. */
+  /** The calls in order. */
   calls: { procedure: string; input: unknown }[];
-  /** From now on, this procedure answers so. */
+  /** Sets the answer of this procedure from now on. */
   teach<Namespace extends keyof Services, Procedure extends keyof Services[Namespace] & string>(
     namespace: Namespace,
     procedure: Procedure,
@@ -16,7 +16,7 @@ export interface FakeServices {
 
 type AnyAnswer = (input: unknown, context: CallContext) => unknown;
 
-/** Services that record what they are asked, and fail by name at what they were not taught. */
+/** Services that record their calls, and throw with the procedure's name when no answer is set. */
 export function createFakeServices(): FakeServices {
   const answers = new Map<string, AnyAnswer>();
   const calls: FakeServices['calls'] = [];

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A connection on which a test writes bytes of its own making; closed after the test. */
+/** A connection for hand-written bytes; closed after the test. */
 export async function openRaw(port: number, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port, host });
   socket.on('error', () => undefined);
@@ -10,7 +10,7 @@ export async function openRaw(port: number, host = '127.0.0.1'): Promise<Socket>
   return socket;
 }
 
-/** Sends `text` as it is, and returns all that comes back until the other side closes the connection. */
+/** Sends `text` unchanged, and returns all output until the server closes the connection. */
 export async function exchangeRaw(port: number, text: string, host?: string): Promise<string> {
   const socket = await openRaw(port, host);
   let answer = '';

@@ -4,17 +4,17 @@ import type { Services } from '../../main/contract/index.ts';
 export interface CountingStream {
   /** The service: events numbered from 1 in `projectId`. */
   open: Services['events']['watch'];
-  /** Resolves when the stream has been ended by its reader. */
+  /** Resolves when the reader has ended the stream. */
   ended: Promise<void>;
   produced(): number;
-  /** Resolves when nothing more has been taken for many turns of the event loop. */
+  /** Resolves when nothing more has been read for many turns of the event loop. */
   stalled(): Promise<void>;
 }
 
 /** Turns without progress after which a stream counts as waiting for its reader. */
 const TURNS_WITHOUT_PROGRESS = 2_000;
 
-/** An endless stream; with `pauseAfter` it says no more after so many events, until it is ended. */
+/** An endless stream; with `pauseAfter` it pauses after so many events, until it is ended. */
 export function countingStream(options: { pauseAfter?: number; padding?: number } = {}): CountingStream {
   const ended = Promise.withResolvers<undefined>();
   let produced = 0;

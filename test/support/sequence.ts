@@ -1,4 +1,4 @@
-/** Numbers below a limit that look random and are the same at every run: a linear congruential sequence. */
+/** A reproducible pseudo-random sequence of numbers below a limit (linear congruential). */
 export function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

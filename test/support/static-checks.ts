@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..', '..');
 const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
 const cache = (name: string): string => join(root, 'node_modules', '.cache', 'vivarium', name);
 
-/** The longest first: what is left when the tests are done is short. */
+/** The longest first, to leave short ones for the end of the tests. */
 const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
   [
     'lint',
@@ -42,7 +42,10 @@ const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['preload types', [bin('typescript', 'bin/tsc'), '-p', 'preload']],
 ];
 
-/** Runs all of them, also after one that fails, and prints a line for each. @returns the names of those that failed. */
+/**
+ * Runs all of them, even after a failure, and prints a line for each.
+ * @returns the names of the failed ones.
+ */
 export async function runStaticChecks(): Promise<string[]> {
   const failed: string[] = [];
   for (const [name, args] of CHECKS) {

@@ -3,12 +3,12 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { findChromium } from './chromium.ts';
 
-/** A program that tests use as the real client or peer it is, and the Debian package that has it. */
+/** A program that tests use as a real client or peer, and its Debian package. */
 interface Tool {
   name: string;
   debianPackage: string;
   isThere: () => boolean;
-  /** Whether tests run without it, only slower. */
+  /** Tests run without it, but slower. */
   isOptional?: true;
 }
 
@@ -69,7 +69,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Installs what is missing where that needs nobody's password; says what is still missing. */
+/** Installs missing programs where that needs no password; reports what is still missing. */
 export function installTools(): string[] {
   const missing = () => TOOLS.filter((tool) => !tool.isThere());
   const packages = missing();

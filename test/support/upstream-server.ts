@@ -4,7 +4,7 @@ import { track } from './engine.ts';
 import { DEMO, routeFor, SHOP, testSnapshot } from './proxy-harness.ts';
 import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 
-/** A server behind the proxy, and what came to it. */
+/** A server behind the proxy, with the requests that it received. */
 export interface Upstream {
   port: number;
   url: string;
@@ -14,7 +14,7 @@ export interface Upstream {
   sockets: ReadonlySet<Socket>;
 }
 
-/** An HTTP server that answers as told; closed after the test. */
+/** A scripted HTTP server; closed after the test. */
 export async function startUpstream(handle: RequestListener): Promise<Upstream> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -54,7 +54,7 @@ async function listen(server: TcpServer): Promise<{ port: number; sockets: Set<S
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-/** A port on which nobody listens any more. */
+/** A closed port. */
 export async function deadPort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
