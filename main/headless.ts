@@ -51,7 +51,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     io.stdout.write(await formatBanner(app, io));
     if (open) openInBrowser(app.signInLink());
     await stopSignal;
-    io.stdout.write('\n  Stopping: requests in progress may finish.\n');
+    io.stdout.write('\n  Stopping: waiting for requests in progress.\n');
     await app.stop();
     return 0;
   } catch (error) {

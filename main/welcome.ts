@@ -76,7 +76,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
     return [
       row(
         'Projects',
-        welcome.projectCount === 0 ? 'none yet; make one with' : `${welcome.projectCount}; list them with`,
+        welcome.projectCount === 0 ? 'none yet; create one with' : `${welcome.projectCount}; list them with`,
       ),
       `  ${' '.repeat(12)}${welcome.ownCommand(`vivarium projects ${welcome.projectCount === 0 ? 'create "My project"' : 'list'}`)}`,
       '',
@@ -99,7 +99,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
     row(
       'API key',
       secret ??
-        `shown once, when it was made; make another with  ${welcome.ownCommand(`vivarium keys create --project-id ${project.id} --name Mine`)}`,
+        `shown only at its creation; create another with  ${welcome.ownCommand(`vivarium keys create --project-id ${project.id} --name Mine`)}`,
     ),
     '',
     `  ${paint.quiet('Try it:')}`,

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const WAITING = 'Another start is installing or building here; this one goes on when that is done…\n';
+const WAITING = 'Another start is installing or building here; waiting for it…\n';
 
 /** Two simultaneous starts both withdraw and retry after different random delays. */
 const AGAIN_MS_MAX = 250;

@@ -59,7 +59,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
     const reply = await callProcedure(running, `${procedure.namespace}.${procedure.name}`, json, signal);
     if (reply.kind === 'result') return writeResult(reply.json, read, io);
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
-      throw usageError(`--output takes one result, and this is a stream of them: write "> FILE" instead.`);
+      throw usageError(`--output does not work with a stream; write "> FILE" instead.`);
     }
     onStream();
     for await (const value of reply.values) io.stdout.write(formatWith(renderEvent, value, read, io));
@@ -78,7 +78,7 @@ async function writeResult(json: string, read: Arguments, io: Io): Promise<void>
   const onTerminal = io.stdout.isTTY === true;
   if (content === null) io.stdout.write(formatWith(renderResult, json, read, io));
   else if (typeof content === 'string') io.stdout.write(onTerminal ? shownText(content) : content);
-  else if (onTerminal) throw usageError('What this gives is no text for a terminal; add --output FILE.');
+  else if (onTerminal) throw usageError('The result is binary; add --output FILE.');
   else io.stdout.write(content);
 }
 

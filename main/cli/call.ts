@@ -35,7 +35,7 @@ export async function call(args: readonly string[], io: Io): Promise<number> {
     if (name === undefined)
       throw usageError('Name a procedure, such as "vivarium call pets.list \'{"projectId":"…"}\'".');
     if (surplus !== undefined) {
-      throw usageError(`The input is one argument, and ${JSON.stringify(surplus)} is another: put the JSON in quotes.`);
+      throw usageError(`Unexpected argument ${JSON.stringify(surplus)}: put the JSON input in quotes.`);
     }
     const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
     const json = input === '-' ? await readStdin(io) : input;

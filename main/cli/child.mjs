@@ -85,7 +85,7 @@ export async function interruptible(work) {
   const stop = async (signal) => {
     if (stopping) return;
     stopping = true;
-    process.stderr.write('\nStopped. The next start does again what was not finished.\n');
+    process.stderr.write('\nStopped. The next start resumes unfinished work.\n');
     const runs = [...running];
     for (const run of runs) run.end();
     await Promise.allSettled(runs.map((run) => run.code));

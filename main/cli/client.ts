@@ -20,10 +20,7 @@ export async function callProcedure(
   signal?: AbortSignal,
 ): Promise<Reply> {
   if (!CALL_NAME.test(name)) {
-    throw new VivariumError(
-      'invalid_request',
-      `${JSON.stringify(name)} is no procedure; one is called like "pets.list".`,
-    );
+    throw new VivariumError('invalid_request', `${JSON.stringify(name)} is not a procedure name, such as "pets.list".`);
   }
   const response = await post(running, `/api/${name.replace('.', '/')}`, json, signal);
   response.setEncoding('utf8');
@@ -53,14 +50,14 @@ function post(running: Running, path: string, json: string, signal: AbortSignal 
     );
     sending.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNREFUSED') return reject(lost(error));
-      reject(new NotRunningError(running.dataDir, `nothing answers at ${running.url}`, error));
+      reject(new NotRunningError(running.dataDir, `no answer at ${running.url}`, error));
     });
     sending.end(json);
   });
 }
 
 const lost = (cause: unknown): VivariumError =>
-  new VivariumError('unavailable', 'The connection to Vivarium broke: it has stopped, or was restarted.', { cause });
+  new VivariumError('unavailable', 'Lost the connection to Vivarium: it stopped or restarted.', { cause });
 
 async function readAll(chunks: AsyncIterable<string>): Promise<string> {
   let text = '';
@@ -79,7 +76,7 @@ function readFailure(text: string, status: number): Failure {
   } catch {
     // Reported below as not being a Vivarium server.
   }
-  return { code: 'unavailable', message: `What answered is no Vivarium: it sent status ${status} without a reason.` };
+  return { code: 'unavailable', message: `Not a Vivarium server (HTTP ${status}).` };
 }
 
 /** Yields the values of a stream until it ends or `signal` aborts. */

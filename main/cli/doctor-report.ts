@@ -51,7 +51,7 @@ function summary({ counts }: DoctorReport, style: Style): string {
     .reverse()
     .filter((status) => counts[status] > 0)
     .map((status) => `${counts[status]} ${NAMES[status][counts[status] === 1 ? 0 : 1]}`);
-  return style.heading(`${counts.failed === 0 ? 'Nothing failed' : 'Not all is well'}: ${parts.join(', ')}.`);
+  return style.heading(`${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`);
 }
 
 /** Breaks `text` between words into lines of at most `width` cells; a longer word gets its own line. */

@@ -9,25 +9,25 @@ import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } fro
 import { PORT_OPTIONS, readServeConfig } from './serve-options.ts';
 import { createStyle, printable, wantsColour } from './text.ts';
 
-export const DOCTOR_HELP = `vivarium doctor: what Vivarium stands on, with evidence, and what to do
+export const DOCTOR_HELP = `vivarium doctor: check the environment and suggest fixes
 
 Usage
   vivarium doctor [options]
 
-  Looks at ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root and
-  this machine. Changes nothing. Without a Vivarium that runs, it looks at the data folder and at the ports that a start
-  would take.
+  Checks ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root and
+  this machine. Changes nothing. If no Vivarium is running, it checks the data folder and the ports that a start
+  would use.
 
 Options
   --json          The report as JSON
   --data-dir DIR  The data folder
   --http-port PORT, --https-port, --dns-port, --control-port
-                  Those that a start is to take, where none runs; as for "vivarium serve"
+                  Ports to check if no Vivarium is running; as for "vivarium serve"
   --help          This text
 
 Exit codes
   0  nothing failed; there may be warnings
-  1  something failed, or the command was wrong
+  1  a check failed, or usage error
 
 Examples
   vivarium doctor
@@ -116,10 +116,10 @@ async function ask(running: Running): Promise<{ report: DoctorReport } | { silen
   const timer = realTime.schedule(ANSWER_MS_MAX, () => patience.abort());
   try {
     const reply = await callProcedure(running, 'doctor.run', '{}', patience.signal);
-    if (reply.kind === 'stream') return { silence: 'what answered is no Vivarium' };
+    if (reply.kind === 'stream') return { silence: 'it is not a Vivarium server' };
     return { report: JSON.parse(reply.json) as DoctorReport };
   } catch (error) {
-    if (patience.signal.aborted) return { silence: `nothing came within ${ANSWER_MS_MAX / 1_000} s` };
+    if (patience.signal.aborted) return { silence: `no answer within ${ANSWER_MS_MAX / 1_000} s` };
     return { silence: failureOf(error).message };
   } finally {
     timer.cancel();

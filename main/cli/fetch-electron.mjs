@@ -21,7 +21,7 @@ const abort = new AbortController();
 let timer;
 const expectWithin = (milliseconds) => {
   clearTimeout(timer);
-  timer = setTimeout(() => abort.abort(new Error('nobody answered')), milliseconds);
+  timer = setTimeout(() => abort.abort(new Error('no answer')), milliseconds);
 };
 let shown = -1;
 const show = ({ percent }) => {

@@ -25,21 +25,21 @@ export function generalHelp(): string {
 
 Usage
   vivarium serve [options]                      Start it
-  vivarium <namespace> <procedure> [options]    Ask a running one, for people
-  vivarium call <namespace.procedure> '<json>'  Ask a running one, for scripts
-  vivarium doctor [options]                     Look at all it stands on, and say what to mend
+  vivarium <namespace> <procedure> [options]    Call a running one; readable output
+  vivarium call <namespace.procedure> '<json>'  Call a running one; JSON output
+  vivarium doctor [options]                     Check the environment and suggest fixes
   vivarium help [command]                       More on any of them
   vivarium --version
 
 Namespaces
 ${indent(columns(namespaces))}
 
-Options of all but serve, call and doctor
+Options of every command but serve, call and doctor
 ${indent(CLIENT_OPTIONS)}
 
 Exit codes
   0  done
-  1  the command was wrong, or what it asked for failed; of the doctor: something is wrong
+  1  usage error, or the command failed; for the doctor: a check failed
   2  no Vivarium is running on the data folder
 
 Examples

@@ -38,7 +38,7 @@ async function collect(
   if (unexpected !== undefined) {
     const open = fields.find((field) => field !== positional && !read.flags.has(field.flag));
     const fix = open === undefined ? 'leave it out' : `give it with its option, such as --${open.flag}=${unexpected}`;
-    throw usageError(`${JSON.stringify(unexpected)} is one word too many: ${fix}.`);
+    throw usageError(`${JSON.stringify(unexpected)} is unexpected: ${fix}.`);
   }
   const collected: { field: Field; texts: string[] }[] = [];
   for (const field of fields) {
@@ -57,7 +57,7 @@ function readValue(field: Field, texts: readonly string[]): unknown {
     const isWhole = values.length === 1 && (Array.isArray(only) || isChoice(field.schema, only));
     return isWhole ? only : values.flat();
   }
-  if (values.length > 1) throw usageError(`--${field.flag} is given ${values.length} times, and takes one value.`);
+  if (values.length > 1) throw usageError(`--${field.flag} is given ${values.length} times but takes one value.`);
   return only;
 }
 

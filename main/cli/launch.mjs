@@ -100,9 +100,9 @@ async function start(node, words) {
   };
   if (!plan.window) return headless(plan.reason);
   const electron = findElectron(root) ?? (await interruptible(() => fetchElectron(root, node)));
-  if (electron === null) return headless('Electron’s runtime cannot be had here');
+  if (electron === null) return headless('Electron’s runtime is unavailable');
   const end = await handOver(electron, [root, '--', ...plan.args], callersFolder());
-  if (couldNotRun(end)) return headless('Electron cannot run here, as it says above');
+  if (couldNotRun(end)) return headless('Electron cannot run here (see above)');
 }
 
 /** Finds the pinned Node, the release line that Electron embeds; fetches it if npm skipped its install script. */

@@ -28,7 +28,7 @@ export async function runNpmCi(root, packages, isThere, patience = PATIENCE) {
   if (npm === null) return 'npm was not found. Run "npm ci" in this folder, and start again.';
   const log = readNpmLog();
   const progress = showProgress(`Installing ${packages.length} packages, once:`);
-  const doubt = (why) => progress.note(`No network? The npm registry ${why}. npm goes on trying; Ctrl-C stops it.`);
+  const doubt = (why) => progress.note(`No network? The npm registry ${why}. npm keeps trying; Ctrl-C stops it.`);
   const run = runNode(process.execPath, [npm, 'ci', ...OPTIONS, ...RETRIES, ...LOG], {
     cwd: root,
     env: cleanNpmEnvironment(process.env),

@@ -9,10 +9,10 @@ export function evaluateAppClock({ now, realNow, offsetMs, frozen }: ClockState)
   const distance = `${agoText(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead of'} the real time`;
   const evidence = [
     `It is ${frozen ? 'frozen' : 'moved'}: ${isoText(now)}, ${distance}, ${isoText(realNow)}.`,
-    'Rate windows, bans, certificates and propagation are on it.',
+    'Rate windows, bans, certificates and propagation follow it.',
   ];
   return finding(subject, 'warning', evidence, {
-    fix: 'Nothing, if that is meant; else reset it.',
+    fix: 'If that is not intended, reset it.',
     commands: ['vivarium clock reset'],
   });
 }
@@ -36,9 +36,9 @@ export function evaluateMachineClock({ realNowMs, past }: MachineClockEvidence):
   return finding(
     subject,
     'failed',
-    [now, ...future.map(({ what, atMs }) => `Yet ${what} at ${isoText(atMs)}, which is still to come.`)],
+    [now, ...future.map(({ what, atMs }) => `But ${what} at ${isoText(atMs)}, which is in the future.`)],
     {
-      fix: 'Set the date of this machine, and let it follow the time from the network; certificates are refused otherwise.',
+      fix: 'Set the date of this machine and turn on network time; clients refuse certificates otherwise.',
     },
   );
 }

@@ -25,7 +25,7 @@ export function evaluateDisk({ path, space }: DiskEvidence): DoctorCheck {
   const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
   const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free at ${path}.`];
   const fix = {
-    fix: 'Free some space, or move to another disk with --data-dir. A change that does not fit is refused; nothing is lost.',
+    fix: 'Free some space, or move to another disk with --data-dir. Changes that do not fit are refused; nothing is lost.',
   };
   if (totalFiles > 0 && freeFiles < FREE_FILES_MIN) {
     return finding(subject, 'failed', [...evidence, `Only ${freeFiles} more files can be made there.`], fix);
@@ -48,10 +48,10 @@ export interface FolderEvidence {
 
 export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'folder', title: 'Permissions' } as const;
-  if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start makes it.`]);
+  if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start creates it.`]);
   if (noFolder) {
     return finding(subject, 'failed', [`${path} is no folder.`], {
-      fix: 'Name a folder with --data-dir, or move away what is there.',
+      fix: 'Name a folder with --data-dir, or move that file away.',
     });
   }
   if (denied.length > 0) {
@@ -71,15 +71,15 @@ export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderE
       'failed',
       open.map(
         ({ path: file, mode, wanted }) =>
-          `${file} has mode ${modeText(mode)}; others can read it. It should have ${modeText(wanted)}.`,
+          `${file} has mode ${modeText(mode)}; other users can read it. It should have ${modeText(wanted)}.`,
       ),
       {
-        fix: 'Close it to others. Whoever may have read it knows what is in it: revoke keys, and let Vivarium make a new token by removing control-token.',
+        fix: 'Restrict it to its owner. Others may have read the secrets: revoke the keys, and remove control-token to get a new token.',
         commands: open.map(({ path: file, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(file)}`),
       },
     );
   }
-  return finding(subject, 'ok', [`${path} can be written, and what is secret in it is closed to others.`]);
+  return finding(subject, 'ok', [`${path} can be written, and only its owner can read its secrets.`]);
 }
 
 /** `0644`. */
@@ -99,7 +99,7 @@ export function evaluateLogs({ path, files, bytes }: LogsEvidence): DoctorCheck 
   const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
   const headless = 'A headless Vivarium writes to the terminal that it was started in.';
   if (files === 0)
-    return finding(subject, 'ok', [`There are none in ${path}: the desktop app has not run on this folder.`, headless]);
+    return finding(subject, 'ok', [`None in ${path}: the desktop app has not run on this folder.`, headless]);
   return finding(subject, 'ok', [
     `The desktop app’s are in ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`,
     headless,

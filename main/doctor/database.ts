@@ -23,15 +23,15 @@ export interface DatabaseEvidence {
 
 export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'database', title: 'Database' } as const;
-  if (path === null) return finding(subject, 'skipped', ['It is in memory only (--ephemeral).']);
+  if (path === null) return finding(subject, 'skipped', ['In memory only (--ephemeral).']);
   if (bytes === null) return finding(subject, 'skipped', [`There is no ${path}; the first start makes it.`]);
   const file = `${path}, ${bytesText(bytes)}`;
   switch (integrity.state) {
     case 'whole':
-      return finding(subject, 'ok', [`${file}: every page was read, and is in order.`]);
+      return finding(subject, 'ok', [`${file}: every page was read, without errors.`]);
     case 'partly':
       return finding(subject, 'ok', [
-        `${file}: its first ${integrity.rows.toLocaleString('en')} rows and index entries were read, and are in order. The daily backup reads all of it.`,
+        `${file}: its first ${integrity.rows.toLocaleString('en')} rows and index entries were read, without errors. The daily backup reads all of it.`,
       ]);
     case 'unread':
       return finding(subject, 'skipped', [`${file} was not read: ${integrity.why}`]);
@@ -78,14 +78,14 @@ const GRACE_MS = HOUR_MS;
 export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   const { folder, backups, realNowMs, databaseMadeAtMs, databaseBytes, dailyBytesMax } = evidence;
   const subject = { area: 'data', name: 'backups', title: 'Backups' } as const;
-  if (backups === null) return finding(subject, 'skipped', ['Nothing is kept, so nothing is backed up (--ephemeral).']);
+  if (backups === null) return finding(subject, 'skipped', ['No backups: nothing is stored (--ephemeral).']);
   if (databaseMadeAtMs === null && backups.length === 0) {
     return finding(subject, 'skipped', ['There is nothing to back up yet.']);
   }
   const [newest] = backups;
   if (newest === undefined) {
     if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) {
-      return finding(subject, 'ok', ['The first is made some seconds after a start; none was needed before.']);
+      return finding(subject, 'ok', ['The first is made a few seconds after a start; none was due before.']);
     }
     return finding(subject, 'warning', [`There is none in ${folder}.`], remedyFor(databaseBytes, dailyBytesMax));
   }
@@ -103,7 +103,7 @@ export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   }
   return finding(subject, backups.some(({ fault }) => fault !== null) ? 'warning' : 'ok', [
     ...lines,
-    `Its header is that of a whole database with schema ${newest.schema}.`,
+    `Its header is that of a complete database with schema ${newest.schema}.`,
   ]);
 }
 
@@ -111,5 +111,5 @@ const remedyFor = (databaseBytes: number, dailyBytesMax: number) => ({
   fix:
     databaseBytes > dailyBytesMax
       ? `The database is larger than ${bytesText(dailyBytesMax)}, and is backed up before upgrades only. Copy it yourself while Vivarium is stopped.`
-      : 'Start Vivarium again: some seconds later it makes one, when the newest is older than a day.',
+      : 'Start Vivarium again: it makes one a few seconds later if the newest is older than a day.',
 });

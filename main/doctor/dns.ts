@@ -29,7 +29,7 @@ export function evaluateDnsServer({ port, name, expected, replies }: DnsEvidence
   });
   if (replies.every(({ reply }) => isRight(reply))) return finding(subject, 'ok', lines);
   return finding(subject, 'failed', lines, {
-    fix: 'Start Vivarium again. If only one transport fails, a firewall on this machine holds it up.',
+    fix: 'Start Vivarium again. If only one transport fails, a firewall on this machine blocks it.',
     commands: [`dig +short @127.0.0.1 -p ${port} ${name}`],
   });
 }
@@ -63,8 +63,7 @@ export interface LocalhostEvidence {
 /** Browsers and curl resolve `*.localhost` themselves (RFC 6761 §6.3); other programs ask the system. */
 export function evaluateLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
-  const others =
-    'Browsers and curl reach it all the same; programs that ask the system, such as Node and Python, do not.';
+  const others = 'Browsers and curl reach it anyway; programs that ask the system, such as Node and Python, do not.';
   if ('reason' in result) {
     return finding(
       subject,

@@ -20,7 +20,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
   const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
   if (domain.serving.https) return evaluateServed(subject, evidence);
   if (handshake.ok) {
-    return finding(subject, 'failed', [`HTTPS is answered for it, although it is ${stateText(domain)}.`], {
+    return finding(subject, 'failed', [`HTTPS is served for it, although it is ${stateText(domain)}.`], {
       fix: 'Start Vivarium again.',
     });
   }
@@ -35,7 +35,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
     isRefusal ? 'warning' : 'failed',
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), refused],
     {
-      fix: waiting?.fix ?? 'Put in the record that Domains shows, then verify it.',
+      fix: waiting?.fix ?? 'Create the record that Domains shows, then verify it.',
       commands: [`vivarium domains verify ${domain.hostname}`],
     },
   );
@@ -61,7 +61,7 @@ function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: Do
   const warning = domain.checks.find(({ outcome }) => outcome === 'warning' || outcome === 'failed');
   if (warning === undefined) return finding(subject, 'ok', evidence);
   return finding(subject, 'warning', [...evidence, warning.message], {
-    fix: warning.fix ?? 'See what Domains says about it.',
+    fix: warning.fix ?? 'See Domains for details.',
   });
 }
 
@@ -73,16 +73,16 @@ function chainFaults(handshake: Handshake, hostname: string): string[] {
       ? []
       : [
           handshake.status === null
-            ? 'No answer came to a request on the connection.'
+            ? 'A request on the connection got no answer.'
             : `A request on the connection was answered with ${handshake.status} instead of 200.`,
         ]),
   ];
 }
 
 function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: number): string[] {
-  if (leaf === null) return ['Vivarium has no certificate for it that it could have shown.'];
+  if (leaf === null) return ['Vivarium has no certificate for it.'];
   return [
-    ...(leaf.fingerprint === handshake.fingerprint ? [] : ['Another certificate is shown than the one that it has.']),
+    ...(leaf.fingerprint === handshake.fingerprint ? [] : ['The certificate shown is not its own.']),
     ...(nowMs >= leaf.notBeforeMs && nowMs < leaf.notAfterMs
       ? []
       : [`On the app’s clock it is valid from ${isoText(leaf.notBeforeMs)} to ${isoText(leaf.notAfterMs)} only.`]),
@@ -111,7 +111,7 @@ export function evaluatePlatform({ handshakes, untried }: PlatformEvidence): Doc
   ];
   if (lines.every(({ ok }) => ok)) return finding(subject, 'ok', evidence);
   return finding(subject, 'failed', evidence, {
-    fix: 'Start Vivarium again. If it stays so, see what is said about the root.',
+    fix: 'Start Vivarium again. If that does not help, see the checks of the root.',
   });
 }
 

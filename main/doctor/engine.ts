@@ -21,8 +21,8 @@ export function evaluateRunning({ pid, version, dataDir, ephemeral }: RunningEvi
 /** Vivarium's own warnings: a failed backup, a file that could not be written. */
 export function evaluateWarnings(warnings: readonly string[]): DoctorCheck {
   const subject = { area: 'engine', name: 'warnings', title: 'Warnings' } as const;
-  if (warnings.length === 0) return finding(subject, 'ok', ['There are none since the start.']);
-  return finding(subject, 'warning', warnings, { fix: 'Each says what to do; the log has more.' });
+  if (warnings.length === 0) return finding(subject, 'ok', ['None since the start.']);
+  return finding(subject, 'warning', warnings, { fix: 'Each says what to do; the log has details.' });
 }
 
 /** Data folder of an engine that does not answer or does not run. */
@@ -50,8 +50,8 @@ export function evaluateAbsence({
   silence,
   platform,
 }: AbsenceEvidence): DoctorCheck {
-  const start = { fix: 'Start it, if it is to run.', commands: ['vivarium serve'] };
-  const lock = locked === true ? ['The folder’s lock is held, so a Vivarium has it.'] : [];
+  const start = { fix: 'Start it if it should run.', commands: ['vivarium serve'] };
+  const lock = locked === true ? ['A Vivarium holds the folder’s lock.'] : [];
   if (runtime.state === 'unreadable') {
     return finding(SUBJECT, 'failed', [`${runtimeFile} can’t be read: ${runtime.reason}.`, ...lock], {
       fix:
@@ -61,25 +61,25 @@ export function evaluateAbsence({
     });
   }
   if (runtime.state === 'absent') {
-    if (locked !== true) return finding(SUBJECT, 'skipped', [`No Vivarium runs on ${dataDir}.`], start);
-    return finding(SUBJECT, 'warning', ['A Vivarium is starting or stopping just now.', ...lock], {
-      fix: 'Run the doctor again in some seconds.',
+    if (locked !== true) return finding(SUBJECT, 'skipped', [`No Vivarium is running on ${dataDir}.`], start);
+    return finding(SUBJECT, 'warning', ['A Vivarium is starting or stopping.', ...lock], {
+      fix: 'Run the doctor again in a few seconds.',
     });
   }
   const { pid, alive, url } = runtime;
   if (!alive || locked === false) {
     const why = !alive ? `process ${pid} ended without removing it` : `process ${pid} is another program by now`;
     return finding(SUBJECT, 'warning', [`${runtimeFile} was left behind: ${why}.`], {
-      fix: 'Start Vivarium: it repairs what a crash leaves, and replaces the file.',
+      fix: 'Start Vivarium: it recovers from the crash and replaces the file.',
       commands: start.commands,
     });
   }
   return finding(
     SUBJECT,
     'failed',
-    [`Process ${pid} runs, and ${url} gives no report: ${silence ?? 'it was not asked'}.`, ...lock],
+    [`Process ${pid} runs, but ${url} gives no report: ${silence ?? 'it was not asked'}.`, ...lock],
     {
-      fix: 'It hangs, or is an older version. End it, and start it again; nothing that it has answered is lost.',
+      fix: 'It hangs or is an older version. End it and start it again; acknowledged changes are safe.',
       commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir, platform)}`],
     },
   );

@@ -84,7 +84,7 @@ export function count(checks: readonly DoctorCheck[]): DoctorReport['counts'] {
 const orderOf = ({ area }: DoctorCheck): number => doctorArea.options.indexOf(area);
 
 async function runProbe(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Deadline): Promise<DoctorCheck[]> {
-  const late = () => [unknown(probe, 'It took too long to look at; nothing is known of it.')];
+  const late = () => [unknown(probe, 'The check took too long; the result is unknown.')];
   // A finished run starts no more probes.
   if (run.isOver()) return late();
   const limit = createDeadline(clock, PROBE_MS_MAX);
@@ -103,12 +103,12 @@ async function runProbe(probe: Probe, clock: Pick<Clock, 'realTimer'>, run: Dead
 
 const unknown = (probe: Probe, evidence: string): DoctorCheck =>
   finding(probe, 'warning', [evidence], {
-    fix: 'Run the doctor again; if it stays so, look into the log.',
+    fix: 'Run the doctor again; if that does not help, read the log.',
   });
 
 /** Missing permissions are reported with the folder's permissions. */
 function probeFailed(probe: Probe, error: unknown): DoctorCheck {
-  const evidence = `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
+  const evidence = `The check failed: ${error instanceof Error ? error.message : String(error)}`;
   const denied = codeOf(error) === 'EACCES';
   return denied ? finding(probe, 'skipped', [evidence, 'Permissions says what to do.']) : unknown(probe, evidence);
 }

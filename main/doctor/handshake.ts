@@ -59,7 +59,7 @@ export function performHandshake(
       resolve(result);
     };
     const timer = clock.realTimer(HANDSHAKE_MS_MAX, () =>
-      settle(seen ?? { ok: false, refusal: null, reason: `nothing came within ${HANDSHAKE_MS_MAX / 1_000} s` }),
+      settle(seen ?? { ok: false, refusal: null, reason: `no answer within ${HANDSHAKE_MS_MAX / 1_000} s` }),
     );
     socket.on('error', (error) => settle(seen ?? { ok: false, refusal: refusalOf(error), reason: reasonOf(error) }));
     socket.on('close', () => settle(seen ?? { ok: false, refusal: null, reason: 'it closed the connection' }));

@@ -40,7 +40,7 @@ export function evaluateListener(evidence: ListenerEvidence): DoctorCheck {
     return finding(subject, 'failed', [...lines, ...held, ...warnings], {
       fix: foreign
         ? `Stop ${holder.name} there, or start Vivarium with ${port.option} and another port.`
-        : 'Start Vivarium again. If it stays so, a firewall or another program on this machine stands between.',
+        : 'Start Vivarium again. If that does not help, a firewall or another program on this machine interferes.',
     });
   }
   const remedy = { fix: 'Clients that try IPv6 first are slower here. Switch it on for the loopback interface.' };
@@ -108,7 +108,7 @@ function answerOf(
       resolve(answer);
     };
     const timer = clock.realTimer(ANSWER_MS_MAX, () =>
-      settle({ reason: `nothing came within ${ANSWER_MS_MAX / 1_000} s` }),
+      settle({ reason: `no answer within ${ANSWER_MS_MAX / 1_000} s` }),
     );
     sent.on('response', ({ statusCode = 0 }: IncomingMessage) => settle({ status: statusCode }));
     sent.on('error', (error) => settle({ reason: reasonOf(error) }));
@@ -117,7 +117,7 @@ function answerOf(
 }
 
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection',
   EADDRNOTAVAIL: 'this machine has no such address',
   EHOSTUNREACH: 'there is no way to it',

@@ -29,13 +29,18 @@ export interface FreePortEvidence {
 /** Whether a Vivarium that starts now could bind the port. */
 export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
   const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
-  if (port.port === 0) return finding(subject, 'ok', ['Any free port is taken at the start.']);
+  if (port.port === 0) return finding(subject, 'ok', ['The start picks any free port.']);
   if (taken.length === 0 && holder === null) {
     if (!permitted) {
-      return finding(subject, 'failed', [`Port ${port.port} is free, and for administrators only on this system.`], {
-        fix: `Permit it (“Reach it” of a hostname has how, and how to take it back), or start with ${port.option} and a port above 1023.`,
-        commands: [`vivarium serve ${port.option} 0`],
-      });
+      return finding(
+        subject,
+        'failed',
+        [`Port ${port.port} is free, but reserved for administrators on this system.`],
+        {
+          fix: `Permit it (“Reach it” of a hostname shows how, and how to undo it), or start with ${port.option} and a port above 1023.`,
+          commands: [`vivarium serve ${port.option} 0`],
+        },
+      );
     }
     return finding(subject, 'ok', [`Port ${port.port} is free for the next start.`]);
   }
@@ -44,7 +49,7 @@ export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePo
   }
   const where =
     taken.length === 0 ? `Port ${port.port}` : taken.map((address) => addressText(address, port.port)).join(' and ');
-  const who = holder === null ? 'by a program that can’t be seen from here' : `by ${holderText(holder)}`;
+  const who = holder === null ? 'by a program that this user can’t see' : `by ${holderText(holder)}`;
   return finding(subject, 'failed', [`${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`], {
     fix: `Stop it there, or start with ${port.option} and another port.`,
     commands: [`vivarium serve ${port.option} 0`],

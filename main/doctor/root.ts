@@ -33,15 +33,15 @@ export interface RootEvidence {
 const ENDING_MS = 90 * DAY_MS;
 
 const NEW_ROOT =
-  'Move its files to another folder and start Vivarium again: a new root is made, which has to be trusted anew.';
+  'Move its files to another folder and start Vivarium again: it creates a new root, which clients have to trust anew.';
 
 export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, platform }: RootEvidence): DoctorCheck {
   const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
   if (certificate.state === 'absent') {
     if (usedFingerprint === null)
-      return finding(subject, 'skipped', [`There is no ${file}; the first start makes it.`]);
-    return finding(subject, 'failed', [`${file} is gone, while Vivarium signs with it.`], {
-      fix: 'Save the root again from Certificates, before Vivarium stops: the next start would make another certificate.',
+      return finding(subject, 'skipped', [`There is no ${file}; the first start creates it.`]);
+    return finding(subject, 'failed', [`${file} is gone, but Vivarium still signs with it.`], {
+      fix: 'Save the root again from Certificates, before Vivarium stops: the next start creates another certificate.',
       commands: [`vivarium ca export --output ${shellWord(file, platform)}`],
     });
   }
@@ -53,14 +53,14 @@ export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, pl
   const { fingerprint, notBeforeMs, notAfterMs, isAuthority } = certificate;
   const evidence = [`${file}: valid from ${isoText(notBeforeMs)} to ${isoText(notAfterMs)}.`, `SHA-256 ${fingerprint}`];
   if (!isAuthority)
-    return finding(subject, 'failed', [...evidence, 'It is no authority that has signed itself.'], { fix: NEW_ROOT });
+    return finding(subject, 'failed', [...evidence, 'It is not a self-signed CA certificate.'], { fix: NEW_ROOT });
   if (usedFingerprint !== null && usedFingerprint !== fingerprint) {
     return finding(
       subject,
       'failed',
       [...evidence, 'Vivarium signs with another one: the file was changed while it ran.'],
       {
-        fix: 'Start Vivarium again; clients that were given the other file have to be given this one.',
+        fix: 'Start Vivarium again; give this file to clients that have the other one.',
       },
     );
   }
@@ -104,10 +104,10 @@ export function evaluateRootKey({ folder, file, storage, open, fits, needed }: R
       'failed',
       open.map(
         ({ path, mode, wanted }) =>
-          `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. Whoever has read the key can sign for every name that the root permits.`,
+          `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. A user who has read the key can sign for every name that the root permits.`,
       ),
       {
-        fix: `Close it to others. If others use this machine, make a new root, too. ${NEW_ROOT}`,
+        fix: `Restrict it to its owner. If others use this machine, make a new root, too. ${NEW_ROOT}`,
         commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(path)}`),
       },
     );
@@ -119,8 +119,8 @@ export function evaluateRootKey({ folder, file, storage, open, fits, needed }: R
   }
   return finding(subject, 'ok', [
     storage === 'keyring'
-      ? 'It is sealed with this system’s keyring; only the desktop app opens it.'
-      : `${file} is closed to others${fits === true ? ', and is the key of the certificate' : ''}.`,
+      ? 'It is sealed with this system’s keyring; only the desktop app can open it.'
+      : `Only its owner can read ${file}${fits === true ? ', and it is the key of the certificate' : ''}.`,
   ]);
 }
 

@@ -24,10 +24,10 @@ export function evaluateOpenFiles({
   platform,
 }: OpenFilesEvidence): DoctorCheck {
   const subject = { area: 'system', name: 'open-files', title: 'Open files' } as const;
-  if (max === null) return finding(subject, 'skipped', ['The system does not tell how many files may be open.']);
+  if (max === null) return finding(subject, 'skipped', ['The system does not report how many files may be open.']);
   const evidence = [
     `A process may have ${count(max)} files and sockets open${open === null ? '' : `; ${count(open)} are`}.`,
-    `So ${count(connections)} connections are taken at a time.`,
+    `The proxy accepts ${count(connections)} connections at a time.`,
   ];
   if (connections >= connectionsWanted) return finding(subject, 'ok', evidence);
   return finding(subject, connections < CONNECTIONS_ENOUGH ? 'failed' : 'warning', evidence, {

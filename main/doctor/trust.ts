@@ -29,10 +29,10 @@ function remedyOf(
       commands: command.split('\n'),
     };
   }
-  if (state === 'unavailable') return { fix: needs === undefined ? 'Nothing has to be done.' : `It needs ${needs}.` };
+  if (state === 'unavailable') return { fix: needs === undefined ? 'No action is needed.' : `It needs ${needs}.` };
   if (state === 'trusted' && superseded === undefined && otherRoots !== undefined) {
     return {
-      fix: 'Take the root of the other Vivarium out, if it is no longer used.',
+      fix: 'Remove the root of the other Vivarium if it is no longer used.',
       commands: otherRoots.map(
         ({ fingerprint }) =>
           `vivarium ca untrust ${shellWord(store, platform)} --fingerprint ${shellWord(fingerprint, platform)}`,
@@ -40,7 +40,7 @@ function remedyOf(
     };
   }
   return {
-    fix: 'Trust the root there, if its programs are to open your hostnames without a warning.',
+    fix: 'Trust the root there to open your hostnames without a warning in its programs.',
     commands: [`vivarium ca trust ${shellWord(store, platform)}`],
   };
 }

@@ -40,14 +40,14 @@ export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }):
   let reported = false;
 
   async function report(error: unknown): Promise<void> {
-    log.error('An error that nobody caught', { error: error instanceof Error ? error : new Error(String(error)) });
+    log.error('Uncaught error', { error: error instanceof Error ? error : new Error(String(error)) });
     if (reported) return;
     reported = true;
     await app.whenReady();
     const { response } = await dialog.showMessageBox({
       type: 'error',
-      message: 'Vivarium failed, and has to end',
-      detail: `${error instanceof Error ? error.message : String(error)}\n\nThe logs have all of it: ${logsDir}`,
+      message: 'Vivarium failed and has to quit',
+      detail: `${error instanceof Error ? error.message : String(error)}\n\nThe logs have the details: ${logsDir}`,
       buttons: ['Start again', 'Quit'],
       cancelId: 1,
     });

@@ -100,7 +100,7 @@ export function explainStartFailure(
   const port = refusedPort(error, config);
   if (port !== null) {
     return {
-      message: `Vivarium cannot have the port for ${PORT_NAMES[port]}`,
+      message: `Vivarium can’t use the port for ${PORT_NAMES[port]}`,
       detail: error.message,
       choices: [RETRY, { do: 'use-free-port', label: 'Use another port this time', port }, QUIT],
     };
@@ -108,7 +108,7 @@ export function explainStartFailure(
   if (error.code === 'conflict' && running !== null) {
     return {
       message: 'Vivarium is already running on this data folder, without a window',
-      detail: `It is served at ${running.url}. Its interface can be opened in the browser, or it can be stopped where it was started.`,
+      detail: `It runs at ${running.url}. Open its interface in the browser, or stop it where it was started.`,
       choices: [{ do: 'open-interface', label: 'Open its interface', running }, RETRY, QUIT],
     };
   }

@@ -82,7 +82,7 @@ export function createBrowserProcesses(options: {
         child.once('error', (error) => end(`could not be started: ${error.message}.`, error));
         child.once('exit', (code, signal) => {
           if (code !== 0) log.info('A browser has ended', { program: browser.program, code, signal });
-          end(`ended at once (${code ?? signal}). It said: ${withAdvice(lastLine(said))}`);
+          end(`exited at once (${code ?? signal}): ${withAdvice(lastLine(said))}`);
         });
       });
       const entry: Running = { child, gone };
@@ -142,7 +142,7 @@ export function createBrowserProcesses(options: {
 /** Explains Chromium's --no-sandbox: code that breaks out of a page then has the user's rights. */
 const withAdvice = (line: string): string =>
   line.includes('--no-sandbox')
-    ? `${line.replace(/\.$/, '')}. Start Vivarium as an ordinary user or, where the machine itself is thrown away, with VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox.`
+    ? `${line.replace(/\.$/, '')}. Start Vivarium as an ordinary user or, on a disposable machine, with VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox.`
     : line;
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) || 'nothing.';

@@ -99,7 +99,7 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
 
 /** Why no browser can be opened, and what to do. */
 export const explainNoBrowser = (platform: NodeJS.Platform): string =>
-  `No Chrome, Chromium, Edge or Brave was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Every other browser gets there with the PAC file in its proxy settings.`;
+  `No Chrome, Chromium, Edge or Brave was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Other browsers work with the PAC file in their proxy settings.`;
 
 /** Whether windows can be shown; assumed everywhere but on Linux, where it can be detected. */
 export function hasDisplay(platform: NodeJS.Platform, environment: BrowserPlaces['environment']): boolean {

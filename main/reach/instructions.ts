@@ -42,7 +42,7 @@ const atLowPorts = ({ start }: InstructionFacts): string => `${start} --http-por
 /** Chromium-based browsers bypass the proxy for such names, even with a PAC file, and resolve them to loopback. */
 const orByPort = ({ hostname, ports }: InstructionFacts): string =>
   isWithin(hostname, 'localhost')
-    ? ` Chrome, Edge and Chromium ask no proxy for names under localhost: open http://${hostname}:${ports.http} there.`
+    ? ` Chrome, Edge and Chromium bypass the proxy for names under localhost: open http://${hostname}:${ports.http} there.`
     : '';
 const isLow = ({ ports }: InstructionFacts): boolean => ports.http === 80 && ports.https === 443;
 const lines = (...commands: string[]): string => commands.join('\n');
@@ -60,7 +60,7 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
     {
       id: 'proxy',
       title: 'GNOME: the PAC file, for all browsers',
-      note: `Needs no administrator. Only the hostnames of Vivarium go through it.${orByPort(facts)}`,
+      note: `Needs no administrator. Affects Vivarium’s hostnames only.${orByPort(facts)}`,
       commands: lines(
         `gsettings set org.gnome.system.proxy autoconfig-url ${posixWord(pacUrl)}`,
         'gsettings set org.gnome.system.proxy mode auto',
@@ -92,14 +92,14 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
           {
             id: 'setcap',
             title: 'Ports 80 and 443, for one program (setcap)',
-            note: `Everything that ${program} runs may then bind them. An update of it takes the right away.`,
+            note: `Everything that ${program} runs may then bind them. Updating the program removes the capability.`,
             commands: lines(`sudo setcap cap_net_bind_service=+ep ${posixWord(program)}`, atLowPorts(facts)),
             undo: `sudo setcap -r ${posixWord(program)}`,
           },
           {
             id: 'authbind',
             title: 'Ports 80 and 443, for one user (authbind)',
-            note: 'Without a right for all of a program.',
+            note: 'Grants nothing to other users of the program.',
             commands: lines(
               'sudo apt-get install authbind',
               'sudo install -m 500 -o "$USER" /dev/null /etc/authbind/byport/80',

@@ -59,7 +59,9 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
       await trustInHome(trustedHome);
       return trustedHome;
     } catch (error) {
-      log.warn('A browser is given the keys of certificates, because the root could not be trusted for it', { error });
+      log.warn('A browser accepts certificates by their keys, because it could not be made to trust the root', {
+        error,
+      });
       return null;
     }
   }

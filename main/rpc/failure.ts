@@ -39,4 +39,4 @@ export function toFailure(error: unknown): Failure {
   return { status, body: { code, message, ...(data === undefined ? {} : { issues: data.issues }) } };
 }
 
-export const INTERNAL_ERROR_MESSAGE = 'Vivarium failed at this; its log has the reason.';
+export const INTERNAL_ERROR_MESSAGE = 'Vivarium failed; its log has the reason.';

@@ -37,15 +37,15 @@ export function controlAuthorities(port: number): string[] {
 export function refusalOf(request: RequestOrigin, port: number): string | null {
   const own = controlAuthorities(port);
   if (!request.target.startsWith('/')) {
-    return 'The request target must be a path: the control port is no proxy.';
+    return 'The request target must be a path: the control port is not a proxy.';
   }
   const [host, ...more] = request.hosts;
   if (host === undefined || more.length > 0) return 'A request needs exactly one Host header.';
   if (!own.includes(host.toLowerCase())) {
-    return `The Host ${quote(host)} is none of the control port's names: ${own.join(', ')}.`;
+    return `The Host ${quote(host)} is not one of the control port's names: ${own.join(', ')}.`;
   }
   if (request.origin !== undefined && !own.some((authority) => request.origin === `http://${authority}`)) {
-    return `The Origin ${quote(request.origin)} may not ask here; only the interface on this port may.`;
+    return `The Origin ${quote(request.origin)} is not allowed; only the interface on this port is.`;
   }
   return fetchRefusalOf(request);
 }
@@ -57,7 +57,7 @@ export function refusalOf(request: RequestOrigin, port: number): string | null {
 function fetchRefusalOf({ fetchSite, fetchMode }: RequestOrigin): string | null {
   if (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none') return null;
   if (fetchSite === 'same-site' && fetchMode === 'navigate') return null;
-  return `A request that the browser calls ${quote(fetchSite)} may not come here; only the interface on this port may ask.`;
+  return `Requests with Sec-Fetch-Site ${quote(fetchSite)} are not allowed; only the interface on this port may send requests.`;
 }
 
 /** Shortens a refused value for the message. */

@@ -12,8 +12,7 @@ export async function generateOpenApi(version: string): Promise<string> {
     info: {
       title: 'Vivarium control',
       version,
-      description:
-        'Everything that may be asked of a running Vivarium. Token and port are in `runtime.json` in its data folder.',
+      description: 'All procedures of a running Vivarium. Token and port are in `runtime.json` in its data folder.',
     },
     servers: [{ url: '/api' }],
     tags: Object.keys(contract).map((name) => ({ name })),

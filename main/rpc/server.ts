@@ -141,7 +141,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     const refused = refusal(request);
     if (refused !== null) return refuseConnection(socket, refused);
     if (pathOf(request) !== SOCKET_PATH) {
-      return refuseConnection(socket, new VivariumError('not_found', `WebSocket is spoken at ${SOCKET_PATH} only.`));
+      return refuseConnection(socket, new VivariumError('not_found', `WebSocket is available at ${SOCKET_PATH} only.`));
     }
     sockets.upgrade(request, socket, head);
   }
@@ -214,6 +214,6 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
         408,
       );
     default:
-      return refuseConnection(socket, new VivariumError('invalid_request', 'This is no HTTP/1.1 request.'));
+      return refuseConnection(socket, new VivariumError('invalid_request', 'This is not an HTTP/1.1 request.'));
   }
 }

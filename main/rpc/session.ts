@@ -73,7 +73,7 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
         });
       } catch {
         // From here on, only sending can have failed: the client has gone, and its close event reports that.
-        if (!understood) onViolation('a message that is none of the RPC protocol');
+        if (!understood) onViolation('a message outside the RPC protocol');
       } finally {
         if (understood) calls--;
       }

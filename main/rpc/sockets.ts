@@ -74,7 +74,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
       handler,
       send: (message) => sendMessage(socket, message),
       onViolation(reason) {
-        log.warn('A browser tab was disconnected, because it does not keep to the protocol', { reason });
+        log.warn('Disconnected a browser tab that violates the protocol', { reason });
         closeSocket(socket, POLICY_VIOLATION, reason);
       },
     });

@@ -28,8 +28,8 @@ export interface TrustStoreAccess {
 }
 
 const EXTENDED =
-  'The root has a new certificate, for the same key. Who trusts only the old one accepts the old suffixes as before, and ' +
-  'refuses the new one: see ca.trustStatus, put it into those stores again with ca.trust, and give root.pem to clients again.';
+  'The root has a new certificate, for the same key. Clients that trust only the old one accept the old suffixes ' +
+  'but refuse the new one: see ca.trustStatus, add it to those stores again with ca.trust, and give root.pem to clients again.';
 
 export function createCaServices(options: {
   root: RootHolder;

@@ -63,9 +63,9 @@ function failure(at: string, { reason, detail }: { reason: string; detail?: stri
   if (reason === 'timeout') {
     return new VivariumError(
       'gateway_timeout',
-      `${at} did not answer in time${because}; check the setting "resolver", or whether a server runs there.`,
+      `${at} did not answer in time${because}; check the setting "resolver", and that a server runs there.`,
     );
   }
-  const what = reason === 'malformed' ? 'answered with something that is not DNS' : 'can’t be reached';
+  const what = reason === 'malformed' ? 'sent a malformed reply' : 'can’t be reached';
   return new VivariumError('bad_gateway', `${at} ${what}${because}; check the setting "resolver".`);
 }

@@ -43,7 +43,7 @@ export function createKeyServices(options: {
       if (existing.length >= KEYS_PER_PROJECT_MAX) {
         throw new VivariumError(
           'conflict',
-          `The project has had ${KEYS_PER_PROJECT_MAX} keys; create another project.`,
+          `The project has used up its ${KEYS_PER_PROJECT_MAX} keys; create another project.`,
         );
       }
       const secret = createApiKeySecret();

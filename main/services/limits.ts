@@ -34,10 +34,7 @@ export function createLimitServices(options: {
     reset({ projectId, caller }) {
       const callers = usage(projectId);
       if (caller !== undefined && !callers.some((known) => known.caller === caller)) {
-        throw new VivariumError(
-          'not_found',
-          `The project has no caller "${caller}"; limits.usage lists those there are.`,
-        );
+        throw new VivariumError('not_found', `The project has no caller "${caller}"; limits.usage lists its callers.`);
       }
       limiter.reset(projectId, caller);
       effects.emit('limits.changed', { projectId });

@@ -22,9 +22,8 @@ export function slugFromName(name: string): string {
 
 /** Why a well-formed slug can't be used, or null. */
 export function slugFault(slug: string): string | null {
-  if (RESERVED_SLUGS.has(slug)) return `"${slug}" is kept for the platform; choose another one.`;
-  if (slug.endsWith(STAGING_SUFFIX))
-    return `must not end with "${STAGING_SUFFIX}": that is how staging hostnames are made.`;
+  if (RESERVED_SLUGS.has(slug)) return `"${slug}" is reserved for the platform; choose another one.`;
+  if (slug.endsWith(STAGING_SUFFIX)) return `must not end with "${STAGING_SUFFIX}", which marks staging hostnames.`;
   if (slug.startsWith('xn--') || slug.slice(2, 4) === '--')
     return 'must not have hyphens as its third and fourth character (RFC 5891 §4.2.3.1).';
   return null;

@@ -35,7 +35,7 @@ export function createProjectServices(options: {
     if (holder !== null && holder.id !== ownId) {
       throw new VivariumError(
         'conflict',
-        `The slug "${slug}" is taken by the project "${holder.name}"; choose another one.`,
+        `The slug "${slug}" belongs to the project "${holder.name}"; choose another one.`,
         {
           issues: [{ path: 'slug', message: 'is taken' }],
         },

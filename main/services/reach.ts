@@ -31,7 +31,7 @@ export function createReachServices(options: {
       if (preview === null) {
         throw new VivariumError(
           'unavailable',
-          'The preview window belongs to the desktop app, and this Vivarium runs without it. Use reach.open.',
+          'Preview windows need the desktop app, which is not running. Use reach.open.',
         );
       }
       const reached = address(hostname, { path });

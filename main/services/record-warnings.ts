@@ -27,7 +27,7 @@ export function hiddenWarnings(
     if (place === name && data.type === 'NS') return [];
     const shown = absoluteText(place);
     if (stored.zones.get(place) !== null) {
-      return [`There is a zone "${shown}" here too, which answers for this name instead. Put the record there.`];
+      return [`The zone "${shown}" here answers for this name instead. Put the record there.`];
     }
     const servers = stored.records
       .rrset(zone.name, place, 'NS')
@@ -36,8 +36,8 @@ export function hiddenWarnings(
     const isGlue = data.type === 'A' || data.type === 'AAAA';
     if (isGlue && servers.some(({ value }) => value === absoluteText(name))) return [];
     return [
-      `"${shown}" is delegated by its NS records, so other name servers answer for this name, and this record is not seen. ` +
-        'Remove the NS records, or put the record where they lead.',
+      `"${shown}" is delegated by its NS records, so other name servers answer for this name, and this record is never served. ` +
+        'Remove the NS records, or create the record on those servers.',
     ];
   }
   return [];

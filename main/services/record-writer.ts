@@ -109,7 +109,7 @@ function checkRoom(count: { current: number; versions: number }, created: number
   if (count.current + created > RECORDS_MAX) {
     throw new VivariumError(
       'conflict',
-      `There are ${count.current} records, and ${RECORDS_MAX} is the most; remove some, or import fewer.`,
+      `There are ${count.current} records; the maximum is ${RECORDS_MAX}. Remove some, or import fewer.`,
     );
   }
   if (count.versions + changes.begun.length - changes.ended.length > RECORDS_MAX + ENDING_MAX) {

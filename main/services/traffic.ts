@@ -132,10 +132,7 @@ export function createTrafficServices(options: {
       if (authority === null || refusal !== null) throw new VivariumError('conflict', refusal ?? '');
       const key = keyId === null ? null : keys.get(keyId);
       if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
-        throw new VivariumError(
-          'conflict',
-          'The API key of this request is revoked; it can’t be sent as that key again.',
-        );
+        throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
       }
       const pass =
         key === null || route === null ? null : options.passes.issue({ keyId: key.id, projectId: route.projectId });
@@ -161,7 +158,7 @@ export function createTrafficServices(options: {
         );
         const again = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
         if (again === null)
-          throw new VivariumError('unavailable', 'The request was sent again, and not recorded: recording is off.');
+          throw new VivariumError('unavailable', 'The request was replayed but not recorded: recording is off.');
         recorder.markReplay(again, entry.number);
         return presentDetail(again, ids);
       } finally {
@@ -174,18 +171,17 @@ export function createTrafficServices(options: {
 const missing = (id: string): VivariumError =>
   new VivariumError(
     'not_found',
-    `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows those there are.`,
+    `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows the current ones.`,
   );
 
 /** Why an entry can't be replayed as it was, or null. */
 function replayRefusal({ authority, stage, status, record }: Entry): string | null {
-  if (authority === null || stage === 'listener')
-    return 'This was no request that could be sent again: it did not say whom it was for.';
-  if (status === 101) return 'A WebSocket can’t be sent again: what went through the tunnel is not recorded.';
+  if (authority === null || stage === 'listener') return 'Can’t replay: the request had no Host.';
+  if (status === 101) return 'Can’t replay a WebSocket: its messages are not recorded.';
   const { requestBody } = record;
   const kept = requestBody.chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
   return kept < requestBody.bytes
-    ? `Only the first ${kept} of ${requestBody.bytes} bytes of its body were recorded, so it can’t be sent again as it was.`
+    ? `Only the first ${kept} of ${requestBody.bytes} bytes of its body were recorded, so it can’t be replayed unchanged.`
     : null;
 }
 

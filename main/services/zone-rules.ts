@@ -16,7 +16,7 @@ export const ENDING_MAX = 100_000;
 
 const FAULTS: Record<HostnameFault, string> = {
   empty: 'is empty; write the zone’s name, such as "example.test".',
-  not_text: 'has characters that have no form in DNS (RFC 5890).',
+  not_text: 'has characters that DNS can’t represent (RFC 5890).',
   too_long: 'is longer than 253 characters.',
   empty_label: 'has an empty label: two dots beside each other, or one at the beginning.',
   label_too_long: 'has a label of more than 63 characters.',
@@ -35,7 +35,7 @@ export function newZoneName(text: string): string {
   const result = normalizeHostname(text.trim());
   if (!result.ok) throw inputError('name', FAULTS[result.fault]);
   if (isWithin(result.hostname, PLATFORM_ZONE)) {
-    const message = `is in "${PLATFORM_ZONE}", the platform’s own zone, which follows the projects; choose another name.`;
+    const message = `is in "${PLATFORM_ZONE}", the platform’s own zone, which Vivarium manages; choose another name.`;
     throw new VivariumError('conflict', `name: ${message}`, { issues: [{ path: 'name', message }] });
   }
   return result.hostname;
@@ -50,9 +50,9 @@ export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): Stored
   const row = result.ok ? zones.get(result.hostname) : null;
   if (row !== null) return row;
   if (result.ok && result.hostname === PLATFORM_ZONE) {
-    throw new VivariumError('conflict', `"${PLATFORM_ZONE}" is the platform’s own zone; it follows the projects.`);
+    throw new VivariumError('conflict', `"${PLATFORM_ZONE}" is the platform’s own zone, which Vivarium manages.`);
   }
-  throw new VivariumError('not_found', `There is no zone "${text}"; zones.list shows those that there are.`);
+  throw new VivariumError('not_found', `There is no zone "${text}"; zones.list shows all zones.`);
 }
 
 export const presentZone = ({ name, supportsAlias, records, createdAtMs }: StoredZone): ZoneInfo => ({

@@ -64,7 +64,7 @@ export function createZoneServices(options: {
       return { created, existing: own.length - created };
     } catch (error) {
       if (!(error instanceof VivariumError) || taken === 0) throw error;
-      throw new VivariumError(error.code, `${taken} records were taken; then: ${error.message}`, { cause: error });
+      throw new VivariumError(error.code, `${taken} records were imported; then: ${error.message}`, { cause: error });
     }
   }
 
@@ -73,7 +73,7 @@ export function createZoneServices(options: {
     create({ name: text, supportsAlias }) {
       const name = newZoneName(text);
       if (zones.get(name) !== null) {
-        const message = `"${name}" is there already; put records into it, or remove it first.`;
+        const message = `"${name}" already exists; add records to it, or remove it first.`;
         throw new VivariumError('conflict', `name: ${message}`, { issues: [{ path: 'name', message }] });
       }
       if (zones.count() >= ZONES_MAX) {

@@ -30,7 +30,7 @@ describe('a start that cannot be', () => {
     const port = await takenPort();
     const desktop = start({ args: [...FREE_PORTS, '--http-port', String(port), '--empty'] });
     const { message, detail, buttons, press } = await desktop.nextDialog();
-    expect(message).toBe('Vivarium cannot have the port for HTTP');
+    expect(message).toBe('Vivarium can’t use the port for HTTP');
     expect(detail).toMatch(new RegExp(`^Port ${port} .* is taken`));
     expect(buttons).toEqual(['Try again', 'Use another port this time', 'Quit']);
     press('Use another port this time');
@@ -174,13 +174,13 @@ describe('an error that nobody caught', () => {
     });
     const { message, detail, press } = await dialog;
     expect([message, detail]).toEqual([
-      'Vivarium failed, and has to end',
+      'Vivarium failed and has to quit',
       expect.stringContaining('nobody expected this'),
     ]);
     press('Start again');
     expect((await desktop.ended).code).toBe(0);
     expect(desktop.relaunched()).toBe(true);
-    expect(logOf(desktop.dataDir)).toMatch(/error An error that nobody caught .*nobody expected this/);
+    expect(logOf(desktop.dataDir)).toMatch(/error Uncaught error .*nobody expected this/);
     expect(() => desktop.runtime()).toThrow('ENOENT');
   });
 });

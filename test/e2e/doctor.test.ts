@@ -44,7 +44,7 @@ describe('the doctor', () => {
     expect(headings.slice(0, 3)).toEqual(['Failed', 'Warnings', 'In order']);
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
-    await failed.getByText('Close it to others.').waitFor();
+    await failed.getByText('Restrict it to its owner.').waitFor();
     await expectSound(opened);
 
     const command = `chmod 600 ${keyOf(engine)}`;

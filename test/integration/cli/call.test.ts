@@ -90,13 +90,13 @@ describe('vivarium call', () => {
     ],
     [
       ['call', 'projects'],
-      { code: 'invalid_request', message: '"projects" is no procedure; one is called like "pets.list".' },
+      { code: 'invalid_request', message: '"projects" is not a procedure name, such as "pets.list".' },
     ],
-    [['call', '../x.y'], { code: 'invalid_request', message: expect.stringContaining('is no procedure') }],
+    [['call', '../x.y'], { code: 'invalid_request', message: expect.stringContaining('is not a procedure name') }],
     [['call'], { code: 'invalid_request', message: expect.stringMatching(/^Name a procedure/) }],
     [
       ['call', 'projects.get', '{', '}'],
-      { code: 'invalid_request', message: expect.stringContaining('put the JSON in quotes') },
+      { code: 'invalid_request', message: expect.stringContaining('put the JSON input in quotes') },
     ],
     [
       ['call', 'projects.get', '--jsn'],
@@ -144,7 +144,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
     // A free port could be taken by a test that runs beside this one; nobody listens on port 1.
     const dataDir = temporaryFolder();
     writeRuntime(dataDir, { url: 'http://127.0.0.1:1' });
-    expect((await notRunning(dataDir)).message).toContain('nothing answers at http://127.0.0.1:1');
+    expect((await notRunning(dataDir)).message).toContain('no answer at http://127.0.0.1:1');
   });
 });
 
@@ -160,20 +160,20 @@ describe('vivarium call, when what answers is', () => {
     [
       'no Vivarium',
       (response: ServerResponse) => response.writeHead(502).end('<h1>Bad gateway</h1>'),
-      /is no Vivarium/,
+      /Not a Vivarium server/,
     ],
-    ['gone before its answer', (response: ServerResponse) => response.destroy(), /connection to Vivarium broke/],
+    ['gone before its answer', (response: ServerResponse) => response.destroy(), /Lost the connection to Vivarium/],
     [
       'gone during its answer',
       (response: ServerResponse) =>
         response.writeHead(200, { 'Content-Length': 9 }).write('[', () => response.destroy()),
-      /connection to Vivarium broke/,
+      /Lost the connection to Vivarium/,
     ],
     [
       'gone during its stream',
       (response: ServerResponse) =>
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('event: message\ndata: 1\n\n'),
-      /connection to Vivarium broke/,
+      /Lost the connection to Vivarium/,
     ],
   ])('%s, says so', async (_what, answer, message) => {
     const server = createServer((_request, response) => void answer(response));

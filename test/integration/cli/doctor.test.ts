@@ -38,7 +38,7 @@ describe('vivarium doctor, of a Vivarium that runs', () => {
         title: 'Root private key',
         status: 'failed',
         evidence: ['/d/ca/root-key.pem has mode 0644\u001b[2J; it should have 0600.'],
-        fix: 'Close it to others.',
+        fix: 'Restrict it to its owner.',
         commands: 'chmod 600 /d/ca/root-key.pem',
       },
       { id: 'clock.app', area: 'clock', title: 'The app’s clock', status: 'ok', evidence: ['It shows the real time.'] },
@@ -55,10 +55,10 @@ describe('vivarium doctor, of a Vivarium that runs', () => {
 
 failed  Root private key
     /d/ca/root-key.pem has mode 0644\\u{1b}[2J; it should have 0600.
-  → Close it to others.
+  → Restrict it to its owner.
         chmod 600 /d/ca/root-key.pem
 
-Not all is well: 1 failed, 1 ok.
+Problems found: 1 failed, 1 ok.
 `,
     ]);
     expect(fake.calls).toEqual([{ procedure: 'doctor.run', input: {} }]);
@@ -92,7 +92,7 @@ Not all is well: 1 failed, 1 ok.
     expect([code, report.running]).toEqual([1, false]);
     expect(find(report, 'engine.process')).toMatchObject({
       status: 'failed',
-      evidence: [expect.stringContaining('gives no report: Vivarium failed at this'), expect.stringContaining('lock')],
+      evidence: [expect.stringContaining('gives no report: Vivarium failed;'), expect.stringContaining('lock')],
     });
     expect(find(report, 'listeners.control')?.status).toBe('skipped');
   });

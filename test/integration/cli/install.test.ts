@@ -73,7 +73,7 @@ describe('the install of a start', () => {
         await held.asked;
         child.kill(signal);
         const { stderr } = await ended;
-        if (signal !== 'SIGKILL') expect(stderr).toContain('Stopped. The next start does again what was not finished.');
+        if (signal !== 'SIGKILL') expect(stderr).toContain('Stopped. The next start resumes unfinished work.');
         await held.closed;
         expect(isInstalled(root)).toBe(false);
       }
@@ -90,12 +90,9 @@ describe('the install of a start', () => {
     const first = start(root, registry.url);
     await held.asked;
     const second = start(root, registry.url);
-    await vi.waitFor(
-      () => expect(second.printed.stderr).toMatch(/^Another start .* this one goes on when that is done/),
-      {
-        timeout: 20_000,
-      },
-    );
+    await vi.waitFor(() => expect(second.printed.stderr).toMatch(/^Another start .* waiting for it/), {
+      timeout: 20_000,
+    });
     held.release();
     expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
     expect((await second.ended).stderr).not.toContain('Installing');

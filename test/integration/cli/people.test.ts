@@ -91,11 +91,11 @@ describe('vivarium <namespace> <procedure>', () => {
   it('tells what the other side refuses, in one line or in JSON', async () => {
     const { dataDir } = await startAsked();
     const told = await runCli(['projects', 'list', '--data-dir', dataDir]);
-    expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed at this; its log has the reason.\n']);
+    expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed; its log has the reason.\n']);
     const json = await runCli(['projects', 'list', '--json', '--data-dir', dataDir]);
     expect(JSON.parse(json.stderr)).toEqual({
       code: 'internal_error',
-      message: 'Vivarium failed at this; its log has the reason.',
+      message: 'Vivarium failed; its log has the reason.',
     });
   });
 

@@ -54,8 +54,8 @@ describe('zones', () => {
   it.each([
     ['vivarium.localhost', 'conflict', /platform’s own zone/],
     ['shop.vivarium.localhost', 'conflict', /platform’s own zone/],
-    ['acme.test', 'conflict', /is there already/],
-    ['Acme.Test.', 'conflict', /is there already/],
+    ['acme.test', 'conflict', /already exists/],
+    ['Acme.Test.', 'conflict', /already exists/],
     ['a..test', 'invalid_request', /empty label/],
     ['-a.test', 'invalid_request', /hyphen/],
     ['a b.test', 'invalid_request', /letters, digits and hyphens/],
@@ -353,7 +353,7 @@ describe('zone files', () => {
     await engine.call('zones.remove', { name: 'acme.test' });
     const error = await importing;
     expect(error).toMatchObject({ code: 'not_found' });
-    expect(error.message).toMatch(/^[1-9][0-9]* records were taken; then: There is no zone "acme\.test"/);
+    expect(error.message).toMatch(/^[1-9][0-9]* records were imported; then: There is no zone "acme\.test"/);
   });
 
   it('come out as they went in', async () => {

@@ -49,7 +49,7 @@ test('one whose window is closed leaves nothing behind', async () => {
 test('one that cannot start is an error in its own words, and leaves nothing behind', async () => {
   const { processes, open, profiles } = createProcesses();
   await expect(open(createBrowser('echo first >&2; echo Missing X server >&2; exit 1'))).rejects.toThrow(
-    /^Chromium \(.*browser\) ended at once \(1\)\. It said: Missing X server$/,
+    /^Chromium \(.*browser\) exited at once \(1\): Missing X server$/,
   );
   await until(() => processes.opened() === 0);
   expect(profiles()).toEqual([]);

@@ -130,7 +130,7 @@ describe('a procedure called over HTTP', () => {
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toEqual({
       code: 'internal_error',
-      message: 'Vivarium failed at this; its log has the reason.',
+      message: 'Vivarium failed; its log has the reason.',
     });
     const errors = lines.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);

@@ -62,11 +62,11 @@ describe('the input that a command line makes', () => {
 
   it.each([
     ['projects get', /^--project-id is required: a string\.$/],
-    ['projects get a b', /^"b" is one word too many/],
-    ['pets remove prj_1', /^"prj_1" is one word too many: give it with its option, such as --project-id=prj_1/],
-    ['dns query www.acme.test CAA', /^"CAA" is one word too many: give it with its option, such as --type=CAA/],
-    ['status get now', /^"now" is one word too many: leave it out/],
-    ['projects get prj_1 --project-id prj_2', /^--project-id is given 2 times, and takes one value\.$/],
+    ['projects get a b', /^"b" is unexpected/],
+    ['pets remove prj_1', /^"prj_1" is unexpected: give it with its option, such as --project-id=prj_1/],
+    ['dns query www.acme.test CAA', /^"CAA" is unexpected: give it with its option, such as --type=CAA/],
+    ['status get now', /^"now" is unexpected: leave it out/],
+    ['projects get prj_1 --project-id prj_2', /^--project-id is given 2 times but takes one value\.$/],
     ['pets list prj_1 --limit many', /^--limit must be a number|^--limit must be an integer/],
     ['pets list prj_1 --limit 1001', /^--limit must be at most 1,000\.$/],
     ['pets list prj_1 --limit 1.5', /^--limit must be an integer\.$/],

@@ -57,9 +57,9 @@ describe('a listener', () => {
     ['and nobody can see whose it is', { holder: null }, 'ok', /answers/],
     [
       'is silent at one address',
-      { answers: [{ address: '::1', answer: { reason: 'nobody listens there' } }] },
+      { answers: [{ address: '::1', answer: { reason: 'nothing listens there' } }] },
       'failed',
-      /\[::1\]:8080 gives no answer: nobody listens there\./,
+      /\[::1\]:8080 gives no answer: nothing listens there\./,
     ],
     [
       'answers as something else does',
@@ -84,9 +84,9 @@ describe('a port for the next start', () => {
       null,
       null,
       'failed',
-      /administrators only[^]*--http-port and a port above/,
+      /reserved for administrators[^]*--http-port and a port above/,
     ],
-    ['any', { ...HTTP, port: 0 }, [], null, null, 'ok', /Any free port/],
+    ['any', { ...HTTP, port: 0 }, [], null, null, 'ok', /any free port/],
     [
       'taken by a known program',
       HTTP,
@@ -221,10 +221,10 @@ describe('a domain', () => {
     ],
     ['has another root', served, leaf, { ...HANDSHAKE, distrust: 'SELF' }, NOW_MS, 'failed', /at our root: SELF/],
     ['has another name', served, leaf, { ...HANDSHAKE, named: false }, NOW_MS, 'failed', /not for shop\.test/],
-    ['shows another leaf', served, leaf, { ...HANDSHAKE, fingerprint: 'EE' }, NOW_MS, 'failed', /Another certificate/],
+    ['shows another leaf', served, leaf, { ...HANDSHAKE, fingerprint: 'EE' }, NOW_MS, 'failed', /not its own/],
     ['has no leaf', served, null, HANDSHAKE, NOW_MS, 'failed', /has no certificate/],
     ['has run out on the app’s clock', served, leaf, HANDSHAKE, NOW_MS + 91 * DAY_MS, 'failed', /On the app’s clock/],
-    ['gives no answer', served, leaf, { ...HANDSHAKE, status: null }, NOW_MS, 'failed', /No answer/],
+    ['gives no answer', served, leaf, { ...HANDSHAKE, status: null }, NOW_MS, 'failed', /got no answer/],
     ['is misdirected', served, leaf, { ...HANDSHAKE, status: 421 }, NOW_MS, 'failed', /with 421 instead of 200/],
     [
       'is misconfigured, and refused',
@@ -249,10 +249,10 @@ describe('a domain', () => {
       'is not served, nor anything',
       { ...unserved, state: 'pending' },
       null,
-      { ok: false, refusal: null, reason: 'nobody listens there' },
+      { ok: false, refusal: null, reason: 'nothing listens there' },
       NOW_MS,
       'failed',
-      /handshake failed: nobody listens/,
+      /handshake failed: nothing listens/,
     ],
   ] as const)('%s', (_what, domain, held, handshake, nowMs, status, words) => {
     const check = evaluateDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });
@@ -327,7 +327,7 @@ describe('the clocks', () => {
   it.each([
     [[], 'ok', /It shows 2026-11-20/],
     [[{ what: 'the root was made', atMs: NOW_MS + 60_000 }], 'ok', /It shows/],
-    [[{ what: 'the root was made', atMs: NOW_MS + DAY_MS }], 'failed', /Yet the root was made at 2026-11-21/],
+    [[{ what: 'the root was made', atMs: NOW_MS + DAY_MS }], 'failed', /But the root was made at 2026-11-21/],
   ] as const)('the machine’s, after %j', (past, status, words) => {
     expectCheck(evaluateMachineClock({ realNowMs: NOW_MS, past }), status, words);
   });
@@ -350,13 +350,13 @@ describe('the data folder', () => {
   const folder = { path: '/d', exists: true, noFolder: false, denied: [], open: [] };
   it.each([
     [folder, 'ok', /can be written/],
-    [{ ...folder, exists: false }, 'skipped', /first start makes it/],
+    [{ ...folder, exists: false }, 'skipped', /first start creates it/],
     [{ ...folder, noFolder: true }, 'failed', /\/d is no folder/],
     [{ ...folder, denied: [{ path: '/d', reason: 'EROFS' }] }, 'failed', /\(EROFS\).*chmod -R u\+rwX \/d/s],
     [
       { ...folder, open: [{ path: '/d x/demo-key.json', mode: 0o644, wanted: 0o600 }] },
       'failed',
-      /mode 0644; others can read it\. It should have 0600.*\nchmod 600 '\/d x\/demo-key\.json'$/s,
+      /mode 0644; other users can read it\. It should have 0600.*\nchmod 600 '\/d x\/demo-key\.json'$/s,
     ],
   ] as const)('is %j', (evidence, status, words) => {
     expectCheck(evaluateFolder(evidence), status, words);
@@ -364,7 +364,7 @@ describe('the data folder', () => {
 
   it('has logs, or says where there would be some', () => {
     expectCheck(evaluateLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /in \/d\/logs: 2 files, 3\.4 kB/);
-    expectCheck(evaluateLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /none in \/d\/logs/);
+    expectCheck(evaluateLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /None in \/d\/logs/);
   });
 });
 
@@ -399,7 +399,7 @@ describe('the database', () => {
     ['one of yesterday', {}, 'ok', /1 in \/b; the newest was written 1 day ago, 5\.0 kB\.\n.*schema 6/],
     ['none', { backups: [] }, 'warning', /There is none in \/b\.\nStart Vivarium again/],
     ['none of a large database', { backups: [], databaseBytes: 2e6 }, 'warning', /larger than 1\.0 MB/],
-    ['none yet', { backups: [], databaseMadeAtMs: NOW_MS }, 'ok', /first is made some seconds after/],
+    ['none yet', { backups: [], databaseMadeAtMs: NOW_MS }, 'ok', /first is made a few seconds after/],
     ['nothing to back up', { backups: [], databaseMadeAtMs: null }, 'skipped', /nothing to back up/],
     ['nothing to keep', { backups: null }, 'skipped', /ephemeral/],
     ['an old one', { backups: [{ ...backup, writtenAtMs: NOW_MS - 8 * DAY_MS }] }, 'warning', /8 days ago/],
@@ -431,7 +431,7 @@ describe('the root', () => {
     ['expired', { realNowMs: NOW_MS + 3651 * DAY_MS }, 'failed', /expired/],
     ['not valid yet', { realNowMs: NOW_MS - 2 * DAY_MS }, 'failed', /not valid yet/],
     ['ending', { realNowMs: NOW_MS + 3640 * DAY_MS }, 'warning', /ends in 10 days/],
-    ['no authority', { certificate: { ...read, isAuthority: false } }, 'failed', /no authority/],
+    ['no authority', { certificate: { ...read, isAuthority: false } }, 'failed', /not a self-signed CA/],
     ['damaged', { certificate: { state: 'unreadable', reason: 'bad base64' } }, 'failed', /bad base64/],
     ['gone', { certificate: { state: 'absent' } }, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
     [
@@ -440,14 +440,14 @@ describe('the root', () => {
       'failed',
       /vivarium ca export --output "C:\\a b\\root\.pem"$/,
     ],
-    ['not made yet', { certificate: { state: 'absent' }, usedFingerprint: null }, 'skipped', /first start makes it/],
+    ['not made yet', { certificate: { state: 'absent' }, usedFingerprint: null }, 'skipped', /first start creates it/],
   ] as const)('is %s', (_what, changes, status, words) => {
     expectCheck(evaluateRoot({ ...evidence, ...changes }), status, words);
   });
 
   const key: RootKeyEvidence = { folder: '/ca', file: '/ca/k', storage: 'file', open: [], fits: true, needed: true };
   it.each([
-    ['closed', {}, 'ok', /closed to others, and is the key/],
+    ['closed', {}, 'ok', /Only its owner can read .*, and it is the key/],
     ['sealed', { storage: 'keyring', fits: null }, 'ok', /keyring/],
     [
       'open to others',
@@ -469,7 +469,7 @@ describe('the system', () => {
     [{ ...files, max: 20_000, connections: 2_048 }, 'ok', /20,000 files and sockets open; 50 are/],
     [{ ...files, max: 1_024, connections: 512 }, 'warning', /512 connections.*LimitNOFILE.*\nulimit -n 4096/s],
     [{ ...files, max: 256, connections: 128 }, 'failed', /128 connections/],
-    [{ ...files, max: null, connections: 2_048 }, 'skipped', /does not tell/],
+    [{ ...files, max: null, connections: 2_048 }, 'skipped', /does not report/],
   ] as const)('lets files be open: %j', (evidence, status, words) => {
     expectCheck(evaluateOpenFiles(evidence), status, words);
   });
@@ -495,7 +495,7 @@ describe('the engine', () => {
       'ok',
       /process 7 on \/d, and/,
     );
-    expectCheck(evaluateWarnings([]), 'ok', /none/);
+    expectCheck(evaluateWarnings([]), 'ok', /None/);
     expectCheck(evaluateWarnings(['The daily backup failed.']), 'warning', /daily backup failed/);
   });
 
@@ -509,7 +509,7 @@ describe('the engine', () => {
   };
   const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
   it.each([
-    ['does not run', {}, 'skipped', /No Vivarium runs on \/d\.\n.*\nvivarium serve/],
+    ['does not run', {}, 'skipped', /No Vivarium is running on \/d\.\n.*\nvivarium serve/],
     ['starts just now', { locked: true }, 'warning', /starting or stopping/],
     ['has crashed', { runtime: { ...file, alive: false } }, 'warning', /left behind: process 7 ended/],
     ['has crashed, and its number was given again', { runtime: file }, 'warning', /process 7 is another program/],

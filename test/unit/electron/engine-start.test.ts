@@ -74,7 +74,7 @@ describe('starting the engine', () => {
     const { result, asked, tried } = await attempt([error], { doing: ['use-free-port'], config });
     expect(result).toBe(ENGINE);
     expect(asked[0]).toMatchObject({
-      message: 'Vivarium cannot have the port for HTTP',
+      message: 'Vivarium can’t use the port for HTTP',
       detail: expect.stringContaining(`Port ${port}`) as string,
     });
     expect(tried).toEqual([config, { ...config, httpPort: 0 }]);
