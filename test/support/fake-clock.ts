@@ -6,7 +6,7 @@ import {
   type Timer,
 } from '../../main/base/clock.ts';
 
-/** A clock whose real time stands still until a test passes it; everything else is the real implementation. */
+/** A clock whose real time advances only when a test moves it; everything else is the real implementation. */
 export interface FakeClock extends AdjustableClock {
   /** Lets real time pass: due timers of both kinds run, in order, and have finished when it resolves. */
   pass(milliseconds: number): Promise<void>;

@@ -1,6 +1,6 @@
 import type { TrafficDetail, TrafficEntry, TrafficSummary } from '../../main/contract/traffic.ts';
 
-/** An entry as the page is told of it. */
+/** A traffic entry in the form that the page receives. */
 export const makeEntry = (number: number, rest: Partial<TrafficEntry> = {}): TrafficEntry => ({
   id: `trf_${number}`,
   at: '2026-11-20T09:00:00.000Z',

@@ -25,7 +25,7 @@ export async function startUpstream(handle: RequestListener): Promise<Upstream> 
   return { port, url: `http://127.0.0.1:${port}`, requests, server, sockets };
 }
 
-/** A server that speaks whatever bytes it is told to; with `allowHalfOpen`, it goes on after the other side has ended. */
+/** A server that sends scripted bytes; `allowHalfOpen` keeps it open after the client has ended. */
 export async function startRawUpstream(
   speak: (socket: Socket) => void,
   { allowHalfOpen = false } = {},

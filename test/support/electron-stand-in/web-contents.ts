@@ -89,7 +89,7 @@ export class StandInContents
     await (await this.#open()).setViewportSize(size);
   }
 
-  /** Runs the page's `beforeunload`, if somebody has used the page; false when it keeps the page. */
+  /** Runs the page's `beforeunload` after user interaction; false when it keeps the page. */
   async mayUnload(): Promise<boolean> {
     if (this.#page === null) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
