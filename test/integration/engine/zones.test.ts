@@ -208,7 +208,7 @@ describe('records', () => {
       'in a deeper zone of ours',
       ['x', 'A', '192.0.2.1'],
       ['www.deeper', 'A', '192.0.2.1'],
-      'a zone "deeper.acme.test."',
+      'The zone "deeper.acme.test."',
     ],
   ] as const)(
     '%s come with a warning, because they are not seen',
