@@ -5,7 +5,7 @@ import { isWithin } from '../base/hostname.ts';
 import { FREE_LIMITS } from '../model/rate-decision.ts';
 import { loadErrorPages } from '../proxy/error-pages.ts';
 import { createLoopback } from '../proxy/loopback.ts';
-import { createPasses } from '../proxy/passes.ts';
+import { createInternalTokens } from '../proxy/internal-tokens.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
@@ -45,7 +45,7 @@ export async function startDataPlane(
 
   // Vivarium's pseudonym in `Via`.
   const pseudonym = createId('vivarium');
-  const passes = createPasses();
+  const internalTokens = createInternalTokens();
   const counts = { requests: 0, refused: 0 };
   const rates = createRequestRates(clock);
   const recorder = createRecorder(clock, { onChanged: () => events.emit('traffic.changed') });
@@ -55,7 +55,7 @@ export async function startDataPlane(
     clock,
     log,
     limiter,
-    passes,
+    internalTokens,
     pseudonym,
     onArrival({ projectId }, decision) {
       const refused = decision !== null && decision.refusal !== null;
@@ -94,7 +94,7 @@ export async function startDataPlane(
     recorder,
     series,
     ports,
-    passes,
+    internalTokens,
     pseudonym,
     loopback: createLoopback({ clock, port: ports.http }),
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },

@@ -112,7 +112,7 @@ export function createServices(
       present,
       document: (baseUrl) => dataPlane.api.document(baseUrl),
       loopback: dataPlane.loopback,
-      passes: dataPlane.passes,
+      internalTokens: dataPlane.internalTokens,
     }),
     pets: createPetServices({
       clock,
@@ -155,7 +155,7 @@ export function createServices(
       clock,
       observe: () => ({
         domains: lifecycle.list(),
-        limits: dataPlane.limiter.standing(),
+        limits: dataPlane.limiter.totals(),
         propagating: store.records.propagating(),
       }),
       sunsets: SUNSETS,
@@ -167,7 +167,7 @@ export function createServices(
       recording: () => settings.current().traffic.record,
       keys: store.keys,
       loopback: dataPlane.loopback,
-      passes: dataPlane.passes,
+      internalTokens: dataPlane.internalTokens,
     }),
     reach: createReachServices(parts.reach),
     doctor: createDoctorServices(parts.doctor),

@@ -83,7 +83,7 @@ const LF = 10;
 
 /**
  * Whether a head is all there, as it is from the moment that Node makes it. Node makes it of some fifty pieces, which V8
- * collects each time that it is copied: to the socket, and for the record. Asked for a character, it collects them for both.
+ * collects each time that it is copied: to the socket, and for the record. RequestedUrl for a character, it collects them for both.
  */
 const isWhole = (head: string): boolean => head.charCodeAt(head.length - 1) === LF;
 

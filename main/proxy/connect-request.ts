@@ -13,7 +13,7 @@ export interface ConnectFacts {
   httpVersion: string;
   rawHeaders: readonly string[];
   headers: HeaderSurvey;
-  connection: Pick<Connection, 'listener' | 'misdialled' | 'tunnel'>;
+  connection: Pick<Connection, 'listener' | 'plainHttpOnTls' | 'tunnel'>;
   limits: { headerFieldsMax: number; targetLengthMax: number };
 }
 
@@ -32,7 +32,7 @@ export type ConnectVerdict =
  * Decides whether a client may speak to one of our listeners as if it were `host:port`. It is no question of where to
  * dial: nothing is dialled, the connection itself goes on at that listener (`tunnel.ts`).
  */
-export function judgeConnect(facts: ConnectFacts, { ports, knows }: Reachable): ConnectVerdict {
+export function evaluateConnect(facts: ConnectFacts, { ports, knows }: Reachable): ConnectVerdict {
   const fault = findFault(facts);
   if (fault !== null) return refuse(fault);
   const authority = parseAuthority(facts.target);
@@ -62,7 +62,7 @@ export const isOwnPort = (port: number | null, scheme: Scheme, ownPort: number):
   port === null || port === ownPort || port === DEFAULT_PORT[scheme];
 
 function findFault({ target, httpVersion, rawHeaders, headers, connection, limits }: ConnectFacts): Problem | null {
-  if (connection.listener.scheme !== 'http' || connection.misdialled || connection.tunnel) {
+  if (connection.listener.scheme !== 'http' || connection.plainHttpOnTls || connection.tunnel) {
     return problem.connectRefused();
   }
   if (target.length > limits.targetLengthMax) return problem.targetTooLong(limits.targetLengthMax);

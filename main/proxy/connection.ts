@@ -6,7 +6,7 @@ import type { StageName } from '../contract/stages.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
-import type { Seen } from './standstill.ts';
+import type { StallMark } from './stall.ts';
 import type { Capture } from './capture.ts';
 import type { Scheme } from '../base/hostname.ts';
 
@@ -41,7 +41,7 @@ export interface Connection {
   /** The hostname that the TLS handshake was made for; null over plain HTTP. */
   serverName: string | null;
   /** Plain HTTP on the HTTPS port: every request is answered with where to go. */
-  misdialled: boolean;
+  plainHttpOnTls: boolean;
   /** What the last request was for and who sent it, so that the next of the same client need not be read again. */
   lastAuthority: SentAuthority | null;
   lastToken: { authorization: string; secretHash: string | null } | null;
@@ -55,7 +55,7 @@ export interface Connection {
   /** Whether any response was begun on it. */
   answered: boolean;
   /** What to send as the last thing once the exchanges in progress are over. */
-  farewell: string | null;
+  closingResponse: string | null;
   /** PING and SETTINGS frames since the last sweep. */
   controlFrames: number;
 }
@@ -82,7 +82,7 @@ export interface RunningRecord {
   /** When it began or, on its way to an upstream, when its body last moved or was held up. */
   activeMs: number;
   /** What the last sweep saw of a response that is complete on our side and not taken yet; null before. */
-  seen: Seen | null;
+  seen: StallMark | null;
   /** When it was handed to its target. */
   handedMs: number | null;
   /** Whether the client still waits for 100 (Continue) before it sends its body. */
@@ -98,10 +98,10 @@ export interface RunningRecord {
 }
 
 /** Sends what is due, then closes our side; the client has a moment to close its own. */
-export function endHttp1(connection: Connection, farewell: string, nowMs: number): void {
+export function endHttp1(connection: Connection, closingResponse: string, nowMs: number): void {
   connection.phase = 'closing';
   connection.sinceMs = nowMs;
-  connection.http1?.end(farewell);
+  connection.http1?.end(closingResponse);
 }
 
 export function destroyConnection(connection: Connection): void {
@@ -112,7 +112,7 @@ export function destroyConnection(connection: Connection): void {
 }
 
 /** Ends a connection without requests in progress, in the words of its protocol. */
-export function closeIdle(connection: Connection, farewell: string, nowMs: number): void {
+export function closeIdle(connection: Connection, closingResponse: string, nowMs: number): void {
   const { session, http1, answered } = connection;
   if (session !== null) {
     connection.phase = 'closing';
@@ -123,7 +123,7 @@ export function closeIdle(connection: Connection, farewell: string, nowMs: numbe
     connection.phase = 'closing';
     connection.sinceMs = nowMs;
     // A keep-alive client may take an unasked-for response for the answer to what it is about to send.
-    if (!answered) http1.write(farewell);
+    if (!answered) http1.write(closingResponse);
     http1.destroySoon();
   } else {
     destroyConnection(connection);

@@ -45,11 +45,11 @@ export function createConnections(options: {
   log: Log;
   limits: ProxyLimits;
   /** A complete HTTP/1.1 response for a client that is sent away before it has asked anything. */
-  farewell: string;
+  closingResponse: string;
   /** Told of an exchange whose connection went away under it. */
   onLost: (exchange: Exchange) => void;
 }): Connections {
-  const { clock, log, limits, farewell, onLost } = options;
+  const { clock, log, limits, closingResponse, onLost } = options;
   const open = new Set<Connection>();
   const byKey = new WeakMap<object, Connection>();
   let upstreams = 0;
@@ -69,7 +69,7 @@ export function createConnections(options: {
     const connection = longestIdle();
     if (connection === null) return false;
     log.debug('An idle connection makes room for a new one', { address: connection.address });
-    closeIdle(connection, farewell, clock.monotonic());
+    closeIdle(connection, closingResponse, clock.monotonic());
     // Nothing is in progress on it, so its GOAWAY need not wait for the client.
     connection.session?.destroy();
     return true;
@@ -84,12 +84,12 @@ export function createConnections(options: {
   function settle(connection: Connection): void {
     connection.sinceMs = clock.monotonic();
     connection.lastUse = ++uses;
-    if (connection.farewell !== null && connection.http1 !== null) {
+    if (connection.closingResponse !== null && connection.http1 !== null) {
       connection.phase = 'closing';
-      connection.http1.end(connection.farewell);
-      connection.farewell = null;
+      connection.http1.end(connection.closingResponse);
+      connection.closingResponse = null;
     } else if (drained !== null && connection.phase !== 'closing') {
-      closeIdle(connection, farewell, connection.sinceMs);
+      closeIdle(connection, closingResponse, connection.sinceMs);
     }
   }
 
@@ -110,7 +110,7 @@ export function createConnections(options: {
         http1: null,
         session: null,
         serverName: null,
-        misdialled: false,
+        plainHttpOnTls: false,
         lastAuthority: null,
         lastToken: null,
         phase: 'opening',
@@ -118,7 +118,7 @@ export function createConnections(options: {
         lastUse: ++uses,
         exchanges: [],
         answered: false,
-        farewell: null,
+        closingResponse: null,
         controlFrames: 0,
       };
       open.add(connection);
@@ -178,7 +178,7 @@ export function createConnections(options: {
         if (open.size === 0) resolve();
         const nowMs = clock.monotonic();
         for (const connection of open) {
-          if (connection.exchanges.length === 0) closeIdle(connection, farewell, nowMs);
+          if (connection.exchanges.length === 0) closeIdle(connection, closingResponse, nowMs);
           // A tunnel has no end of its own that could be waited for.
           else if (connection.exchanges.some(({ record }) => record.tunnelled)) destroyConnection(connection);
           else connection.session?.close();

@@ -87,7 +87,7 @@ function answerFault(
 ): void {
   const socket = connection.http1;
   // What still comes after a fault is one more fault to the parser; the client has its answer.
-  if (connection.phase === 'closing' || connection.farewell !== null || socket === null) return;
+  if (connection.phase === 'closing' || connection.closingResponse !== null || socket === null) return;
   // Data after `Connection: close`: the request before it is being answered, and the connection ends with that.
   if (error.code === 'HPE_CLOSED_CONNECTION' && connection.exchanges.length > 0) return;
   log.debug('A client sent no HTTP request', { address: connection.address, code: error.code, reason: error.reason });
@@ -95,18 +95,18 @@ function answerFault(
     socket.destroy();
     return;
   }
-  const farewell = faultResponse(explainParserError(error, limits));
+  const closingResponse = faultResponse(explainParserError(error, limits));
   const waiting = connection.exchanges;
   const [first] = waiting;
   if (first === undefined) {
-    endHttp1(connection, farewell, clock.monotonic());
+    endHttp1(connection, closingResponse, clock.monotonic());
   } else if (waiting.every(({ request }) => request.complete)) {
     // Answers go out in the order of the requests; this is the answer to what came after them.
-    connection.farewell = farewell;
+    connection.closingResponse = closingResponse;
   } else if (waiting.length === 1 && first.record.byProxy) {
     endHttp1(connection, '', clock.monotonic());
   } else if (waiting.length === 1 && !first.response.headersSent) {
-    endHttp1(connection, farewell, clock.monotonic());
+    endHttp1(connection, closingResponse, clock.monotonic());
   } else {
     // In the middle of a response there is nothing left to say.
     socket.destroy();

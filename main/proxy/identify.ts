@@ -1,6 +1,6 @@
 import { readBearerToken } from '../base/http/bearer.ts';
 import { API_KEY_PATTERN, hashSecret } from '../base/secret.ts';
-import type { Passes } from './passes.ts';
+import type { InternalTokens } from './internal-tokens.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Route } from '../model/route.ts';
 
@@ -10,13 +10,13 @@ export function hashToken(authorization: string): string | null {
   return token !== null && API_KEY_PATTERN.test(token) ? hashSecret(token) : null;
 }
 
-/** The id of the API key with that secret (or whose pass it is), if it belongs to the project of `route`; else null. */
+/** The id of the API key with that secret (or whose internalToken it is), if it belongs to the project of `route`; else null. */
 export function identifyKey(
   secretHash: string,
   route: Pick<Route, 'projectId'>,
   table: Pick<RouteTable, 'apiKey'>,
-  passes: Pick<Passes, 'redeem'>,
+  internalTokens: Pick<InternalTokens, 'redeem'>,
 ): string | null {
-  const owner = table.apiKey(secretHash) ?? passes.redeem(secretHash);
+  const owner = table.apiKey(secretHash) ?? internalTokens.redeem(secretHash);
   return owner?.projectId === route.projectId ? owner.keyId : null;
 }

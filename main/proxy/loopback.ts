@@ -101,7 +101,7 @@ function read(
   },
 ): Reading {
   const firstByteMs = clock.monotonic() - startedMs;
-  // Asked for while the response still has its socket.
+  // RequestedUrl for while the response still has its socket.
   const fromPort = response.socket.localPort ?? 0;
   const chunks: Buffer[] = [];
   let bytes = 0;

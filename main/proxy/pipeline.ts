@@ -19,7 +19,7 @@ import type { ErrorPages } from './error-pages.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey } from './identify.ts';
 import { faultResponse } from './parser-fault.ts';
-import type { Passes } from './passes.ts';
+import type { InternalTokens } from './internal-tokens.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
@@ -28,7 +28,7 @@ import type { Target, UpstreamContext, UpstreamTarget } from './target.ts';
 export interface PipelineServices {
   limiter: RequestLimiter;
   /** For what Vivarium sends itself, on an API key's behalf. */
-  passes: Pick<Passes, 'redeem'>;
+  internalTokens: Pick<InternalTokens, 'redeem'>;
   targets: { api: Target; upstream: UpstreamTarget };
   /** For callers without a valid API key. */
   freeLimits: PlanLimits;
@@ -61,7 +61,7 @@ export interface Upgrade {
 export type Pipeline = (exchange: Exchange, upgrade: Upgrade | null) => Answer | null;
 
 export function createPipeline(services: PipelineServices): Pipeline {
-  const { limits, limiter, passes, freeLimits, pages, targets } = services;
+  const { limits, limiter, internalTokens, freeLimits, pages, targets } = services;
 
   return (exchange, upgrade) => {
     const { request, connection, record } = exchange;
@@ -84,13 +84,13 @@ export function createPipeline(services: PipelineServices): Pipeline {
     record.authority = text;
     connection.lastAuthority = asked.authority;
     request.url = asked.path;
-    const misplaced = checkPlace(asked, connection, table);
+    const misplaced = checkServerName(asked, connection, table);
     if (misplaced !== null) return refuse(misplaced);
     if (asked.path === '*') return OPTIONS_ANSWER;
 
     // 403, 404, 508
     record.stage = 'route';
-    const lead = findLead(asked, request, connection, table, services);
+    const lead = findDestination(asked, request, connection, table, services);
     record.route = lead.route;
     if (!lead.ok) return refuse(lead.problem);
 
@@ -102,7 +102,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
 
     // A 401 is the target's.
     record.stage = 'identify';
-    const keyId = findKey(connection, headers, route, table, passes);
+    const keyId = findKey(connection, headers, route, table, internalTokens);
     record.keyId = keyId;
 
     record.stage = 'limit';
@@ -114,7 +114,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     };
     if (target.kind === 'upstream' && !target.limited) {
       arrive(null);
-      return passOn({ exchange, upgrade, authority: text, destination: target, rate: null, refuse }, services);
+      return forward({ exchange, upgrade, authority: text, destination: target, rate: null, refuse }, services);
     }
     // A preflight carries no key by its nature and is not counted (WHATWG Fetch, CORS-preflight fetch).
     const preflight = targets[target.kind].isPreflight(request);
@@ -137,7 +137,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     }
 
     if (target.kind === 'upstream') {
-      return passOn({ exchange, upgrade, authority: text, destination: target, rate, refuse }, services);
+      return forward({ exchange, upgrade, authority: text, destination: target, rate, refuse }, services);
     }
     if (record.awaitsContinue) exchange.response.writeContinue();
     const pending = targets.api.handle(exchange, context);
@@ -147,7 +147,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
 }
 
 /** An authority that has been read, and how it was asked for. */
-interface Asked {
+interface RequestedUrl {
   authority: SentAuthority;
   absolute: boolean;
   path: string;
@@ -158,7 +158,7 @@ const SHOWN_URL_LENGTH_MAX = 300;
 
 /** Is this a request that this port and connection can carry at all? */
 function checkListener({ connection, request }: Exchange, headers: HeaderSurvey, limits: ProxyLimits): Problem | null {
-  if (connection.misdialled) {
+  if (connection.plainHttpOnTls) {
     const known =
       headers.host !== null && parseAuthority(headers.host) !== null && request.url?.startsWith('/') === true;
     const url = known ? `https://${headers.host}${request.url}` : 'https://';
@@ -192,7 +192,7 @@ function pseudoHeader({ headers }: HttpRequest, name: ':authority' | ':scheme'):
 }
 
 /** The TLS connection must have been made for the same hostname. */
-function checkPlace(asked: Asked, { serverName }: Connection, table: RouteTable): Problem | null {
+function checkServerName(asked: RequestedUrl, { serverName }: Connection, table: RouteTable): Problem | null {
   const { host } = asked.authority.authority;
   if (serverName !== null && serverName !== host && table.knows(host)) return problem.misdirected(serverName, host);
   const nowhere = asked.path === '*' && asked.absolute && !table.knows(host);
@@ -200,26 +200,26 @@ function checkPlace(asked: Asked, { serverName }: Connection, table: RouteTable)
 }
 
 /** Where a hostname leads. One that is redirected need not have a route. */
-type Lead =
+type FoundDestination =
   | { ok: true; redirect: Redirect; route: Route | null }
   | { ok: true; redirect: null; route: Route }
   | { ok: false; problem: Problem; route: Route | null };
 
 /** Which project is that? A URL is asked of a proxy, and has a port that counts. */
-function findLead(
-  { authority: { authority, text }, absolute }: Asked,
+function findDestination(
+  { authority: { authority, text }, absolute }: RequestedUrl,
   request: HttpRequest,
   { listener }: Connection,
   table: RouteTable,
   { whyUnserved, targets }: PipelineServices,
-): Lead {
+): FoundDestination {
   const { host, port } = authority;
   const route = table.route(host) ?? null;
   const redirect = table.redirect(host) ?? null;
-  const fail = (found: Problem): Lead => ({ ok: false, problem: found, route });
+  const fail = (found: Problem): FoundDestination => ({ ok: false, problem: found, route });
   const lead = redirect !== null ? { redirect, route } : route !== null ? { redirect, route } : null;
   if (lead === null) {
-    if (targets.upstream.wasHere(request)) return fail(problem.leadsHere(text));
+    if (targets.upstream.hasPassedThroughHere(request)) return fail(problem.targetIsThisVivarium(text));
     return fail(absolute ? problem.notReached(text, host) : problem.notServed(text, host, whyUnserved(host)));
   }
   if (absolute && !isOwnPort(port, listener.scheme, listener.port)) {
@@ -229,7 +229,7 @@ function findLead(
 }
 
 /** Is it sent on to another hostname? */
-function redirectTo({ to, status }: Redirect, asked: Asked, { request, connection }: Exchange): Answer {
+function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, connection }: Exchange): Answer {
   const { scheme, port: listenerPort } = connection.listener;
   const port = asked.absolute ? (asked.authority.authority.port ?? DEFAULT_PORT[scheme]) : listenerPort;
   return redirectAnswer(status, `${originOf(scheme, to, port)}${request.url ?? '/'}`);
@@ -241,7 +241,7 @@ function findKey(
   { authorization, authorizationFields }: HeaderSurvey,
   route: Route,
   table: RouteTable,
-  passes: Pick<Passes, 'redeem'>,
+  internalTokens: Pick<InternalTokens, 'redeem'>,
 ): string | null {
   // With more than one it is unclear which the client meant, and none counts.
   if (authorization === null || authorizationFields !== 1) return null;
@@ -250,14 +250,14 @@ function findKey(
     connection.lastToken = { authorization, secretHash: hashToken(authorization) };
   }
   const { secretHash } = connection.lastToken;
-  return secretHash === null ? null : identifyKey(secretHash, route, table, passes);
+  return secretHash === null ? null : identifyKey(secretHash, route, table, internalTokens);
 }
 
 const callerOf = (keyId: string | null, { projectId }: Route, { address }: Connection): Caller =>
   keyId === null ? { kind: 'address', address, projectId } : { kind: 'key', keyId, projectId };
 
 /** An exchange on its way to an upstream. */
-interface Passing {
+interface ForwardedExchange {
   exchange: Exchange;
   upgrade: Upgrade | null;
   /** As the client wrote it. */
@@ -268,8 +268,8 @@ interface Passing {
   refuse: (found: Problem) => Answer;
 }
 
-function passOn(
-  { exchange, upgrade, authority, destination, rate, refuse }: Passing,
+function forward(
+  { exchange, upgrade, authority, destination, rate, refuse }: ForwardedExchange,
   services: PipelineServices,
 ): null {
   const { request, response, connection, record } = exchange;
@@ -284,7 +284,7 @@ function passOn(
       authority,
     },
     rate,
-    goOn: record.awaitsContinue ? () => goOn(exchange) : null,
+    sendContinue: record.awaitsContinue ? () => sendContinue(exchange) : null,
     answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),
     cut: () => cutExchange(exchange),
   };
@@ -305,7 +305,7 @@ function passOn(
   return null;
 }
 
-function goOn({ response, record }: Exchange): void {
+function sendContinue({ response, record }: Exchange): void {
   record.awaitsContinue = false;
   if (!response.headersSent && !response.destroyed) response.writeContinue();
 }

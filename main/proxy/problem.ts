@@ -114,11 +114,11 @@ export const connectRefused = (): Problem =>
   );
 
 /** A request to a proxy, for what this one does not lead to. */
-const outOfReach = (heading: string, message: string, more: Partial<Pick<Problem, 'listServed'>> = {}): Problem =>
+const proxyRefusal = (heading: string, message: string, more: Partial<Pick<Problem, 'listServed'>> = {}): Problem =>
   problemOf('forbidden', heading, message, more);
 
 export const notReached = (asked: string, host: string): Problem =>
-  outOfReach(
+  proxyRefusal(
     `This proxy does not lead to ${asked}`,
     isMachineName(host)
       ? `It leads to hostnames that are served here, never to an address: use a hostname, or no proxy for ${host}.`
@@ -127,13 +127,13 @@ export const notReached = (asked: string, host: string): Problem =>
   );
 
 export const portNotReached = (host: string, port: number, ports: Readonly<Record<Scheme, number>>): Problem =>
-  outOfReach(
+  proxyRefusal(
     `This proxy does not lead to port ${port}`,
     `Of ${host} it leads to ports 443 and ${ports.https} (HTTPS), 80 and ${ports.http} (HTTP), which are this Vivarium’s listeners. Use one of them, or no proxy for port ${port}.`,
   );
 
 export const urlPortNotReached = (host: string, port: number | null, own: readonly number[]): Problem =>
-  outOfReach(
+  proxyRefusal(
     `This proxy does not lead to port ${port}`,
     `Of ${host} it leads to port ${own.join(' and ')} here. Use one of them, or no proxy for port ${port}.`,
   );
@@ -195,7 +195,7 @@ export const loopDetected = (hops: number, url: string): Problem =>
   );
 
 /** What a project's target that is this Vivarium's own address comes to. */
-export const leadsHere = (asked: string): Problem =>
+export const targetIsThisVivarium = (asked: string): Problem =>
   problemOf(
     'loop_detected',
     'The target leads here',

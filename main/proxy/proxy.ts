@@ -19,7 +19,7 @@ import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import { explainParserError, faultResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax } from './open-files.ts';
-import { NO_PASSES, type Passes } from './passes.ts';
+import { NO_INTERNAL_TOKENS, type InternalTokens } from './internal-tokens.ts';
 import { DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { buildRouteTable, type RouteTable } from './route-table.ts';
 import { EMPTY_SNAPSHOT, type Route, type Snapshot } from '../model/route.ts';
@@ -34,7 +34,7 @@ export interface ProxyOptions {
   log: Log;
   limiter: RequestLimiter;
   /** For what Vivarium sends itself, on an API key's behalf; nothing when left out. */
-  passes?: Pick<Passes, 'redeem'>;
+  internalTokens?: Pick<InternalTokens, 'redeem'>;
   targets: { api: Target };
   /** What this Vivarium calls itself in `Via`. */
   pseudonym: string;
@@ -92,7 +92,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
   const httpListener: Listener = { scheme: 'http', port: 0 };
   const httpsListener: Listener = { scheme: 'https', port: 0 };
-  const farewell = faultResponse(
+  const closingResponse = faultResponse(
     explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits),
   );
   let table = buildRouteTable(EMPTY_SNAPSHOT);
@@ -105,7 +105,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     clock,
     log,
     limits,
-    farewell,
+    closingResponse,
     onLost: (exchange) => exchanges.finish(exchange),
   });
   const upstreams = createUpstreams({ log, limits, pseudonym: options.pseudonym });
@@ -115,7 +115,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     connections,
     limits,
     limiter: options.limiter,
-    passes: options.passes ?? NO_PASSES,
+    internalTokens: options.internalTokens ?? NO_INTERNAL_TOKENS,
     targets: { ...options.targets, upstream: upstreams },
     freeLimits: options.freeLimits,
     pages: options.pages,
@@ -142,7 +142,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       limits,
       onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
       mayUpgrade: (request) =>
-        connections.of(request.socket)?.exchanges.length === 0 && leadsToWebSocket(request, table),
+        connections.of(request.socket)?.exchanges.length === 0 && mayUpgradeToWebSocket(request, table),
       onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
       onConnect: (request, socket, head) => acceptConnect(request, socket, head, tunnels),
     });
@@ -178,7 +178,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   };
 
   /** Accepting can fail later, too: a process without file descriptors goes on serving those whom it has. */
-  function survive(server: Server): void {
+  function onServerError(server: Server): void {
     server.on('error', (error: NodeJS.ErrnoException) => {
       log.warn('A listener could not accept a connection', { code: error.code, connections: connections.size() });
       if (error.code === 'EMFILE' || error.code === 'ENFILE') connections.makeRoom(ROOM_CONNECTIONS);
@@ -189,7 +189,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     const option = `--${listener.scheme}-port`;
     const ready = await bindPort({ port, addresses: LOOPBACK_ADDRESSES, option, createServer });
     listener.port = ready.port;
-    ready.servers.forEach(survive);
+    ready.servers.forEach(onServerError);
     bound.push(ready);
     return ready;
   }
@@ -211,7 +211,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   function sweep(): void {
     const nowMs = clock.monotonic();
-    const services = { limits, log, farewell, onLate: giveUp };
+    const services = { limits, log, closingResponse, onLate: giveUp };
     for (const connection of connections.all()) sweepConnection(connection, nowMs, services);
     upstreams.sweep(nowMs);
     sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
@@ -258,7 +258,7 @@ export function createProxy(options: ProxyOptions): Proxy {
  * Whether a request asks for WebSocket at a hostname whose project leads to an upstream. One with a body is no upgrade to
  * us: where that ends and the other protocol begins is for two programs to disagree on.
  */
-function leadsToWebSocket(request: IncomingMessage, table: RouteTable): boolean {
+function mayUpgradeToWebSocket(request: IncomingMessage, table: RouteTable): boolean {
   const { method, url, headers } = request;
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket' || hasBody(request)) return false;
   // An absolute target (RFC 9112 §3.2.2) may lead elsewhere than `Host`.

@@ -2,7 +2,7 @@ import type { Log } from '../base/log.ts';
 import { hasBody, isHttp2 } from '../base/http/message.ts';
 import { closeIdle, cutExchange, destroyConnection, type Connection, type Exchange } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import { standstillMs } from './standstill.ts';
+import { stalledMs } from './stall.ts';
 
 /**
  * The time-outs that Node has no option for. (Those of HTTP/1.x header sections, and of its idle connections, are Node's:
@@ -15,12 +15,12 @@ export function sweepConnection(
   services: {
     limits: ProxyLimits;
     log: Log;
-    farewell: string;
+    closingResponse: string;
     /** Told of a request that is not there as a whole in time. */
     onLate: (exchange: Exchange) => void;
   },
 ): void {
-  const { limits, log, farewell } = services;
+  const { limits, log, closingResponse } = services;
   const silentMs = nowMs - connection.sinceMs;
   const idle = connection.exchanges.length === 0;
   connection.controlFrames = 0;
@@ -31,7 +31,7 @@ export function sweepConnection(
   } else if (connection.phase === 'closing' && idle) {
     if (silentMs >= limits.lingerMs) destroyConnection(connection);
   } else if (connection.session !== null && idle) {
-    if (silentMs >= limits.keepAliveTimeoutMs) closeIdle(connection, farewell, nowMs);
+    if (silentMs >= limits.keepAliveTimeoutMs) closeIdle(connection, closingResponse, nowMs);
   } else {
     for (const exchange of [...connection.exchanges]) {
       if (isHeldUp(exchange)) exchange.record.activeMs = nowMs;
@@ -56,7 +56,7 @@ function isStalled(exchange: Exchange, nowMs: number, limits: ProxyLimits): bool
   const waiting = isHttp2(request) ? request.stream : (connection.http1 ?? connection.raw);
   const taken = connection.raw.bytesWritten - waiting.writableLength;
   const allowedMs = isAnsweredByUpstream(exchange) ? limits.upstreamIdleMs : limits.responseStallMs;
-  return standstillMs(record, taken, nowMs) >= allowedMs;
+  return stalledMs(record, taken, nowMs) >= allowedMs;
 }
 
 /**

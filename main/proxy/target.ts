@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import type { RateState } from '../model/rate-decision.ts';
 import type { UpstreamDestination } from '../model/route.ts';
 import type { TargetContext } from '../model/target-context.ts';
-import type { ForwardedFrom } from './upstream/forwarding.ts';
+import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
 
 /** Where a route leads, mounted in-process. `request.url` is in origin form by now (RFC 9112 §3.2.1). */
 export interface Target {
@@ -26,7 +26,7 @@ export interface UpstreamContext {
   /** For the rate headers; null where the project's limits do not hold for its upstream. */
   rate: RateState | null;
   /** Tells a client that waits for it to send its body (100); null for one that sends it unasked. */
-  goOn: (() => void) | null;
+  sendContinue: (() => void) | null;
   /** Answers in the proxy's own words, instead of the upstream. Of an upgrade, on the bare socket, which is closed. */
   answer(problem: Problem): void;
   /** Ends the exchange in the middle of its response, so that the client sees that it is not whole. */
@@ -43,7 +43,7 @@ export interface UpstreamTarget {
   /** Whether `request` is a CORS preflight; it is passed on and not counted. */
   isPreflight(request: HttpRequest): boolean;
   /** Whether this Vivarium has passed `request` on before it came here. */
-  wasHere(request: HttpRequest): boolean;
+  hasPassedThroughHere(request: HttpRequest): boolean;
   handle(request: HttpRequest, context: UpstreamContext): void;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void;
 }

@@ -55,7 +55,7 @@ export function serveTls(connection: Connection, options: TlsListenerOptions): v
     raw.pause();
     if (hello.kind === 'not_tls') {
       raw.unshift(received);
-      connection.misdialled = true;
+      connection.plainHttpOnTls = true;
       options.serveHttp1(connection, raw);
       raw.resume();
     } else if (hello.kind === 'hello') {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { describeServed } from './answer.ts';
-import { judgeConnect, type Reachable } from './connect-request.ts';
+import { evaluateConnect, type Reachable } from './connect-request.ts';
 import { destroyConnection, endHttp1, type Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { surveyHeaders } from './header-section.ts';
@@ -53,16 +53,16 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
     connection,
     limits,
   };
-  if (connection.phase === 'closing' || connection.farewell !== null) {
+  if (connection.phase === 'closing' || connection.closingResponse !== null) {
     socket.resume();
   } else if (connection.exchanges.length > 0) {
     // Its answer would overtake those of the requests before it; the connection ends with theirs.
     socket.resume();
-    connection.farewell = refusal(tooEarlyConnect());
+    connection.closingResponse = refusal(tooEarlyConnect());
   } else if (options.stopping()) {
     refuse(stoppingNow());
   } else {
-    const verdict = judgeConnect(facts, { ports: options.ports(), knows: (hostname) => table.knows(hostname) });
+    const verdict = evaluateConnect(facts, { ports: options.ports(), knows: (hostname) => table.knows(hostname) });
     if (verdict.ok) handOver(connection, head, verdict, options);
     else refuse(verdict.problem);
   }

@@ -28,7 +28,7 @@ export interface Limiter extends RequestLimiter {
   /** The project's callers with something used, struck or banned at this moment. */
   usage(projectId: string): CallerReading[];
   /** Of all callers: rate windows that are open, and bans in force, at this moment. */
-  standing(): { minutes: number; days: number; bans: number };
+  totals(): { minutes: number; days: number; bans: number };
   /** When an API key last asked, refused or not, in epoch milliseconds; null when it has not, or that is forgotten. */
   lastRequestOf(projectId: string, keyId: string): number | null;
   /** Used counts and strikes to zero, of one caller or of all of the project; bans stay. */
@@ -178,7 +178,7 @@ export function createLimiter(options: {
       }
       return readings.reverse();
     },
-    standing() {
+    totals() {
       const nowMs = clock.now();
       const count = { minutes: 0, days: 0, bans: 0 };
       for (const [, entry] of entries) {

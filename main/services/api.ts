@@ -3,7 +3,7 @@ import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Loopback, LoopbackResponse } from '../proxy/loopback.ts';
-import type { Passes } from '../proxy/passes.ts';
+import type { InternalTokens } from '../proxy/internal-tokens.ts';
 import type { KeyRow, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts';
 import { existingKey } from './keys.ts';
 import { inputError } from './project-rules.ts';
@@ -20,9 +20,9 @@ export function createApiServices(options: {
   /** The OpenAPI document of the built-in API, as served at a base address. */
   document: (baseUrl: string) => string;
   loopback: Loopback;
-  passes: Pick<Passes, 'issue'>;
+  internalTokens: Pick<InternalTokens, 'issue'>;
 }): Services['api'] {
-  const { projects, keys, loopback, passes } = options;
+  const { projects, keys, loopback, internalTokens } = options;
 
   const baseUrlOf = (projectId: string, environment: Environment): string =>
     options.present(existingProject(projects, projectId)).baseUrl[environment];
@@ -47,8 +47,8 @@ export function createApiServices(options: {
       if (keyId !== undefined && secret !== undefined) throw inputError('secret', 'can’t be given beside "keyId".');
       const key = keyId === undefined ? null : usableKey(projectId, keyId);
       const fields = sentHeaders({ method, host, chosen: headers, body });
-      const pass = key === null ? null : passes.issue({ keyId: key.id, projectId });
-      const bearer = pass?.token ?? secret;
+      const internalToken = key === null ? null : internalTokens.issue({ keyId: key.id, projectId });
+      const bearer = internalToken?.token ?? secret;
       try {
         const response = await loopback.send(
           {
@@ -65,7 +65,7 @@ export function createApiServices(options: {
           response: present(response),
         };
       } finally {
-        pass?.withdraw();
+        internalToken?.revoke();
       }
     },
   };

@@ -4,7 +4,7 @@ import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
 import type { Loopback } from '../proxy/loopback.ts';
-import type { Passes } from '../proxy/passes.ts';
+import type { InternalTokens } from '../proxy/internal-tokens.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
 import type { Entry, EntryIds } from '../traffic/entry.ts';
 import type { Recorder } from '../traffic/recorder.ts';
@@ -42,7 +42,7 @@ export function createTrafficServices(options: {
   recording: () => boolean;
   keys: Pick<KeyRows, 'get'>;
   loopback: Loopback;
-  passes: Pick<Passes, 'issue'>;
+  internalTokens: Pick<InternalTokens, 'issue'>;
 }): Services['traffic'] {
   const { recorder, ids, keys } = options;
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
@@ -134,8 +134,10 @@ export function createTrafficServices(options: {
       if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
         throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
       }
-      const pass =
-        key === null || route === null ? null : options.passes.issue({ keyId: key.id, projectId: route.projectId });
+      const internalToken =
+        key === null || route === null
+          ? null
+          : options.internalTokens.issue({ keyId: key.id, projectId: route.projectId });
       const body = bytesOf(record.requestBody);
       const since = recorder.next();
       try {
@@ -146,9 +148,9 @@ export function createTrafficServices(options: {
             headers: [
               ['Host', authority],
               ...replayedFields(record.requestFields),
-              ...(pass === null
+              ...(internalToken === null
                 ? unknownCredentials(record.requestFields)
-                : [['Authorization', `Bearer ${pass.token}`] as const]),
+                : [['Authorization', `Bearer ${internalToken.token}`] as const]),
               ...(body.length > 0 ? [['Content-Length', String(body.length)] as const] : []),
               ['Connection', 'close'],
             ],
@@ -162,7 +164,7 @@ export function createTrafficServices(options: {
         recorder.markReplay(again, entry.number);
         return presentDetail(again, ids);
       } finally {
-        pass?.withdraw();
+        internalToken?.revoke();
       }
     },
   };

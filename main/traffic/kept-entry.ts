@@ -2,7 +2,7 @@ import type { Decision } from '../model/rate-decision.ts';
 import type { RecordedBody } from '../model/exchange-record.ts';
 import type { Entry, EntryRecord } from './entry.ts';
 import { COLUMN, type Column, type Rows } from './rows.ts';
-import { readFields, readHead } from './stretch.ts';
+import { readFields, readHead } from './spans.ts';
 
 /** Entry `number` as it stands in its row. What is kept of it as bytes is read when it is asked for, and goes with the row. */
 export class KeptEntry implements Entry {

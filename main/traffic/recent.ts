@@ -4,18 +4,18 @@ const RECENT_MAX = 8;
 /** The few that were made last, to find one again. */
 export class Recent<Kept> {
   readonly #kept: Kept[] = [];
-  /** Where the last one that was found or added is: most often it is the one that is sought next. */
+  /** Where the last one that was found or added is: most often it is the one that is key next. */
   #latest = 0;
   #oldest = 0;
 
-  find<Sought>(sought: Sought, isSame: (kept: Kept, sought: Sought) => boolean): Kept | null {
+  find<Key>(key: Key, isSame: (kept: Kept, key: Key) => boolean): Kept | null {
     const kept = this.#kept;
     const likely = kept[this.#latest];
     if (likely === undefined) return null;
-    if (isSame(likely, sought)) return likely;
+    if (isSame(likely, key)) return likely;
     for (let index = 0; index < kept.length; index++) {
       const other = kept[index] as Kept;
-      if (!isSame(other, sought)) continue;
+      if (!isSame(other, key)) continue;
       this.#latest = index;
       return other;
     }

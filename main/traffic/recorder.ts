@@ -4,7 +4,7 @@ import type { RecordedExchange } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 import { KeptEntry } from './kept-entry.ts';
 import { COLUMN, Rows } from './rows.ts';
-import { Stretches } from './stretch.ts';
+import { SpanWriter } from './spans.ts';
 
 /** Entries that are kept; the page stays smooth with as many. */
 export const ENTRIES_MAX = 10_000;
@@ -12,11 +12,11 @@ export const ENTRIES_MAX = 10_000;
 /** What headers and bodies of all entries together may take; the oldest go first. */
 export const BYTES_MAX = 16 * BLOCK_BYTES;
 
-/** New entries are told together, this much later: at 5,000 a second nobody reads them one by one. */
-const TELL_AFTER_MS = 100;
+/** New entries are news together, this much later: at 5,000 a second nobody reads them one by one. */
+const NOTIFY_AFTER_MS = 100;
 
-/** How many entries one subscriber is told at a time; of the rest it learns the number. */
-const TOLD_MAX = 200;
+/** How many entries one subscriber is news at a time; of the rest it learns the number. */
+const ENTRIES_PER_NOTICE_MAX = 200;
 
 /** Exchanges that wait to be written; a turn of the event loop rarely ends more. */
 const WAITING_MAX = 64;
@@ -26,7 +26,7 @@ export const WATCHERS_MAX = 100;
 
 export interface NewEntries {
   entries: Entry[];
-  /** How many came besides, too fast to be told. */
+  /** How many came besides, too fast to be news. */
   missed: number;
   /** Whether all that came before them was forgotten. */
   cleared: boolean;
@@ -64,7 +64,7 @@ export function createRecorder(
 ): Recorder {
   const rows = new Rows(ENTRIES_MAX);
   const blocks = createBlocks(BYTES_MAX / BLOCK_BYTES);
-  const stretches = new Stretches(openBlock);
+  const spans = new SpanWriter(openBlock);
   let nextNumber = 1;
   let oldest = 1;
   const awaited = new Map<number, (entry: Entry) => void>();
@@ -107,16 +107,16 @@ export function createRecorder(
     if (exchange.record === null) return;
     const number = nextNumber;
     if (number - oldest >= ENTRIES_MAX) forgetOldest();
-    const written = stretches.write(exchange.record);
+    const written = spans.write(exchange.record);
     written.block.newest = number;
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
     rows.write(number, taken.now + afterTakenMs, taken.realNow + afterTakenMs, exchange, written);
     nextNumber += 1;
-    if (awaited.size > 0 || watchers.size > 0) tell(at(number));
+    if (awaited.size > 0 || watchers.size > 0) notify(at(number));
   }
 
   /** Tells those who wait for entries; hardly ever is there anybody. */
-  function tell(entry: Entry): void {
+  function notify(entry: Entry): void {
     awaited.get(entry.port)?.(entry);
     for (const watcher of watchers) watcher.take(entry);
   }
@@ -156,7 +156,7 @@ export function createRecorder(
       settle();
       const count = nextNumber - oldest;
       rows.clear();
-      stretches.forget();
+      spans.forget();
       oldest = nextNumber;
       blocks.release(oldest);
       for (const watcher of watchers) watcher.forget();
@@ -193,7 +193,7 @@ export function createRecorder(
       signal?.addEventListener('abort', end, { once: true });
       if (signal?.aborted === true) end();
       try {
-        for (let told = await watcher.next(); told !== null; told = await watcher.next()) yield told;
+        for (let news = await watcher.next(); news !== null; news = await watcher.next()) yield news;
       } finally {
         watchers.delete(watcher);
         signal?.removeEventListener('abort', end);
@@ -217,7 +217,7 @@ interface Moment {
 
 interface Watcher {
   take(entry: Entry): void;
-  /** What has not been told yet will not be, and what has been is gone. */
+  /** What has not been news yet will not be, and what has been is gone. */
   forget(): void;
   /** What is new, as soon as there is any; null after the end. */
   next(): Promise<NewEntries | null>;
@@ -226,45 +226,45 @@ interface Watcher {
 
 function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => boolean): Watcher {
   let waiting: NewEntries = { entries: [], missed: 0, cleared: false };
-  let tell: ((told: NewEntries | null) => void) | null = null;
+  let notify: ((news: NewEntries | null) => void) | null = null;
   let timer: Timer | null = null;
   let ended = false;
 
   function flush(): void {
     timer = null;
-    if (tell === null || !isNews(waiting)) return;
-    const told = waiting;
+    if (notify === null || !hasNews(waiting)) return;
+    const news = waiting;
     waiting = { entries: [], missed: 0, cleared: false };
-    tell(told);
-    tell = null;
+    notify(news);
+    notify = null;
   }
 
   return {
     take(entry) {
       if (ended || !fits(entry)) return;
-      if (waiting.entries.length < TOLD_MAX) waiting.entries.push(entry);
+      if (waiting.entries.length < ENTRIES_PER_NOTICE_MAX) waiting.entries.push(entry);
       else waiting.missed += 1;
-      timer ??= clock.realTimer(TELL_AFTER_MS, flush);
+      timer ??= clock.realTimer(NOTIFY_AFTER_MS, flush);
     },
     forget() {
       if (ended) return;
       waiting = { entries: [], missed: 0, cleared: true };
-      timer ??= clock.realTimer(TELL_AFTER_MS, flush);
+      timer ??= clock.realTimer(NOTIFY_AFTER_MS, flush);
     },
     next() {
       if (ended) return Promise.resolve(null);
       return new Promise((resolve) => {
-        tell = resolve;
-        if (isNews(waiting) && timer === null) flush();
+        notify = resolve;
+        if (hasNews(waiting) && timer === null) flush();
       });
     },
     end() {
       ended = true;
       timer?.cancel();
-      tell?.(null);
-      tell = null;
+      notify?.(null);
+      notify = null;
     },
   };
 }
 
-const isNews = ({ entries, cleared }: NewEntries): boolean => cleared || entries.length > 0;
+const hasNews = ({ entries, cleared }: NewEntries): boolean => cleared || entries.length > 0;

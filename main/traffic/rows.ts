@@ -1,8 +1,8 @@
 import type { Block } from './blocks.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 import { Recent } from './recent.ts';
-import type { Stretch, Written } from './stretch.ts';
-import { isAbout, type Subject, subjectOf } from './subject.ts';
+import type { Span, Written } from './spans.ts';
+import { hasSubject, type Subject, subjectOf } from './subject.ts';
 
 /** Where in its row a number of an entry stands. `NaN` stands for what there was not. */
 export const COLUMN = {
@@ -57,7 +57,7 @@ export class Rows {
     const { block } = written;
     const index = number % this.#count;
     // A reference that is written is one more thing for the garbage collector to look at.
-    const subject = this.#recent.find(exchange, isAbout) ?? this.#recent.add(subjectOf(exchange));
+    const subject = this.#recent.find(exchange, hasSubject) ?? this.#recent.add(subjectOf(exchange));
     if (this.#subjects[index] !== subject) this.#subjects[index] = subject;
     if (this.#blocks[index] !== block) this.#blocks[index] = block;
     const numbers = this.#numbers;
@@ -84,7 +84,7 @@ export class Rows {
     this.#keep(row + COLUMN.responseBody, written.responseBody);
   }
 
-  #keep(at: number, { start, length }: Stretch): void {
+  #keep(at: number, { start, length }: Span): void {
     this.#numbers[at] = start;
     this.#numbers[at + 1] = length;
   }

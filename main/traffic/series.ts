@@ -14,14 +14,14 @@ export const SERIES_PROJECTS_MAX = 64;
 const STEP_MS = STEP_SECONDS * 1_000;
 
 /** Where a time falls: the first place ends at 0.1 ms, every next one √2 times later, the last at about 100 s. */
-const LATENCY_PLACES = 41;
+const LATENCY_ROWS = 41;
 const FIRST_PLACE_MS = 0.1;
 
 /** What is counted in a step, one after the other: answers by class, refusals, times by place. */
 const CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const REFUSED = CLASSES.length;
 const LATENCIES = REFUSED + 1;
-const WIDTH = LATENCIES + LATENCY_PLACES;
+const WIDTH = LATENCIES + LATENCY_ROWS;
 
 type StatusClass = (typeof CLASSES)[number];
 
@@ -94,7 +94,7 @@ function createRing(): Ring {
       const start = place * WIDTH;
       add(start + (status === null ? 0 : Math.min(CLASSES.length - 1, Math.floor(status / 100))));
       // A tunnel lasts as long as it is wanted.
-      if (status !== 101) add(start + LATENCIES + placeOf(durationMs));
+      if (status !== 101) add(start + LATENCIES + latencyRowOf(durationMs));
       if (decision === null) return;
       if (decision.refusal !== null) add(start + REFUSED);
       const { limit, remaining } = decision.rate;
@@ -110,9 +110,9 @@ function createRing(): Ring {
       const latencies = places.map((place) =>
         percentilesOf(counts.subarray(place * WIDTH + LATENCIES, (place + 1) * WIDTH)),
       );
-      const together = new Uint32Array(LATENCY_PLACES);
+      const together = new Uint32Array(LATENCY_ROWS);
       for (const place of places) {
-        for (let at = 0; at < LATENCY_PLACES; at++) {
+        for (let at = 0; at < LATENCY_ROWS; at++) {
           together[at] = (together[at] ?? 0) + (counts[place * WIDTH + LATENCIES + at] ?? 0);
         }
       }
@@ -146,9 +146,9 @@ function createRing(): Ring {
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 /** The place that a time is counted in. */
-export function placeOf(ms: number): number {
+export function latencyRowOf(ms: number): number {
   if (ms <= FIRST_PLACE_MS) return 0;
-  return Math.min(LATENCY_PLACES - 1, Math.ceil(2 * Math.log2(ms / FIRST_PLACE_MS)));
+  return Math.min(LATENCY_ROWS - 1, Math.ceil(2 * Math.log2(ms / FIRST_PLACE_MS)));
 }
 
 /** Where a place ends, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Refusal } from '../model/rate-decision.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 
-type Told = Pick<
+type SharedFields = Pick<
   RecordedExchange,
   | 'authority'
   | 'route'
@@ -20,13 +20,13 @@ type Told = Pick<
  * What was asked by whom, and what became of it, but for all that is a number. Entries for which it is the same share one,
  * so it is never changed.
  */
-export interface Subject extends Readonly<Told> {
+export interface Subject extends Readonly<SharedFields> {
   readonly decided: boolean;
   readonly refusal: Refusal | null;
 }
 
 /** What differs most often comes first. */
-export const isAbout = (subject: Subject, exchange: RecordedExchange): boolean =>
+export const hasSubject = (subject: Subject, exchange: RecordedExchange): boolean =>
   subject.target === exchange.target &&
   subject.method === exchange.method &&
   subject.authority === exchange.authority &&

@@ -1,4 +1,4 @@
-import type { CaaIssuer, GoverningTag, PropertyJudgement, SetJudgement } from './set.ts';
+import type { CaaIssuer, GoverningTag, PropertyEvaluation, SetEvaluation } from './set.ts';
 import { type CaaRecord, formatCaa } from './value.ts';
 
 /** One name of the walk. */
@@ -13,7 +13,7 @@ export interface Place {
 
 /** How a walk ended. */
 export type Ending = { wildcard: boolean } & (
-  { kind: 'none' } | { kind: 'lookup_failed' } | { kind: 'judged'; judgement: SetJudgement }
+  { kind: 'none' } | { kind: 'lookup_failed' } | { kind: 'evaluated'; evaluation: SetEvaluation }
 );
 
 /** One record that comes or goes. */
@@ -41,10 +41,10 @@ export function changeFor(ending: Ending, places: readonly Place[], issuer: CaaI
       return said('To forbid it, ', addition(roomFor(places), tag, ';'));
     case 'lookup_failed':
       return { text: mendLookup(last, places.slice(0, -1), tag, issuer.issuer), edits: [] };
-    case 'judged':
-      return isAllowed(ending.judgement)
-        ? said('To forbid it, ', forbid(last.owner, ending.judgement, tag))
-        : said('To permit it, ', allow(last, places, ending.judgement, tag, issuer.issuer));
+    case 'evaluated':
+      return isAllowed(ending.evaluation)
+        ? said('To forbid it, ', forbid(last.owner, ending.evaluation, tag))
+        : said('To permit it, ', allow(last, places, ending.evaluation, tag, issuer.issuer));
   }
 }
 
@@ -52,8 +52,8 @@ const NO_CHANGE: CaaChange = { text: '', edits: [] };
 
 const said = (before: string, { text, edits }: CaaChange): CaaChange => ({ text: `${before}${text}`, edits });
 
-const isAllowed = (judgement: SetJudgement): boolean =>
-  judgement.kind === 'unrestricted' || judgement.kind === 'authorised';
+const isAllowed = (evaluation: SetEvaluation): boolean =>
+  evaluation.kind === 'unrestricted' || evaluation.kind === 'authorised';
 
 function addition(name: string, tag: GoverningTag, value: string): CaaChange {
   const record: CaaRecord = { flags: 0, tag, value };
@@ -75,12 +75,12 @@ const linesOf = (owner: string, records: readonly CaaRecord[]): string =>
 const roomFor = (places: readonly Place[]): string =>
   (places.find(({ name, aliased }) => !aliased && name.includes('.')) ?? places[0])?.owner ?? '';
 
-function forbid(owner: string, judgement: SetJudgement, tag: GoverningTag): CaaChange {
-  if (judgement.kind !== 'authorised' || (tag === 'issuewild' && judgement.tag === 'issue')) {
+function forbid(owner: string, evaluation: SetEvaluation, tag: GoverningTag): CaaChange {
+  if (evaluation.kind !== 'authorised' || (tag === 'issuewild' && evaluation.tag === 'issue')) {
     return addition(owner, tag, ';');
   }
-  const records = judgement.by.map(({ record }) => record);
-  if (judgement.others.length > 0) {
+  const records = evaluation.by.map(({ record }) => record);
+  if (evaluation.others.length > 0) {
     return { text: `remove ${linesOf(owner, records)}`, edits: removal(owner, records) };
   }
   // Removing the only records would leave no restriction at all.
@@ -93,17 +93,17 @@ function forbid(owner: string, judgement: SetJudgement, tag: GoverningTag): CaaC
 function allow(
   last: Place,
   places: readonly Place[],
-  judgement: SetJudgement,
+  evaluation: SetEvaluation,
   tag: GoverningTag,
   issuer: string,
 ): CaaChange {
-  if (judgement.kind === 'critical') {
-    const first = uncritical(last.owner, judgement.records, judgement.alone);
-    if (isAllowed(judgement.rest)) return first;
-    const then = allow(last, places, judgement.rest, tag, issuer);
+  if (evaluation.kind === 'critical') {
+    const first = uncritical(last.owner, evaluation.records, evaluation.alone);
+    if (isAllowed(evaluation.rest)) return first;
+    const then = allow(last, places, evaluation.rest, tag, issuer);
     return { text: `${first.text}; and ${then.text}`, edits: [...first.edits, ...then.edits] };
   }
-  const close = judgement.kind === 'unauthorised' ? fewestEdits(judgement.properties) : undefined;
+  const close = evaluation.kind === 'unauthorised' ? fewestEdits(evaluation.properties) : undefined;
   if (close !== undefined) {
     const { record, edits, mended } = close;
     return {
@@ -129,7 +129,7 @@ function uncritical(owner: string, records: readonly CaaRecord[], alone: boolean
     : { text: `remove ${lines}, or set its flags to 0`, edits: removal(owner, records) };
 }
 
-const fewestEdits = (properties: readonly PropertyJudgement[]): PropertyJudgement | undefined =>
+const fewestEdits = (properties: readonly PropertyEvaluation[]): PropertyEvaluation | undefined =>
   properties.filter(({ edits }) => edits.length > 0).sort((a, b) => a.edits.length - b.edits.length)[0];
 
 function mendLookup(last: Place, below: readonly Place[], tag: GoverningTag, issuer: string): string {

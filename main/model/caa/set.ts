@@ -21,7 +21,7 @@ export interface CaaIssuer {
 }
 
 /** What one `issue` or `issuewild` record says about one issuer. */
-export interface PropertyJudgement {
+export interface PropertyEvaluation {
   readonly record: CaaRecord;
   readonly authorises: boolean;
   /** Completes the sentence "This record …". */
@@ -55,10 +55,10 @@ function mend({ issuer, parameters }: IssueValue, faults: readonly ConditionFaul
 /** RFC 8657 §4: a label of `validationmethods`. */
 const METHOD_LABEL = /^[0-9a-z-]+$/i;
 
-/** Judges one property by its value (RFC 8659 §4.2, RFC 8657 §3 and §4). */
-export function judgeProperty(record: CaaRecord, issuer: CaaIssuer): PropertyJudgement {
+/** Evaluates one property by its value (RFC 8659 §4.2, RFC 8657 §3 and §4). */
+export function evaluateProperty(record: CaaRecord, issuer: CaaIssuer): PropertyEvaluation {
   const parsed = parseIssueValue(record.value);
-  const refuse = (reason: string): PropertyJudgement => ({
+  const refuse = (reason: string): PropertyEvaluation => ({
     record,
     authorises: false,
     reason,
@@ -179,36 +179,36 @@ function spellingWarnings({ issuer, parameters }: IssueValue): string[] {
 }
 
 /** What a CAA record set says about one request. */
-export type SetJudgement = { warnings: readonly string[] } & (
+export type SetEvaluation = { warnings: readonly string[] } & (
   | { kind: 'unrestricted' }
-  | { kind: 'authorised'; tag: GoverningTag; by: readonly PropertyJudgement[]; others: readonly PropertyJudgement[] }
-  | { kind: 'unauthorised'; tag: GoverningTag; properties: readonly PropertyJudgement[] }
+  | { kind: 'authorised'; tag: GoverningTag; by: readonly PropertyEvaluation[]; others: readonly PropertyEvaluation[] }
+  | { kind: 'unauthorised'; tag: GoverningTag; properties: readonly PropertyEvaluation[] }
   /** Unsupported properties are marked critical. `alone`: there is nothing else; `rest`: what is said without them. */
-  | { kind: 'critical'; records: readonly CaaRecord[]; alone: boolean; rest: SetJudgement }
+  | { kind: 'critical'; records: readonly CaaRecord[]; alone: boolean; rest: SetEvaluation }
 );
 
 export type GoverningTag = 'issue' | 'issuewild';
 
-/** The judgement of a set that is not empty (RFC 8659 §4). */
-export function judgeSet(records: readonly CaaRecord[], issuer: CaaIssuer, wildcard: boolean): SetJudgement {
+/** The evaluation of a set that is not empty (RFC 8659 §4). */
+export function evaluateSet(records: readonly CaaRecord[], issuer: CaaIssuer, wildcard: boolean): SetEvaluation {
   const critical = records.filter(forbidsIssuance);
-  if (critical.length === 0) return judgeGoverning(records, issuer, wildcard);
+  if (critical.length === 0) return evaluateGoverning(records, issuer, wildcard);
   const others = records.filter((record) => !critical.includes(record));
   return {
     kind: 'critical',
     records: critical,
     alone: others.length === 0,
-    rest: judgeGoverning(others, issuer, wildcard),
+    rest: evaluateGoverning(others, issuer, wildcard),
     warnings: [],
   };
 }
 
-function judgeGoverning(records: readonly CaaRecord[], issuer: CaaIssuer, wildcard: boolean): SetJudgement {
+function evaluateGoverning(records: readonly CaaRecord[], issuer: CaaIssuer, wildcard: boolean): SetEvaluation {
   const mistaken = mistakenWarnings(records);
   const tag = governingTag(records, wildcard);
   const properties = records
     .filter((record) => propertyOf(record) === tag)
-    .map((record) => judgeProperty(record, issuer));
+    .map((record) => evaluateProperty(record, issuer));
   if (properties.length === 0) return { kind: 'unrestricted', warnings: mistaken };
   const warnings = [...mistaken, ...properties.flatMap((property) => property.warnings)];
   const by = properties.filter(({ authorises }) => authorises);

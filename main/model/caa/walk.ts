@@ -2,7 +2,7 @@ import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
 import type { LookupFailure } from '../dns-lookup.ts';
 import { dnsName, parentOf, ROOT } from '../dns-name.ts';
 import { changeFor, type Ending, type Place } from './change.ts';
-import { type CaaIssuer, judgeSet, type SetJudgement } from './set.ts';
+import { type CaaIssuer, evaluateSet, type SetEvaluation } from './set.ts';
 import { type CaaRecord, formatCaa, formatCaaData } from './value.ts';
 import { emptyStep, errorStep, setStep, verdictText } from './wording.ts';
 
@@ -62,9 +62,9 @@ export function* walkCaa(request: CaaRequest): Generator<string, CaaVerdict, Caa
       return close({ kind: 'lookup_failed', wildcard });
     }
     if (lookup.kind === 'records' && lookup.records.length > 0) {
-      const judgement = judgeSet(lookup.records, request, wildcard);
-      visits.push({ ...visit, step: setStep(name, owner, lookup.records, judgement, request, wildcard) });
-      return close({ kind: 'judged', judgement, wildcard });
+      const evaluation = evaluateSet(lookup.records, request, wildcard);
+      visits.push({ ...visit, step: setStep(name, owner, lookup.records, evaluation, request, wildcard) });
+      return close({ kind: 'evaluated', evaluation, wildcard });
     }
     const note = lookup.kind === 'empty' ? lookup.note : undefined;
     visits.push({ ...visit, step: emptyStep(name, owner, note) });
@@ -79,13 +79,13 @@ function closer(request: CaaIssuer, subject: string, visits: readonly Visit[]) {
     const { text: change, edits } = changeFor(ending, visits, request);
     return {
       verdict,
-      ...(ending.kind === 'judged' && last !== undefined ? { foundAt: last.owner } : {}),
+      ...(ending.kind === 'evaluated' && last !== undefined ? { foundAt: last.owner } : {}),
       message: verdictText(verdict, request.issuer, subject, last?.step.reason ?? ''),
       change,
       edits: edits.map(({ action, name, record }) => ({ action, name, value: formatCaaData(record) })),
-      decisive: ending.kind === 'judged' && last !== undefined ? decisiveRecords(last.owner, ending.judgement) : [],
+      decisive: ending.kind === 'evaluated' && last !== undefined ? decisiveRecords(last.owner, ending.evaluation) : [],
       trace: visits.map(({ step }) => step),
-      warnings: ending.kind === 'judged' ? [...ending.judgement.warnings] : [],
+      warnings: ending.kind === 'evaluated' ? [...ending.evaluation.warnings] : [],
     };
   };
 }
@@ -93,18 +93,18 @@ function closer(request: CaaIssuer, subject: string, visits: readonly Visit[]) {
 function verdictOf(ending: Ending): CaaVerdict['verdict'] {
   if (ending.kind === 'lookup_failed') return 'lookup_failed';
   if (ending.kind === 'none') return 'allowed';
-  return ending.judgement.kind === 'unrestricted' || ending.judgement.kind === 'authorised' ? 'allowed' : 'forbidden';
+  return ending.evaluation.kind === 'unrestricted' || ending.evaluation.kind === 'authorised' ? 'allowed' : 'forbidden';
 }
 
-function decisiveRecords(owner: string, judgement: SetJudgement): string[] {
-  switch (judgement.kind) {
+function decisiveRecords(owner: string, evaluation: SetEvaluation): string[] {
+  switch (evaluation.kind) {
     case 'unrestricted':
       return [];
     case 'authorised':
-      return judgement.by.map(({ record }) => formatCaa(owner, record));
+      return evaluation.by.map(({ record }) => formatCaa(owner, record));
     case 'unauthorised':
-      return judgement.properties.map(({ record }) => formatCaa(owner, record));
+      return evaluation.properties.map(({ record }) => formatCaa(owner, record));
     case 'critical':
-      return judgement.records.map((record) => formatCaa(owner, record));
+      return evaluation.records.map((record) => formatCaa(owner, record));
   }
 }

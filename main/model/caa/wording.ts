@@ -1,7 +1,7 @@
 import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
 import type { LookupFailure } from '../dns-lookup.ts';
 import { parentOf, ROOT } from '../dns-name.ts';
-import type { CaaIssuer, GoverningTag, PropertyJudgement, SetJudgement } from './set.ts';
+import type { CaaIssuer, GoverningTag, PropertyEvaluation, SetEvaluation } from './set.ts';
 import {
   type CaaRecord,
   FLAG_CRITICAL,
@@ -81,30 +81,30 @@ export function setStep(
   name: string,
   owner: string,
   records: readonly CaaRecord[],
-  judgement: SetJudgement,
+  evaluation: SetEvaluation,
   issuer: CaaIssuer,
   wildcard: boolean,
 ): CaaStep {
   const alias = owner === name ? '' : `${name} is an alias of ${owner}, so the records there count. `;
-  const allowed = judgement.kind === 'unrestricted' || judgement.kind === 'authorised';
+  const allowed = evaluation.kind === 'unrestricted' || evaluation.kind === 'authorised';
   return {
     name,
     records: records.map((record) => formatCaa(owner, record)),
     decision: allowed ? 'allow' : 'forbid',
-    reason: alias + judgementText(owner, judgement, issuer, wildcard),
+    reason: alias + evaluationText(owner, evaluation, issuer, wildcard),
   };
 }
 
-function judgementText(owner: string, judgement: SetJudgement, issuer: CaaIssuer, wildcard: boolean): string {
-  switch (judgement.kind) {
+function evaluationText(owner: string, evaluation: SetEvaluation, issuer: CaaIssuer, wildcard: boolean): string {
+  switch (evaluation.kind) {
     case 'unrestricted':
       return `${owner} has CAA records, which end the search, and none of them restricts who may issue ${wildcard ? 'a wildcard' : 'for a name that is no wildcard'}.`;
     case 'authorised':
-      return `${describe(owner, judgement.by.slice(0, 1))} One record that authorises is enough.`;
+      return `${describe(owner, evaluation.by.slice(0, 1))} One record that authorises is enough.`;
     case 'unauthorised':
-      return `${describe(owner, judgement.properties)}${wildcardText(judgement.tag, wildcard)} No record authorises ${issuer.issuer}.`;
+      return `${describe(owner, evaluation.properties)}${wildcardText(evaluation.tag, wildcard)} No record authorises ${issuer.issuer}.`;
     case 'critical': {
-      const [record] = judgement.records;
+      const [record] = evaluation.records;
       const line = record === undefined ? owner : formatCaa(owner, record);
       const what =
         record !== undefined && isRegistered(record)
@@ -125,7 +125,7 @@ function wildcardText(tag: GoverningTag, wildcard: boolean): string {
 /** Properties that one sentence each is spent on; the records themselves are all in the step. */
 const PROPERTIES_TOLD_MAX = 5;
 
-function describe(owner: string, properties: readonly PropertyJudgement[]): string {
+function describe(owner: string, properties: readonly PropertyEvaluation[]): string {
   const told = properties
     .slice(0, PROPERTIES_TOLD_MAX)
     .map(({ record, reason }) => `The record ${formatCaa(owner, record)} ${reason}.`);

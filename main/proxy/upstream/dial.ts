@@ -4,7 +4,7 @@ import { DEFAULT_PORT } from '../../base/http/origin.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
-import { codeOf, describeUpstreamFault, type UpstreamTrouble } from './upstream-problem.ts';
+import { codeOf, describeUpstreamFault, type UpstreamDiagnosis } from './upstream-problem.ts';
 
 /**
  * Connects to an upstream as requests do, with the same idea of names and certificates, and hangs up: nothing is asked.
@@ -13,13 +13,13 @@ import { codeOf, describeUpstreamFault, type UpstreamTrouble } from './upstream-
 export function dialUpstream(
   { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
   waitMs: number,
-): Promise<UpstreamTrouble | null> {
+): Promise<UpstreamDiagnosis | null> {
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'https:';
   const place = { host, port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port), lookup };
   return new Promise((resolve) => {
-    const settle = (socket: Socket, trouble: UpstreamTrouble | null): void => {
+    const settle = (socket: Socket, trouble: UpstreamDiagnosis | null): void => {
       socket.destroy();
       resolve(trouble);
     };

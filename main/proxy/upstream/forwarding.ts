@@ -1,75 +1,62 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Scheme } from '../../base/hostname.ts';
-import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ProxyLimits } from '../proxy-limits.ts';
+import type { HttpRequest } from '../../base/http/message.ts';
+import { type StallMark, stalledMs } from '../stall.ts';
+import type { UpstreamContext } from '../target.ts';
+import type { Forwarder } from './forwarder.ts';
 
-/** How often one request may pass through the same Vivarium: chains of projects are short, loops are not. */
-export const HOPS_MAX = 5;
+/** How far a request has come: asked for and not answered, being answered, answered as a whole, or a tunnel. */
+type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel';
 
-/** What the upstream is told of the connection that a request came on. */
-export interface ForwardedFrom {
-  /** The client's address. */
-  address: string;
-  scheme: Scheme;
-  /** Host and port as the client wrote them. */
-  authority: string;
-  /** The listener's port. */
-  port: number;
+/**
+ * Where the objects of one forwarding keep it: the request and its response on our side, those on the upstream's side. So
+ * their listeners can be functions that are made once, and the collector has no table of weak references to go through.
+ */
+export const FORWARDING = Symbol('forwarding');
+
+export interface Carrier {
+  [FORWARDING]?: Forwarding;
 }
 
-/** How often `pseudonym` is among the recipients that `Via` names (RFC 9110 §7.6.3): how often the request was here. */
-export function countHops(via: string | string[] | undefined, pseudonym: string): number {
-  if (via === undefined) return 0;
-  const text = Array.isArray(via) ? via.join(',') : via;
-  return text.split(',').filter((entry) => entry.trim().split(/\s+/)[1] === pseudonym).length;
+/** One request on its way to its upstream. */
+export interface Forwarding {
+  readonly request: HttpRequest;
+  readonly context: UpstreamContext;
+  readonly forwarder: Forwarder;
+  /** Whether the request has no body. */
+  readonly bodiless: boolean;
+  /** Told when an upgrade has succeeded, with the upstream's socket; null for any other request. */
+  readonly opened: ((upstream: Socket) => void) | null;
+  outgoing: ClientRequest | null;
+  incoming: IncomingMessage | null;
+  phase: Phase;
+  /** Tells the client to send its body; null where it sends it unasked, or has been told. */
+  sendContinue: (() => void) | null;
+  /** Whether it was sent a second time, because a kept connection was closed. */
+  repeated: boolean;
+  /** Given up because nothing came for too long. */
+  timedOut: boolean;
+  /** Interim responses (1xx) so far. */
+  interims: number;
+  /** What the last look at it saw; null before the first. */
+  seen: StallMark | null;
+  /** Among those that are under way. */
+  index: number;
 }
 
 /**
- * The header section of the request to the upstream: what is end-to-end of the client's, and how it came here, in
- * `Forwarded` (RFC 7239), in the older `X-Forwarded-*`, and in `Via`. What the client itself claims to have forwarded is
- * kept before ours, as these fields mean it: everybody here is on this machine. `version` is the HTTP version of the
- * request, as in `1.1`; `host` is what the upstream is asked for. What frames the body is left to the caller.
+ * Whether `forwarding` has stood still for too long at `nowMs`, on the monotonic clock. While it waits for an answer, only
+ * what is still sent of the request and whole interim responses count as progress: an upstream that sends its header
+ * section byte by byte stands still. One that takes the body of the request slowly has as long as one that is slow to send
+ * a body: a system passes on a megabyte and more at once, so that for a minute nothing may seem to move.
  */
-export function forwardedHeaders(
-  headers: IncomingHttpHeaders,
-  from: ForwardedFrom,
-  version: string,
-  { host, pseudonym }: { host: string; pseudonym: string },
-): Record<string, string | string[]> {
-  const named = namedByConnection(headers.connection);
-  const kept: Record<string, string | string[]> = {};
-  for (const name of Object.keys(headers)) {
-    const value = headers[name];
-    if (value === undefined || isOurs(name) || isHopByHop(name, named)) continue;
-    kept[name] = value;
-  }
-  // Whether trailers may come back is between us and the upstream, and we pass them on.
-  if (/\btrailers\b/i.test(String(headers.te ?? ''))) kept['te'] = 'trailers';
-  kept['host'] = host;
-  kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
-  kept['forwarded'] = appended(headers.forwarded, forwardedElement(from));
-  kept['x-forwarded-for'] = appended(headers['x-forwarded-for'], from.address);
-  kept['x-forwarded-host'] = from.authority;
-  kept['x-forwarded-proto'] = from.scheme;
-  kept['x-forwarded-port'] = String(from.port);
-  return kept;
-}
-
-/**
- * What is between the client and us: pseudo header fields of HTTP/2, the length of the body, and expectations, of which the
- * one that there is (100-continue) is not for a request without a body.
- */
-const isOurs = (name: string): boolean =>
-  name === 'content-length' || name === 'expect' || name.charCodeAt(0) === COLON;
-
-const COLON = 0x3a;
-
-function appended(before: string | string[] | undefined, entry: string): string {
-  const text = Array.isArray(before) ? before.join(', ') : (before ?? '');
-  return text === '' ? entry : `${text}, ${entry}`;
-}
-
-/** `for=127.0.0.1;host="app.acme.test:8443";proto=https`; addresses of IPv6 are bracketed and quoted (RFC 7239 §6). */
-function forwardedElement({ address, authority, scheme }: ForwardedFrom): string {
-  const node = address.includes(':') ? `"[${address}]"` : address;
-  return `for=${node};host="${authority}";proto=${scheme}`;
+export function isStalled(forwarding: Forwarding, nowMs: number, limits: ProxyLimits): boolean {
+  if (forwarding.phase === 'tunnel') return false;
+  const socket = forwarding.outgoing?.socket ?? null;
+  // Node counts what it only keeps for the socket as written.
+  const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength;
+  const progress = forwarding.phase === 'waiting' ? sent + forwarding.interims : sent + (socket?.bytesRead ?? 0);
+  const isAsked = forwarding.phase === 'waiting' && !forwarding.request.isPaused();
+  return stalledMs(forwarding, progress, nowMs) >= (isAsked ? limits.upstreamAnswerMs : limits.upstreamIdleMs);
 }

@@ -6,7 +6,7 @@ const BYTES_BETWEEN = 4 * 1024 * 1024;
 let passed = 0;
 
 /** Counts bytes that pass through in buffers of their own, and has them collected from time to time. */
-export function notePassed(bytes: number): void {
+export function countPassedBytes(bytes: number): void {
   passed += bytes;
   if (passed < BYTES_BETWEEN) return;
   passed = 0;

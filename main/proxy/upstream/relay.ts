@@ -5,9 +5,9 @@ import { withoutFields } from '../../base/http/fields.ts';
 import { asHttp1, isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
-import { notePassed } from './passed-bytes.ts';
+import { countPassedBytes } from './passed-bytes.ts';
 import { endToEndFields } from './hop-by-hop.ts';
-import { type Carrier, type Passage, PASSAGE } from './passage.ts';
+import { type Carrier, type Forwarding, FORWARDING } from './forwarding.ts';
 import { isRateField } from './rate-fields.ts';
 import { addTrailers } from './trailers.ts';
 
@@ -51,30 +51,30 @@ const goesInChunks = ({ req }: ServerResponse, { headers }: IncomingMessage, sta
  * Passes the body of `incoming` on as it comes and is taken, and its trailers; one that breaks off cuts the client off,
  * too. (`pipe` would do the first half, and costs more than everything else here.)
  */
-export function relayBody(incoming: IncomingMessage, passage: Passage): void {
-  (incoming as IncomingMessage & Carrier)[PASSAGE] = passage;
-  passage.incoming = incoming;
+export function relayBody(incoming: IncomingMessage, forwarding: Forwarding): void {
+  (incoming as IncomingMessage & Carrier)[FORWARDING] = forwarding;
+  forwarding.incoming = incoming;
   incoming.on('data', onData);
   incoming.on('end', onEnd);
   incoming.on('close', onClose);
-  if (!isHttp2(passage.context.response)) holdHead(passage);
+  if (!isHttp2(forwarding.context.response)) deferHead(forwarding);
 }
 
 /** Heads of responses whose bodies are to come. */
-let held: Passage[] = [];
+let deferred: Forwarding[] = [];
 
 /**
  * Node holds a head back until there is a body to send; the first event of a stream may be minutes away. So it is sent in
  * this turn, behind whatever has come of the body together with it.
  */
-function holdHead(passage: Passage): void {
-  if (held.push(passage) === 1) setImmediate(sendHeads);
+function deferHead(forwarding: Forwarding): void {
+  if (deferred.push(forwarding) === 1) setImmediate(sendHeads);
 }
 
 function sendHeads(): void {
-  const passages = held;
-  held = [];
-  for (const { incoming, context } of passages) {
+  const forwardings = deferred;
+  deferred = [];
+  for (const { incoming, context } of forwardings) {
     const { response } = context;
     if (incoming === null || incoming.readableDidRead || incoming.complete) continue;
     if (!response.destroyed && !isHttp2(response)) response.flushHeaders();
@@ -89,11 +89,11 @@ const isWhole = ({ length }: Buffer, { headers }: IncomingMessage): boolean =>
   length <= WHOLE_BYTES_MAX && headers['content-length'] === String(length);
 
 function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {
-  const passage = this[PASSAGE] as Passage;
-  const { response } = passage.context;
-  notePassed(chunk.length);
+  const forwarding = this[FORWARDING] as Forwarding;
+  const { response } = forwarding.context;
+  countPassedBytes(chunk.length);
   if (isWhole(chunk, this) && !isHttp2(response)) {
-    passage.phase = 'answered';
+    forwarding.phase = 'answered';
     // As text, Node writes it together with the header section: one copy and one call of the system.
     response.end(chunk.toString('latin1'), 'latin1');
     return;
@@ -104,28 +104,28 @@ function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {
 }
 
 function onDrain(this: HttpResponse & Carrier): void {
-  this[PASSAGE]?.incoming?.resume();
+  this[FORWARDING]?.incoming?.resume();
 }
 
 function onEnd(this: IncomingMessage & Carrier): void {
-  const passage = this[PASSAGE] as Passage;
-  if (passage.phase === 'answered') return;
-  passage.phase = 'answered';
-  const { response } = passage.context;
+  const forwarding = this[FORWARDING] as Forwarding;
+  if (forwarding.phase === 'answered') return;
+  forwarding.phase = 'answered';
+  const { response } = forwarding.context;
   if (this.rawTrailers.length > 0) addTrailers(response, this.rawTrailers);
   asHttp1(response).end();
 }
 
 /** A response that only looks whole would be worse than none. */
 function onClose(this: IncomingMessage & Carrier): void {
-  if (!this.complete) this[PASSAGE]?.context.cut();
+  if (!this.complete) this[FORWARDING]?.context.cut();
 }
 
 /**
  * Reads away what still comes of a request that has been answered, at most `bytesMax`, so that its client gets to read
  * the answer and can go on. An HTTP/2 client is told to keep the rest (RFC 9113 §8.1).
  */
-export function readAway(request: HttpRequest, bytesMax: number, cut: () => void): void {
+export function drainRest(request: HttpRequest, bytesMax: number, cut: () => void): void {
   if (isHttp2Request(request)) return cutOff(request);
   drain(request, { bytesMax, timer: null }, (end) => {
     if (end === 'bound') cut();

@@ -4,32 +4,37 @@ import { pairsOf } from '../../base/http/fields.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import { endToEndFields } from './hop-by-hop.ts';
-import type { Passage } from './passage.ts';
+import type { Forwarding } from './forwarding.ts';
 import { isRateField } from './rate-fields.ts';
 
 /** What a client may send ahead of the answer to its upgrade. */
 const EARLY_BYTES_MAX = 64 * 1024;
 
 /** Puts what http-proxy leaves open about an upgrade in order: who leaves when, and what becomes of an answer that is none. */
-export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: Passage, limits: ProxyLimits): void {
+export function guardUpgrade(
+  outgoing: ClientRequest,
+  socket: Socket,
+  forwarding: Forwarding,
+  limits: ProxyLimits,
+): void {
   // A client that leaves before the upstream has answered takes its request along.
   socket.once('close', () => outgoing.destroy());
-  const early = readEarly(socket, () => outgoing.destroy());
+  const early = bufferEarlyBytes(socket, () => outgoing.destroy());
   outgoing.prependOnceListener('upgrade', (incoming: IncomingMessage, upstreamSocket: Socket) => {
-    early.giveBack();
-    tellRate(incoming, passage);
-    passage.phase = 'tunnel';
+    early.restore();
+    setRateFields(incoming, forwarding);
+    forwarding.phase = 'tunnel';
     socket.setTimeout(limits.tunnelIdleMs, () => socket.destroy());
     socket.once('end', () => socket.setTimeout(limits.tunnelEndMs));
     // The library ends the upstream's side only. Its socket would stay until somebody reads what it has received, who is gone.
-    socket.once('close', () => leave(upstreamSocket, limits.tunnelEndMs));
-    upstreamSocket.once('close', () => leave(socket, limits.tunnelEndMs));
-    passage.opened?.(upstreamSocket);
+    socket.once('close', () => closeAfterPeer(upstreamSocket, limits.tunnelEndMs));
+    upstreamSocket.once('close', () => closeAfterPeer(socket, limits.tunnelEndMs));
+    forwarding.opened?.(upstreamSocket);
   });
   outgoing.prependOnceListener('response', (incoming) => {
-    passage.phase = 'answering';
-    tidyFields(incoming);
-    tellRate(incoming, passage);
+    forwarding.phase = 'answering';
+    dropHopByHopFields(incoming);
+    setRateFields(incoming, forwarding);
     // The library writes as fast as it reads.
     incoming.on('data', () => {
       if (!socket.writableNeedDrain) return;
@@ -44,13 +49,13 @@ export function guardUpgrade(outgoing: ClientRequest, socket: Socket, passage: P
 }
 
 /** Closes a tunnel's socket whose other side is gone, once it has taken what was meant for it or has stood still for `silentMs`. */
-function leave(socket: Socket, silentMs: number): void {
+function closeAfterPeer(socket: Socket, silentMs: number): void {
   socket.setTimeout(silentMs, () => socket.destroy());
   socket.destroySoon();
 }
 
 /** The library passes on what is in `headers`. */
-function tidyFields(incoming: IncomingMessage): void {
+function dropHopByHopFields(incoming: IncomingMessage): void {
   const kept = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
   incoming.rawHeaders = kept;
   const names = new Set(kept.filter((_name, index) => index % 2 === 0).map((name) => name.toLowerCase()));
@@ -61,7 +66,7 @@ function tidyFields(incoming: IncomingMessage): void {
 }
 
 /** As on every answer of a project whose limits hold; an upstream's own would contradict ours. */
-function tellRate({ headers }: IncomingMessage, { context: { rate } }: Passage): void {
+function setRateFields({ headers }: IncomingMessage, { context: { rate } }: Forwarding): void {
   if (rate === null) return;
   for (const name of Object.keys(headers).filter(isRateField)) Reflect.deleteProperty(headers, name);
   for (const [name, value] of pairsOf(rateFields(rate))) headers[name] = value;
@@ -69,9 +74,9 @@ function tellRate({ headers }: IncomingMessage, { context: { rate } }: Passage):
 
 /**
  * Reads what a client sends before its upgrade is answered, because only a socket that is read tells that the other side
- * has left. `giveBack` puts it back for whoever reads on.
+ * has left. `restore` puts it back for whoever reads on.
  */
-function readEarly(socket: Socket, onEnd: () => void): { giveBack(): void } {
+function bufferEarlyBytes(socket: Socket, onEnd: () => void): { restore(): void } {
   let chunks: Buffer[] = [];
   let bytes = 0;
   const take = (chunk: Buffer): void => {
@@ -82,7 +87,7 @@ function readEarly(socket: Socket, onEnd: () => void): { giveBack(): void } {
   socket.on('data', take);
   socket.once('end', onEnd);
   return {
-    giveBack() {
+    restore() {
       socket.off('data', take);
       socket.off('end', onEnd);
       socket.pause();

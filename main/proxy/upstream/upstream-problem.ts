@@ -20,7 +20,7 @@ const CERTIFICATE_CODES =
 const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'ESOCKETTIMEDOUT']);
 
 /** What happened to an upstream, and what to do about it; each a sentence or more. */
-export interface UpstreamTrouble {
+export interface UpstreamDiagnosis {
   status: 502 | 504;
   what: string;
   remedy: string;
@@ -36,7 +36,7 @@ export function describeUpstreamFault(
   url: string,
   { code, message, timedOut, flooded = false }: UpstreamFault,
   answerMs: number,
-): UpstreamTrouble {
+): UpstreamDiagnosis {
   const origin = new URL(url).origin;
   if (TIMEOUT_CODES.has(code)) {
     return {
@@ -52,7 +52,7 @@ export function describeUpstreamFault(
       remedy: 'See what it is busy with, then ask again.',
     };
   }
-  const failed = (what: string, remedy: string): UpstreamTrouble => ({ status: 502, what, remedy });
+  const failed = (what: string, remedy: string): UpstreamDiagnosis => ({ status: 502, what, remedy });
   if (flooded) {
     return failed(
       `The upstream ${origin} sent one interim response (1xx) after the other and no answer.`,
@@ -73,7 +73,7 @@ export function describeUpstreamFault(
   }
   if (CERTIFICATE_CODES.test(code)) {
     return failed(
-      `The certificate of the upstream ${origin} is not trusted (${withoutAdvice(message)}).`,
+      `The certificate of the upstream ${origin} is not trusted (${stripNodeAdvice(message)}).`,
       'Give it one that is, or set verifyCertificate to false in the project’s target.',
     );
   }
@@ -114,7 +114,7 @@ const mayBeTls = (url: string): string =>
   url.startsWith('https:') ? '' : 'If it speaks HTTPS, begin the target with https://. ';
 
 /** Node's own advice is for whoever starts Node by hand. */
-const withoutAdvice = (message: string): string => message.replace(/; if the root CA is installed locally.*$/, '');
+const stripNodeAdvice = (message: string): string => message.replace(/; if the root CA is installed locally.*$/, '');
 
 /** The code of an error, also of one that gathers several attempts (RFC 8305). */
 export function codeOf(error: unknown): string {

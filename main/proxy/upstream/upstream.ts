@@ -8,12 +8,12 @@ import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import type { UpstreamContext, UpstreamTarget } from '../target.ts';
 import { createAgents } from './agents.ts';
-import { countHops, forwardedHeaders, HOPS_MAX } from './forwarding.ts';
-import { createLane, type Lane } from './lane.ts';
-import { LivePassages } from './live-passages.ts';
-import { type Carrier, type Passage, PASSAGE, standsStill } from './passage.ts';
-import { notePassed } from './passed-bytes.ts';
-import { type Interim, readAway, relayBody, relayHead, relayInterim } from './relay.ts';
+import { countHops, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
+import { createForwarder, type Forwarder } from './forwarder.ts';
+import { LiveForwardings } from './live-forwardings.ts';
+import { type Carrier, type Forwarding, FORWARDING, isStalled } from './forwarding.ts';
+import { countPassedBytes } from './passed-bytes.ts';
+import { type Interim, drainRest, relayBody, relayHead, relayInterim } from './relay.ts';
 import { addTrailers } from './trailers.ts';
 import { guardUpgrade } from './upgrades.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
@@ -41,20 +41,20 @@ const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', '
 export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Upstreams {
   const agents = createAgents();
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
-  const lanes = new WeakMap<UpstreamDestination, Lane>();
-  const live = new LivePassages();
-  keepBodiesWhole(proxy);
+  const forwarders = new WeakMap<UpstreamDestination, Forwarder>();
+  const live = new LiveForwardings();
+  disableLibraryFraming(proxy);
 
   proxy.on('proxyReq', (outgoing: ClientRequest & Carrier, request: IncomingMessage & Carrier) => {
-    const passage = request[PASSAGE];
-    if (passage === undefined) return;
-    outgoing[PASSAGE] = passage;
-    passage.outgoing = outgoing;
-    if (passage.context.response.destroyed) outgoing.destroy();
+    const forwarding = request[FORWARDING];
+    if (forwarding === undefined) return;
+    outgoing[FORWARDING] = forwarding;
+    forwarding.outgoing = outgoing;
+    if (forwarding.context.response.destroyed) outgoing.destroy();
     outgoing.on('information', onInterim);
     outgoing.on('upgrade', onUnwantedUpgrade);
-    if (passage.bodiless) return;
-    if (passage.goOn !== null) askWhetherToGoOn(outgoing, passage);
+    if (forwarding.bodiless) return;
+    if (forwarding.sendContinue !== null) sendExpectContinue(outgoing, forwarding);
     // Before the end of the pipe, which would send the last chunk without them.
     request.prependOnceListener('end', () => {
       const { rawTrailers } = request;
@@ -66,9 +66,9 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
    * Whether the body is wanted is the upstream's to say (RFC 9110 §10.1.1). Not among the fields that the library is given:
    * it does not tell of requests that have this one.
    */
-  function askWhetherToGoOn(outgoing: ClientRequest, passage: Passage): void {
+  function sendExpectContinue(outgoing: ClientRequest, forwarding: Forwarding): void {
     if (outgoing.headersSent) {
-      goOn(passage);
+      sendContinue(forwarding);
       return;
     }
     outgoing.setHeader('expect', '100-continue');
@@ -76,24 +76,26 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   }
 
   function onInterim(this: ClientRequest & Carrier, interim: Interim): void {
-    const passage = this[PASSAGE] as Passage;
-    passage.interims += 1;
-    if (passage.interims > limits.interimsMax) this.destroy(new Error('Too many interim responses.'));
-    else if (interim.statusCode === 100) goOn(passage);
-    else relayInterim(interim, passage.context.response);
+    const forwarding = this[FORWARDING] as Forwarding;
+    forwarding.interims += 1;
+    if (forwarding.interims > limits.interimsMax) this.destroy(new Error('Too many interim responses.'));
+    else if (interim.statusCode === 100) sendContinue(forwarding);
+    else relayInterim(interim, forwarding.context.response);
   }
 
   /** Of a switch of protocols that nobody asked for, Node says no word. */
   function onUnwantedUpgrade(this: ClientRequest & Carrier, _incoming: IncomingMessage, socket: Socket): void {
-    const passage = this[PASSAGE] as Passage;
+    const forwarding = this[FORWARDING] as Forwarding;
     socket.destroy();
-    passage.context.answer(faultOf(passage, 'HPE_INVALID', 'it switches protocols (101), and nobody asked for that'));
+    forwarding.context.answer(
+      faultOf(forwarding, 'HPE_INVALID', 'it switches protocols (101), and nobody asked for that'),
+    );
   }
 
   proxy.on('proxyRes', (incoming, request: IncomingMessage & Carrier) => {
-    const passage = request[PASSAGE];
-    if (passage === undefined) return;
-    const { context } = passage;
+    const forwarding = request[FORWARDING];
+    if (forwarding === undefined) return;
+    const { context } = forwarding;
     const { response } = context;
     if (response.headersSent || response.destroyed) {
       incoming.destroy();
@@ -105,146 +107,156 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       incoming.destroy();
       log.debug('An upstream answered with what cannot be passed on', { url: context.destination.url, error });
       if (!('stream' in response)) response.statusMessage = STATUS_CODES[502] ?? '';
-      context.answer(faultOf(passage, 'HPE_INVALID', error instanceof Error ? error.message : ''));
+      context.answer(faultOf(forwarding, 'HPE_INVALID', error instanceof Error ? error.message : ''));
       return;
     }
-    passage.phase = 'answering';
-    relayBody(incoming, passage);
-    if (!passage.bodiless && !passage.request.complete) response.once('finish', () => leaveRest(passage));
+    forwarding.phase = 'answering';
+    relayBody(incoming, forwarding);
+    if (!forwarding.bodiless && !forwarding.request.complete) response.once('finish', () => discardRest(forwarding));
   });
 
   proxy.on('proxyReqWs', (outgoing, request: IncomingMessage & Carrier, socket) => {
-    const passage = request[PASSAGE];
-    if (passage === undefined) return;
-    passage.outgoing = outgoing;
-    guardUpgrade(outgoing, socket, passage, limits);
+    const forwarding = request[FORWARDING];
+    if (forwarding === undefined) return;
+    forwarding.outgoing = outgoing;
+    guardUpgrade(outgoing, socket, forwarding, limits);
   });
 
   // Whoever asked is told by the callback of each call; this one only keeps an error from being nobody's.
   proxy.on('error', (error) => log.debug('An upstream failed', { error }));
   proxy.on('econnreset', () => undefined);
 
-  function begin(request: HttpRequest, context: UpstreamContext, opened: Passage['opened'] = null): Passage | null {
+  function begin(
+    request: HttpRequest,
+    context: UpstreamContext,
+    opened: Forwarding['opened'] = null,
+  ): Forwarding | null {
     const { destination, from } = context;
     const hops = countHops(request.headers.via, pseudonym);
     if (hops >= HOPS_MAX) {
       context.answer(loopDetected(hops, destination.url));
       return null;
     }
-    let lane = lanes.get(destination);
-    if (lane === undefined) lanes.set(destination, (lane = createLane(destination, agents, limits.upstreamConnectMs)));
-    const passage: Passage = {
+    let forwarder = forwarders.get(destination);
+    if (forwarder === undefined)
+      forwarders.set(destination, (forwarder = createForwarder(destination, agents, limits.upstreamConnectMs)));
+    const forwarding: Forwarding = {
       request,
       context,
-      lane,
+      forwarder,
       bodiless: !hasBody(request),
       opened,
       outgoing: null,
       incoming: null,
       phase: 'waiting',
-      goOn: context.goOn,
+      sendContinue: context.sendContinue,
       repeated: false,
       timedOut: false,
       interims: 0,
       seen: null,
-      place: 0,
+      index: 0,
     };
     const headers = forwardedHeaders(request.headers, from, request.httpVersion, {
-      host: destination.host === 'keep' ? from.authority : lane.host,
+      host: destination.host === 'keep' ? from.authority : forwarder.host,
       pseudonym,
     });
-    frame(headers, request, passage.bodiless);
+    frame(headers, request, forwarding.bodiless);
     replaceHeaders(request, headers);
-    (request as HttpRequest & Carrier)[PASSAGE] = passage;
-    live.add(passage);
-    return passage;
+    (request as HttpRequest & Carrier)[FORWARDING] = forwarding;
+    live.add(forwarding);
+    return forwarding;
   }
 
-  function pass({ request, context, lane, bodiless }: Passage): void {
-    proxy.web(asIncoming(request), context.response as ServerResponse, bodiless ? lane.bodiless : lane.web, onError);
+  function forward({ request, context, forwarder, bodiless }: Forwarding): void {
+    proxy.web(
+      asIncoming(request),
+      context.response as ServerResponse,
+      bodiless ? forwarder.bodiless : forwarder.web,
+      onError,
+    );
   }
 
   function onError(error: Error, request: IncomingMessage & Carrier): void {
-    const passage = request[PASSAGE] as Passage;
-    const { context, incoming } = passage;
+    const forwarding = request[FORWARDING] as Forwarding;
+    const { context, incoming } = forwarding;
     if (context.response.headersSent) {
       // Node takes a body that ends with its connection for whole, also where a reset ended that (RFC 9112 §8).
       if (incoming?.complete === false) context.cut();
       return;
     }
-    if (mayRepeat(passage, error)) {
-      passage.repeated = true;
-      pass(passage);
+    if (mayRepeat(forwarding, error)) {
+      forwarding.repeated = true;
+      forward(forwarding);
       return;
     }
     log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) });
-    context.answer(faultOf(passage, codeOf(error), error.message));
+    context.answer(faultOf(forwarding, codeOf(error), error.message));
   }
 
-  function goOn(passage: Passage): void {
-    passage.goOn?.();
-    passage.goOn = null;
+  function sendContinue(forwarding: Forwarding): void {
+    forwarding.sendContinue?.();
+    forwarding.sendContinue = null;
   }
 
   /** A client that leaves takes its request along. (The library forgets those of HTTP/2: a stream that was reset counts as finished there.) */
   function onResponseClosed(this: HttpResponse & Carrier): void {
-    const passage = this[PASSAGE] as Passage;
-    live.delete(passage);
-    if (passage.phase !== 'answered') passage.outgoing?.destroy();
+    const forwarding = this[FORWARDING] as Forwarding;
+    live.delete(forwarding);
+    if (forwarding.phase !== 'answered') forwarding.outgoing?.destroy();
   }
 
   /** The upstream has answered before all of the request had come: the rest has no use any more. */
-  function leaveRest({ request, outgoing, context }: Passage): void {
+  function discardRest({ request, outgoing, context }: Forwarding): void {
     if (request.complete) return;
     // Over HTTP/1.x, a stream that is piped nowhere stands still.
     if (outgoing !== null) (request as IncomingMessage).unpipe(outgoing);
     outgoing?.destroy();
-    readAway(request, limits.drainBytesMax, () => context.cut());
+    drainRest(request, limits.drainBytesMax, () => context.cut());
   }
 
-  function faultOf(passage: Passage, code: string, message: string) {
-    const { context, timedOut } = passage;
-    const flooded = passage.interims > limits.interimsMax;
+  function faultOf(forwarding: Forwarding, code: string, message: string) {
+    const { context, timedOut } = forwarding;
+    const flooded = forwarding.interims > limits.interimsMax;
     return explainUpstreamFault(context.destination.url, { code, message, timedOut, flooded }, limits.upstreamAnswerMs);
   }
 
   return {
     isPreflight: (request) =>
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
-    wasHere: ({ headers }) => countHops(headers.via, pseudonym) > 0,
+    hasPassedThroughHere: ({ headers }) => countHops(headers.via, pseudonym) > 0,
     handle(request, context) {
-      const passage = begin(request, context);
-      if (passage === null) return;
+      const forwarding = begin(request, context);
+      if (forwarding === null) return;
       const response: HttpResponse & Carrier = context.response;
-      response[PASSAGE] = passage;
+      response[FORWARDING] = forwarding;
       response.on('close', onResponseClosed);
-      if (!passage.bodiless) asIncoming(request).on('data', (chunk: Buffer) => notePassed(chunk.length));
-      pass(passage);
+      if (!forwarding.bodiless) asIncoming(request).on('data', (chunk: Buffer) => countPassedBytes(chunk.length));
+      forward(forwarding);
     },
     upgrade(request, socket, head, context) {
-      const passage = begin(request, context, context.opened);
-      if (passage === null) return;
-      socket.once('close', () => live.delete(passage));
+      const forwarding = begin(request, context, context.opened);
+      if (forwarding === null) return;
+      socket.once('close', () => live.delete(forwarding));
       request.headers.connection = 'Upgrade';
       request.headers.upgrade = 'websocket';
       const onFailure = (error: Error): void => {
         log.debug('An upstream failed a WebSocket', { url: context.destination.url, code: codeOf(error) });
         // Whatever has been passed on cannot be followed by an answer of ours.
-        if (passage.phase !== 'waiting') socket.destroy();
-        else if (!socket.destroyed) context.answer(faultOf(passage, codeOf(error), error.message));
-        passage.phase = 'answering';
+        if (forwarding.phase !== 'waiting') socket.destroy();
+        else if (!socket.destroyed) context.answer(faultOf(forwarding, codeOf(error), error.message));
+        forwarding.phase = 'answering';
       };
-      proxy.ws(request, socket, head, passage.lane.upgrade, onFailure);
+      proxy.ws(request, socket, head, forwarding.forwarder.upgrade, onFailure);
     },
     sweep(nowMs) {
-      for (const passage of live.all()) {
+      for (const forwarding of live.all()) {
         // An upstream that knows nothing of 100 waits for the body; between the first look and this one it had its time.
-        if (passage.seen !== null) goOn(passage);
-        if (!standsStill(passage, nowMs, limits)) continue;
-        passage.timedOut = true;
+        if (forwarding.seen !== null) sendContinue(forwarding);
+        if (!isStalled(forwarding, nowMs, limits)) continue;
+        forwarding.timedOut = true;
         // Node would read away what the client has not taken of an answer, and end it as if it were whole.
-        if (passage.phase === 'answering') passage.context.cut();
-        else passage.outgoing?.destroy(new Error('The upstream stood still for too long.'));
+        if (forwarding.phase === 'answering') forwarding.context.cut();
+        else forwarding.outgoing?.destroy(new Error('The upstream stood still for too long.'));
       }
     },
     close() {
@@ -257,7 +269,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
  * The library declares the body of DELETE and OPTIONS to be empty and then sends it all the same: bytes that the upstream
  * takes for another request (request smuggling). Framing is decided in `frame` instead.
  */
-function keepBodiesWhole(proxy: object): void {
+function disableLibraryFraming(proxy: object): void {
   const passes = proxy as { webPasses?: { name: string }[] };
   if (passes.webPasses === undefined) throw new Error('This http-proxy has no passes to choose from.');
   passes.webPasses = passes.webPasses.filter(({ name }) => name === 'stream');
@@ -284,7 +296,7 @@ function replaceHeaders(request: HttpRequest, headers: Record<string, string | s
 }
 
 /** A kept connection that the upstream had closed already: nothing was done with the request (RFC 9112 §9.3.1). */
-function mayRepeat({ request, bodiless, repeated, outgoing, timedOut }: Passage, error: Error): boolean {
+function mayRepeat({ request, bodiless, repeated, outgoing, timedOut }: Forwarding, error: Error): boolean {
   return (
     !repeated &&
     !timedOut &&

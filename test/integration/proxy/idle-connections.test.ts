@@ -40,9 +40,9 @@ test('the longest idle goes first, with 408 when it has never been answered', as
   const [first, second, third] = [await open(), await open(), await open()];
   first.write(get('/'));
   await readUntil(first, /"url"/);
-  const farewell = readToEnd(second);
+  const closingResponse = readToEnd(second);
   await open();
-  expect(await farewell).toMatch(/^HTTP\/1\.1 408 [\s\S]*Connection: close/);
+  expect(await closingResponse).toMatch(/^HTTP\/1\.1 408 [\s\S]*Connection: close/);
   const next = readToEnd(third);
   await open();
   expect(await next).toMatch(/^HTTP\/1\.1 408/);

@@ -87,7 +87,7 @@ describe('over HTTP/1.1', () => {
     socket.destroy();
   });
 
-  test('a client that does not close after its farewell is cut off', async () => {
+  test('a client that does not close after its closing response is cut off', async () => {
     running = await startProxy({ limits: SHORT });
     const socket = await openSocket(running.httpPort);
     socket.write('nonsense\r\n\r\n');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeConnect, type ConnectFacts } from '../../../main/proxy/connect-request.ts';
+import { evaluateConnect, type ConnectFacts } from '../../../main/proxy/connect-request.ts';
 import { surveyHeaders } from '../../../main/proxy/header-section.ts';
 
 const SHOP = 'shop.acme.test';
@@ -19,10 +19,10 @@ const connect = (target: string, { version = '1.1', fields, scheme = 'http', tun
     httpVersion: version,
     rawHeaders,
     headers: surveyHeaders(rawHeaders),
-    connection: { listener: { scheme, port: 8080 }, misdialled: false, tunnel },
+    connection: { listener: { scheme, port: 8080 }, plainHttpOnTls: false, tunnel },
     limits: { headerFieldsMax: 10, targetLengthMax: 100 },
   };
-  const verdict = judgeConnect(facts, {
+  const verdict = evaluateConnect(facts, {
     ports: { http: 8080, https: 8443 },
     knows: (hostname) => hostname === SHOP || hostname === IDN,
   });

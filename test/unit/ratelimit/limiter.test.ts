@@ -78,11 +78,11 @@ describe('callers', () => {
     limiter.take(address('::1'), FREE);
     limiter.take(key('a', 'q'), FREE);
     takeMany(limiter, key('banned'), 80);
-    expect(limiter.standing()).toEqual({ minutes: 3, days: 3, bans: 1 });
+    expect(limiter.totals()).toEqual({ minutes: 3, days: 3, bans: 1 });
     await clock.advance(60_000);
-    expect(limiter.standing()).toEqual({ minutes: 0, days: 3, bans: 1 });
+    expect(limiter.totals()).toEqual({ minutes: 0, days: 3, bans: 1 });
     await clock.advance(86_400_000);
-    expect(limiter.standing()).toEqual({ minutes: 0, days: 0, bans: 0 });
+    expect(limiter.totals()).toEqual({ minutes: 0, days: 0, bans: 0 });
   });
 
   it('that were not seen are not remembered by a peek', () => {

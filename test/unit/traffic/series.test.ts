@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSeries, percentilesOf, placeOf, SERIES_PROJECTS_MAX, STEPS } from '../../../main/traffic/series.ts';
+import { createSeries, percentilesOf, latencyRowOf, SERIES_PROJECTS_MAX, STEPS } from '../../../main/traffic/series.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { exchange } from '../../support/traffic-entries.ts';
 
@@ -107,7 +107,7 @@ describe('percentiles', () => {
     ['a minute', 60_000],
   ])('of %s are off by a fifth at most', (_name, ms) => {
     const counts = new Uint32Array(41);
-    counts[placeOf(ms)] = 1_000;
+    counts[latencyRowOf(ms)] = 1_000;
     const { p50 } = percentilesOf(counts);
     if (ms > 0.1) expect(Math.abs((p50 ?? 0) / ms - 1)).toBeLessThan(0.2);
     else expect(p50).toBeLessThanOrEqual(0.1);
@@ -115,13 +115,15 @@ describe('percentiles', () => {
 
   it('part those that are slow from those that are not', () => {
     const counts = new Uint32Array(41);
-    counts[placeOf(2)] = 980;
-    counts[placeOf(500)] = 20;
+    counts[latencyRowOf(2)] = 980;
+    counts[latencyRowOf(500)] = 20;
     const { p50, p90, p99 } = percentilesOf(counts);
     expect([p50 !== null && p50 < 3, p90 !== null && p90 < 3, p99 !== null && p99 > 350]).toEqual([true, true, true]);
   });
 
   it('put what takes longer than a hundred seconds into the last place', () => {
-    expect([placeOf(0), placeOf(99_000), placeOf(1e9), placeOf(Number.POSITIVE_INFINITY)]).toEqual([0, 40, 40, 40]);
+    expect([latencyRowOf(0), latencyRowOf(99_000), latencyRowOf(1e9), latencyRowOf(Number.POSITIVE_INFINITY)]).toEqual([
+      0, 40, 40, 40,
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseValue } from '../../../../main/dns/record-text.ts';
-import { judgeSet } from '../../../../main/model/caa/set.ts';
+import { evaluateSet } from '../../../../main/model/caa/set.ts';
 import { type CaaRecord, parseIssueValue } from '../../../../main/model/caa/value.ts';
 
 describe('an issue value', () => {
@@ -82,7 +82,7 @@ describe('one record has one verdict, where it is stored and at the CA', () => {
     [{ flags: 0, tag: 'tbs', value: 'x' }, 'unrestricted', [/not a registered one: CAs ignore it/]],
     [{ flags: 128, tag: 'tbs', value: 'x' }, 'critical', [/not a registered one: .* forbids every issuance/]],
   ])('%j is %s', (record, kind, warnings) => {
-    expect(judgeSet([record], ISSUER, false).kind).toBe(kind);
+    expect(evaluateSet([record], ISSUER, false).kind).toBe(kind);
     const stored = parseValue('CAA', `${record.flags} ${record.tag} "${record.value}"`);
     expect(stored).toMatchObject({ ok: true, data: record });
     expect(stored.ok && stored.warnings).toEqual(warnings.map((warning) => expect.stringMatching(warning)));

@@ -8,16 +8,16 @@ import { machineTrust } from './authorities.ts';
 const NO_BODY = { pipe: (outgoing: { end(): void }) => outgoing.end() };
 
 /** How http-proxy is told to reach one upstream: worked out once, and the same for every request. */
-export interface Lane {
+export interface Forwarder {
   /** The upstream's own `Host`. */
   host: string;
-  web: LaneOptions;
+  web: ForwarderOptions;
   /** For requests without a body. */
-  bodiless: LaneOptions;
-  upgrade: LaneOptions;
+  bodiless: ForwarderOptions;
+  upgrade: ForwarderOptions;
 }
 
-export interface LaneOptions {
+export interface ForwarderOptions {
   /** What the library reads of a URL; a real one would take itself apart for every request. */
   target: URL;
   agent: Agent | undefined;
@@ -66,11 +66,15 @@ class RequestOptions {
   }
 }
 
-export function createLane({ url, verifyCertificate }: UpstreamDestination, agents: Agents, connectMs: number): Lane {
+export function createForwarder(
+  { url, verifyCertificate }: UpstreamDestination,
+  agents: Agents,
+  connectMs: number,
+): Forwarder {
   const { protocol, host, hostname, port, pathname, href } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, '');
   const trust = protocol === 'https:' && verifyCertificate ? { secureContext: machineTrust() } : {};
-  const options = (agent: Agent | undefined): LaneOptions => ({
+  const options = (agent: Agent | undefined): ForwarderOptions => ({
     target: { protocol, host, hostname: address, port, pathname, href } as URL,
     agent,
     secure: verifyCertificate,

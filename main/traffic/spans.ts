@@ -3,12 +3,12 @@ import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } fro
 import { Recent } from './recent.ts';
 
 /** Where something stands in a block, in bytes. */
-export interface Stretch {
+export interface Span {
   readonly start: number;
   readonly length: number;
 }
 
-const NOTHING: Stretch = { start: 0, length: 0 };
+const NOTHING: Span = { start: 0, length: 0 };
 
 /** What separates header fields in a block; no field has it (RFC 9110, section 5.5). */
 const SEPARATOR = '\n';
@@ -19,7 +19,7 @@ const HEAD_BYTES_MAX = BLOCK_BYTES / 4;
 /** A character of a JavaScript string takes three bytes of UTF-8 at most. */
 const UTF8_BYTES_MAX = 3;
 
-/** The header fields that `Stretches.writeFields` wrote: name, value, name, value, … */
+/** The header fields that `SpanWriter.writeFields` wrote: name, value, name, value, … */
 export const readFields = (bytes: Buffer): string[] =>
   bytes.length === 0 ? [] : bytes.toString('latin1').split(SEPARATOR);
 
@@ -35,11 +35,11 @@ export const readHead = (bytes: Buffer): string[] =>
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
     });
 
-interface WrittenFields extends Stretch {
+interface WrittenFields extends Span {
   readonly fields: readonly string[];
 }
 
-interface WrittenText extends Stretch {
+interface WrittenText extends Span {
   readonly text: string;
   readonly encoding: RecordedBody['encoding'];
 }
@@ -53,17 +53,17 @@ type Kept = Pick<
 /** Where that stands, all in one block. */
 export interface Written {
   block: Block;
-  requestHead: Stretch;
-  responseHead: Stretch;
-  requestBody: Stretch;
-  responseBody: Stretch;
+  requestHead: Span;
+  responseHead: Span;
+  requestBody: Span;
+  responseBody: Span;
 }
 
 /**
  * Writes what exchanges keep into blocks. A client sends the same head again and again, and the API answers with the same
  * page: what stands in the block already is not written again. `open` gives a block with room for so many bytes.
  */
-export class Stretches {
+export class SpanWriter {
   readonly #open: (bytes: number) => Block;
   /** The block that all recent ones are in: what is in another is given back at another time. */
   #block: Block | null = null;
@@ -103,13 +103,13 @@ export class Stretches {
     this.#bodies.forget();
   }
 
-  #writeFields(block: Block, fields: readonly string[]): Stretch {
+  #writeFields(block: Block, fields: readonly string[]): Span {
     const start = block.used;
     const length = writeText(block, fields.join(SEPARATOR), 'latin1', HEAD_BYTES_MAX);
     return this.#heads.add({ start, length, fields });
   }
 
-  #writeBody(block: Block, body: RecordedBody): Stretch {
+  #writeBody(block: Block, body: RecordedBody): Span {
     const start = block.used;
     const length = writeChunks(block, body);
     const [text] = body.chunks;
@@ -133,14 +133,14 @@ function lengthOfBody({ chunks, encoding }: RecordedBody): number {
   return length;
 }
 
-function hasFields({ fields }: WrittenFields, sought: readonly string[]): boolean {
-  if (fields.length !== sought.length) return false;
-  for (let index = 0; index < fields.length; index++) if (fields[index] !== sought[index]) return false;
+function hasFields({ fields }: WrittenFields, key: readonly string[]): boolean {
+  if (fields.length !== key.length) return false;
+  for (let index = 0; index < fields.length; index++) if (fields[index] !== key[index]) return false;
   return true;
 }
 
-const hasText = ({ text, encoding }: WrittenText, sought: RecordedBody): boolean =>
-  text === sought.chunks[0] && sought.chunks.length === 1 && encoding === sought.encoding;
+const hasText = ({ text, encoding }: WrittenText, key: RecordedBody): boolean =>
+  text === key.chunks[0] && key.chunks.length === 1 && encoding === key.encoding;
 
 function writeText(block: Block, text: string, encoding: 'latin1' | 'utf8', bytesMax: number): number {
   const written = text === '' ? 0 : block.buffer.write(text, block.used, bytesMax, encoding);
