@@ -18,17 +18,17 @@ import { noContent, success } from './success.ts';
 
 /** The Animal Store API, mounted in the process that listens. */
 export interface Api {
-  /** Answers one request. Never throws, and always ends the response of a client that is still there. */
+  /** Answers one request. Never throws, and always ends the response unless the client has disconnected. */
   handle(exchange: HttpExchange, context: ApiContext): void;
-  /** Answers with a problem that was found before the API was asked, in the API's own form. */
+  /** Answers with a problem found by the proxy, in the API's own format. */
   refuse(exchange: HttpExchange, context: ApiContext, problem: Problem): void;
-  /** Whether it is a CORS preflight: `handle` answers that without an API key, and it must not be counted. */
+  /** Whether this is a CORS preflight, which `handle` answers without an API key and which must not be counted. */
   isPreflight(request: HttpRequest): boolean;
-  /** Asks the API in-process for one pet of the dataset; rejects with an Error that says why it does not answer. */
+  /** Requests one pet of the dataset in-process; rejects with an Error that gives the reason if the API fails. */
   probe(dataset: Dataset): Promise<void>;
-  /** The OpenAPI document as it is served at a base address: its text. */
+  /** The text of the OpenAPI document for a base address. */
   document(baseUrl: string): string;
-  /** From now on everything is answered 503. */
+  /** Answers 503 to every request from now on. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export interface ApiOptions {
   log: Log;
   pets: PetSource;
   orders: OrderSource;
-  /** Asked for every answer, so that a changed setting applies at once. */
+  /** Called for every answer, so that a changed setting applies at once. */
   cors: () => CorsSetting;
 }
 
@@ -112,7 +112,7 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
   };
 }
 
-/** A probe is not a client's request: it is not counted, and its answer has no headers. */
+/** A probe is not a client request: it is not counted, and its answer has no headers. */
 const PROBE = {
   keyId: null,
   rate: { limit: 0, remaining: 0, resetSeconds: 0 },

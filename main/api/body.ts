@@ -3,16 +3,16 @@ import { VivariumError } from '../contract/errors.ts';
 import { hasBody, type HttpRequest } from '../base/http/message.ts';
 import { unsupportedBody } from './media-type.ts';
 
-/** The largest body that is read: 1 MiB, hundreds of times what a pet with the longest name needs. */
+/** Limit on bodies: 1 MiB, hundreds of times the size of a pet with the longest name. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
 const FIRST_BYTES = 4 * 1024;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * A request's body as text, empty when there is none. When the client goes away half-way, the promise never settles.
- * @throws VivariumError 415 for what is not plain JSON in UTF-8 by its headers, 413 beyond BODY_BYTES_MAX by
- *   Content-Length or by count, 400 for bytes that are not UTF-8.
+ * Reads the request body as text; empty if there is none. If the client disconnects, the promise never settles.
+ * @throws VivariumError 415 if the headers do not declare plain JSON in UTF-8, 413 if Content-Length or the actual size
+ *   exceeds BODY_BYTES_MAX, 400 if the bytes are not UTF-8.
  */
 export async function readBody(request: HttpRequest): Promise<string> {
   const declared = hasBody(request) || request.headers['content-type'] !== undefined;
@@ -30,8 +30,8 @@ export async function readBody(request: HttpRequest): Promise<string> {
 }
 
 /**
- * The bytes of the body, or null as soon as there are too many. They are copied into one growing buffer: kept as they
- * come, a body sent in chunks of one byte would take a hundred times its size.
+ * Collects the body, or resolves with null once it exceeds the limit. Chunks are copied into one growing buffer: a body
+ * sent in one-byte chunks would otherwise take a hundred times its size.
  */
 function collect(request: HttpRequest): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
@@ -61,7 +61,7 @@ function collect(request: HttpRequest): Promise<Buffer | null> {
     resolve(buffer.subarray(0, length));
   };
 
-  // A reset arrives as an error and as a close; the close lets go of everything.
+  // A reset emits both error and close; the close handler cleans up.
   request.on('error', () => undefined);
   request.on('data', onData).once('end', onEnd).once('close', stop);
   return promise;

@@ -1,13 +1,13 @@
 import { EXPOSED_HEADERS } from './headers.ts';
 import type { HttpRequest } from '../base/http/message.ts';
 
-/** Which pages may read the API's answers: all, or those of these origins; an empty list is none. */
+/** The origins whose pages may read the API's answers: all or those listed; an empty list allows none. */
 export type CorsSetting = '*' | readonly string[];
 
-/** How long a browser may remember a preflight. Short, so that a changed setting is noticed soon. */
+/** How long a browser may cache a preflight; short, so that a changed setting soon takes effect. */
 const PREFLIGHT_SECONDS_MAX = 600;
 
-/** Longer lists of requested headers are not echoed; the defaults are offered instead. */
+/** Longer lists of requested headers are not echoed; the defaults are sent instead. */
 const REQUESTED_HEADERS_LENGTH_MAX = 2048;
 
 const FIELD_NAMES = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
@@ -21,7 +21,7 @@ const ANY_ORIGIN: readonly string[] = [
   EXPOSED_HEADERS,
 ];
 
-/** A CORS preflight (Fetch standard, §3.3): OPTIONS with an Origin and the method that is asked for. */
+/** A CORS preflight (Fetch standard, §3.3): OPTIONS with an Origin and the requested method. */
 export function isPreflight(request: HttpRequest): boolean {
   return (
     request.method === 'OPTIONS' &&
@@ -34,7 +34,10 @@ function isAllowed(setting: CorsSetting, origin: string | undefined): origin is 
   return origin !== undefined && setting !== '*' && setting.includes(origin);
 }
 
-/** The CORS headers of an ordinary answer, flat. `Vary` also where the origin is not allowed: the answer depends on it. */
+/**
+ * The CORS headers of an ordinary answer, flat. Includes `Vary` even for a denied origin, because the answer depends on
+ * it.
+ */
 export function corsHeaders(setting: CorsSetting, request: HttpRequest): readonly string[] {
   if (setting === '*') return ANY_ORIGIN;
   if (setting.length === 0) return NONE;
@@ -44,8 +47,8 @@ export function corsHeaders(setting: CorsSetting, request: HttpRequest): readonl
 }
 
 /**
- * What a preflight is told besides: the methods of the path and the headers that may be sent. The names asked for are
- * repeated, since `*` would not cover Authorization.
+ * The additional headers of a preflight: the path's methods and the allowed headers. Requested names are echoed,
+ * because `*` does not cover Authorization.
  */
 export function preflightHeaders(setting: CorsSetting, request: HttpRequest, methods: string): readonly string[] {
   if (setting !== '*' && !isAllowed(setting, request.headers.origin)) return NONE;

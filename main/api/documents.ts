@@ -2,10 +2,10 @@ import { bodyOf, type Body } from '../base/http/answer.ts';
 import { openApiText } from './openapi.ts';
 import type { Operation } from './operation.ts';
 
-/** A project has two base addresses, and each of its hostnames has them over HTTP and HTTPS. */
+/** A project has two base addresses, each over HTTP and HTTPS for every hostname. */
 const DOCUMENTS_MAX = 64;
 
-/** The OpenAPI document per base address, made when it is first asked for. */
+/** The OpenAPI document of each base address, generated on first use. */
 export function createDocuments(operations: readonly Operation[]): (baseUrl: string) => Body {
   const documents = new Map<string, Body>();
   return (baseUrl) => {

@@ -4,13 +4,13 @@ import type { FailureStatus } from './operation.ts';
 
 interface FailureDescription {
   description: string;
-  /** An example of the Error body: its code and message. */
+  /** The code and message of an example Error body. */
   code: ErrorCode;
   message: string;
   headers: readonly HeaderName[];
 }
 
-/** What the OpenAPI document says of each failure. */
+/** The OpenAPI description of each failure. */
 export const FAILURES: Readonly<Record<FailureStatus, FailureDescription>> = {
   400: {
     description:

@@ -9,14 +9,11 @@ import { httpDate, type Retirement } from './retirement.ts';
 const REALM = 'Bearer realm="Animal Store API"';
 
 export function failure(code: ErrorCode, message: string, headers: Problem['headers'] = []): Problem {
-  // After a body that was too large, nobody knows where the next request begins soon enough (RFC 9110 §15.5.14).
+  // After an oversized body, closing is faster than reading up to the next request (RFC 9110 §15.5.14).
   return problemOf(code, ERROR_CATALOGUE[code].title, message, { headers, close: code === 'payload_too_large' });
 }
 
-/**
- * 401 with its challenge. `error="invalid_token"` only where a bearer token came: a client that sent none is told what
- * the scheme is, not that it did something wrong (RFC 6750 §3.1).
- */
+/** 401 with its challenge. `error="invalid_token"` only if a bearer token was sent (RFC 6750 §3.1). */
 export function unauthorized({ headers: { authorization } }: Pick<HttpRequest, 'headers'>): Problem {
   if (hasBearerCredentials(authorization)) {
     return failure(
@@ -31,7 +28,7 @@ export function unauthorized({ headers: { authorization } }: Pick<HttpRequest, '
   ]);
 }
 
-/** 410: the operation's day has come on the app's clock. */
+/** 410: the operation's sunset has passed on the app's clock. */
 export function gone({ sunsetAtMs, replacement }: Retirement): Problem {
   return failure('gone', `This operation was removed on ${httpDate(sunsetAtMs)}; use ${replacement}.`);
 }
@@ -40,14 +37,14 @@ export function stopping(): Problem {
   return failure('unavailable', 'Vivarium is stopping; try again once it runs.');
 }
 
-/** An error of the catalogue, as an answer shows it. */
+/** Converts an error of the catalogue to an answer. */
 export function failureOf(error: VivariumError): Problem {
   return failure(error.code, error.message, error instanceof UnsupportedBodyError ? error.accepted : []);
 }
 
 /**
- * What was thrown, as an error to answer with. Errors of the catalogue stay as they are. Any other goes to the log in
- * full, and the client learns none of it.
+ * Converts anything thrown to an error to answer with. Errors of the catalogue are kept; the details of any other go
+ * only to the log.
  */
 export function thrown(error: unknown, { method, url }: Pick<HttpRequest, 'method' | 'url'>, log: Log): VivariumError {
   const fields = { error, method, path: url };

@@ -1,4 +1,4 @@
-/** One header of ours: what the OpenAPI document says of it. */
+/** The OpenAPI description of one response header. */
 interface HeaderDescription {
   description: string;
   schema: { type: 'integer' | 'string'; minimum?: number };
@@ -6,8 +6,8 @@ interface HeaderDescription {
 }
 
 /**
- * Every header that the API sends beyond the ordinary ones, in the spelling it is sent in. The OpenAPI document
- * describes them from here, and browsers are allowed to read them because they are here.
+ * All headers specific to this API, in the spelling used on the wire. The OpenAPI document describes them, and CORS
+ * exposes them to browsers.
  */
 export const HEADERS = {
   'X-RateLimit-Limit': {
@@ -71,12 +71,14 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** The headers that every answer carries, by the specification. */
+/** The headers that the specification requires on every answer. */
 export const RATE_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ] as const satisfies readonly HeaderName[];
 
-/** The value of Access-Control-Expose-Headers: without it a page could not read our headers (Fetch standard, §3.3.2). */
+/**
+ * The value of Access-Control-Expose-Headers, without which pages could not read our headers (Fetch standard, §3.3.2).
+ */
 export const EXPOSED_HEADERS = Object.keys(HEADERS).join(', ');

@@ -2,10 +2,10 @@ import { parseExactJson, type ExactJson } from '../base/exact-json.ts';
 import { closes, COLON, COMMA, JsonStructure, opens } from '../base/json-structure.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** Bodies of this API are flat; what nests deeper than this is in nobody's interest, and parsing it takes the stack. */
+/** This API's bodies are flat; deeper nesting has no use and consumes stack in the parser. */
 export const NESTING_MAX = 64;
 
-/** The members of a JSON object that were asked for, exact, and the names among them that came more than once. */
+/** The requested members of a JSON object, with exact numbers, and the names that occurred more than once. */
 export interface JsonMembers {
   values: Record<string, ExactJson>;
   repeated: readonly string[];
@@ -17,12 +17,12 @@ interface Span {
 }
 
 /**
- * Reads the members called `names` of the JSON object in `text`, with integers as bigints of any size. Others are
- * checked to be JSON and then ignored, `__proto__` included.
+ * Reads the members called `names` of the JSON object in `text`, with integers as bigints of any size. Other members,
+ * including `__proto__`, are only checked for valid JSON.
  *
- * Only the members asked for go through the exact parser: it calls back for every value, and a mebibyte of small
- * numbers under some other name would block the process for seconds.
- * @throws VivariumError `invalid_request` for what is not one JSON object.
+ * Only the requested members go through the exact parser: it runs a callback for every value, and a mebibyte of small
+ * numbers in another member would block the process for seconds.
+ * @throws VivariumError `invalid_request` if the text is not exactly one JSON object.
  */
 export function readJsonObject(text: string, names: readonly string[]): JsonMembers {
   const spans = scanMembers(text, new Set(names));
@@ -32,7 +32,7 @@ export function readJsonObject(text: string, names: readonly string[]): JsonMemb
   for (const [name, { count, span }] of spans) {
     if (count > 1) repeated.push(name);
     const literal = text.slice(span.start, span.end).trim();
-    // Arrays and objects are wrong in every field; which one it is, is enough to say so.
+    // No field accepts an array or object, so their content is irrelevant.
     values[name] = /^[[{]/.test(literal) ? (Array.isArray(plain[name]) ? [] : {}) : parseExactJson(literal);
   }
   return { values, repeated };
@@ -49,7 +49,10 @@ function parsePlain(text: string): Record<string, unknown> {
   }
 }
 
-/** Where the members called `names` have their values. Right for JSON; for other text anything, but never endless. */
+/**
+ * Finds the values of the members called `names`. Correct for JSON; for other text it finds arbitrary positions, but
+ * always terminates.
+ */
 function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { count: number; span: Span }> {
   const found = new Map<string, { count: number; span: Span }>();
   if (!/^[ \t\r\n]*\{/.test(text)) {
@@ -92,7 +95,7 @@ function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { co
   return found;
 }
 
-/** The name in a JSON string literal when it is one of `names`, in whatever way it is escaped. */
+/** The name in a JSON string literal, with escapes decoded, if it is one of `names`. */
 function memberName(literal: string, names: ReadonlySet<string>): string | null {
   let name = literal.slice(1, -1);
   if (name.includes('\\')) {

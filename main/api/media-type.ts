@@ -5,7 +5,7 @@ import { VivariumError } from '../contract/errors.ts';
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/;
 const PARAMETER = /;[ \t]*([^\s;="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 
-/** A body that we don't read, and the header that says what we would (RFC 9110 §15.5.16). */
+/** An unsupported body, with the header that names the supported type (RFC 9110 §15.5.16). */
 export class UnsupportedBodyError extends VivariumError {
   readonly accepted: readonly [name: 'Accept' | 'Accept-Encoding', value: string];
 
@@ -16,9 +16,9 @@ export class UnsupportedBodyError extends VivariumError {
 }
 
 /**
- * Null when the body is what we read: `application/json` in UTF-8 (RFC 8259 §8.1), unencoded; else why not.
- * Parameters other than charset mean nothing to that type and are ignored (RFC 8259 §11). Types of the form
- * `application/*+json` are refused: they are JSON with a meaning of their own (merge patches, JSON:API, …).
+ * Null for a supported body: unencoded `application/json` in UTF-8 (RFC 8259 §8.1); else the reason. Parameters other
+ * than charset have no meaning for this type and are ignored (RFC 8259 §11). Types such as
+ * `application/merge-patch+json` are refused, because their JSON has other semantics.
  */
 export function unsupportedBody(headers: IncomingHttpHeaders): UnsupportedBodyError | null {
   const contentType = headers['content-type'];

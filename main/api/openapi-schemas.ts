@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN } from '../contract/values.ts';
 import type { Operation } from './operation.ts';
 import { errorBody, newPet, order, orders, pet, pets, petStatus } from './schemas.ts';
 
-/** A JSON Schema of dialect 2020-12. Integers beyond 2^53 in it are bigints. */
+/** A JSON Schema (dialect 2020-12). Integers beyond 2^53 are bigints. */
 export type JsonSchema = Record<string, unknown>;
 
 const COMPONENTS = {
@@ -19,13 +19,13 @@ const COMPONENTS = {
 export interface DocumentSchemas {
   /** For `components.schemas`. */
   components: Record<string, JsonSchema>;
-  /** The schema of a body: a reference where it is a component. */
+  /** The schema of a body; a reference if it is a component. */
   of(schema: z.ZodType): JsonSchema;
-  /** The properties of the schema of query or path parameters, by name. */
+  /** The properties of a query or path parameter schema, by name. */
   parameters(schema: z.ZodObject): Record<string, JsonSchema>;
 }
 
-/** Converts the schemas that validate into the ones that the document shows, components once and by reference. */
+/** Converts the validation schemas to document schemas: components once, with references to them. */
 export function documentSchemas(operations: readonly Operation[]): DocumentSchemas {
   const registry = z.registry<{ id: string }>();
   const ids = new Map<z.ZodType, string>();
@@ -42,9 +42,9 @@ export function documentSchemas(operations: readonly Operation[]): DocumentSchem
   }
 
   const { schemas } = z.toJSONSchema(registry, {
-    // What a client may send and receive, so without the defaults filled in and without `additionalProperties: false`.
+    // The form that clients send and receive: without filled-in defaults and without `additionalProperties: false`.
     io: 'input',
-    // Bigints, of which zod says nothing; the schema's own metadata does.
+    // zod cannot represent bigints; the schema's own metadata does.
     unrepresentable: 'any',
     uri: (id) => `#/components/schemas/${id}`,
   });
@@ -65,8 +65,8 @@ export function documentSchemas(operations: readonly Operation[]): DocumentSchem
 }
 
 /**
- * Drops what belongs to a schema that stands alone, and gives every int64 its bounds. They are exact in the text, and
- * harmless to validators that read numbers as doubles: rounding keeps the order, so it refuses no valid value.
+ * Removes the keywords of a standalone schema, and adds exact bounds to every int64. Validators that read numbers as
+ * doubles still accept every valid value, because rounding preserves order.
  */
 function withExactBounds(schema: JsonSchema): JsonSchema {
   const result: JsonSchema = {};

@@ -4,7 +4,7 @@ import { documentSchemas, type DocumentSchemas, type JsonSchema } from './openap
 import type { FailureStatus, Operation } from './operation.ts';
 import { errorBody } from './schemas.ts';
 
-/** The version of the description, by the specification. */
+/** The version of the description, as given in the specification. */
 const DESCRIPTION_VERSION = '1.0.0';
 
 const RETIREMENT_HEADERS = ['Deprecation', 'Sunset', 'Link'] as const satisfies readonly HeaderName[];
@@ -15,8 +15,8 @@ Every operation needs an API key as bearer token. Every response carries the rat
 signed 64-bit integers over their whole range: read them with a JSON parser that does not round.`;
 
 /**
- * The OpenAPI 3.1 document of `operations`, as JSON text. It is made from the schemas that validate and serialise, so
- * the two cannot part ways. `baseUrl` is the one server it names.
+ * The OpenAPI 3.1 document of `operations`, as JSON text. It is generated from the schemas used for validation and
+ * serialisation, so it always matches them. `baseUrl` is its only server.
  */
 export function openApiText(operations: readonly Operation[], baseUrl: string): string {
   const schemas = documentSchemas(operations);
@@ -41,9 +41,9 @@ export function openApiText(operations: readonly Operation[], baseUrl: string): 
   });
 }
 
-/** JSON with bigints as digits. */
+/** Like JSON.stringify, with bigints as plain digits. */
 function exactStringify(value: unknown): string {
-  // In the language since ES2026 and in Node 24, not yet in TypeScript's library.
+  // Part of ES2026 and Node 24, but not yet of TypeScript's library.
   const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? rawJSON(String(member)) : member,
@@ -85,7 +85,7 @@ function describe(operation: Operation, schemas: DocumentSchemas): JsonSchema {
   };
 }
 
-/** A day in ISO 8601, as tools that compare documents read `x-sunset`. */
+/** An ISO 8601 date, the format in which API comparison tools read `x-sunset`. */
 const dateOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
 function parametersIn(place: 'path' | 'query', schema: Operation['query'], schemas: DocumentSchemas): JsonSchema[] {
@@ -109,7 +109,7 @@ function successResponse({ success, retirement }: Operation, schemas: DocumentSc
 
 function failureResponse(status: FailureStatus, { retirement }: Operation, schemas: DocumentSchemas): JsonSchema {
   const { description, code, message, headers } = FAILURES[status];
-  // A refused request is not even looked at, so its answer does not know the operation.
+  // A refused request is answered before its operation is determined.
   const retired = retirement !== undefined && status !== 429;
   return {
     description,

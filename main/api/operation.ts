@@ -8,10 +8,10 @@ import type { Retirement } from './retirement.ts';
 import type { OrderSource, PetSource } from './sources.ts';
 import { bodyReader, paramsReader, queryReader } from './validation.ts';
 
-/** The statuses other than success that an operation documents; each has the Error body. */
+/** The error statuses that an operation documents; each has the Error body. */
 export type FailureStatus = 400 | 401 | 404 | 410 | 413 | 415 | 429 | 500 | 503;
 
-/** What the OpenAPI document says of an operation. */
+/** The OpenAPI description of an operation. */
 export interface Operation {
   operationId: string;
   method: 'GET' | 'POST';
@@ -36,42 +36,42 @@ export interface Operation {
   stability?: 'experimental' | 'beta';
 }
 
-/** What the API takes of what the stages found out; a route names its dataset. */
+/** The part of the stages' results that the API uses; a route names its dataset. */
 export interface ApiContext extends Pick<TargetContext, 'keyId' | 'rate' | 'preflight' | 'origin'> {
   route: Dataset;
 }
 
-/** What handlers work with. */
+/** The dependencies of handlers. */
 export interface Sources {
   pets: PetSource;
   orders: OrderSource;
   pages: Pages;
 }
 
-/** The parts of a request as they were sent; of a request without a body, `body` is empty. */
+/** The parts of a request as sent; `body` is empty if there is none. */
 export interface Sent {
   query: string;
   params: Readonly<Record<string, string>>;
   body: string;
 }
 
-/** An operation that can be called. */
+/** An operation with its implementation. */
 export interface Endpoint extends Operation {
   /**
-   * Reads the parts that the operation has a schema for, and answers.
+   * Validates the parts that have a schema, and answers.
    * @throws VivariumError (or rejects with one), to be answered with its code and status.
    */
   call(sources: Sources, context: ApiContext, sent: Sent): Answer | Promise<Answer>;
 }
 
-/** The parts that an operation has schemas for, validated. */
+/** The validated parts of a request, for those that have a schema. */
 interface Input<Query extends z.ZodObject, Params extends z.ZodObject, Body extends z.ZodObject> {
   query: z.output<Query>;
   params: z.output<Params>;
   body: z.output<Body>;
 }
 
-/** Makes an endpoint of a row of the table: its handler gets what the row's schemas have validated, in their types. */
+/** Creates an endpoint from a row of the table; its handler receives the validated input with the schemas' types. */
 export function endpoint<
   Query extends z.ZodObject = never,
   Params extends z.ZodObject = never,
@@ -92,7 +92,7 @@ export function endpoint<
     ...operation,
     call(sources, context, sent) {
       const input = { query: query(sent.query), params: params(sent.params), body: body(sent.body) };
-      // A part without a schema is `never` to the handler, which therefore cannot look at it.
+      // The type of a part without a schema is `never`, so the handler cannot use it.
       return handle(sources, context, input as Input<Query, Params, Body>);
     },
   };

@@ -10,10 +10,10 @@ import { success } from './success.ts';
 /** The path of every base address. */
 export const BASE_PATH = '/v1';
 
-/** Where the API is at an origin, without a slash at the end: `http://demo.vivarium.localhost:8080/v1`. */
+/** The API's base URL at an origin, without a trailing slash: `http://demo.vivarium.localhost:8080/v1`. */
 export const baseUrlAt = (origin: string): string => origin + BASE_PATH;
 
-/** Where the description of the API is, relative to the base address. */
+/** The path of the OpenAPI document, relative to the base address. */
 export const DOCUMENT_PATH = '/openapi.json';
 
 const serializePet = serializerOf(pet);
@@ -21,7 +21,7 @@ const serializeOrders = serializerOf(orders);
 
 const examplePet = { id: 1, name: 'Biscuit', categoryId: 1, status: 'available' };
 
-/** Every operation, once: routing, validation, the OpenAPI document and what it does come from its row. */
+/** The table of operations: routing, validation, the OpenAPI document and the handlers all derive from it. */
 export const OPERATIONS = {
   listPets: endpoint({
     operationId: 'listPets',
@@ -60,7 +60,7 @@ export const OPERATIONS = {
       headers: [],
     },
     failures: [400, 401, 413, 415, 429, 500, 503],
-    // Without a Location header, on purpose: the only address of one pet is that of an operation on its way out.
+    // No Location header: the only address of one pet belongs to a deprecated operation.
     async handle({ pets: source }, { route }, { body: { name, categoryId, status } }) {
       return success(201, bodyOf(serializePet(await source.add(route, { name, categoryId, status }))));
     },
@@ -110,7 +110,7 @@ function orderOnTheWire({ createdAtMs, ...rest }: Order): Record<string, unknown
   return { ...rest, createdAt: new Date(createdAtMs).toISOString() };
 }
 
-/** The operations that are removed one day, as people know them. */
+/** The operations with a removal date, by their display names. */
 export const SUNSETS: readonly { operation: string; atMs: number }[] = Object.values(OPERATIONS).flatMap(
   ({ method, path, retirement }) =>
     retirement === undefined ? [] : [{ operation: `${method} ${path}`, atMs: retirement.sunsetAtMs }],

@@ -5,10 +5,10 @@ import { pets as petsSchema, type ListQuery } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
 import type { PetSource } from './sources.ts';
 
-/** One answer to listPets, as it goes out. */
+/** One answer to listPets, ready to send. */
 export interface Page {
   body: Body;
-  /** The query that leads to the next page, with its question mark; null on the last page. */
+  /** The query of the next page, with its question mark; null on the last page. */
   next: string | null;
 }
 
@@ -17,17 +17,17 @@ interface Kept extends Page {
   bytes: number;
 }
 
-/** How many pages are kept; a view that polls a few of them has them all. */
+/** Enough for a client that polls several pages. */
 export const PAGES_MAX = 256;
 
-/** How large they may be together. A page of a hundred names of the greatest length has about half a MiB. */
+/** Limit on their total size. A page of a hundred names of maximum length has about half a MiB. */
 export const PAGES_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface Pages {
   read(dataset: Dataset, query: ListQuery): Page;
 }
 
-/** Pages of pets as JSON, kept for as long as the dataset's revision stays the same. */
+/** Caches pages of pets as JSON until the dataset's revision changes. */
 export function createPages(pets: PetSource): Pages {
   const serialize = serializerOf(petsSchema);
   let bytesKept = 0;

@@ -1,16 +1,16 @@
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 
-/** The parameters asked for, decoded, and what is wrong with how they were sent. */
+/** The requested parameters, decoded, and issues with their form. */
 export interface QueryText {
   values: Record<string, string>;
   issues: readonly InputIssue[];
 }
 
 /**
- * Reads the parameters called `names` from a query (without its question mark) as HTML forms and URLSearchParams write
- * it: `+` is a space, and a parameter without `=` is empty. Others are ignored. A parameter given twice is an issue:
- * which of the two was meant, nobody knows.
- * @throws VivariumError `invalid_request` when a percent-encoding is malformed or is not UTF-8.
+ * Reads the parameters called `names` from a query (without its question mark), in the format of HTML forms and
+ * URLSearchParams: `+` is a space, and a parameter without `=` is empty. Others are ignored. A repeated parameter is
+ * ambiguous, so it is an issue.
+ * @throws VivariumError `invalid_request` if a percent-encoding is malformed or is not UTF-8.
  */
 export function readQueryText(text: string, names: readonly string[]): QueryText {
   const values: Record<string, string> = {};

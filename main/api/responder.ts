@@ -9,17 +9,16 @@ import type { ApiContext } from './operation.ts';
 import { baseUrlAt } from './operations.ts';
 import { retirementHeaders, type Retirement } from './retirement.ts';
 
-/** How much of a body that nobody wants is read and thrown away. */
+/** How many bytes of an unused body are drained. */
 export const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 
-/** How long, in real time. */
+/** Time limit for draining, in real time. */
 export const DRAIN_MS_MAX = 10_000;
 
 export interface Responder {
   /**
-   * Writes the answer with the headers that every answer of the API has. Never throws: what cannot be written ends the
-   * response without an answer, and the log says why. `retirement` is that of the operation: every answer of a
-   * deprecated one says so.
+   * Sends the answer with the headers common to all answers of the API. Never throws: if writing fails, it logs the
+   * error and ends the response without an answer. `retirement` adds the headers of a deprecated operation.
    */
   send(exchange: HttpExchange, context: ApiContext, answer: Answer, retirement?: Retirement): void;
 }
@@ -31,7 +30,7 @@ export function createResponder(clock: Clock, log: Log, cors: () => CorsSetting)
   };
 
   function fieldsOf(request: HttpRequest, { rate, origin }: ApiContext, answer: Answer, retirement?: Retirement) {
-    // The rate headers are of this moment, and so are the pets.
+    // Rate headers and pets change with every request, so caches must not store them.
     const fields = [...rateFields(rate), 'Cache-Control', 'no-store'];
     if (answer.body !== null) {
       fields.push('Content-Type', 'application/json', 'Content-Length', answer.body.length);

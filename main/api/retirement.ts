@@ -1,17 +1,17 @@
-/** That an operation is deprecated, when it is removed, and what replaces it. */
+/** The deprecation of an operation: its dates and its replacement. */
 export interface Retirement {
-  /** Milliseconds since the Unix epoch, both. */
+  /** Both in milliseconds since the Unix epoch. */
   deprecatedAtMs: number;
   sunsetAtMs: number;
   /** Relative to the base address. */
   successorPath: `/${string}`;
-  /** For people: completes "use …". */
+  /** Display text that completes "use …". */
   replacement: string;
 }
 
 /**
- * The specification names the day of getPet's removal, not that of its deprecation. The Deprecation header needs one
- * (RFC 9745 §2.1), so Vivarium says five years before.
+ * The specification gives getPet's removal date but not its deprecation date. The Deprecation header needs one (RFC
+ * 9745 §2.1), so Vivarium uses five years earlier.
  */
 export const GET_PET_RETIREMENT: Retirement = {
   deprecatedAtMs: Date.UTC(2025, 11, 5),
@@ -20,7 +20,7 @@ export const GET_PET_RETIREMENT: Retirement = {
   replacement: 'GET /pets with a status filter',
 };
 
-/** An HTTP-date in IMF-fixdate form (RFC 9110 §5.6.7), which is what JavaScript's UTC form is. */
+/** An HTTP-date in IMF-fixdate format (RFC 9110 §5.6.7), which JavaScript's `toUTCString` produces. */
 export function httpDate(atMs: number): string {
   return new Date(atMs).toUTCString();
 }

@@ -5,7 +5,7 @@ import { noContent } from './success.ts';
 import type { Endpoint, Sent } from './operation.ts';
 import { BASE_PATH, baseUrlAt, DOCUMENT_PATH } from './operations.ts';
 
-/** What a request leads to: an operation, the OpenAPI document, or an answer because there is neither. */
+/** The result of routing: an operation, the OpenAPI document, or an error answer. */
 export type Found =
   | { kind: 'operation'; operation: Endpoint; sent: Omit<Sent, 'body'> }
   | { kind: 'document' }
@@ -13,15 +13,15 @@ export type Found =
 
 export interface Routes {
   /**
-   * By method and request target in origin form: 400 for a malformed path, 404 for an unknown one, 405 for a method
-   * that the path does not have, 204 for a plain OPTIONS. HEAD is wherever GET is.
+   * Routes a method and a target in origin form: 400 for a malformed path, 404 for an unknown path, 405 for an
+   * unsupported method, 204 for OPTIONS. HEAD is supported wherever GET is.
    */
   find(method: string, target: string, origin: string): Found;
-  /** The Allow value of a target's path, or of all paths together where there is nothing. */
+  /** The Allow value of a target's path; for an unknown path, of all paths together. */
   methodsAt(target: string): string;
 }
 
-/** One path of the API, and what its methods lead to; null is the OpenAPI document. */
+/** One path of the API, with its methods; null is the OpenAPI document. */
 interface Place {
   segments: readonly string[];
   methods: Map<string, Endpoint | null>;
@@ -31,7 +31,7 @@ interface Place {
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const DOCUMENT: Found = { kind: 'document' };
 
-/** Paths in messages are cut at this length. */
+/** Longer paths are truncated in messages. */
 const PATH_SHOWN_LENGTH_MAX = 120;
 
 export function createRoutes(operations: readonly Endpoint[]): Routes {
@@ -51,7 +51,7 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
   const placeOf = (segments: readonly string[]): Place | undefined =>
     all.find((place) => matches(place.segments, segments));
 
-  /** A known path that the request may have meant: without doubled or trailing slashes, or in lower case. */
+  /** A known path similar to the requested one: without doubled or trailing slashes, or in lower case. */
   const near = (path: string): string | null => {
     const tidy = path
       .replace(/\/{2,}/g, '/')
@@ -107,15 +107,15 @@ function allowValue(methods: Iterable<string>): string {
   return [...new Set([...methods, 'OPTIONS'])].join(', ');
 }
 
-/** The path and the query of a request target. */
+/** Splits a request target into path and query. */
 function splitTarget(target: string): [path: string, query: string] {
   const end = target.search(/[?#]/);
   return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)];
 }
 
 /**
- * The segments of a path: `%70ets` is `pets` (RFC 3986 §6.2.2.2), and an encoded slash stays inside its segment. Null
- * where a percent-encoding is malformed or is not UTF-8.
+ * The decoded segments of a path: `%70ets` is `pets` (RFC 3986 §6.2.2.2), and an encoded slash remains part of its
+ * segment. Null if a percent-encoding is malformed or is not UTF-8.
  */
 function decoded(path: string): readonly string[] | null {
   const segments = path.split('/');

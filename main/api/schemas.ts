@@ -6,8 +6,8 @@ export { petStatus };
 const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}, written without quotes and without a fraction`;
 
 /**
- * An int64 of the wire, exact: a bigint inside, a JSON number outside. Its bounds are added where the OpenAPI document
- * is written, because zod's converter passes everything through doubles.
+ * An exact int64: a bigint in memory, a JSON number on the wire. Its bounds are added when generating the OpenAPI
+ * document, because zod's converter rounds to doubles.
  */
 export const int64 = z
   .bigint(INT64_MESSAGE)
@@ -30,7 +30,7 @@ export const pet = z.object({
 
 export const pets = z.array(pet);
 
-/** Vivarium's own: the specification mentions `GET /store/orders` and shows nothing of it. */
+/** Vivarium's own schema: the specification mentions `GET /store/orders` without describing it. */
 export const order = z.object({
   id: int64.describe('Unique identifier of the order.'),
   petId: int64.describe('Identifier of the animal that was ordered.'),

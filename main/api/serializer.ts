@@ -2,13 +2,13 @@ import { z } from 'zod';
 
 const TEXT_KINDS = [z.ZodString, z.ZodStringFormat, z.ZodEnum, z.ZodLiteral];
 
-/** Writes one value of a schema as JSON text. The value has the schema's shape already; nothing is validated here. */
+/** Writes a value that conforms to the schema as JSON text, without validation. */
 export type Serializer = (value: unknown) => string;
 
 /**
- * The serializer of a schema: its properties in its order and no others, bigints as digits (JSON.stringify refuses
- * them, and a double would round them), absent optional properties left out.
- * @throws Error for a kind of schema that has no exact form here; at start, not at the first request.
+ * Creates the serializer of a schema: its properties in schema order and no others, bigints as digits (JSON.stringify
+ * refuses them, and a double would round them), absent optional properties omitted.
+ * @throws Error for a schema type without an exact form, at start rather than at the first request.
  */
 export function serializerOf(schema: z.core.$ZodType): Serializer {
   if (schema instanceof z.ZodObject) return objectSerializer(schema);

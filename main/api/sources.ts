@@ -10,18 +10,18 @@ export interface Pet {
 
 export interface PetPage {
   pets: Pet[];
-  /** Whether pets that match follow the last one here. */
+  /** Whether more matching pets follow. */
   more: boolean;
 }
 
-/** Where the API's pets come from and go to. */
+/** The storage of pets, as the API sees it. */
 export interface PetSource {
-  /** Pets by ascending id: at most `limit`, of `status` unless null, with ids above `after` unless null. */
+  /** Up to `limit` pets by ascending id, filtered by `status` and by id greater than `after` unless null. */
   page(dataset: Dataset, query: { status: PetStatus | null; limit: number; after: bigint | null }): PetPage;
   get(dataset: Dataset, id: bigint): Pet | null;
-  /** Resolves when the pet, with its new id, would survive a crash. */
+  /** Resolves with the pet and its new id, once it is durably stored. */
   add(dataset: Dataset, pet: { name: string; categoryId: bigint; status: PetStatus }): Promise<Pet>;
-  /** Changes with every committed change of the dataset's pets. */
+  /** Changes with every committed change to the dataset's pets. */
   revision(dataset: Dataset): number;
 }
 

@@ -14,13 +14,13 @@ export function bodyReader<Schema extends z.ZodObject>(schema: Schema): (text: s
   };
 }
 
-/** How many valid queries are remembered with what they mean; clients ask with few different ones. */
+/** How many valid queries are cached with their parsed form; clients use only a few different ones. */
 const QUERIES_REMEMBERED_MAX = 256;
 
-/** Longer queries are read every time, so that the memory stays small. */
+/** Longer queries are parsed every time, which bounds the cache's memory. */
 const QUERY_LENGTH_REMEMBERED_MAX = 256;
 
-/** Reads a query, without its question mark. */
+/** Parses a query without its question mark. */
 export function queryReader<Schema extends z.ZodObject>(schema: Schema): (text: string) => z.output<Schema> {
   const names = Object.keys(schema.shape);
   const remembered = new Map<string, z.output<Schema>>();
@@ -37,7 +37,7 @@ export function queryReader<Schema extends z.ZodObject>(schema: Schema): (text: 
   };
 }
 
-/** Reads the parameters of a path, decoded. */
+/** Parses the decoded parameters of a path. */
 export function paramsReader<Schema extends z.ZodObject>(
   schema: Schema,
 ): (values: Readonly<Record<string, string>>) => z.output<Schema> {
@@ -45,8 +45,8 @@ export function paramsReader<Schema extends z.ZodObject>(
 }
 
 /**
- * Texts of an address as the types of the schema: plain decimal digits become numbers or bigints. Whatever is not in
- * that form stays a text, for the schema to refuse.
+ * Converts plain decimal digits to the schema's numbers or bigints. Other values remain strings, which the schema
+ * rejects.
  */
 function typedFromText(schema: z.ZodObject, values: Readonly<Record<string, string>>): Record<string, unknown> {
   const typed: Record<string, unknown> = {};
@@ -63,7 +63,7 @@ function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undef
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrapped(schema.unwrap()) : schema;
 }
 
-/** @throws VivariumError `invalid_request`, with an issue for each field. */
+/** @throws VivariumError `invalid_request` with one issue per invalid field. */
 function validate<Schema extends z.ZodObject>(
   part: 'body' | 'query' | 'path',
   schema: Schema,
@@ -75,7 +75,7 @@ function validate<Schema extends z.ZodObject>(
   const issues = new Map(found.map((issue) => [issue.path, issue]));
   for (const issue of result.error?.issues ?? []) {
     const path = String(issue.path[0] ?? '');
-    // The first issue of a field says it all; further checks of the same field would only repeat it.
+    // Reports only the first issue per field; further ones would repeat it.
     if (!issues.has(path)) issues.set(path, { path, message: sentence(issue, Object.hasOwn(values, path)) });
   }
   const list = [...issues.values()];

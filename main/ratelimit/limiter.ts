@@ -11,7 +11,7 @@ import {
   settle,
 } from '../model/rate-decision.ts';
 
-/** Where counters and bans survive a restart. All calls are made outside of requests, in batches. */
+/** Stores counters and bans across restarts. Called in batches, outside of requests. */
 export interface LimitStorage {
   load(): Iterable<LimitRow>;
   save(rows: readonly LimitRow[]): void;
@@ -25,30 +25,30 @@ export interface CallerReading {
 }
 
 export interface Limiter extends RequestLimiter {
-  /** The project's callers with something used, struck or banned at this moment. */
+  /** The project's callers with current counts, strikes or bans. */
   usage(projectId: string): CallerReading[];
-  /** Of all callers: rate windows that are open, and bans in force, at this moment. */
+  /** The numbers of open rate windows and current bans, over all callers. */
   totals(): { minutes: number; days: number; bans: number };
-  /** When an API key last asked, refused or not, in epoch milliseconds; null when it has not, or that is forgotten. */
+  /** When an API key was last used, even if refused, in epoch milliseconds; null if never, or no longer known. */
   lastRequestOf(projectId: string, keyId: string): number | null;
-  /** Used counts and strikes to zero, of one caller or of all of the project; bans stay. */
+  /** Sets used counts and strikes to zero, for one caller or for the whole project; keeps bans. */
   reset(projectId: string, caller?: string): void;
-  /** Lifts the ban of an API key. False when there was none. */
+  /** Lifts the ban of an API key; returns false if there was none. */
   unban(projectId: string, keyId: string): boolean;
-  /** Forgets a project's callers; or one API key that was revoked. */
+  /** Forgets a project's callers, or one revoked API key. */
   forget(projectId: string, caller?: string): void;
-  /** Writes what has changed since the last time. */
+  /** Writes all changes since the last flush. */
   flush(): void;
   stop(): void;
 }
 
-/** Callers that are remembered at once; about 300 bytes each. The longest silent one is forgotten first, banned ones last. */
+/** Limit on callers in memory, about 300 bytes each. The one idle for longest is evicted first, banned ones last. */
 export const CALLERS_MAX = 100_000;
 
-/** A caller is changed by every request, so states are written behind: at most this much real time is lost by a crash. */
+/** States are written behind, because every request changes one: a crash loses at most this much real time. */
 const FLUSH_INTERVAL_MS = 1_000;
 
-/** How many silent callers are looked at to find one that is not banned, before a banned one is forgotten. */
+/** How many idle callers to check for one that is not banned, before evicting a banned one. */
 const EVICTION_SCAN_MAX = 32;
 
 interface Entry {
@@ -62,10 +62,10 @@ interface Entry {
 export function createLimiter(options: {
   clock: Clock;
   storage: LimitStorage;
-  /** The rule in force; read at each decision, so that a changed setting applies at once. */
+  /** The current rule, read at each decision, so that a changed setting applies at once. */
   banRule: () => BanRule;
   onBan?: (caller: Caller) => void;
-  /** Told when writing fails; the limiter goes on in memory and tries again. */
+  /** Called if writing fails; the limiter continues in memory and retries. */
   onError?: (error: unknown) => void;
   callersMax?: number;
 }): Limiter {
@@ -99,7 +99,7 @@ export function createLimiter(options: {
     });
   }
 
-  /** Makes room before the map does, which would not look at bans. */
+  /** Evicts before the map does, which would ignore bans. */
   function evict(): void {
     const nowMs = clock.now();
     let scanned = 0;
@@ -127,7 +127,7 @@ export function createLimiter(options: {
   function flush(): void {
     try {
       if (removed.length > 0) {
-        // A caller that was forgotten and came back is written again below.
+        // An evicted caller that has returned is written again below.
         storage.remove(removed);
         removed = [];
       }
