@@ -3,33 +3,33 @@ import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './error-code.ts';
 import { ADDRESS_MISSING_CODES, portRefusal } from './port-refusal.ts';
 
-/** How often a free port is drawn that turns out to be taken on the other address. */
+/** Attempts to draw a free port that is free on all addresses. */
 const FREE_PORT_ATTEMPTS_MAX = 20;
 
-/** One port number, listened to on every address that this machine has. */
+/** One port number, bound on every address of this machine. */
 export interface BoundPort<AnyServer extends Server = Server> {
   port: number;
   addresses: string[];
   servers: AnyServer[];
-  /** An address that could not be listened to, in a sentence. */
+  /** Addresses that could not be bound, each in a sentence. */
   warnings: string[];
 }
 
 export interface BindOptions<AnyServer extends Server> {
   /** 0: any port that is free on all addresses. */
   port: number;
-  /** The first one is required; one of the others that this machine lacks is a warning. */
+  /** The first one is required; if this machine lacks one of the others, that is a warning. */
   addresses: readonly string[];
-  /** What changes the port, named in errors: `--http-port`. */
+  /** The option that sets the port, for errors: `--http-port`. */
   option: string;
-  /** Makes a server for one address, not listening yet. */
+  /** Creates an unbound server for one address. */
   createServer: () => AnyServer;
 }
 
 /**
- * Listens on one port number at all `addresses`.
- * @throws VivariumError `conflict` when the port is taken or needs privileges; its message names the port, who holds
- * it where that can be known, and the option.
+ * Binds one port number on all `addresses`.
+ * @throws VivariumError `conflict` if the port is taken or needs privileges; its message names the port, its holder if
+ *   known, and the option.
  */
 export async function bindPort<AnyServer extends Server>(
   options: BindOptions<AnyServer>,
@@ -46,7 +46,7 @@ export async function bindPort<AnyServer extends Server>(
   }
 }
 
-/** Null when a port was drawn that is taken on one of the other addresses. */
+/** Null if the drawn port is taken on another address. */
 async function tryBind<AnyServer extends Server>(
   options: BindOptions<AnyServer>,
 ): Promise<BoundPort<AnyServer> | null> {

@@ -1,38 +1,38 @@
 /**
- * The app's clock: the only place in Vivarium that touches real time.
+ * The app's clock: the only code in Vivarium that reads real time.
  *
- * Everything that has a date or falls due (rate windows, bans, certificates, the Sunset of an operation) reads this
- * clock, so that it can be moved, frozen and reset as a whole. Network time-outs do not: they measure real, monotonic
- * time through `monotonic` and `realTimer`, because a peer that is slow is slow in real life.
+ * Everything with a date or deadline (rate windows, bans, certificates, the Sunset of an operation) reads this clock,
+ * so all of it moves, freezes and resets together. Network time-outs use real, monotonic time through `monotonic` and
+ * `realTimer` instead, because a slow peer is slow in real time.
  */
 
-// The global of that name is a getter, which the compiler can't see through.
+// TypeScript cannot narrow the global of that name, which is a getter.
 import { performance } from 'node:perf_hooks';
 
 /** A moment in milliseconds since the Unix epoch. */
 export type EpochMs = number;
 
-/** Something that was scheduled. `cancel` is idempotent. */
+/** A scheduled callback. `cancel` is idempotent. */
 export interface Timer {
   cancel(): void;
 }
 
 type TimerCallback = () => void | Promise<void>;
 
-/** What code that cares about time is given. */
+/** The clock interface for code that only reads time and sets timers. */
 export interface Clock {
   /** The app's time, in whole milliseconds. */
   now(): EpochMs;
-  /** Real milliseconds since some fixed moment; never goes back. For measuring and for network time-outs. */
+  /** Real milliseconds since an arbitrary moment; never decreases. For measuring and for network time-outs. */
   monotonic(): number;
-  /** Runs `callback` once when the app's clock reaches `atMs`, at the earliest in the next turn of the event loop. */
+  /** Runs `callback` once when the app's clock reaches `atMs`, and no earlier than the next turn of the event loop. */
   at(atMs: EpochMs, callback: TimerCallback): Timer;
   /**
-   * Runs `callback` every `intervalMs` on the app's clock. When the clock jumps, repeats with nothing else due between
-   * them collapse into the last one. The first time is `firstAtMs`, or one interval from now.
+   * Runs `callback` every `intervalMs` on the app's clock, first at `firstAtMs` or after one interval. When the clock
+   * jumps, repeats without other timers due between them collapse into the last one.
    */
   every(intervalMs: number, callback: TimerCallback, firstAtMs?: EpochMs): Timer;
-  /** Runs `callback` once after `delayMs` of real time, whatever the app's clock does. Does not keep the process alive. */
+  /** Runs `callback` once after `delayMs` of real time. Does not keep the process alive. */
   realTimer(delayMs: number, callback: () => void): Timer;
 }
 
@@ -44,54 +44,54 @@ export interface ClockState {
   frozen: boolean;
 }
 
-/** What must be stored for the clock to be the same after a restart. */
+/** The state to store, which restores the clock after a restart. */
 export interface ClockSetting {
   offsetMs: number;
-  /** Where the clock stands, when it is frozen. */
+  /** The app's time while frozen; null otherwise. */
   frozenAtMs: EpochMs | null;
 }
 
 export interface AdjustableClock extends Clock {
   state(): ClockState;
   setting(): ClockSetting;
-  /** Takes over a stored setting, before anything is scheduled; nothing runs, nothing is announced. */
+  /** Restores a stored setting, before anything is scheduled; runs no timers and notifies no listeners. */
   restore(setting: ClockSetting): void;
-  /** Moves the clock forward by `byMs ≥ 0`; timers that fall due on the way have run, in order, when it resolves. */
+  /** Moves the clock forward by `byMs ≥ 0`; resolves after all timers due on the way have run, in order. */
   advance(byMs: number): Promise<void>;
-  /** Moves the clock to `toMs`. Forward as `advance`; backward, nothing runs, and repeating timers re-arm from there. */
+  /** Moves the clock to `toMs`: forward like `advance`; backward, runs nothing and re-arms repeating timers. */
   set(toMs: EpochMs): Promise<void>;
   freeze(): void;
   resume(): void;
-  /** Back to the real time, and running. */
+  /** Returns to real time, and unfreezes. */
   reset(): Promise<void>;
-  /** Calls `listener` after every adjustment (not for time that just passes). */
+  /** Calls `listener` after every adjustment, but not as time passes. */
   onAdjusted(listener: (change: ClockAdjustment) => void): () => void;
-  /** Drops all timers. */
+  /** Cancels all timers. */
   stop(): void;
 }
 
 export interface ClockAdjustment {
-  /** True when `now` is earlier than it was. */
+  /** True if `now` decreased. */
   backward: boolean;
-  /** How far `now` was moved, in milliseconds; negative when backward, 0 when the clock was frozen or runs again. */
+  /** How far `now` moved, in milliseconds: negative if backward, 0 for freezing and unfreezing. */
   movedMs: number;
 }
 
-/** The source of real time; replaced in tests. */
+/** The source of real time; tests replace it. */
 export interface RealTime {
   now(): EpochMs;
   monotonic(): number;
   schedule(delayMs: number, callback: () => void): Timer;
 }
 
-/** The years a clock can show: ISO 8601 with four digits, and far from the edges of what X.509 can write. */
+/** The range of the clock: four-digit years (ISO 8601), well within what X.509 can express. */
 export const CLOCK_MIN_MS: EpochMs = Date.UTC(1970, 0, 1);
 export const CLOCK_MAX_MS: EpochMs = Date.UTC(9000, 0, 1);
 
-/** The longest real sleep before the clock looks again: a laptop that slept, or a corrected system time, is noticed within it. */
+/** The longest real sleep before checking the time again, after the machine slept or its time was corrected. */
 const REAL_SLEEP_MS_MAX = 30_000;
 
-/** A jump runs at most this many timers; beyond it something reschedules itself without end, and the jump says so. */
+/** Limit on timers in one jump. Beyond it, a timer must be rescheduling itself endlessly, and the jump fails. */
 const JUMP_CALLBACKS_MAX = 1_000_000;
 
 export const realTime: RealTime = {
@@ -106,7 +106,7 @@ export const realTime: RealTime = {
 
 interface Scheduled {
   atMs: EpochMs;
-  /** Order of scheduling, so that timers of the same moment run in the order they were made. */
+  /** The order of scheduling, which also orders timers that are due at the same moment. */
   sequence: number;
   intervalMs: number | null;
   callback: TimerCallback;
@@ -115,7 +115,7 @@ interface Scheduled {
 export interface ClockOptions {
   real?: RealTime;
   setting?: ClockSetting;
-  /** Told when a timer's callback throws or rejects; the clock goes on. */
+  /** Called if a timer's callback throws or rejects; the clock continues. */
   onError?: (error: unknown) => void;
 }
 
@@ -127,9 +127,9 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
   let { offsetMs, frozenAtMs } = options.setting ?? { offsetMs: 0, frozenAtMs: null };
   let sequence = 0;
   let wakeUp: Timer | null = null;
-  /** Adjustments run one after another: a second `advance` waits for the timers of the first. */
+  /** Serialises adjustments: a second `advance` waits for the timers of the first. */
   let adjusting: Promise<void> = Promise.resolve();
-  /** While a jump runs its timers, `now` is the moment of the timer that is running. */
+  /** During a jump, `now` is the due time of the running timer. */
   let jumpNowMs: EpochMs | null = null;
 
   const now = (): EpochMs => jumpNowMs ?? frozenAtMs ?? real.now() + offsetMs;
@@ -159,7 +159,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     });
   }
 
-  /** Moves a repeating timer on to its last repeat before something else falls due, or before `limitMs`. */
+  /** Advances a repeating timer to its last repeat before another timer is due, or before `limitMs`. */
   function collapse(timer: Scheduled, intervalMs: number, limitMs: EpochMs): void {
     let untilMs = limitMs;
     for (const other of timers) {
@@ -209,9 +209,9 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     for (const listener of listeners) listener({ backward: movedMs < 0, movedMs });
   }
 
-  /** Moves to the moment that `target` makes of the present one; by how much that is. */
+  /** Moves to `target(now)`; returns the difference. */
   async function jump(target: (fromMs: EpochMs) => EpochMs): Promise<number> {
-    // One reading of the real time, so that an advance by 48 hours moves the offset by exactly 48 hours.
+    // Read once, so that an advance by 48 hours moves the offset by exactly 48 hours.
     const realNowMs = real.now();
     const fromMs = frozenAtMs ?? realNowMs + offsetMs;
     const toMs = target(fromMs);
@@ -219,7 +219,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
       throw new RangeError(`The clock can show ${iso(CLOCK_MIN_MS)} to ${iso(CLOCK_MAX_MS)}.`);
     }
     if (toMs < fromMs) {
-      // A repeat that was waiting for a moment far in the old future would otherwise sleep until then.
+      // Otherwise a repeating timer would wait until its due time in the former future.
       for (const timer of timers) {
         if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
       }

@@ -1,18 +1,18 @@
 import { posix, win32 } from 'node:path';
 
-/** What the data folder is chosen by. */
+/** The inputs that determine the data folder. */
 export interface Place {
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;
-  /** The user's own folder, absolute. */
+  /** The user's home folder, absolute. */
   homeDir: string;
-  /** The folder that relative paths start from, absolute. */
+  /** The base of relative paths, absolute. */
   workingDir: string;
 }
 
 /**
- * The platform's folder for an application's data: `%APPDATA%` on Windows, `Application Support` on macOS, and elsewhere
- * `$XDG_DATA_HOME` or `~/.local/share` (XDG Base Directory Specification 0.8, which says to pass over a relative one).
+ * The platform's folder for application data: `%APPDATA%` on Windows, `Application Support` on macOS, elsewhere
+ * `$XDG_DATA_HOME` or `~/.local/share` (XDG Base Directory Specification 0.8, which requires ignoring a relative one).
  */
 export function defaultDataDir({ platform, env, homeDir }: Pick<Place, 'platform' | 'env' | 'homeDir'>): string {
   switch (platform) {
@@ -27,12 +27,12 @@ export function defaultDataDir({ platform, env, homeDir }: Pick<Place, 'platform
   }
 }
 
-/** The data folder that a command means, absolute: what its flag says, or the environment, or the platform's. */
+/** The data folder of a command, absolute: from its flag, the environment, or the platform's default. */
 export function resolveDataDir(flag: string | undefined, place: Place): string {
   return chosenDataDir(flag, place) ?? defaultDataDir(place);
 }
 
-/** The data folder that was asked for, absolute, or null where none was. */
+/** The explicitly chosen data folder, absolute, or null if there is none. */
 export function chosenDataDir(flag: string | undefined, place: Place): string | null {
   const { resolve } = place.platform === 'win32' ? win32 : posix;
   const chosen = flag || place.env['VIVARIUM_DATA_DIR'];

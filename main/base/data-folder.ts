@@ -4,10 +4,10 @@ import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
 import { codeOf } from './error-code.ts';
 
-/** What Vivarium puts into its data folder. */
+/** The files that Vivarium creates in its data folder. */
 export const DATABASE_FILE = 'vivarium.db';
 export const LOCK_FILE = 'vivarium.lock';
-/** What the desktop's window keeps: its place on the screen, and Chromium's own files. */
+/** The desktop app's own data: window position, and Chromium's files. */
 export const DESKTOP_FOLDER = 'desktop';
 export const LOGS_FOLDER = 'logs';
 const OWN_NAMES: ReadonlySet<string> = new Set([
@@ -24,12 +24,12 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'demo-key.json',
 ]);
 
-/** What file managers and file systems leave in folders. */
+/** Files that file managers and file systems add to folders. */
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['.DS_Store', 'desktop.ini', 'Thumbs.db', 'lost+found']);
 
 /**
- * Makes sure that `directory` exists, is ours to write, and holds nobody else's files. True when it was made.
- * @throws VivariumError with one line that names the folder and what to do.
+ * Ensures that `directory` exists, is writable, and contains no foreign files. Returns true if it was created.
+ * @throws VivariumError with one line that names the folder and the remedy.
  */
 export function prepareDataFolder(directory: string): boolean {
   let isNew: boolean;
@@ -48,7 +48,7 @@ export function prepareDataFolder(directory: string): boolean {
   return isNew;
 }
 
-/** Makes the folder and those above it; false when it was there. Node's own recursion never ends below /proc. */
+/** Creates the folder and its parents; false if it existed. Node's recursive mkdir never returns below /proc. */
 function makeFolder(directory: string): boolean {
   const path = resolve(directory);
   if (existsSync(path)) return false;

@@ -1,6 +1,6 @@
 import type { Environment } from '../contract/values.ts';
 
-/** One of a project's two sets of pets and orders. */
+/** One of a project's two datasets of pets and orders. */
 export interface Dataset {
   projectId: string;
   environment: Environment;

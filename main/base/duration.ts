@@ -1,2 +1,2 @@
-/** Durations are part of the contract: whoever sends or shows one reads them by the same rule. */
+/** Defined in the contract, which lets the renderer and the command line parse and format durations the same way. */
 export { DAY_MS, formatDuration, HOUR_MS, MINUTE_MS, parseDuration } from '../contract/duration.ts';

@@ -1,19 +1,21 @@
 import type { ChangeEvent } from '../contract/events.ts';
 import type { Clock, Timer } from './clock.ts';
 
-/** Changes of one thing that come faster than this (in real time) are told as one: at once, and again after the rest. */
+/** Changes of one kind within this real time are merged: one event at once, and one at the end. */
 const COALESCE_MS = 50;
 
-/** Events that wait for a slow subscriber; beyond it they are dropped and the subscriber is told that it lagged. */
+/**
+ * Limit on events queued for a slow subscriber; beyond it, events are dropped and the subscriber receives a lag event.
+ */
 const QUEUE_MAX = 1_000;
 
 export type ChangeType = Exclude<ChangeEvent['type'], 'ready' | 'lagged'>;
 export type ChangeScope = Pick<ChangeEvent, 'projectId' | 'environment' | 'zone'>;
 
 export interface EventBus {
-  /** Tells every subscriber that something changed. Cheap enough for the hot path. */
+  /** Notifies every subscriber of a change. Cheap enough for the hot path. */
   emit(type: ChangeType, scope?: ChangeScope): void;
-  /** A stream that begins with `ready` and ends when `signal` aborts, the reader stops, or the bus closes. */
+  /** A stream that starts with `ready` and ends when `signal` aborts, the reader stops, or the bus closes. */
   watch(signal?: AbortSignal): AsyncGenerator<ChangeEvent, void, void>;
   /** Ends all streams. */
   close(): void;

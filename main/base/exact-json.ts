@@ -1,20 +1,20 @@
 import { closes, JsonStructure, opens } from './json-structure.ts';
 
-/** A JSON value in which every number that is mathematically an integer is a bigint, exact at any size. */
+/** A JSON value with every integer as a bigint, exact at any size. */
 export type ExactJson = string | number | bigint | boolean | null | ExactJson[] | { [key: string]: ExactJson };
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Integers of more digits than this stay numbers: far beyond int64, and their exact value would only cost memory. */
+/** Longer integers remain numbers: they are far beyond int64, and exact values would only cost memory. */
 const INTEGER_DIGITS_MAX = 40;
 
-/** Deeper than any sensible document; parsing with a reviver recurses, and slows down badly near the end of the stack. */
+/** Deeper than any sensible document; a reviver recurses, and becomes slow near the stack limit. */
 const DEPTH_MAX = 256;
 
 /**
- * `JSON.parse` without its rounding: `9007199254740993` comes back as `9007199254740993n`, and so do `1.0` and `1e3`,
- * which JSON Schema counts as integers too. Fractions stay numbers.
- * @throws SyntaxError as `JSON.parse`, and when the text nests deeper than 256 levels.
+ * `JSON.parse` without rounding: `9007199254740993` becomes `9007199254740993n`, and so do `1.0` and `1e3`, which JSON
+ * Schema also treats as integers. Fractions remain numbers.
+ * @throws SyntaxError like `JSON.parse`, and if the text nests deeper than 256 levels.
  */
 export function parseExactJson(text: string): ExactJson {
   if (nestsTooDeep(text)) throw new SyntaxError(`JSON nests deeper than ${DEPTH_MAX} levels`);
@@ -25,12 +25,12 @@ export function parseExactJson(text: string): ExactJson {
 }
 
 /**
- * A text without fractions, exponents and long runs of digits has integers only that doubles hold exactly, and can do
- * without the reviver, which costs microseconds a value. Digits inside of strings count too: they cost speed, nothing else.
+ * Without fractions, exponents or long digit runs, doubles hold all integers exactly, and the reviver, which costs
+ * microseconds per value, is not needed. Digits inside strings may match, too; this costs only speed.
  */
 const NEEDS_LITERALS = /\d{16}|\d[.eE]/;
 
-/** Turns the numbers of a parsed value into bigints, in place. */
+/** Converts the numbers of a parsed value to bigints, in place. */
 function withBigints(value: ExactJson): ExactJson {
   if (typeof value === 'number') return BigInt(value);
   if (Array.isArray(value)) {
@@ -38,7 +38,7 @@ function withBigints(value: ExactJson): ExactJson {
   } else if (typeof value === 'object' && value !== null) {
     for (const key of Object.keys(value)) {
       const member = withBigints(value[key] as ExactJson);
-      // Assigning to this name would set the prototype; the parser has made it an ordinary member.
+      // Assigning to this name would set the prototype; the parser created an ordinary member.
       if (key === '__proto__') Object.defineProperty(value, key, { ...ORDINARY, value: member });
       else value[key] = member;
     }
@@ -48,7 +48,7 @@ function withBigints(value: ExactJson): ExactJson {
 
 const ORDINARY = { configurable: true, enumerable: true, writable: true } as const;
 
-/** The integer that a JSON number literal stands for, or null when it stands for a fraction or is absurdly long. */
+/** The integer value of a JSON number literal; null for a fraction or an absurdly long literal. */
 export function exactInteger(literal: string): bigint | null {
   const match = NUMBER.exec(literal);
   if (match === null) return null;

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Readable and writable by its owner alone. */
+/** Readable and writable only by the owner. */
 export const OWNER_ONLY = 0o600;
 
 /**
- * Writes a file as a whole or not at all: a reader sees the old content or the new, also after a crash half-way.
- * The mode is set when the file is created, so that a secret is never readable by others in between.
+ * Replaces a file atomically: readers see the old or the new content, even after a crash. The mode is set at creation,
+ * so a secret is never readable by others.
  */
 export function writeFileAtomically(path: string, content: string | Uint8Array, mode: number = 0o644): void {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/* How V8 keeps its heap. Node and Electron both leave its flags open for this. */
+/* Tunes V8's heap. Node and Electron both leave these flags at their defaults. */
 
-/** Of what is in use, how much may pile up on top of it before the whole heap is gone through. */
+/** Allowed growth over the live heap before a full collection. */
 const GROWTH_PERCENT = 30;
 
 /**
- * Keeps the heap near to what is in use. V8 lets it grow to several times that under load, which saves collections that
- * take less than a hundredth of the time here, for some 60 MB.
+ * Keeps the heap close to its live size. By default V8 lets it grow to several times that under load, which saves less
+ * than a hundredth of the time here but costs some 60 MB.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
@@ -19,16 +19,16 @@ type Collect = (options: { type: 'minor' }) => void;
 let collect: Collect | null = null;
 
 /**
- * Has V8 collect what was made lately and is not used any more: a millisecond or less. The bytes of buffers lie outside of
- * its heap, where V8 counts them late: of what streams through, it lets some 64 MB pile up, and then goes through the whole
- * heap to be rid of it. Not for what is made of objects, which V8 sees for itself.
+ * Runs a young-generation collection, which takes up to a millisecond. Buffers lie outside V8's heap, and V8 accounts
+ * for them late: it lets some 64 MB of streamed data accumulate before a full collection. Unnecessary for plain
+ * objects, which V8 tracks itself.
  */
 export function collectYoung(): void {
   collect ??= exposeCollector();
   collect({ type: 'minor' });
 }
 
-/** The flag at the start of the process is not ours to set everywhere that we run. */
+/** Enables the flag at run time, because not every host lets us set it at process start. */
 function exposeCollector(): Collect {
   setFlagsFromString('--expose-gc');
   const exposed = runInNewContext('globalThis.gc') as Collect | undefined;

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** RFC 1035 §2.3.4: a label has at most 63 octets, a name 255 on the wire, which leaves 253 characters in text. */
+/** RFC 1035 §2.3.4: labels have up to 63 octets, names 255 on the wire, which is 253 characters of text. */
 export const LABEL_LENGTH_MAX = 63;
 export const HOSTNAME_LENGTH_MAX = 253;
 
@@ -20,8 +20,8 @@ export type HostnameResult = { ok: true; hostname: string } | { ok: false; fault
 const LABEL = /^[a-z0-9-]+$/;
 
 /**
- * The one form in which hostnames are compared and stored: lower case, no trailing dot, internationalised labels as
- * A-labels (RFC 5890). Names the first fault it finds.
+ * Normalises a hostname for comparison and storage: lower case, no trailing dot, internationalised labels as A-labels
+ * (RFC 5890). Reports the first fault.
  */
 export function normalizeHostname(text: string): HostnameResult {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text;
@@ -39,7 +39,7 @@ export function normalizeHostname(text: string): HostnameResult {
     if (label.startsWith('-') || label.endsWith('-')) return { ok: false, fault: 'hyphen_at_edge', label };
   }
   if (hostname.length > HOSTNAME_LENGTH_MAX) return { ok: false, fault: 'too_long' };
-  // A last label that is a number makes the name an IPv4 address to every URL parser (WHATWG URL, "ends in a number").
+  // URL parsers read a name with a numeric last label as an IPv4 address (WHATWG URL, "ends in a number").
   if (/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) return { ok: false, fault: 'all_numeric' };
   return { ok: true, hostname };
 }
@@ -49,7 +49,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** Whether `hostname` is `zone` itself or a name below it; both in normal form. */
+/** Whether `hostname` equals `zone` or is below it; both in normal form. */
 export function isWithin(hostname: string, zone: string): boolean {
   return hostname === zone || hostname.endsWith(`.${zone}`);
 }
@@ -65,8 +65,8 @@ export interface Authority {
 const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[0-9a-z._-]{1,254})(?::([0-9]{0,5}))?$/i;
 
 /**
- * Reads `uri-host [":" port]` (RFC 9110 §7.2) without user information or percent-encoding; null when it is anything
- * else. The host comes back lower case and without a trailing dot.
+ * Parses `uri-host [":" port]` (RFC 9110 §7.2) without user information or percent-encoding; null if malformed. The
+ * host is returned in lower case and without a trailing dot.
  */
 export function parseAuthority(text: string): Authority | null {
   const match = AUTHORITY.exec(text);

@@ -1,13 +1,13 @@
 /**
- * Finds the characters that give JSON text its structure: brackets, braces, commas and colons outside of strings. The
- * text may come in pieces; it is not checked to be JSON, and other text gives any positions, but never an endless search.
+ * Finds the structural characters of JSON text: brackets, braces, commas and colons outside strings. The text may
+ * arrive in pieces and is not validated; invalid text yields arbitrary positions, but the search always terminates.
  */
 export class JsonStructure {
   #inString = false;
-  /** The character before, in a string, was a backslash. */
+  /** Whether the previous character, inside a string, was a backslash. */
   #escaped = false;
 
-  /** Where the next such character of `piece` is, from `from` on, or -1. All of a text is to be searched, in order. */
+  /** The index of the next structural character in `piece` at or after `from`, or -1. Search all of a text in order. */
   next(piece: string, from: number): number {
     for (let index = from; index < piece.length; index++) {
       const unit = piece.charCodeAt(index);

@@ -5,7 +5,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Record<string, unknown>;
 
-/** Structured log: a constant sentence, and the values of the moment as fields. Secrets are never logged. */
+/** Structured log: a constant message, with variable values as fields. Secrets are never logged. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -22,7 +22,7 @@ export interface LogLine {
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** A log whose lines go to `write`. Lines carry the app's time. Errors among the fields keep their stack. */
+/** A log that passes lines to `write`. Lines carry the app's time. Errors in fields keep their stack. */
 export function createLog(clock: Pick<Clock, 'now'>, write: (line: LogLine) => void, level: LogLevel = 'info'): Log {
   const at =
     (lineLevel: LogLevel) =>
@@ -55,7 +55,7 @@ export function readLogLevel(env: Readonly<Record<string, string | undefined>>, 
   );
 }
 
-/** One line of text for a log file or a terminal: time, level, message, then fields as `name=value`. */
+/** Formats a line for a log file or terminal: time, level, message, then fields as `name=value`. */
 export function formatLogLine(line: LogLine): string {
   const fields = Object.entries(line.fields).map(([name, value]) => ` ${name}=${formatField(value)}`);
   return `${line.at} ${line.level.padEnd(5)} ${line.message}${fields.join('')}`;

@@ -1,15 +1,15 @@
 /**
- * A map of bounded size in order of use: the entry that was used longest ago makes room for a new one. A Map iterates in
- * the order of insertion, so an entry that is used is inserted anew.
+ * A map of bounded size that evicts the least recently used entry. A Map iterates in insertion order, so using an entry
+ * re-inserts it.
  */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #max: number;
   readonly #onDropped: ((value: Value, key: string) => void) | undefined;
-  /** The key that is last in the order. Most uses repeat the one before, which leaves the order as it is. */
+  /** The most recently used key. Most uses repeat it, which requires no reordering. */
   #latest: string | null = null;
 
-  /** `onDropped` is called with each value that leaves the map, replaced ones included. */
+  /** `onDropped` is called with each value that leaves the map, including replaced ones. */
   constructor(max: number, onDropped?: (value: Value, key: string) => void) {
     this.#max = max;
     this.#onDropped = onDropped;
@@ -19,7 +19,7 @@ export class LruMap<Value> {
     return this.#entries.size;
   }
 
-  /** The value of `key`, which counts as used. */
+  /** Returns the value of `key`, and marks it as used. */
   get(key: string): Value | undefined {
     const value = this.#entries.get(key);
     if (value !== undefined && key !== this.#latest) {
@@ -29,12 +29,12 @@ export class LruMap<Value> {
     return value;
   }
 
-  /** The value of `key`, without using it. */
+  /** Returns the value of `key` without marking it as used. */
   peek(key: string): Value | undefined {
     return this.#entries.get(key);
   }
 
-  /** The value of `key`, which counts as used; made when there is none. */
+  /** Returns the value of `key`, created if absent, and marks it as used. */
   use(key: string, make: () => Value): Value {
     const known = this.get(key);
     if (known !== undefined) return known;
@@ -60,7 +60,7 @@ export class LruMap<Value> {
     for (const key of this.#entries.keys()) this.delete(key);
   }
 
-  /** The least recently used first; entries may be deleted on the way. */
+  /** Iterates from the least recently used; entries may be deleted meanwhile. */
   [Symbol.iterator](): MapIterator<[string, Value]> {
     return this.#entries.entries();
   }

@@ -1,15 +1,15 @@
-/** Of a word of this many letters, one may differ for it to count as meant; longer words grow the allowance. */
+/** One mistake is tolerated for every so many letters. */
 const LETTERS_PER_MISTAKE = 3;
 
-/** More suggestions than this are a list, not a help. */
+/** Limit on suggestions. */
 const SUGGESTIONS_MAX = 3;
 
-/** Words longer than this are compared by their beginning only: the comparison costs the product of the lengths. */
+/** Longer words are compared only by their beginning: the cost is the product of the lengths. */
 const WORD_LENGTH_MAX = 64;
 
 /**
- * The candidates that `word` was probably meant to be, the likeliest first, at most three: those it begins, and those
- * that a few wrong, missing, added or swapped letters make of it. Upper and lower case count as the same.
+ * Up to three candidates that `word` was probably meant to be, best first: those it begins, and those within a small
+ * edit distance. Ignores case.
  */
 export function nearest(word: string, candidates: Iterable<string>): string[] {
   const wanted = word.slice(0, WORD_LENGTH_MAX).toLowerCase();
@@ -25,7 +25,7 @@ export function nearest(word: string, candidates: Iterable<string>): string[] {
   return found.slice(0, SUGGESTIONS_MAX).map(({ candidate }) => candidate);
 }
 
-/** ` Did you mean "a" or "b"?` with a leading blank, or nothing when there is no candidate that is near. */
+/** ` Did you mean "a" or "b"?` with a leading space; empty if no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const quoted = nearest(word, candidates).map((candidate) => `"${candidate}"`);
   const last = quoted.pop();
@@ -33,7 +33,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return ` Did you mean ${quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`}?`;
 }
 
-/** The edit distance in which swapping two neighbours counts as one mistake (optimal string alignment). */
+/** The edit distance that counts swapping two neighbours as one mistake (optimal string alignment). */
 function countMistakes(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,2 +1,2 @@
-/** Resolves after the requests and other events that wait have run. Long work awaits it every few milliseconds. */
+/** Resolves after pending requests and other events have run. Long computations await it every few milliseconds. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

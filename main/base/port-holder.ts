@@ -6,20 +6,23 @@ export interface PortHolder {
   name: string;
 }
 
-/** The states of /proc/net/tcp and udp in which a socket waits for anybody: LISTEN; of UDP, not connected. */
+/** The states in /proc/net/tcp and udp of listening sockets: LISTEN; for UDP, not connected. */
 const WAITING_STATES = { tcp: '0A', udp: '07' } as const;
 export type Transport = keyof typeof WAITING_STATES;
 
 /**
- * Who keeps this process from a port: ` by <name> (pid <n>)`, or nothing where that cannot be known: other systems, and
- * other users' processes. This process comes last: it may have the port at another address already.
+ * The process that occupies a port: ` by <name> (pid <n>)`, or empty if unknown (other systems, other users'
+ * processes). This process is checked last: it may hold the port at another address.
  */
 export function describePortHolder(port: number, transport: Transport): string {
   const holder = findPortHolder(port, { transport, besides: process.pid }) ?? findPortHolder(port, { transport });
   return holder === null ? '' : ` by ${holder.name} (pid ${holder.pid})`;
 }
 
-/** Looks through Linux's /proc, without starting a program, at all processes `besides` one. Null when nothing is found or may be seen. */
+/**
+ * Searches Linux's /proc for the listener, without starting a program, skipping process `besides`. Null if none is
+ * found or visible.
+ */
 export function findPortHolder(
   port: number,
   { proc = '/proc', transport = 'tcp', besides }: { proc?: string; transport?: Transport; besides?: number } = {},
@@ -28,7 +31,7 @@ export function findPortHolder(
   const inodes = new Set(tables.flatMap((table) => listeningInodes(table, port, transport)));
   if (inodes.size === 0) return null;
   const sockets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
-  // Whoever asks is looked at first: a machine with many processes takes a while.
+  // Checks our own process first, because a machine with many processes takes a while.
   for (const pid of new Set([String(process.pid), ...entries(proc)])) {
     if (!/^\d+$/.test(pid) || Number(pid) === besides) continue;
     const files = entries(`${proc}/${pid}/fd`);
@@ -39,13 +42,15 @@ export function findPortHolder(
   return null;
 }
 
-/** The first word of a command line without its folder. `comm` would be the name of a thread: Node calls its own `MainThread`. */
+/**
+ * The first word of a command line, without its folder. `comm` would give a thread name, such as Node's `MainThread`.
+ */
 function programName(commandLine: string): string {
   const [program = ''] = commandLine.split('\0');
   return program.slice(program.lastIndexOf('/') + 1) || 'a process';
 }
 
-/** The inodes of the sockets that listen on `port`, from the lines of one of the tables (proc(5), /proc/net/tcp). */
+/** The inodes of sockets listening on `port`, from the lines of a proc(5) table such as /proc/net/tcp. */
 export function listeningInodes(table: readonly string[], port: number, transport: Transport = 'tcp'): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return table.flatMap((line) => {
@@ -54,7 +59,7 @@ export function listeningInodes(table: readonly string[], port: number, transpor
   });
 }
 
-/* A process may end, or hide its files, at any moment; what cannot be read is nothing. */
+/* A process may exit or hide its files at any time; unreadable ones count as absent. */
 
 const entries = (directory: string): string[] => orElse(() => readdirSync(directory), []);
 const link = (path: string): string => orElse(() => readlinkSync(path), '');

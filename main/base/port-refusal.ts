@@ -2,7 +2,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './error-code.ts';
 import { describePortHolder, type Transport } from './port-holder.ts';
 
-/** What systems say where an address does not exist: IPv6 is missing, or switched off on loopback. */
+/** Error codes for a missing address: no IPv6, or none on loopback. */
 export const ADDRESS_MISSING_CODES: ReadonlySet<string> = new Set([
   'EADDRNOTAVAIL',
   'EAFNOSUPPORT',
@@ -13,17 +13,14 @@ export const ADDRESS_MISSING_CODES: ReadonlySet<string> = new Set([
 
 export interface WantedPort {
   port: number;
-  /** Address and perhaps transport: `127.0.0.1`, `UDP on ::1`. */
+  /** The address, optionally with transport: `127.0.0.1`, `UDP on ::1`. */
   where: string;
   transport: Transport;
-  /** What changes the port: `--http-port`. */
+  /** The option that sets the port: `--http-port`. */
   option: string;
 }
 
-/**
- * Why a port could not be listened to, as one line that names the port, who holds it where that can be known, and the
- * option that changes it.
- */
+/** Explains why a port could not be bound, in one line that names the port, its holder if known, and the option. */
 export function portRefusal(error: unknown, { port, where, transport, option }: WantedPort): VivariumError {
   const code = codeOf(error) ?? String(error);
   const change = `choose another port with ${option}`;

@@ -1,14 +1,14 @@
-/** A window of the desktop app that shows one hostname, and needs neither a browser nor trust. */
+/** Opens a desktop window for one hostname, without a browser or changes to trust stores. */
 export interface PreviewRequest {
   hostname: string;
   url: string;
-  /** The forward proxy, through which all of it goes. */
+  /** The forward proxy that carries all of the window's traffic. */
   proxyUrl: string;
-  /** Whether something is served for a hostname in normal form. */
+  /** Whether a hostname in normal form is served. */
   isMapped: (hostname: string) => boolean;
-  /** The root in force, in PEM. */
+  /** The current root, in PEM. */
   rootPem: () => string;
 }
 
-/** Resolves when the window is there. @throws VivariumError `conflict` when too many are open. */
+/** Resolves when the window is open. @throws VivariumError `conflict` if too many are open. */
 export type OpenPreview = (request: PreviewRequest) => Promise<void>;

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VivariumError } from '../contract/errors.ts';
 
-/** Sources are two levels below the program's folder (`main/base`), built files too (`out/main`). */
+/** Sources are two levels below the program's folder (`main/base`), as are built files (`out/main`). */
 const LEVELS_UP_MAX = 3;
 
 /**
- * A folder or file of the program: beside `main/` in the sources, two levels above the built file.
- * @throws VivariumError `internal_error` when it is missing.
+ * The path of a folder or file of the program: beside `main/` in the sources, two levels above the built file.
+ * @throws VivariumError `internal_error` if it is missing.
  */
 export function findOwn(...names: readonly string[]): string {
   const found = lookUp(join(...names));
@@ -16,10 +16,10 @@ export function findOwn(...names: readonly string[]): string {
   throw new VivariumError('internal_error', `Vivarium's own "${join(...names)}" is missing; install it again.`);
 }
 
-/** Whether there is such a folder or file of the program. */
+/** Whether the program contains this folder or file. */
 export const hasOwn = (...names: readonly string[]): boolean => lookUp(join(...names)) !== null;
 
-/** The folder of the built interface, or null when it is not built. */
+/** The folder of the built interface; null if it is not built. */
 export const findAssets = (): string | null => lookUp(join('out', 'renderer'));
 
 function lookUp(path: string): string | null {

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts';
 import { LruMap } from './lru.ts';
 
-/** Places for the last whole steps of time and for the one that is running, each used again when its time is over. */
+/** Reusable slots for the current time step and those before it. */
 export interface StepRing {
-  /** The place of `step`. The places of the steps that have begun since the last call are emptied first. */
+  /** The slot of `step`. Clears the slots of all steps that began since the last call. */
   placeOf(step: number): number;
-  /** The places of the `count` steps before `step`, the oldest first. Before the process began, places are empty. */
+  /** The slots of the `count` steps before `step`, oldest first. Slots from before the process started are empty. */
   placesBefore(step: number, count: number): number[];
 }
 
 export function createStepRing(steps: number, empty: (place: number) => void): StepRing {
-  // One place more for the step that is running.
+  // One extra slot for the current step.
   const length = steps + 1;
   let last = 0;
 
@@ -29,16 +29,16 @@ export function createStepRing(steps: number, empty: (place: number) => void): S
   };
 }
 
-/** What is counted of each step of real time: one ring for all projects together, and one for each. */
+/** Counts per step of real time: one ring for all projects together, and one for each. */
 export interface ProjectRings<Item, Ring> {
-  /** Cheap enough for the hot path. An item without a project counts among all. */
+  /** Cheap enough for the hot path. An item without a project counts only towards the total. */
   count(projectId: string | null, item: Item): void;
-  /** The ring of one project, or of all; the step that is running, and how many milliseconds ago it began. */
+  /** The ring of one project, or of all, with the current step and the milliseconds since it began. */
   read(projectId: string | undefined): { ring: Ring; step: number; ageMs: number };
   forget(projectId: string): void;
 }
 
-/** At most `projectsMax` projects have a ring: the one without requests for the longest time makes room. */
+/** Keeps rings for up to `projectsMax` projects; the one idle for longest makes room. */
 export function createProjectRings<Item, Ring extends { count(step: number, item: Item): void }>(options: {
   clock: Pick<Clock, 'monotonic'>;
   stepMs: number;

@@ -1,12 +1,12 @@
 /**
- * Seals secrets with the keyring of this user's session, which gives them back to this user on this machine only. The
- * desktop app has one; plain Node has none.
+ * Encrypts secrets with the user's keyring, for this user on this machine only. Available in the desktop app, but not
+ * in plain Node.
  */
 export interface Sealer {
-  /** Why sealing would protect nothing here, as a sentence, or null. Asks nobody for a password. */
+  /** Why sealing would give no protection here, as a sentence, or null. Never prompts for a password. */
   refusal(): string | null;
-  /** Rejects when the keyring is locked or gone. */
+  /** Rejects if the keyring is locked or unavailable. */
   seal(text: string): Promise<Uint8Array>;
-  /** `outdated`: the keyring has a newer key, and the text should be sealed again. Rejects when it is not ours to open. */
+  /** `outdated`: the keyring has a newer key, so the text should be sealed again. Rejects if it cannot be decrypted. */
   open(sealed: Uint8Array): Promise<{ text: string; outdated: boolean }>;
 }

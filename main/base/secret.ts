@@ -7,12 +7,12 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const API_KEY_PREFIX = 'viv_';
 export const API_KEY_PATTERN = /^viv_[0-9A-Za-z]{32}$/;
 
-/** `length` characters of 0–9, A–Z, a–z, each drawn uniformly from the system's random source. */
+/** `length` characters of 0–9, A–Z, a–z, drawn uniformly from the system's random source. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length * 2)) {
-      // 248 is the largest multiple of 62 in a byte; higher ones would favour the first letters.
+      // 248 is the largest multiple of 62 in a byte; higher values would bias towards the first letters.
       if (byte < 248 && text.length < length) text += BASE62[byte % 62];
     }
   }
@@ -22,16 +22,16 @@ export function randomBase62(length: number): string {
 /** A new API key secret: `viv_` and 32 base62 characters, about 190 bits. */
 export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32);
 
-/** SHA-256 in hex: what is stored of a secret. Enough without salt, because the secrets are random and long. */
+/** SHA-256 in hex, the stored form of a secret. Needs no salt, because secrets are long and random. */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
 
-/** A new identifier such as `prj_3fQ…`: the kind of thing, and 16 base62 characters. */
+/** A new identifier such as `prj_3fQ…`: a prefix for its type, and 16 base62 characters. */
 export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'vivarium'): string =>
   `${kind}_${randomBase62(16)}`;
 
 /**
- * The token of the control port, kept in `file` (mode 0600) so that a page which is open heals after a restart; made
- * when there is none, or none that looks like one.
+ * Loads the token of the control port from `file` (mode 0600), which lets an open page reconnect after a restart.
+ * Creates a new one if the file is missing or invalid.
  */
 export function loadControlToken(file: string): string {
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';

@@ -9,8 +9,7 @@ export interface KeyPairPem {
 }
 
 /**
- * For TLS 1.2, the ciphers of Mozilla's intermediate configuration that an ECDSA certificate can be served with, all of
- * them authenticated encryption; those of TLS 1.3 are OpenSSL's own.
+ * For TLS 1.2: the ECDSA ciphers of Mozilla's intermediate configuration, all AEAD. TLS 1.3 uses OpenSSL's defaults.
  */
 const CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
@@ -18,17 +17,17 @@ const CIPHERS = [
   'ECDHE-ECDSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** One takes OpenSSL about 30 kB outside the JavaScript heap: 300 MB for as long as so many hostnames are in use. */
+/** A context takes about 30 kB outside the JavaScript heap, so the worst case is 300 MB. */
 export const SECURE_CONTEXTS_MAX = 10_000;
 
-/** A context that was not asked for during this time gives its memory back. Real time. */
+/** Contexts unused for this long are freed. Real time. */
 const IDLE_MS_MAX = 10 * 60_000;
 
-/** TLS contexts by hostname: making one takes a good part of a handshake, so those in use are kept. */
+/** A cache of TLS contexts by hostname: creating one takes a good part of a handshake. */
 export interface SecureContexts<Leaf extends KeyPairPem> {
-  /** The context that serves `leaf` at `hostname`: the one that is held, or a new one. */
+  /** The context that serves `leaf` at `hostname`, cached or new. */
   contextFor(hostname: string, leaf: Leaf): SecureContext;
-  /** The leaf of the context that is held for `hostname`. */
+  /** The leaf of the cached context of `hostname`. */
   leafOf(hostname: string): Leaf | null;
   drop(hostname: string): void;
   clear(): void;
@@ -37,7 +36,7 @@ export interface SecureContexts<Leaf extends KeyPairPem> {
 
 export function createSecureContexts<Leaf extends KeyPairPem>(options: {
   clock: { state(): Pick<ClockState, 'realNow'> };
-  /** The least recently used go first beyond this many. */
+  /** Beyond this many, the least recently used are evicted. */
   contextsMax?: number;
 }): SecureContexts<Leaf> {
   const { clock, contextsMax = SECURE_CONTEXTS_MAX } = options;

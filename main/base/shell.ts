@@ -1,36 +1,38 @@
 /**
- * Words of commands that people paste. A word means its text and nothing else, in a script and typed into an interactive
- * shell alike: what strangers send is in some of them.
+ * Quotes words of shell commands for pasting. A quoted word is always literal, in a script and in an interactive shell,
+ * because some contain text from untrusted clients.
  *
- * No quotation protects a word from the terminal that it is pasted into: there `^C` ends the line, and what follows is
- * a command of its own (termios(3), ISIG); Tab completes; a line end in quotes begins a line in which bash looks for
- * history again; `ESC [ 201 ~` ends a bracketed paste. So no word has such a character as it is.
+ * Quoting does not protect from the terminal: `^C` ends the line, and the rest becomes a command of its own
+ * (termios(3), ISIG); Tab completes; after a line end in quotes, bash expands history again; `ESC [ 201 ~` ends a
+ * bracketed paste. So such characters are always escaped.
  */
 
-/** Control and invisible characters (`^C`, ESC, DEL, C1, bidi controls), line and paragraph separators, lone surrogates. */
+/**
+ * Control and invisible characters (`^C`, ESC, DEL, C1, bidi controls), line and paragraph separators, lone surrogates.
+ */
 export const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** PowerShell reads all of them as the single quotation mark (language specification, section 2.3.5.2). */
+/** PowerShell treats all of them as single quotation marks (language specification, section 2.3.5.2). */
 const SINGLE_QUOTES = "'‘’‚‛";
 
-/** Without `=` and `%` in front, which are a path to zsh and a job elsewhere. */
+/** No leading `=` or `%`: zsh expands the first to a path, other shells the second to a job. */
 const PLAIN_IN_POSIX = /^[\w@+:,./-][\w@%+=:,./-]*$/;
 const PLAIN_IN_WINDOWS = /^[\w:./\\-]+$/;
 
 /**
- * A terminal in canonical mode, which dash reads from, drops what is over 4,096 bytes of a line on Linux, over 1,024 on
- * macOS (MAX_CANON): the closing quotation mark, too.
+ * In canonical mode, which dash uses, terminals truncate lines over 4,096 bytes on Linux and 1,024 on macOS
+ * (MAX_CANON), including the closing quotation mark.
  */
 const LINE_BYTES_MAX = 800;
 
 /**
- * One word for sh, dash, bash and zsh, and for fish from 3.4 on. NUL and line ends at the very end get lost: no argument has
- * the one, `$(…)` strips the others.
+ * Quotes one word for sh, dash, bash, zsh, and fish from 3.4 on. Drops NUL and trailing line ends: arguments cannot
+ * contain NUL, and `$(…)` strips line ends.
  *
- * Single quotes keep everything but themselves (POSIX.1-2024, XCU, section 2.2.2). Outside of them stand: a backslash that
- * fish would take for an escape (The fish language, Quotes); `!`, because old versions of bash lose count of quotation marks
- * while they look for history (Bash Reference Manual, section 9.3); and what ends a string of PowerShell, where such a word
- * may be pasted by mistake.
+ * Single quotes preserve everything except themselves (POSIX.1-2024, XCU, section 2.2.2). Written outside of them:
+ * backslashes that fish would read as an escape (The fish language, Quotes); `!`, because old versions of bash miscount
+ * quotation marks in history expansion (Bash Reference Manual, section 9.3); and PowerShell's string terminators, in
+ * case the word is pasted there by mistake.
  */
 export function posixWord(text: string | Uint8Array): string {
   if (typeof text !== 'string') {
@@ -44,17 +46,17 @@ export function posixWord(text: string | Uint8Array): string {
 }
 
 /**
- * The command that writes a text or bytes, by the escapes of printf (POSIX.1-2024, XCU, printf): for what no word can hold.
- * A text is written in UTF-8.
+ * A printf command that outputs the text or bytes with escapes (POSIX.1-2024, XCU, printf), for content that no word
+ * can hold. Text is encoded in UTF-8.
  */
 export function posixPrintf(text: string | Uint8Array): string {
   const units = typeof text === 'string' ? Array.from(text, printfUnit) : Array.from(text, printfByte);
-  // Otherwise it would be an option.
+  // A leading hyphen would be read as an option.
   if (units[0] === '-') units[0] = octal(0x2d);
   return `printf ${inLines(units.map((unit) => ({ unit })))}`;
 }
 
-/** One string of PowerShell, in which nothing is expanded (about_Quoting_Rules). */
+/** A PowerShell string without expansion (about_Quoting_Rules). */
 export function powerShellString(text: string): string {
   const parts = text.split(/([\p{C}\p{Zl}\p{Zp}])/u).map((part, index) => {
     if (index % 2 === 0) return `'${part.replaceAll(new RegExp(`[${SINGLE_QUOTES}]`, 'g'), '$&$&')}'`;
@@ -63,15 +65,18 @@ export function powerShellString(text: string): string {
   return parts.length === 1 ? parts.join('') : `(${parts.join('+')})`;
 }
 
-/** One word for the shell of a platform: POSIX; on Windows both PowerShell and cmd, or PowerShell alone where cmd has no way. */
+/**
+ * One word for the platform's shell: POSIX; on Windows for both PowerShell and cmd, or for PowerShell alone if cmd
+ * cannot express it.
+ */
 export function shellWord(text: string, platform: string): string {
   if (platform !== 'win32') return posixWord(text);
   if (PLAIN_IN_WINDOWS.test(text)) return text;
-  // Between double quotes cmd expands % and !, and PowerShell $ and `; typographic quotation marks end its string.
+  // In double quotes, cmd expands % and !, PowerShell $ and `; typographic quotation marks end its strings.
   return /["“”„$`%!]/.test(text) || UNPRINTABLE.test(text) ? powerShellString(text) : `"${text}"`;
 }
 
-/** Undefined for what is no UTF-8. */
+/** Undefined if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -82,7 +87,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 interface Unit {
   unit: string;
-  /** What stands for it outside of single quotes, if it has to. */
+  /** The form to use outside of single quotes, if required. */
   bare?: string | undefined;
 }
 
@@ -109,7 +114,7 @@ function inLines(units: readonly Unit[]): string {
     }
     setQuoted(bare === undefined);
     text += bare ?? unit;
-    // A character takes four bytes of UTF-8 at most; beside it there may be two pairs of quotation marks.
+    // A character takes up to four bytes of UTF-8, plus two pairs of quotation marks.
     lineBytes += unit.length + (unit > '\x7f' ? 3 : 0) + (bare === undefined ? 0 : 4);
   }
   setQuoted(false);
@@ -118,7 +123,9 @@ function inLines(units: readonly Unit[]): string {
 
 const ESCAPES: Record<string, string> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
 
-/** Octal for what is special to printf, fish, bash's history and PowerShell, too, so that one pair of quotes is enough. */
+/**
+ * Octal escapes for characters special to printf, fish, bash's history or PowerShell, so one pair of quotes suffices.
+ */
 function printfUnit(character: string): string {
   const escape = ESCAPES[character];
   if (escape !== undefined) return escape;

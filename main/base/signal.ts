@@ -1,4 +1,4 @@
-/** Calls its listeners, in order of subscription, with each value. A listener that unsubscribes meanwhile is not called. */
+/** Calls its listeners with each value, in order of subscription. Skips listeners that unsubscribe meanwhile. */
 export interface Signal<Value> {
   emit(value: Value): void;
   subscribe(listener: (value: Value) => void): () => void;

@@ -1,12 +1,12 @@
-/** Actions in the order of their calls, a number of them at a time. */
+/** Runs actions in call order, with limited concurrency. */
 export interface Turns {
-  /** Runs `action` when it is its turn, in the order of the calls. */
+  /** Runs `action` when its turn comes. */
   take<Value>(action: () => Promise<Value>): Promise<Value>;
-  /** How many wait. */
+  /** The number of waiting actions. */
   waiting(): number;
 }
 
-/** Runs `max` actions at a time, and the others afterwards in their order. */
+/** Runs up to `max` actions at a time, and queues the others. */
 export function createTurns(max: number): Turns {
   const queue: (() => void)[] = [];
   let inside = 0;
@@ -17,7 +17,7 @@ export function createTurns(max: number): Turns {
       try {
         return await action();
       } finally {
-        // The next one takes this place over at once: a call that comes in between would otherwise overtake it.
+        // Hands the slot over synchronously: otherwise a new call could overtake the queue.
         const next = queue.shift();
         if (next === undefined) inside--;
         else next();

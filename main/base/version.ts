@@ -1,2 +1,2 @@
-/** The version in `package.json`, which a test compares: read at build time, so that nothing is read at run time. */
+/** Must equal the version in `package.json` (a test compares them); a constant avoids reading the file at run time. */
 export const VERSION = '0.1.0';

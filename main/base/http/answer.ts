@@ -1,37 +1,37 @@
 import { cutOff, drain, hasUnreadBody, type DrainBounds } from './drain.ts';
 import { asHttp1, isHttp2, type HttpExchange } from './message.ts';
 
-/** A text ready for the wire. */
+/** An encoded response body. */
 export interface Body {
   text: string;
-  /** `latin1` when the text is ASCII: the same bytes, written without a conversion. */
+  /** `latin1` for ASCII text: the same bytes, written without conversion. */
   encoding: 'latin1' | 'utf8';
-  /** The length in bytes, as the Content-Length header has it. */
+  /** The length in bytes, for Content-Length. */
   length: string;
 }
 
-/** What a request is answered with. */
+/** A response to send. */
 export interface Answer {
   status: number;
   /** Null for 204. */
   body: Body | null;
   /** Flat: name, value, name, value, … */
   headers: readonly string[];
-  /** Whether the connection ends with it (HTTP/1.x; in HTTP/2 a stream stands for itself). */
+  /** Whether to close the connection afterwards (HTTP/1.x only). */
   close: boolean;
 }
 
 export function bodyOf(text: string): Body {
   const bytes = Buffer.byteLength(text);
-  // Every character beyond ASCII has more bytes than UTF-16 units, so equal counts mean ASCII throughout.
+  // Each non-ASCII character has more UTF-8 bytes than UTF-16 units, so equal counts mean ASCII.
   return { text, encoding: bytes === text.length ? 'latin1' : 'utf8', length: String(bytes) };
 }
 
 /**
- * Writes `answer`, once: later calls and clients that have gone change nothing. One `writeHead` and one `end`, of which
- * Node makes one packet. Where some of the request's body is still to come, the answer is sent whole, and the response
- * ends when the body has been drained: in HTTP/1.1 the end of a response can be the end of the connection, and closing
- * that with unread bytes in the socket makes it a reset, which can overtake the answer. `bounds` null: no draining.
+ * Writes `answer` once; later calls and disconnected clients are ignored. One `writeHead` and one `end` result in one
+ * packet. If part of the request body is still to come, sends the whole answer but ends the response only after
+ * draining the body: closing an HTTP/1.1 connection with unread bytes causes a reset, which can overtake the answer.
+ * `bounds` null: no draining.
  * @returns whether it was written.
  */
 export function sendAnswer(exchange: HttpExchange, answer: Answer, bounds: DrainBounds | null): boolean {
@@ -41,7 +41,7 @@ export function sendAnswer(exchange: HttpExchange, answer: Answer, bounds: Drain
   const unread = bounds !== null && hasUnreadBody(request);
   const body = request.method === 'HEAD' ? null : answer.body;
   const close = answer.close && !isHttp2(request);
-  // Node only reads them.
+  // Node does not modify the array.
   response.writeHead(answer.status, close ? [...answer.headers, 'Connection', 'close'] : (answer.headers as string[]));
   if (!unread) {
     if (body === null) response.end();

@@ -5,6 +5,6 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 export const readBearerToken = (authorization: string | undefined): string | null =>
   BEARER.exec(authorization ?? '')?.[1] ?? null;
 
-/** Whether an `Authorization` field has anything for the scheme Bearer, well-formed or not. */
+/** Whether an `Authorization` field uses the scheme Bearer, well-formed or not. */
 export const hasBearerCredentials = (authorization: string | undefined): boolean =>
   /^bearer +\S/i.test(authorization ?? '');

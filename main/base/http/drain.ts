@@ -2,23 +2,23 @@ import { constants } from 'node:http2';
 import type { Timer } from '../clock.ts';
 import { hasBody, isHttp2, type HttpRequest } from './message.ts';
 
-/** How much of a body is read and thrown away after its request has been answered. */
+/** Limits on draining a body after its request was answered. */
 export interface DrainBounds {
   bytesMax: number;
-  /** Calls back when it has taken long enough; null where something else watches the time. */
+  /** Calls `onTime` at the time limit; null if the caller enforces one itself. */
   timer: ((onTime: () => void) => Timer) | null;
 }
 
-/** How a drain ended: the body was read to its end, or reached a bound, or the client went away. */
+/** How a drain ended: at the end of the body, at a limit, or because the client disconnected. */
 export type DrainEnd = 'complete' | 'bound' | 'gone';
 
-/** Whether some of the body has not arrived yet. */
+/** Whether part of the body has not arrived yet. */
 export const hasUnreadBody = (request: HttpRequest): boolean =>
   hasBody(request) && !request.complete && !request.destroyed;
 
 /**
- * Reads what still arrives of the body into nothing, within the bounds; `onEnd` is called once. Many HTTP clients write
- * their whole body before they read the answer; cutting them off at once would make the answer a connection reset.
+ * Discards the rest of the body, within the limits; calls `onEnd` once. Many HTTP clients write their whole body before
+ * reading the answer; closing at once would replace the answer with a connection reset.
  */
 export function drain(request: HttpRequest, { bytesMax, timer }: DrainBounds, onEnd: (end: DrainEnd) => void): void {
   let bytes = 0;
@@ -40,13 +40,13 @@ export function drain(request: HttpRequest, { bytesMax, timer }: DrainBounds, on
     onEnd(end);
   }
 
-  // The error listener stays: a reset after the end of the drain is no news either.
+  // Kept after the drain, when a reset is expected and must not be an uncaught error.
   request.on('error', () => finish('gone'));
   request.on('data', onData).once('end', onComplete).once('close', onClose);
   request.resume();
 }
 
-/** Ends what a drain could not: the connection or, in HTTP/2, the stream (RFC 9113 §8.1: RST_STREAM, NO_ERROR). */
+/** Ends an exchange after an incomplete drain: the connection or, in HTTP/2, the stream (RFC 9113 §8.1: NO_ERROR). */
 export function cutOff(request: HttpRequest): void {
   if (isHttp2(request)) request.stream.close(constants.NGHTTP2_NO_ERROR);
   else request.socket.destroy();

@@ -1,6 +1,6 @@
 /**
- * Name and value of each field of a flat list (name, value, name, value, …), as Node has raw headers. It makes an array
- * for each field; code that handles the header section of every request loops by itself and makes none.
+ * The name-value pairs of a flat list (name, value, …), such as Node's raw headers. Allocates an array per field, so
+ * code on the hot path loops over the flat list instead.
  */
 export function pairsOf(fields: readonly string[]): [name: string, value: string][] {
   const pairs: [string, string][] = [];
@@ -8,7 +8,7 @@ export function pairsOf(fields: readonly string[]): [name: string, value: string
   return pairs;
 }
 
-/** A flat list without the fields whose name, in lower case, is unwanted; spelling and order stay. */
+/** A flat list without the fields whose lower-case name is unwanted; keeps spelling and order. */
 export function withoutFields(fields: readonly string[], isUnwanted: (name: string) => boolean): string[] {
   const kept: string[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {

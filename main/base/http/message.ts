@@ -5,21 +5,21 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-/** One request and its response. */
+/** A request and its response. */
 export interface HttpExchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
 }
 
-/** The parser of HTTP/1.x can report a version of 2.0, so this asks for the stream that only HTTP/2 has. */
+/** Checks for the stream, which only HTTP/2 has, because the HTTP/1.x parser can also report version 2.0. */
 export const isHttp2 = (request: HttpRequest): request is Http2ServerRequest => 'stream' in request;
 
-/** The compatibility layer of HTTP/2 has the same methods; only their overloads do not unite. */
+/** HTTP/2's compatibility layer has the same methods; only their overloads are not compatible. */
 export const asHttp1 = (response: HttpResponse): ServerResponse => response as ServerResponse;
 
 /**
- * Whether a body belongs to `request`, as its header section says (RFC 9112 §6.3, RFC 9113 §8.1). An empty body that is
- * announced by chunks, or by an HTTP/2 stream that stays open, is one.
+ * Whether `request` has a body, by its header section (RFC 9112 §6.3, RFC 9113 §8.1). An empty body counts if it was
+ * announced by chunked encoding or an open HTTP/2 stream.
  */
 export function hasBody(request: HttpRequest): boolean {
   if (isHttp2(request)) return !request.stream.endAfterHeaders;
