@@ -12,8 +12,8 @@ export const ENGINE: readonly Mutant[] = [
   {
     id: 'engine.origin-that-begins-like-ours',
     file: 'main/rpc/guard.ts',
-    find: 'approach.origin === `http://${authority}`',
-    replace: 'approach.origin?.startsWith(`http://${authority}`) === true',
+    find: 'request.origin === `http://${authority}`',
+    replace: 'request.origin?.startsWith(`http://${authority}`) === true',
     breaks: 'a page at a hostname that begins like ours can ask',
     tests: ['test/unit/rpc/guard.test.ts'],
   },
