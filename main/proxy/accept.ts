@@ -1,12 +1,12 @@
-/** Media ranges of one Accept field that are looked at; the rest has no say. */
+/** Limit on the media ranges read from one Accept field; the rest are ignored. */
 const MEDIA_RANGES_MAX = 32;
 
 const HTML = ['text/html', 'text/*', '*/*'];
 const JSON_TYPE = ['application/json', 'application/*', '*/*'];
 
 /**
- * Whether `accept` (RFC 9110 §12.5.1) prefers text/html to application/json. Equal wishes, a wildcard alone and no field at all
- * mean JSON: only browsers ask for HTML by name.
+ * Whether `accept` (RFC 9110 §12.5.1) prefers text/html to application/json. Defaults to JSON on equal weights, a bare
+ * wildcard, or no Accept header: only browsers name HTML.
  */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes('html')) return false;
@@ -18,7 +18,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return weight(ranges, HTML) > weight(ranges, JSON_TYPE);
 }
 
-/** The weight of the most specific range that matches. */
+/** The weight of the most specific matching range. */
 function weight(ranges: ReadonlyMap<string, number>, candidates: readonly string[]): number {
   const range = candidates.find((candidate) => ranges.has(candidate));
   return range === undefined ? 0 : (ranges.get(range) ?? 0);

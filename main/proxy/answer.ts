@@ -9,7 +9,7 @@ import type { ErrorPages } from './error-pages.ts';
 import { ALLOWED_METHODS } from './problem.ts';
 import type { RouteTable } from './route-table.ts';
 
-/** Hostnames that an error lists: enough to find one's own, few enough to read. */
+/** Limit on the hostnames an error page lists. */
 const SERVED_IN_PAGE_MAX = 100;
 const SERVED_IN_MESSAGE_MAX = 10;
 
@@ -22,21 +22,21 @@ export const OPTIONS_ANSWER: Answer = {
 };
 
 export function redirectAnswer(status: Redirect['status'], location: string): Answer {
-  const body = bodyOf(`This hostname is redirected to ${location}\n`);
+  const body = bodyOf(`This hostname redirects to ${location}\n`);
   const headers = ['Location', location, 'Content-Type', 'text/plain; charset=utf-8', 'Content-Length', body.length];
   return { status, headers, body, close: false };
 }
 
-/** What depends on `Accept`, and on what is served at this moment, is not for caches. */
+/** The answer depends on `Accept` and on the current route table, so caches must not keep it. */
 const COMMON_HEADERS = ['Vary', 'Accept', 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 
-/** What is served, as a client of `listener` reaches it. */
+/** The route table, as seen by a client of `listener`. */
 export interface Served {
   table: Pick<RouteTable, 'served'>;
   listener: Pick<Listener, 'scheme' | 'port'>;
 }
 
-/** A problem in the proxy's own form: the Error body, or a page where `Accept` prefers text/html. */
+/** Renders a problem as an HTML page if `Accept` prefers text/html, else as the Error body. */
 export function renderProblem(
   problem: Problem,
   { headers: { accept } }: Pick<HttpRequest, 'headers'>,
@@ -78,10 +78,10 @@ function listServed({ table, listener }: Served): { links: { url: string; text: 
   };
 }
 
-/** What is served, in a sentence. */
+/** Lists the served hostnames in one sentence. */
 export function describeServed({ table, listener }: Served): string {
   const { hostnames, total } = table.served(SERVED_IN_MESSAGE_MAX);
-  if (total === 0) return 'Nothing is served here yet: create a project first.';
+  if (total === 0) return 'Nothing is served here yet. Create a project first.';
   const { scheme, port } = listener;
   const more = total > hostnames.length ? ` and ${total - hostnames.length} more` : '';
   return `Served here: ${hostnames.map((hostname) => originOf(scheme, hostname, port)).join(', ')}${more}.`;

@@ -5,41 +5,41 @@ import * as problem from './problem.ts';
 import { readRequestTarget } from './request-target.ts';
 import type { Scheme } from '../base/hostname.ts';
 
-/** An authority as it was sent, and what it says. */
+/** An authority as sent, with its parsed form. */
 export interface SentAuthority {
   text: string;
   authority: Authority;
 }
 
-/** What one request says about whom it is for. */
+/** The parts of a request that determine its authority. */
 export interface AuthorityFacts {
   method: string;
   /** The request target as sent; over HTTP/2 the `:path`. */
   target: string;
   /** `1.1`, `1.0`, `2.0`, … as Node reports it. */
   httpVersion: string;
-  /** Whether this came through an HTTP/2 session; an HTTP/1 parser can report a version of 2.0 too. */
+  /** Whether the request came through an HTTP/2 session; an HTTP/1 parser can also report version 2.0. */
   http2: boolean;
-  /** HTTP/2's `:authority`; null over HTTP/1.x, and where an HTTP/2 client sent `Host` instead. */
+  /** HTTP/2's `:authority`; null over HTTP/1.x, or if an HTTP/2 client sent `Host` instead. */
   pseudoAuthority: string | null;
   /** HTTP/2's `:scheme`. */
   pseudoScheme: string | null;
-  /** Of the listener. */
+  /** The listener's scheme. */
   scheme: Scheme;
   headers: HeaderSurvey;
   limits: { headerFieldsMax: number; targetLengthMax: number };
-  /** The authority of the request before on the same connection: usually this one's, and need not be read again. */
+  /** The authority of the previous request on this connection; usually the same, which saves parsing it again. */
   known: SentAuthority | null;
 }
 
 export type AuthorityVerdict =
-  /** `path` is in origin form, or `*`. `absolute`: the target was a URL, which is how one asks a proxy. */
+  /** `path` is in origin form, or `*`. `absolute`: the target was a URL, as sent to a proxy. */
   { ok: true; authority: SentAuthority; path: string; absolute: boolean } | { ok: false; problem: Problem };
 
 /**
- * Decides which authority a request is for, so that there is one answer only: exactly one `Host`, or `:authority`
- * agreeing with it, or the authority of an absolute-form target, which wins over `Host` (RFC 9112 §3.2.2). The port of
- * `Host` is not compared with the listener's: behind a forwarded port or a container it differs, and nothing depends on it.
+ * Determines the single authority of a request: exactly one `Host`, an `:authority` that agrees with it, or the
+ * authority of an absolute-form target, which overrides `Host` (RFC 9112 §3.2.2). The port of `Host` may differ from
+ * the listener's, for example behind a forwarded port or in a container, so it is not compared.
  */
 export function readAuthority(facts: AuthorityFacts): AuthorityVerdict {
   const fault = findFault(facts);
@@ -74,14 +74,14 @@ function findFault(facts: AuthorityFacts): Problem | null {
 
 function findHttp1Fault({ httpVersion, headers }: AuthorityFacts): Problem | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return problem.unsupportedVersion(httpVersion);
-  // RFC 9112 §3.2: required of HTTP/1.1 whatever the form of the target.
+  // RFC 9112 §3.2: HTTP/1.1 requires Host for every form of target.
   if (headers.host === null && httpVersion === '1.1') return problem.missingHost(httpVersion);
   if (headers.transferEncoding === null) return null;
-  // RFC 9112 §6.1: with an older client in between, the end of such a message is anybody's guess.
+  // RFC 9112 §6.1: an HTTP/1.0 hop may have forwarded Transfer-Encoding without decoding it.
   if (httpVersion === '1.0') return problem.uncertainFraming('An HTTP/1.0 request cannot have a Transfer-Encoding.');
   return headers.transferEncoding.trim().toLowerCase() === 'chunked'
     ? null
-    : problem.uncertainFraming('The only Transfer-Encoding that is read is chunked.');
+    : problem.uncertainFraming('The only supported Transfer-Encoding is chunked.');
 }
 
 /** RFC 9113 §8.3.1: a `Host` that differs from `:authority` makes the request malformed. */

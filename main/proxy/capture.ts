@@ -3,7 +3,7 @@ import { ServerResponse } from 'node:http';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
 import { asHttp1, hasBody, type HttpExchange, type HttpRequest, type HttpResponse } from '../base/http/message.ts';
 
-/** What passes by of a message: its first bytes, and how many there were. */
+/** The captured part of a body: its first bytes and its total length. */
 export interface CapturedBody extends RecordedBody {
   chunks: (Buffer | string)[];
   encoding: 'latin1' | 'utf8';
@@ -11,27 +11,26 @@ export interface CapturedBody extends RecordedBody {
 
 const emptyBody = (): CapturedBody => ({ chunks: [], encoding: 'utf8', bytes: 0 });
 
-/** What is noted of an exchange while it goes on, for the traffic log. */
+/** Data collected during an exchange for the traffic log. */
 export interface Capture {
-  /** Whether the bodies' first bytes are kept, and not only counted. */
+  /** Whether to keep the first bytes of bodies; otherwise they are only counted. */
   bodies: boolean;
   request: CapturedBody;
   response: CapturedBody;
-  /** The response's, as far as it was made before the first byte of the answer; see `sentHead`. */
+  /** The response head, if it existed before the first byte of the answer; see `sentHead`. */
   head: string | null;
-  /** Monotonic; null until the first byte of the answer. */
+  /** Monotonic; null before the first byte of the answer. */
   firstByteMs: number | null;
   monotonic: () => number;
 }
 
-/** Of a request without one: nothing is made for it. */
+/** Shared by all requests without a body, to avoid an allocation. */
 const NO_BODY: CapturedBody = emptyBody();
 
 /*
- * A recorder must not change what it watches: adding a listener for data would begin to read a body that its target is
- * not ready for. So the functions that every byte passes through are covered by ones of this file, which look their capture
- * up on the object: no closure is made for a request. Over HTTP/1.x responses are made of a class that has them, because
- * an object that gets functions of its own is slower in all that is done with it.
+ * Adding a `data` listener would start reading a body before its target is ready. Instead, the methods that every byte
+ * passes through are overridden by shared functions that look up the capture on the object, without a closure per
+ * request. HTTP/1.x responses use a subclass, because V8 slows down objects that gain methods of their own.
  */
 const CAPTURE = Symbol('capture');
 
@@ -39,7 +38,7 @@ interface Watched {
   [CAPTURE]?: Capture;
 }
 
-/** Begins to note what passes. Before anybody reads or writes. */
+/** Starts capturing. Call it before anything reads the request or writes the response. */
 export function watch({ request, response }: HttpExchange, bodies: boolean, monotonic: () => number): Capture {
   const isBodied = hasBody(request);
   const capture: Capture = {
@@ -69,11 +68,14 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
 function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEncoding): boolean {
   const capture = this[CAPTURE];
   if (capture !== undefined && Buffer.isBuffer(chunk)) takeBytes(capture.request, chunk, capture.bodies);
-  // The prototype's own: what an instance property covers.
+  // The prototype's method, hidden by the instance property.
   return (Object.getPrototypeOf(this) as HttpRequest).push.call(this, chunk, encoding);
 }
 
-/** The head of a response over HTTP/1.x; null before it is made. Of fields handed to `writeHead`, Node keeps nothing else. */
+/**
+ * The head of an HTTP/1.x response; null before Node builds it. Node keeps no other copy of fields passed to
+ * `writeHead`.
+ */
 function headOf(response: HttpResponse): string | null {
   const { _header: text } = response as ServerResponse & { _header?: string | null };
   return typeof text === 'string' ? text : null;
@@ -82,16 +84,16 @@ function headOf(response: HttpResponse): string | null {
 const LF = 10;
 
 /**
- * Whether a head is all there, as it is from the moment that Node makes it. Node makes it of some fifty pieces, which V8
- * collects each time that it is copied: to the socket, and for the record. RequestedUrl for a character, it collects them for both.
+ * Flattens the head, and returns whether it is complete. Node concatenates it from some fifty strings, which V8 would
+ * flatten twice: for the socket and for the record. Reading one character flattens it once for both.
  */
 const isWhole = (head: string): boolean => head.charCodeAt(head.length - 1) === LF;
 
-/** A response over HTTP/1.x that can be watched. */
+/** An HTTP/1.x response that can be captured. */
 export class WatchedResponse extends ServerResponse {
   capture: Capture | null = null;
 
-  // Not as rest parameters: an array for each call is an array for each request.
+  // No rest parameters: they would allocate an array for every call.
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
     if (this.capture !== null) note(this.capture, chunk, encoding, headOf(this));
     return super.write(chunk, encoding as BufferEncoding, callback as () => void);
@@ -111,7 +113,7 @@ function write(this: ServerResponse & Watched, chunk: unknown, ...rest: Rest): b
 }
 
 function end(this: ServerResponse & Watched, chunk?: unknown, ...rest: Rest): ServerResponse {
-  // Of HTTP/2, `end` hands its chunk to `write`, where it is noted.
+  // Over HTTP/2, `end` passes its chunk to `write`, which captures it.
   if (this[CAPTURE] !== undefined) note(this[CAPTURE], 'stream' in this ? undefined : chunk, rest[0]);
   return (prototypeOf(this).end as (...args: unknown[]) => ServerResponse).call(this, chunk, ...rest);
 }
@@ -130,18 +132,18 @@ function note(capture: Capture, chunk: unknown, encoding: unknown, head: string 
 
 function takeBytes(body: CapturedBody, chunk: Buffer, keep: boolean): void {
   const missing = RECORDED_BODY_BYTES_MAX - body.bytes;
-  // A copy: the buffer may be a slice of a larger one that would be held with it, or be written to again.
+  // Copied: the buffer may be a slice that keeps a larger one alive, or may be reused.
   if (keep && missing > 0) add(body, Buffer.from(chunk.subarray(0, missing)));
   body.bytes += chunk.length;
 }
 
-/** Most bodies are of one chunk, and an array that grows makes room for many. */
+/** Most bodies have one chunk; growing an array by `push` would reserve room for many. */
 function add(body: CapturedBody, chunk: Buffer | string): void {
   if (body.chunks.length === 0) body.chunks = [chunk];
   else body.chunks.push(chunk);
 }
 
-/** A text is kept as it is: making bytes of it now would be work for every request. */
+/** Keeps the string: converting it to bytes here would cost every request. */
 function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8', keep: boolean): void {
   if (keep && body.bytes < RECORDED_BODY_BYTES_MAX) {
     if (body.chunks.length === 0) body.encoding = encoding;
@@ -151,8 +153,8 @@ function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8',
 }
 
 /**
- * The head of a response as it was sent: a first line and the header fields, each line ended by CRLF. It is read when
- * somebody looks at it, which is seldom.
+ * The head of a response as sent: the first line and the header fields, each line ended by CRLF. Computed on demand,
+ * because few entries are ever opened.
  */
 export function sentHead(response: HttpResponse): string {
   const text = headOf(response);

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { normalizeHostname } from '../base/hostname.ts';
 
 /**
- * What the first bytes of a connection are. `serverName` is the hostname of the server_name extension in normal form,
- * or null without one. `unusable_name`: there is one, and no hostname can be made of it.
+ * The first bytes of a connection. `serverName` is the hostname of the server_name extension in normal form, or null
+ * without one. `unusable_name`: the extension holds no valid hostname.
  */
 export type ClientHelloResult =
   | { kind: 'hello'; serverName: string | null }
@@ -12,7 +12,7 @@ export type ClientHelloResult =
   | { kind: 'malformed' }
   | { kind: 'not_tls' };
 
-/** Chrome's hello with post-quantum key shares has about 1,800 bytes; nobody's comes near this. */
+/** Chrome's hello with post-quantum key shares has about 1,800 bytes, so this leaves ample room. */
 export const CLIENT_HELLO_BYTES_MAX = 16 * 1024;
 
 const RECORD_HANDSHAKE = 22;
@@ -28,8 +28,8 @@ const INCOMPLETE: ClientHelloResult = { kind: 'incomplete' };
 const MALFORMED: ClientHelloResult = { kind: 'malformed' };
 
 /**
- * Reads a TLS ClientHello (RFC 8446 §4.1.2) as far as its server_name extension (RFC 6066 §3), from all bytes received
- * so far. The hello may be spread over several records. The rest of it is left to OpenSSL.
+ * Reads a TLS ClientHello (RFC 8446 §4.1.2) up to its server_name extension (RFC 6066 §3) from all bytes received so
+ * far. The hello may span several records. OpenSSL validates the rest.
  */
 export function readClientHello(bytes: Buffer): ClientHelloResult {
   if (bytes.length === 0) return INCOMPLETE;
@@ -38,7 +38,7 @@ export function readClientHello(bytes: Buffer): ClientHelloResult {
   return Buffer.isBuffer(message) ? readMessage(message) : message;
 }
 
-/** The handshake message without its header, put together from its records. */
+/** The handshake message without its header, reassembled from its records. */
 function collectMessage(bytes: Buffer): Buffer | ClientHelloResult {
   const fragments: Buffer[] = [];
   let collected = 0;
@@ -48,7 +48,7 @@ function collectMessage(bytes: Buffer): Buffer | ClientHelloResult {
     if (offset + RECORD_HEADER_BYTES > bytes.length) return incomplete(bytes);
     const length = bytes.readUInt16BE(offset + 3);
     if (bytes[offset] !== RECORD_HANDSHAKE || bytes[offset + 1] !== 3) return MALFORMED;
-    // An empty handshake record is forbidden, and would let a hello go on for ever.
+    // RFC 8446 §5.1 forbids empty handshake records, which could prolong a hello without end.
     if (length === 0 || length > RECORD_PAYLOAD_BYTES_MAX) return MALFORMED;
     const start = offset + RECORD_HEADER_BYTES;
     const fragment = bytes.subarray(start, start + length);
@@ -70,7 +70,7 @@ function collectMessage(bytes: Buffer): Buffer | ClientHelloResult {
 const incomplete = (bytes: Buffer): ClientHelloResult =>
   bytes.length < CLIENT_HELLO_BYTES_MAX ? INCOMPLETE : MALFORMED;
 
-/** Takes length-prefixed fields off the front of a message; `failed` once something reaches beyond its end. */
+/** Reads length-prefixed fields from the front of a message; sets `failed` if a field exceeds its end. */
 class Fields {
   readonly #bytes: Buffer;
   #offset = 0;
@@ -100,7 +100,7 @@ class Fields {
     return this.failed ? 0 : field.readUIntBE(0, bytes);
   }
 
-  /** A vector: its length in `prefix` bytes, then that many bytes. */
+  /** A vector: a length of `prefix` bytes, then that many bytes. */
   vector(prefix: 1 | 2): Buffer {
     return this.take(this.number(prefix));
   }
@@ -122,7 +122,7 @@ function readMessage(message: Buffer): ClientHelloResult {
     const type = extensions.number(2);
     const data = extensions.vector(2);
     if (type !== EXTENSION_SERVER_NAME) continue;
-    // RFC 8446 §4.2: no more than one extension of a type.
+    // RFC 8446 §4.2: at most one extension of each type.
     if (names !== null) return MALFORMED;
     names = data;
   }
@@ -136,13 +136,13 @@ function readServerName(data: Buffer): ClientHelloResult {
   const type = list.number(1);
   const name = list.vector(2);
   if (extension.failed || list.failed || name.length === 0) return MALFORMED;
-  // One name, of the one type there is (RFC 6066 §3).
+  // Exactly one name, of the only defined type (RFC 6066 §3).
   if (!extension.atEnd || !list.atEnd || type !== NAME_TYPE_HOST_NAME) return MALFORMED;
   const text = name.toString('latin1');
-  // Addresses are not permitted there; clients that send one all the same get what those without a name get.
+  // RFC 6066 §3 forbids addresses here; clients that send one are treated as if they sent no name.
   if (isIP(text) !== 0) return { kind: 'hello', serverName: null };
   const normal = normalizeHostname(text);
-  // `normalizeHostname` would turn Latin-1 letters into an A-label that the client never sent.
+  // `normalizeHostname` would convert Latin-1 letters to an A-label that the client never sent.
   return normal.ok && /^[\x21-\x7e]+$/.test(text)
     ? { kind: 'hello', serverName: normal.hostname }
     : { kind: 'unusable_name' };

@@ -6,7 +6,7 @@ import type { HeaderSurvey } from './header-section.ts';
 import type { Problem } from '../model/problem.ts';
 import * as problem from './problem.ts';
 
-/** What one CONNECT says, and where it came. */
+/** A CONNECT request and the connection it arrived on. */
 export interface ConnectFacts {
   /** The request target as sent: `host:port` (RFC 9112 §3.2.3). */
   target: string;
@@ -17,20 +17,20 @@ export interface ConnectFacts {
   limits: { headerFieldsMax: number; targetLengthMax: number };
 }
 
-/** What a tunnel may lead to: the listeners of this Vivarium, at the hostnames that it serves, and nothing else. */
+/** Where a tunnel may lead: only to this Vivarium's listeners, at the hostnames it serves. */
 export interface Reachable {
   ports: Readonly<Record<Scheme, number>>;
-  /** Whether anything is served for `hostname`. */
+  /** Whether `hostname` is served. */
   knows: (hostname: string) => boolean;
 }
 
 export type ConnectVerdict =
-  /** `port` is as the client asked for it: that is what it takes its connection for. */
+  /** `port` as requested, because the client derives URLs from it. */
   { ok: true; scheme: Scheme; port: number } | { ok: false; problem: Problem };
 
 /**
- * Decides whether a client may speak to one of our listeners as if it were `host:port`. It is no question of where to
- * dial: nothing is dialled, the connection itself goes on at that listener (`tunnel.ts`).
+ * Decides whether the client may speak to one of our listeners as if it were `host:port`. No connection is dialled: the
+ * listener takes over the client's own connection (`tunnel.ts`).
  */
 export function evaluateConnect(facts: ConnectFacts, { ports, knows }: Reachable): ConnectVerdict {
   const fault = findFault(facts);
@@ -39,7 +39,7 @@ export function evaluateConnect(facts: ConnectFacts, { ports, knows }: Reachable
   if (authority === null || authority.port === null) return refuse(problem.unreadableConnect());
   const { host, port } = authority;
   const { host: hostField } = facts.headers;
-  // Only the name: clients differ in whether they send the port along.
+  // Compares only the name: some clients omit the port.
   if (hostField !== null && parseAuthority(hostField)?.host !== host) return refuse(problem.conflictingConnect());
   if (!knows(host)) return refuse(problem.notReached(facts.target, host));
   const scheme = schemeOf(port, ports);
@@ -48,7 +48,7 @@ export function evaluateConnect(facts: ConnectFacts, { ports, knows }: Reachable
 
 const refuse = (found: Problem): ConnectVerdict => ({ ok: false, problem: found });
 
-/** Our own ports first: a listener may well be at the other scheme's default port. */
+/** Checks our own ports first: a listener may use the other scheme's default port. */
 function schemeOf(port: number, ports: Reachable['ports']): Scheme | null {
   for (const known of [ports, DEFAULT_PORT]) {
     if (port === known.https) return 'https';
@@ -57,7 +57,7 @@ function schemeOf(port: number, ports: Reachable['ports']): Scheme | null {
   return null;
 }
 
-/** Whether a URL with this port, or none, is for the listener at `ownPort`. */
+/** Whether a URL with this port, or without one, refers to the listener at `ownPort`. */
 export const isOwnPort = (port: number | null, scheme: Scheme, ownPort: number): boolean =>
   port === null || port === ownPort || port === DEFAULT_PORT[scheme];
 
@@ -69,7 +69,7 @@ function findFault({ target, httpVersion, rawHeaders, headers, connection, limit
   if (headers.fields > limits.headerFieldsMax) return problem.tooManyFields(limits.headerFieldsMax);
   if (headers.hostFields > 1) return problem.severalHosts();
   if (headers.host === null && httpVersion !== '1.0') return problem.missingHost(httpVersion);
-  // RFC 9110 §9.3.6: it has no content. Whoever declares some means these bytes for somebody else.
+  // RFC 9110 §9.3.6: CONNECT has no content; declared content would be read as tunnel data.
   return hasContent(rawHeaders) ? problem.connectWithContent() : null;
 }
 

@@ -10,94 +10,94 @@ import type { StallMark } from './stall.ts';
 import type { Capture } from './capture.ts';
 import type { Scheme } from '../base/hostname.ts';
 
-/** One port, on every loopback address. */
+/** One port on every loopback address. */
 export interface Listener {
   readonly scheme: Scheme;
-  /** Known once it is bound. */
+  /** Set after binding. */
   port: number;
 }
 
 /**
- * `opening`: accepted, its protocol not known yet. `open`: speaks HTTP. `closing`: has been told to go, and is
- * destroyed if it lingers.
+ * `opening`: accepted, protocol not yet known. `open`: speaks HTTP. `closing`: asked to close, destroyed after the
+ * linger time.
  */
 type Phase = 'opening' | 'open' | 'closing';
 
 /** One client connection, from accept to close. */
 export interface Connection {
-  /** What it speaks to; after CONNECT, the listener that was asked for, at the port that was asked for. */
+  /** The listener serving it; after CONNECT, the requested listener and port. */
   listener: Listener;
-  /** Whether it has become a tunnel by CONNECT. */
+  /** Whether CONNECT has turned it into a tunnel. */
   tunnel: boolean;
-  /** As it was accepted. */
+  /** The accepted socket. */
   readonly raw: Socket;
   /** The client's address in normal form. */
   readonly address: string;
   /** The client's port. */
   readonly port: number;
-  /** What HTTP/1.x is spoken on: the raw socket or a TLS socket over it. Null while opening, and for HTTP/2. */
+  /** The socket that carries HTTP/1.x: raw or TLS. Null while opening, and for HTTP/2. */
   http1: Socket | null;
   session: ServerHttp2Session | null;
-  /** The hostname that the TLS handshake was made for; null over plain HTTP. */
+  /** The hostname in the TLS handshake; null over plain HTTP. */
   serverName: string | null;
-  /** Plain HTTP on the HTTPS port: every request is answered with where to go. */
+  /** Plain HTTP on the HTTPS port: every answer contains the https URL. */
   plainHttpOnTls: boolean;
-  /** What the last request was for and who sent it, so that the next of the same client need not be read again. */
+  /** The authority and token of the last request, which the next one usually repeats: saves parsing and hashing. */
   lastAuthority: SentAuthority | null;
   lastToken: { authorization: string; secretHash: string | null } | null;
   phase: Phase;
-  /** When it was last accepted, opened, used or told to close; monotonic. */
+  /** When it was last accepted, opened, used or asked to close; monotonic. */
   sinceMs: number;
-  /** The order in which connections were last used. */
+  /** A counter that orders connections by last use. */
   lastUse: number;
-  /** In the order they began. */
+  /** In order of arrival. */
   readonly exchanges: Exchange[];
-  /** Whether any response was begun on it. */
+  /** Whether any response has begun. */
   answered: boolean;
-  /** What to send as the last thing once the exchanges in progress are over. */
+  /** The response to send when the exchanges in progress end; then the connection closes. */
   closingResponse: string | null;
   /** PING and SETTINGS frames since the last sweep. */
   controlFrames: number;
 }
 
-/** One request and its response, on the connection that they came on. */
+/** A request and its response, with their connection. */
 export interface Exchange extends HttpExchange {
   readonly connection: Connection;
   readonly record: RunningRecord;
 }
 
-/** What is noted of an exchange while it goes on: for its end, the sweep, and the traffic log. */
+/** The state of an exchange in progress, for its end, the sweep and the traffic log. */
 export interface RunningRecord {
-  /** The stage it is in, or that answered it. */
+  /** The current stage, or the one that answered. */
   stage: StageName;
-  /** What the stages found out; null before. */
+  /** Results of the stages; null until known. */
   hostname: string | null;
   /** The authority as the client wrote it. */
   authority: string | null;
   route: Route | null;
   keyId: string | null;
   decision: Decision | null;
-  /** Monotonic, as the other times. */
+  /** Monotonic, like the other times. */
   readonly startedMs: number;
-  /** When it began or, on its way to an upstream, when its body last moved or was held up. */
+  /** When it began or, while forwarded, when its body last moved or was held up. */
   activeMs: number;
-  /** What the last sweep saw of a response that is complete on our side and not taken yet; null before. */
+  /** The last sweep's observation of a complete response that the client has not read; null before. */
   seen: StallMark | null;
-  /** When it was handed to its target. */
+  /** When the target received it. */
   handedMs: number | null;
-  /** Whether the client still waits for 100 (Continue) before it sends its body. */
+  /** Whether the client waits for 100 (Continue) before sending its body. */
   awaitsContinue: boolean;
-  /** Whether it asks for WebSocket. */
+  /** Whether it requests WebSocket. */
   readonly upgrade: boolean;
-  /** Whether the upgrade has succeeded, and the connection is a tunnel to the upstream now. */
+  /** Whether the upgrade succeeded, which makes the connection a tunnel to the upstream. */
   tunnelled: boolean;
-  /** Whether the proxy itself has answered, and only reads the rest of the request away. */
+  /** Whether the proxy has answered and only drains the rest of the request. */
   byProxy: boolean;
-  /** Null while nothing is recorded. */
+  /** Null while recording is off. */
   readonly capture: Capture | null;
 }
 
-/** Sends what is due, then closes our side; the client has a moment to close its own. */
+/** Sends pending data, then ends our side; the client has the linger time to close its side. */
 export function endHttp1(connection: Connection, closingResponse: string, nowMs: number): void {
   connection.phase = 'closing';
   connection.sinceMs = nowMs;
@@ -111,18 +111,18 @@ export function destroyConnection(connection: Connection): void {
   connection.raw.destroy();
 }
 
-/** Ends a connection without requests in progress, in the words of its protocol. */
+/** Closes a connection without requests in progress, by the rules of its protocol. */
 export function closeIdle(connection: Connection, closingResponse: string, nowMs: number): void {
   const { session, http1, answered } = connection;
   if (session !== null) {
     connection.phase = 'closing';
     connection.sinceMs = nowMs;
-    // Sends GOAWAY, so that the client knows that nothing of its was processed half-way.
+    // Sends GOAWAY, which tells the client that none of its requests is half-processed.
     session.close();
   } else if (http1 !== null) {
     connection.phase = 'closing';
     connection.sinceMs = nowMs;
-    // A keep-alive client may take an unasked-for response for the answer to what it is about to send.
+    // A keep-alive client could mistake an unsolicited response for the answer to its next request.
     if (!answered) http1.write(closingResponse);
     http1.destroySoon();
   } else {
@@ -130,7 +130,7 @@ export function closeIdle(connection: Connection, closingResponse: string, nowMs
   }
 }
 
-/** Ends one exchange at once and, where the protocol cannot do that, its connection. */
+/** Ends one exchange at once, and its connection if the protocol requires it. */
 export function cutExchange({ request, connection }: Exchange): void {
   if (isHttp2(request)) request.stream.close(constants.NGHTTP2_CANCEL);
   else destroyConnection(connection);

@@ -15,25 +15,25 @@ import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
 import { sameTarget } from '../model/route.ts';
 
-/** Every open connection of all listeners: who makes room when there are too many, who has been silent too long. */
+/** Tracks the open connections of all listeners; enforces the connection limit and the idle time-outs. */
 export interface Connections {
-  /** Registers an accepted socket. Null, and the socket destroyed, when there is room for no more. */
+  /** Registers an accepted socket. Returns null and destroys the socket if the limit is reached. */
   open(raw: Socket, listener: Listener): Connection | null;
-  /** Lets `of` find `connection` by what requests know it by: the socket or the HTTP/2 session they came on. */
+  /** Lets `of` find `connection` by the key that its requests have: the socket or the HTTP/2 session. */
   link(key: object, connection: Connection): void;
   of(key: object): Connection | undefined;
   begin(exchange: Exchange): void;
-  /** Idempotent; false when the exchange had ended before. */
+  /** Idempotent; returns false if the exchange had already ended. */
   end(exchange: Exchange): boolean;
-  /** Counts a tunnel's socket to its upstream towards the limit, until it is closed. */
+  /** Counts a tunnel's upstream socket towards the limit until it closes. */
   countUpstream(socket: Socket): void;
-  /** Closes the longest idle connections, at most `count`; for when the system runs out of file descriptors. */
+  /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
   makeRoom(count: number): void;
-  /** Cuts what is open for any of `hostnames`: connections of that server name, requests, streams. */
+  /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
   drop(hostnames: ReadonlySet<string>): void;
-  /** Closes tunnels to where their hostname does not lead any more. */
+  /** Closes tunnels to hostnames that are no longer served. */
   dropTunnels(table: RouteTable): void;
-  /** Closes idle connections now and the others when their requests are answered; resolves when none is left. */
+  /** Closes idle connections now, the others after their requests; resolves when all are closed. */
   drain(): Promise<void>;
   destroyAll(): void;
   all(): Iterable<Connection>;
@@ -44,9 +44,9 @@ export function createConnections(options: {
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
-  /** A complete HTTP/1.1 response for a client that is sent away before it has asked anything. */
+  /** A complete HTTP/1.1 response, sent when closing a connection that never sent a request. */
   closingResponse: string;
-  /** Told of an exchange whose connection went away under it. */
+  /** Called for an exchange whose connection was lost. */
   onLost: (exchange: Exchange) => void;
 }): Connections {
   const { clock, log, limits, closingResponse, onLost } = options;
@@ -68,9 +68,9 @@ export function createConnections(options: {
   function evict(): boolean {
     const connection = longestIdle();
     if (connection === null) return false;
-    log.debug('An idle connection makes room for a new one', { address: connection.address });
+    log.debug('Closing an idle connection for a new one', { address: connection.address });
     closeIdle(connection, closingResponse, clock.monotonic());
-    // Nothing is in progress on it, so its GOAWAY need not wait for the client.
+    // It has no request in progress, so the client need not receive the GOAWAY.
     connection.session?.destroy();
     return true;
   }
@@ -95,7 +95,7 @@ export function createConnections(options: {
 
   return {
     open(raw, listener) {
-      // Those that are closing already are gone within the linger time; beyond twice the limit not even they get in.
+      // Closing connections disappear within the linger time, so they may exceed the limit, up to twice.
       const full = open.size + upstreams >= limits.connectionsMax && !evict();
       if (full || drained !== null || open.size >= 2 * limits.connectionsMax) {
         raw.destroy();
@@ -179,7 +179,7 @@ export function createConnections(options: {
         const nowMs = clock.monotonic();
         for (const connection of open) {
           if (connection.exchanges.length === 0) closeIdle(connection, closingResponse, nowMs);
-          // A tunnel has no end of its own that could be waited for.
+          // A tunnel has no end to wait for.
           else if (connection.exchanges.some(({ record }) => record.tunnelled)) destroyConnection(connection);
           else connection.session?.close();
           for (const { request, response } of connection.exchanges) {

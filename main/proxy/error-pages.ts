@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What one error page shows. All of it is plain text; the page escapes it. */
+/** Content of an error page, as plain text; rendering escapes it. */
 interface ErrorPage {
   status: number;
   heading: string;
   message: string;
-  /** What is served instead, and how many more than are listed. */
+  /** Links to served hostnames, and how many more exist. */
   served: { links: readonly { url: string; text: string }[]; more: number } | null;
 }
 
-/** Error pages for browsers, from a template without scripts and external assets. */
+/** Error pages for browsers, from a template without scripts or external assets. */
 export interface ErrorPages {
   render(page: ErrorPage): string;
-  /** Allows the template's own style and nothing else. */
+  /** Allows only the template's own style. */
   contentSecurityPolicy: string;
 }
 
@@ -23,7 +23,7 @@ const PLACEHOLDERS = ['title', 'status', 'heading', 'message', 'served'] as cons
 
 /**
  * Reads the template from `directory` (`resources/pages`).
- * @throws Error when it cannot be read, or lacks a placeholder or its style: that is a broken installation.
+ * @throws Error if the template, a placeholder or its style is missing, which means a broken installation.
  */
 export function loadErrorPages(directory: string): ErrorPages {
   const file = join(directory, TEMPLATE_FILE);
@@ -48,13 +48,13 @@ function fill(template: string, page: ErrorPage): string {
     message: escapeHtml(page.message),
     served: renderServed(page.served),
   };
-  // One pass, so that a value which looks like a placeholder stays what it is.
+  // A single replace pass leaves values that look like placeholders untouched.
   return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
 }
 
 function renderServed(served: ErrorPage['served']): string {
   if (served === null) return '';
-  if (served.links.length === 0) return '<p>Nothing is served here yet: create a project in Vivarium first.</p>';
+  if (served.links.length === 0) return '<p>Nothing is served here yet. Create a project in Vivarium first.</p>';
   const items = served.links.map(({ url, text }) => `<li><a href="${escapeHtml(url)}">${escapeHtml(text)}</a></li>`);
   const more = served.more > 0 ? `<p>And ${served.more} more.</p>` : '';
   return `<h2>Served here</h2>\n<ul>\n${items.join('\n')}\n</ul>\n${more}`;
@@ -62,7 +62,7 @@ function renderServed(served: ErrorPage['served']): string {
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Makes `text` safe as an element's content and as a quoted attribute value. */
+/** Escapes `text` for element content and quoted attribute values. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -3,7 +3,7 @@ import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.t
 import { type Capture, sentHead } from './capture.ts';
 import type { Exchange, RunningRecord } from './connection.ts';
 
-/** What one exchange is noted with when it begins. */
+/** The initial record of an exchange. */
 export function beginRecord(
   startedMs: number,
   { awaitsContinue, upgrade }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade'>,

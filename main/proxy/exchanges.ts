@@ -12,28 +12,30 @@ import { beginRecord, summarize } from './exchange.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
 
-/** `heads`: header sections, sizes and times; `bodies`: the first bytes of bodies, too. */
+/** `heads`: header sections, sizes and times; `bodies`: also the first bytes of bodies. */
 export type Recording = 'off' | 'heads' | 'bodies';
 
-/** The life of every request, from its header section to the end of its response. */
+/** Handles each request from its header section to the end of its response. */
 export interface Exchanges {
-  /** Takes a request through the stages. `awaitsContinue`: the client holds its body back until it is told to go on. */
+  /**
+   * Runs a request through the stages. `awaitsContinue`: the client waits for 100 (Continue) before sending its body.
+   */
   serve(sent: HttpExchange, awaitsContinue: boolean): void;
   /**
-   * Takes a request to switch to WebSocket through the same stages. One that is not let through is answered, and its
-   * connection closed: Node has let go of it.
+   * Runs a WebSocket upgrade through the same stages. A refused one is answered on the bare socket, which then closes,
+   * because Node has released it.
    */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** Ends the bookkeeping of an exchange; idempotent. */
+  /** Completes the bookkeeping of an exchange; idempotent. */
   finish(exchange: Exchange): void;
 }
 
 export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError' | 'onTargetAnswer'> {
   log: Log;
   connections: Connections;
-  /** Whether connections are to end with the response that is on its way. */
+  /** Whether connections should close after the current response. */
   stopping: () => boolean;
-  /** How much of an exchange its summary has a record of. */
+  /** How much of each exchange to record. */
   recording: () => Recording;
   onExchange: ((summary: ExchangeSummary) => void) | undefined;
 }
@@ -43,7 +45,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: send });
   const bounds = { bytesMax: limits.drainBytesMax, timer: null };
   const monotonic = (): number => clock.monotonic();
-  const onClientGone = (error: Error): void => log.debug('A client went away during its request', { error });
+  const onClientGone = (error: Error): void => log.debug('A client disconnected during its request', { error });
 
   function begin(
     connection: Connection,
@@ -64,8 +66,8 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   }
 
   /**
-   * Answers in the proxy's own words. What still comes of the request is read away, except over HTTP/2, which has flow
-   * control, and from a client that waits for 100 (Continue) and sends nothing.
+   * Sends the proxy's own answer. Drains the rest of the request, except over HTTP/2, which has flow control, and for a
+   * client that waits for 100 (Continue) and therefore sends nothing.
    */
   function send(exchange: Exchange, answer: Answer): void {
     const { record, request } = exchange;
@@ -76,7 +78,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   const failure = ({ request, connection }: Exchange): Answer =>
     renderProblem(failed(), request, { table: options.table(), listener: connection.listener }, options.pages);
 
-  /** What went wrong behind the stages costs this one request only. */
+  /** Limits the damage of an error in a target to this request. */
   function fail(exchange: Exchange, error: unknown): void {
     const { response, record } = exchange;
     log.error('A request failed', { hostname: record.hostname ?? undefined, stage: record.stage, error });
@@ -104,7 +106,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       const exchange = begin(connection, sent, { awaitsContinue, upgrade: false });
       response.on('close', () => finish(exchange));
       response.on('error', onClientGone);
-      // Of HTTP/1.x, Node reports only errors that somebody listens to.
+      // Over HTTP/1.x, Node reports only errors that have a listener.
       if (isHttp2(request)) request.on('error', onClientGone);
       else if (options.stopping()) response.setHeader('Connection', 'close');
       try {
@@ -144,6 +146,6 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   };
 }
 
-/** What a request is known by to its connection: the socket, or the HTTP/2 session. */
+/** The key that maps a request to its connection: the socket, or the HTTP/2 session. */
 const connectionKey = ({ request }: HttpExchange): object =>
   isHttp2(request) ? (request.stream.session ?? request.stream) : request.socket;

@@ -1,7 +1,7 @@
-/** What the authority and identify stages need to know of a header section, gathered in one pass. */
+/** The header data that the authority and identify stages need, gathered in one pass. */
 export interface HeaderSurvey {
   fields: number;
-  /** The first `Host` field; null when there is none. */
+  /** The first `Host` field; null if absent. */
   host: string | null;
   hostFields: number;
   authorization: string | null;
@@ -10,8 +10,8 @@ export interface HeaderSurvey {
 }
 
 /**
- * Surveys `rawHeaders` (name, value, name, value, … as they came). Node's own `headers` would keep the first of two
- * `Host` fields without a word, which is what request smuggling lives on.
+ * Scans `rawHeaders` (name, value, …). Node's `headers` silently drops a second `Host`, which enables request
+ * smuggling.
  */
 export function surveyHeaders(rawHeaders: readonly string[]): HeaderSurvey {
   const survey: HeaderSurvey = {
@@ -24,7 +24,7 @@ export function surveyHeaders(rawHeaders: readonly string[]): HeaderSurvey {
   };
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
-    // The length sorts out nearly every field before its letters are looked at.
+    // Comparing the length first skips nearly every field cheaply.
     if (name.length === 4 && name.toLowerCase() === 'host') {
       survey.hostFields++;
       survey.host ??= rawHeaders[index + 1] as string;

@@ -10,12 +10,12 @@ import type { ProxyLimits } from './proxy-limits.ts';
 
 export interface Http1Options {
   connections: Connections;
-  /** Where connections come from that this server accepts itself. */
+  /** The listener of connections that this server accepts itself. */
   listener: Listener;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
-  /** `awaitsContinue`: the client holds its body back until it is told to go on. */
+  /** `awaitsContinue`: the client waits for 100 (Continue) before sending its body. */
   onRequest: (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
   /** Whether an upgrade leads to a target that speaks WebSocket; any other is answered as a plain request. */
   mayUpgrade: (request: IncomingMessage) => boolean;
@@ -24,28 +24,28 @@ export interface Http1Options {
 }
 
 /**
- * An HTTP/1.x server, for plain connections and for those that `serveHttp1` hands to it. An upgrade that leads nowhere is
- * answered as the plain request that it also is (RFC 9110 §7.8).
+ * An HTTP/1.x server for plain connections and for those passed to `serveHttp1`. An upgrade that no target accepts is
+ * answered as a plain request (RFC 9110 §7.8).
  */
 export function createHttp1Server(options: Http1Options): Server {
   const { connections, limits, onRequest } = options;
   const server = createServer({
-    // The type says that it could be of any request.
+    // The type declares a generic request type.
     ServerResponse: WatchedResponse as typeof ServerResponse,
-    // The authority stage answers a missing Host, in words.
+    // The authority stage answers a missing Host with an explanation.
     requireHostHeader: false,
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.headersTimeoutMs,
-    // The sweep's: a long upload to an upstream is not a slow client.
+    // Handled by the sweep: a long upload to an upstream is not a slow client.
     requestTimeout: 0,
     shouldUpgradeCallback: options.mayUpgrade,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.sweepIntervalMs,
     noDelay: true,
   });
-  // With a limit, Node drops what is beyond it without a word; the authority stage counts.
+  // Node silently drops fields beyond its limit; the authority stage counts them instead.
   server.maxHeadersCount = 0;
-  // Before Node's own listener, so that a connection is known when its first request comes.
+  // Runs before Node's own listener, to register the connection before its first request.
   server.prependListener('connection', (socket) => {
     if (connections.of(socket) !== undefined) return;
     const connection = connections.open(socket, options.listener);
@@ -55,7 +55,7 @@ export function createHttp1Server(options: Http1Options): Server {
   });
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
-  // Other expectations may be ignored (RFC 9110 §10.1.1); Node's own answer would be a bare 417.
+  // RFC 9110 §10.1.1 allows ignoring other expectations; Node would send a 417 without a body.
   server.on('checkExpectation', (request, response) => onRequest(request, response, false));
   server.on('upgrade', (request, socket, head) => options.onUpgrade(request, socket as Socket, head));
   server.on('clientError', (error: ParserError, stream) => {
@@ -67,7 +67,7 @@ export function createHttp1Server(options: Http1Options): Server {
   return server;
 }
 
-/** Makes `socket` the HTTP/1.x side of `connection`. */
+/** Sets `socket` as the HTTP/1.x side of `connection`. */
 export function serveHttp1(server: Server, connection: Connection, socket: Socket, connections: Connections): void {
   connection.http1 = socket;
   connection.phase = 'open';
@@ -75,7 +75,7 @@ export function serveHttp1(server: Server, connection: Connection, socket: Socke
   server.emit('connection', socket);
 }
 
-/** Answers 408 where a request did not come as a whole in time. */
+/** Answers 408 if a request is incomplete after its time limit. */
 export function timeOutRequest(connection: Connection, services: Pick<Http1Options, 'clock' | 'log' | 'limits'>): void {
   answerFault(connection, { name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, services);
 }
@@ -86,11 +86,15 @@ function answerFault(
   { clock, log, limits }: Pick<Http1Options, 'clock' | 'log' | 'limits'>,
 ): void {
   const socket = connection.http1;
-  // What still comes after a fault is one more fault to the parser; the client has its answer.
+  // After one fault, the parser reports all further bytes as faults; the client already has its answer.
   if (connection.phase === 'closing' || connection.closingResponse !== null || socket === null) return;
-  // Data after `Connection: close`: the request before it is being answered, and the connection ends with that.
+  // Data after `Connection: close`: the previous request is being answered, which ends the connection.
   if (error.code === 'HPE_CLOSED_CONNECTION' && connection.exchanges.length > 0) return;
-  log.debug('A client sent no HTTP request', { address: connection.address, code: error.code, reason: error.reason });
+  log.debug('A client sent an invalid HTTP request', {
+    address: connection.address,
+    code: error.code,
+    reason: error.reason,
+  });
   if (!socket.writable || (looksLikeTls(error.rawPacket) && !connection.answered)) {
     socket.destroy();
     return;
@@ -101,14 +105,14 @@ function answerFault(
   if (first === undefined) {
     endHttp1(connection, closingResponse, clock.monotonic());
   } else if (waiting.every(({ request }) => request.complete)) {
-    // Answers go out in the order of the requests; this is the answer to what came after them.
+    // Answers follow the order of requests, so this one is sent after those in progress.
     connection.closingResponse = closingResponse;
   } else if (waiting.length === 1 && first.record.byProxy) {
     endHttp1(connection, '', clock.monotonic());
   } else if (waiting.length === 1 && !first.response.headersSent) {
     endHttp1(connection, closingResponse, clock.monotonic());
   } else {
-    // In the middle of a response there is nothing left to say.
+    // The response has begun, so no error can be sent.
     socket.destroy();
   }
 }

@@ -20,13 +20,13 @@ export interface Http2Options {
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse, awaitsContinue: boolean) => void;
 }
 
-/** Serves a connection whose TLS handshake has agreed on HTTP/2. */
+/** Serves a connection that negotiated HTTP/2 in its TLS handshake. */
 export type Http2Acceptor = (connection: Connection, socket: Duplex) => void;
 
 /**
- * HTTP/2 with its floods bounded (CVE-2019-9511 to 9518, CVE-2023-44487 "rapid reset", CVE-2024-27316 CONTINUATION):
- * streams, header lists, resets, refused and malformed streams by Node's options; PING and SETTINGS frames counted
- * here, because each of them is legal on its own.
+ * An HTTP/2 server with limits against floods (CVE-2019-9511 to 9518, CVE-2023-44487 "rapid reset", CVE-2024-27316
+ * CONTINUATION). Node's options limit streams, header lists, resets, and refused and malformed streams; PING and
+ * SETTINGS frames are counted here, because each one alone is legal.
  */
 export function createHttp2Acceptor({ connections, log, limits, onRequest }: Http2Options): Http2Acceptor {
   const server = createServer(nodeOptions(limits));
@@ -71,25 +71,25 @@ function nodeOptions(limits: ProxyLimits): ServerOptions {
       maxHeaderListSize: limits.headerBytesMax,
       enablePush: false,
     },
-    // Four pseudo header fields beside the others, and one more for the authority stage to see and answer.
+    // Four pseudo-header fields, plus one more field for the authority stage to detect and answer.
     maxHeaderListPairs: limits.headerFieldsMax + 5,
     maxSettings: 32,
     maxOutstandingPings: 10,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
-    // Ten times what a browser does when a page is left; then GOAWAY.
+    // Ten times what a browser sends on leaving a page; more triggers GOAWAY.
     streamResetBurst: 1000,
     streamResetRate: 33,
-    // Megabytes of one session's buffers.
+    // Buffer memory per session, in megabytes.
     maxSessionMemory: 4,
   };
 }
 
-/** A CONNECT goes through the stages like any request, which refuse it; Node's own answer would have no words. */
+/** CONNECT runs through the stages, which refuse it with an explanation; Node would send none. */
 function onConnect(
   server: Http2Server,
   listener: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
 ): void {
-  // The types know this event with the arguments of HTTP/1 only.
+  // The types declare only HTTP/1's arguments for this event.
   (server as unknown as { on: (event: 'connect', handler: typeof listener) => void }).on('connect', listener);
 }

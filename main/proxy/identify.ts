@@ -4,13 +4,13 @@ import type { InternalTokens } from './internal-tokens.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Route } from '../model/route.ts';
 
-/** The SHA-256 of the API key secret that `authorization` carries; null when it cannot be one of ours. */
+/** The SHA-256 of the API key secret in `authorization`; null if it does not have our format. */
 export function hashToken(authorization: string): string | null {
   const token = readBearerToken(authorization);
   return token !== null && API_KEY_PATTERN.test(token) ? hashSecret(token) : null;
 }
 
-/** The id of the API key with that secret (or whose internalToken it is), if it belongs to the project of `route`; else null. */
+/** The id of the API key with that secret or internal token, if it belongs to the project of `route`; else null. */
 export function identifyKey(
   secretHash: string,
   route: Pick<Route, 'projectId'>,

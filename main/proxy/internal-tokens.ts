@@ -1,20 +1,20 @@
 import { createApiKeySecret, hashSecret } from '../base/secret.ts';
 import type { ApiKeyOwner } from '../model/route.ts';
 
-/** A bearer token that stands for an API key in one request. */
+/** A bearer token that authenticates one request as an API key. */
 export interface InternalToken {
   token: string;
-  /** Makes it worthless if it was not used. */
+  /** Invalidates the token if it is unused. */
   revoke(): void;
 }
 
 /**
- * Lets Vivarium itself send a request as an API key whose secret nobody has any more. A internalToken looks like a secret on the
- * wire, is known to this process alone, and is worth one request.
+ * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret, is valid
+ * only in this process, and only once.
  */
 export interface InternalTokens {
   issue(owner: ApiKeyOwner): InternalToken;
-  /** Whose internalToken has this SHA-256, in hex; from then on nobody's. */
+  /** Returns the owner of the token with this SHA-256 (hex), and invalidates the token. */
   redeem(secretHash: string): ApiKeyOwner | undefined;
 }
 
@@ -35,5 +35,5 @@ export function createInternalTokens(): InternalTokens {
   };
 }
 
-/** For a proxy that nothing is sent through on anybody's behalf. */
+/** For a proxy that never receives internal requests. */
 export const NO_INTERNAL_TOKENS: Pick<InternalTokens, 'redeem'> = { redeem: () => undefined };

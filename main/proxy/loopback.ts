@@ -8,7 +8,7 @@ export interface LoopbackRequest {
   method: string;
   /** In origin form, with the query. */
   target: string;
-  /** All of them, in order: name, value, … Framing is the sender's matter too. */
+  /** All header fields in order; the sender sets the framing fields, too. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer | null;
 }
@@ -19,24 +19,24 @@ export interface LoopbackResponse {
   reason: string;
   headers: [name: string, value: string][];
   body: Buffer;
-  /** Whether there was more of the body than is kept, or it had not ended in time. */
+  /** Whether the body was truncated at the size or time limit. */
   cut: boolean;
-  /** The port that it came from: by it the listener's side of the connection is known. */
+  /** The client's port, which identifies the connection at the listener. */
   fromPort: number;
-  /** Real milliseconds since the request was begun. */
+  /** Real milliseconds since the request began. */
   firstByteMs: number;
   totalMs: number;
 }
 
-/** How much of a response is kept; a page of the API is far below. */
+/** Limit on the recorded response; a page of the API is far smaller. */
 export const LOOPBACK_BYTES_MAX = 1024 * 1024;
 
-/** How long a response may take, in real time; as long as a whole request may. */
+/** Time limit for a response, in real time; the same as for a whole request. */
 export const LOOPBACK_MS_MAX = 30_000;
 
-/** Sends requests through the listener like any client: all stages apply. It can reach nothing else. */
+/** Sends requests through the HTTP listener, so all stages apply; no other destination is reachable. */
 export interface Loopback {
-  /** @throws VivariumError `unavailable` without an answer in time. */
+  /** @throws VivariumError `unavailable` if no answer arrives in time. */
   send(request: LoopbackRequest, signal?: AbortSignal): Promise<LoopbackResponse>;
 }
 
@@ -45,7 +45,7 @@ export function createLoopback({
   port,
 }: {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
-  /** Of the HTTP listener. */
+  /** The HTTP listener's port. */
   port: number;
 }): Loopback {
   return {
@@ -57,7 +57,7 @@ export function createLoopback({
           port,
           method,
           path: target,
-          // In this form Node sends them as they are, and adds none.
+          // Node sends a flat array unchanged and adds no fields.
           headers: headers.flat(),
           setHost: false,
           agent: false,
@@ -82,7 +82,7 @@ export function createLoopback({
 }
 
 interface Reading {
-  /** Takes what has come as all there is. */
+  /** Resolves with the bytes received so far. */
   finish(cut: boolean): void;
 }
 
@@ -101,7 +101,7 @@ function read(
   },
 ): Reading {
   const firstByteMs = clock.monotonic() - startedMs;
-  // RequestedUrl for while the response still has its socket.
+  // Read now, while the response still has its socket.
   const fromPort = response.socket.localPort ?? 0;
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How many files and sockets this process may have open; null where that cannot be read without starting a program.
- * Node raises its soft limit to the hard one when it starts, so the soft one is what counts.
+ * The limit on files and sockets open in this process; null if it cannot be read without starting a program. Node
+ * raises its soft limit to the hard one at start, so the soft limit applies.
  */
 export function readOpenFilesMax(file: string = '/proc/self/limits'): number | null {
   try {
@@ -14,8 +14,8 @@ export function readOpenFilesMax(file: string = '/proc/self/limits'): number | n
 }
 
 /**
- * How many connections to keep open at most, so that new clients can always be accepted: when descriptors run out, the
- * system drops them without a word. Half of the descriptors is left to databases, logs and upstreams.
+ * The maximum number of open connections. When descriptors run out, the system silently drops new clients, so half of
+ * them are reserved for databases, logs and upstreams.
  */
 export function boundConnections(wantedMax: number, openFilesMax: number | null): number {
   return openFilesMax === null ? wantedMax : Math.max(1, Math.min(wantedMax, Math.floor(openFilesMax / 2)));

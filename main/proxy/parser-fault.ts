@@ -4,17 +4,17 @@ import { ERROR_CATALOGUE } from '../contract/errors.ts';
 import { errorText, type Problem } from '../model/problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
-/** What Node's HTTP/1.x parser says of bytes that are no request. */
+/** An error from Node's HTTP/1.x parser. */
 export interface ParserError extends Error {
   code?: string;
   reason?: string;
-  /** The chunk in which it went wrong. */
+  /** The chunk that failed to parse. */
   rawPacket?: Uint8Array;
 }
 
 const FRAMING = 'Send exactly one Content-Length, or Transfer-Encoding: chunked alone.';
 
-/** By the parser's reason, where its code covers faults with different remedies. */
+/** Keyed by the parser's reason, where one code covers faults with different remedies. */
 const BY_REASON: Record<string, string> = {
   'Expected CRLF after version': 'The request line does not end with CR LF.',
   'Duplicate Content-Length': `The request has more than one Content-Length. ${FRAMING}`,
@@ -22,30 +22,30 @@ const BY_REASON: Record<string, string> = {
   "Content-Length can't be present with Transfer-Encoding": `The request has both Content-Length and Transfer-Encoding. ${FRAMING}`,
   'Unexpected whitespace after header value':
     'A header field is folded over several lines (obs-fold). Put it on one line.',
-  'Chunk size overflow': 'The size of a chunk is larger than can be read. Send smaller chunks.',
+  'Chunk size overflow': 'The size of a chunk exceeds the limit. Send smaller chunks.',
 };
 
 const BY_CODE: Record<string, string> = {
-  HPE_INVALID_METHOD: 'The request does not begin with a method that is known. Methods are upper case.',
+  HPE_INVALID_METHOD: 'The request does not begin with a known method. Methods are upper case.',
   HPE_INVALID_URL:
-    'The request target is not a path that begins with a slash, nor an http or https URL, or has a character that must be percent-encoded.',
+    'The request target is neither a path that begins with a slash nor an http or https URL, or it contains a character that must be percent-encoded.',
   HPE_INVALID_CONSTANT:
     'The request line is not "METHOD target HTTP/1.1"; spaces in the target must be percent-encoded.',
   HPE_INVALID_VERSION: 'The HTTP version of the request line is neither HTTP/1.1 nor HTTP/1.0.',
-  HPE_PAUSED_H2_UPGRADE: 'HTTP/2 is spoken over HTTPS only, where it is agreed on by ALPN.',
-  HPE_CR_EXPECTED: 'A line ends with LF alone. End it with CR LF.',
-  HPE_LF_EXPECTED: 'A line has a CR that no LF follows. End it with CR LF.',
+  HPE_PAUSED_H2_UPGRADE: 'HTTP/2 is available only over HTTPS, negotiated by ALPN.',
+  HPE_CR_EXPECTED: 'A line ends with a bare LF. End it with CR LF.',
+  HPE_LF_EXPECTED: 'A line contains a CR without an LF after it. End it with CR LF.',
   HPE_UNEXPECTED_SPACE: 'The line after the request line begins with a space.',
   HPE_INVALID_HEADER_TOKEN:
-    'A header field has a character that its name or value may not have, or no colon directly after the name.',
-  HPE_INVALID_CONTENT_LENGTH: 'Content-Length is not a plain decimal number that can be read.',
-  HPE_UNEXPECTED_CONTENT_LENGTH: `Content-Length does not belong there. ${FRAMING}`,
-  HPE_INVALID_TRANSFER_ENCODING: `Transfer-Encoding is not chunked alone. ${FRAMING}`,
+    'A header field contains a character that is not allowed, or has no colon directly after its name.',
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length is not a valid decimal number.',
+  HPE_UNEXPECTED_CONTENT_LENGTH: `Content-Length is not allowed there. ${FRAMING}`,
+  HPE_INVALID_TRANSFER_ENCODING: `Transfer-Encoding is not exactly chunked. ${FRAMING}`,
   HPE_INVALID_CHUNK_SIZE: 'The size of a chunk is not a plain hexadecimal number.',
   HPE_INVALID_EOF_STATE: 'The connection was closed before the request was complete.',
 };
 
-/** One line that names the fault, and a status. */
+/** A one-line explanation and a status. */
 export interface ParserFault {
   code: ErrorCode;
   status: number;
@@ -58,13 +58,13 @@ const fault = (code: ErrorCode, message: string): ParserFault => ({
   message,
 });
 
-/** What to tell the client about `error`. */
+/** Explains `error` to the client. */
 export function explainParserError(error: ParserError, limits: ProxyLimits): ParserFault {
   switch (error.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return fault(
         'request_timeout',
-        `The request was not complete in time: its header section has ${limits.headersTimeoutMs / 1000} s, all of it ${limits.requestTimeoutMs / 1000} s. Send it again, as a whole.`,
+        `The request was not complete in time: the limit is ${limits.headersTimeoutMs / 1000} s for its header section and ${limits.requestTimeoutMs / 1000} s in total. Send it again.`,
       );
     case 'HPE_HEADER_OVERFLOW':
       return isTargetTooLong(error.rawPacket, limits.targetLengthMax)
@@ -77,7 +77,7 @@ export function explainParserError(error: ParserError, limits: ProxyLimits): Par
             `The request line and header section have more than ${limits.headerBytesMax} bytes. Send fewer or shorter fields.`,
           );
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return fault('payload_too_large', 'The chunk extensions are longer than what is read. Leave them out.');
+      return fault('payload_too_large', 'The chunk extensions exceed the limit. Leave them out.');
     default:
       return fault(
         'invalid_request',
@@ -86,7 +86,9 @@ export function explainParserError(error: ParserError, limits: ProxyLimits): Par
   }
 }
 
-/** The parser counts the target as part of the header section; a first line that alone is too long tells them apart. */
+/**
+ * The parser counts the target as part of the header section; only the length of the first line distinguishes the two.
+ */
 function isTargetTooLong(packet: Uint8Array | undefined, targetLengthMax: number): boolean {
   return (
     packet !== undefined &&
@@ -95,11 +97,11 @@ function isTargetTooLong(packet: Uint8Array | undefined, targetLengthMax: number
   );
 }
 
-/** A TLS record of type handshake or alert: somebody speaks HTTPS to the HTTP port. */
+/** Matches a TLS handshake or alert record: the client speaks HTTPS to the HTTP port. */
 export function looksLikeTls(firstBytes: Uint8Array | undefined): boolean {
   return firstBytes !== undefined && (firstBytes[0] === 0x16 || firstBytes[0] === 0x15) && firstBytes[1] === 0x03;
 }
 
-/** `fault` as a whole response, after which the connection is closed. */
+/** `fault` as a complete response that closes the connection. */
 export const faultResponse = (fault: ParserFault & Partial<Pick<Problem, 'headers'>>): string =>
   rawResponse(fault.status, fault.headers ?? [], errorText(fault));

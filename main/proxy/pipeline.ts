@@ -27,36 +27,36 @@ import type { Target, UpstreamContext, UpstreamTarget } from './target.ts';
 
 export interface PipelineServices {
   limiter: RequestLimiter;
-  /** For what Vivarium sends itself, on an API key's behalf. */
+  /** Resolves the tokens of requests that Vivarium itself sends for an API key. */
   internalTokens: Pick<InternalTokens, 'redeem'>;
   targets: { api: Target; upstream: UpstreamTarget };
-  /** For callers without a valid API key. */
+  /** Limits for callers without a valid API key. */
   freeLimits: PlanLimits;
   limits: ProxyLimits;
   pages: ErrorPages;
-  /** The route table of the moment. */
+  /** Returns the current route table. */
   table: () => RouteTable;
-  /** Why a hostname without a route is not served although it is attached, as a sentence; null for any other. */
+  /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
   connections: Pick<Connections, 'countUpstream'>;
-  /** Told of every request that reaches its target, or is refused in its place. Must not throw. */
+  /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
   clock: Pick<Clock, 'monotonic'>;
-  /** Told when a target rejects after it was handed the exchange. */
+  /** Called if a target rejects after receiving the exchange. */
   onTargetError: (exchange: Exchange, error: unknown) => void;
-  /** Answers an exchange that a target has given back. */
+  /** Answers an exchange that a target has returned. */
   onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
 }
 
-/** What an upgrade to WebSocket goes on with. */
+/** The socket and first bytes of a WebSocket upgrade. */
 export interface Upgrade {
   socket: Socket;
   head: Buffer;
 }
 
 /**
- * Sends an exchange through the stages. Each returns what it found out, which the next ones are given; the record only
- * notes it. Returns the answer of the first stage that has one; null when the target answers.
+ * Runs an exchange through the stages, and notes their results in its record. Returns the answer of the first stage
+ * that has one; null if the target answers.
  */
 export type Pipeline = (exchange: Exchange, upgrade: Upgrade | null) => Answer | null;
 
@@ -65,7 +65,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
 
   return (exchange, upgrade) => {
     const { request, connection, record } = exchange;
-    // That of the moment: a publish half-way does not mix two.
+    // Read once, so a publish in between cannot mix two tables.
     const table = services.table();
     const headers = surveyHeaders(request.rawHeaders);
     const refuse = (found: Problem): Answer =>
@@ -100,7 +100,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     const { route } = lead;
     const { target } = route;
 
-    // A 401 is the target's.
+    // The target answers 401 itself.
     record.stage = 'identify';
     const keyId = findKey(connection, headers, route, table, internalTokens);
     record.keyId = keyId;
@@ -116,7 +116,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
       arrive(null);
       return forward({ exchange, upgrade, authority: text, destination: target, rate: null, refuse }, services);
     }
-    // A preflight carries no key by its nature and is not counted (WHATWG Fetch, CORS-preflight fetch).
+    // A CORS preflight cannot carry a key and is not counted (WHATWG Fetch, CORS-preflight fetch).
     const preflight = targets[target.kind].isPreflight(request);
     const caller = callerOf(keyId, route, connection);
     const planLimits = keyId === null ? freeLimits : route.limits;
@@ -128,7 +128,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     const { rate, refusal } = decision;
     const { scheme } = connection.listener;
     const context = { route, keyId, rate, preflight, scheme, authority, origin: `${scheme}://${text}` };
-    // 429, in the form of the target: an upstream knows nothing of plans, so that the proxy refuses in its place.
+    // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place.
     if (refusal !== null) {
       const found = refusedByLimit(refusal);
       if (target.kind === 'upstream') return refuse(withRate(found, rate));
@@ -146,17 +146,17 @@ export function createPipeline(services: PipelineServices): Pipeline {
   };
 }
 
-/** An authority that has been read, and how it was asked for. */
+/** A parsed authority, with the form of its request target. */
 interface RequestedUrl {
   authority: SentAuthority;
   absolute: boolean;
   path: string;
 }
 
-/** URLs that a message repeats are cut here; a longer one helps nobody. */
+/** Longer URLs are truncated in messages. */
 const SHOWN_URL_LENGTH_MAX = 300;
 
-/** Is this a request that this port and connection can carry at all? */
+/** Checks whether this port and connection can carry the request. */
 function checkListener({ connection, request }: Exchange, headers: HeaderSurvey, limits: ProxyLimits): Problem | null {
   if (connection.plainHttpOnTls) {
     const known =
@@ -164,12 +164,12 @@ function checkListener({ connection, request }: Exchange, headers: HeaderSurvey,
     const url = known ? `https://${headers.host}${request.url}` : 'https://';
     return problem.plainHttpOnTls(url.slice(0, SHOWN_URL_LENGTH_MAX));
   }
-  // Of HTTP/2 only: the HTTP/1.x server never lets one in.
+  // HTTP/2 only: the HTTP/1.x server handles CONNECT elsewhere.
   if (request.method === 'CONNECT') return problem.connectRefused();
   return connection.exchanges.length > limits.pipelinedMax ? problem.tooManyPipelined(limits.pipelinedMax) : null;
 }
 
-/** Whom is it for? One answer, or none. */
+/** Collects the facts that determine the authority. */
 function authorityFacts({ request, connection }: Exchange, headers: HeaderSurvey, limits: ProxyLimits) {
   const http2 = isHttp2(request);
   return {
@@ -191,7 +191,7 @@ function pseudoHeader({ headers }: HttpRequest, name: ':authority' | ':scheme'):
   return typeof value === 'string' ? value : null;
 }
 
-/** The TLS connection must have been made for the same hostname. */
+/** Checks that the TLS connection was opened for the same hostname. */
 function checkServerName(asked: RequestedUrl, { serverName }: Connection, table: RouteTable): Problem | null {
   const { host } = asked.authority.authority;
   if (serverName !== null && serverName !== host && table.knows(host)) return problem.misdirected(serverName, host);
@@ -199,13 +199,13 @@ function checkServerName(asked: RequestedUrl, { serverName }: Connection, table:
   return nowhere ? problem.notReached(asked.authority.text, host) : null;
 }
 
-/** Where a hostname leads. One that is redirected need not have a route. */
+/** Where a hostname leads. A redirected hostname needs no route. */
 type FoundDestination =
   | { ok: true; redirect: Redirect; route: Route | null }
   | { ok: true; redirect: null; route: Route }
   | { ok: false; problem: Problem; route: Route | null };
 
-/** Which project is that? A URL is asked of a proxy, and has a port that counts. */
+/** Finds the project. An absolute URL is a proxy request, so its port must match. */
 function findDestination(
   { authority: { authority, text }, absolute }: RequestedUrl,
   request: HttpRequest,
@@ -228,14 +228,14 @@ function findDestination(
   return { ok: true, ...lead };
 }
 
-/** Is it sent on to another hostname? */
+/** Answers with a redirect to another hostname. */
 function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, connection }: Exchange): Answer {
   const { scheme, port: listenerPort } = connection.listener;
   const port = asked.absolute ? (asked.authority.authority.port ?? DEFAULT_PORT[scheme]) : listenerPort;
   return redirectAnswer(status, `${originOf(scheme, to, port)}${request.url ?? '/'}`);
 }
 
-/** Who is asking? The id of an API key of this project; null for an address. */
+/** Identifies the caller: the id of an API key of this project, or null for an address. */
 function findKey(
   connection: Connection,
   { authorization, authorizationFields }: HeaderSurvey,
@@ -243,9 +243,9 @@ function findKey(
   table: RouteTable,
   internalTokens: Pick<InternalTokens, 'redeem'>,
 ): string | null {
-  // With more than one it is unclear which the client meant, and none counts.
+  // Several Authorization fields are ambiguous, so none is used.
   if (authorization === null || authorizationFields !== 1) return null;
-  // Hashing is the dearest step of all stages, and one client sends the same field again and again.
+  // Hashing is the most expensive step, and clients repeat the same field.
   if (connection.lastToken?.authorization !== authorization) {
     connection.lastToken = { authorization, secretHash: hashToken(authorization) };
   }
@@ -256,14 +256,14 @@ function findKey(
 const callerOf = (keyId: string | null, { projectId }: Route, { address }: Connection): Caller =>
   keyId === null ? { kind: 'address', address, projectId } : { kind: 'key', keyId, projectId };
 
-/** An exchange on its way to an upstream. */
+/** An exchange to be forwarded to an upstream. */
 interface ForwardedExchange {
   exchange: Exchange;
   upgrade: Upgrade | null;
   /** As the client wrote it. */
   authority: string;
   destination: UpstreamDestination;
-  /** Null where the project's limits do not hold for its upstream. */
+  /** Null if the project's limits do not apply to its upstream. */
   rate: RateState | null;
   refuse: (found: Problem) => Answer;
 }
@@ -310,14 +310,14 @@ function sendContinue({ response, record }: Exchange): void {
   if (!response.headersSent && !response.destroyed) response.writeContinue();
 }
 
-/** The long upload is no slow client as long as it moves. */
+/** A long upload is not a slow client as long as data moves. */
 function followBody({ request, record }: Exchange, clock: PipelineServices['clock']): void {
   request.on('data', () => {
     record.activeMs = clock.monotonic();
   });
 }
 
-/** Node has let go of the socket of an upgrade, so its answer is written by hand. */
+/** Node has released the socket of an upgrade, so the answer is written directly. */
 function answerRaw(socket: Socket, found: Problem): void {
   if (socket.writable) socket.write(faultResponse(found));
   socket.destroySoon();

@@ -3,7 +3,7 @@ import type { Scheme } from '../base/hostname.ts';
 import { problemOf, type Problem } from '../model/problem.ts';
 import type { RequestTargetFault } from './request-target.ts';
 
-/** A request that cannot be trusted to mean one thing; the connection is closed after the answer. */
+/** A request with an ambiguous meaning; the connection closes after the answer. */
 const malformed = (heading: string, message: string): Problem =>
   problemOf('invalid_request', heading, message, { close: true });
 
@@ -14,10 +14,7 @@ export const plainHttpOnTls = (secureUrl: string): Problem =>
 
 export const missingHost = (httpVersion: string): Problem =>
   httpVersion === '1.0'
-    ? malformed(
-        'No Host',
-        'An HTTP/1.0 request without a Host header field does not say which hostname it is for. Send Host.',
-      )
+    ? malformed('No Host', 'The HTTP/1.0 request has no Host header field. Send one.')
     : malformed('No Host', 'The request has no Host header field. Send exactly one (RFC 9112 §3.2).');
 
 export const severalHosts = (): Problem =>
@@ -25,8 +22,8 @@ export const severalHosts = (): Problem =>
 
 export const conflictingHost = (): Problem =>
   malformed(
-    'Two hosts',
-    'The :authority and the Host header field of the request differ. Send one of them, or both the same.',
+    'Conflicting hosts',
+    'The :authority and the Host header field of the request differ. Send only one of them, or the same value in both.',
   );
 
 export const unreadableAuthority = (): Problem =>
@@ -38,7 +35,7 @@ export const unreadableAuthority = (): Problem =>
 export const unsupportedVersion = (version: string): Problem =>
   malformed(
     'Unsupported HTTP version',
-    `HTTP/${version} is not spoken on this connection. Use HTTP/1.1, or HTTP/2 by ALPN over HTTPS.`,
+    `This connection does not support HTTP/${version}. Use HTTP/1.1, or HTTP/2 by ALPN over HTTPS.`,
   );
 
 export const uncertainFraming = (fault: string): Problem =>
@@ -48,11 +45,11 @@ export const uncertainFraming = (fault: string): Problem =>
   );
 
 const TARGET_FAULTS: Record<RequestTargetFault, string> = {
-  bad_character: 'The request target has a character that is not visible ASCII. Percent-encode it.',
-  fragment: 'The request target has a fragment (#…), which is the client’s own business. Leave it out, or send %23.',
-  backslash: 'The request target has a backslash. Send a slash, or %5C.',
+  bad_character: 'The request target contains a character that is not visible ASCII. Percent-encode it.',
+  fragment: 'The request target contains a fragment (#…), which is for the client only. Leave it out, or send %23.',
+  backslash: 'The request target contains a backslash. Send a slash, or %5C.',
   bad_scheme: 'The scheme of the request target is neither http nor https.',
-  not_a_target: 'The request target is not a path that begins with a slash, nor an http or https URL.',
+  not_a_target: 'The request target is neither a path that begins with a slash nor an http or https URL.',
 };
 
 export const unreadableTarget = (fault: RequestTargetFault): Problem =>
@@ -61,15 +58,15 @@ export const unreadableTarget = (fault: RequestTargetFault): Problem =>
 export const wrongScheme = (asked: string, spoken: Scheme): Problem =>
   problemOf(
     'misdirected_request',
-    'Another scheme was asked for',
-    `The request is for an ${asked} URL, and this connection is ${spoken}. Ask over ${asked}.`,
+    'Wrong scheme',
+    `The request is for an ${asked} URL, but this connection is ${spoken}. Send it over ${asked}.`,
   );
 
 export const misdirected = (serverName: string, asked: string): Problem =>
   problemOf(
     'misdirected_request',
-    'A connection for another hostname',
-    `This TLS connection was made for ${serverName}, and the request is for ${asked}. Open a connection with ${asked} as its server name.`,
+    'Connection for a different hostname',
+    `This TLS connection was opened for ${serverName}, but the request is for ${asked}. Open a connection with ${asked} as its server name.`,
   );
 
 export const targetTooLong = (max: number): Problem =>
@@ -88,16 +85,16 @@ export const tooManyFields = (max: number): Problem =>
     { close: true },
   );
 
-/** What never is a project's hostname, whatever is attached: addresses, and the machine's own name. */
+/** Addresses and `localhost` can never be a project's hostname. */
 const isMachineName = (host: string): boolean => host === 'localhost' || host.startsWith('[') || isIP(host) !== 0;
 
-/** `reason`: why a hostname that is attached is not served. */
+/** `reason`: why an attached hostname is not served. */
 export const notServed = (asked: string, host: string, reason: string | null): Problem =>
   problemOf(
     'not_found',
     `Nothing is served at ${asked}`,
     isMachineName(host)
-      ? `Projects are found by their hostname, and ${host} is nobody’s. Use a hostname that is served.`
+      ? `${host} does not belong to any project. Use a hostname that is served.`
       : (reason ?? `No project has the hostname ${host}. Attach it to a project, or use one that is served.`),
     { listServed: true },
   );
@@ -113,29 +110,29 @@ export const connectRefused = (): Problem =>
     },
   );
 
-/** A request to a proxy, for what this one does not lead to. */
+/** Refuses a proxy request for a destination outside this Vivarium. */
 const proxyRefusal = (heading: string, message: string, more: Partial<Pick<Problem, 'listServed'>> = {}): Problem =>
   problemOf('forbidden', heading, message, more);
 
 export const notReached = (asked: string, host: string): Problem =>
   proxyRefusal(
-    `This proxy does not lead to ${asked}`,
+    `This proxy does not forward to ${asked}`,
     isMachineName(host)
-      ? `It leads to hostnames that are served here, never to an address: use a hostname, or no proxy for ${host}.`
-      : `It leads only to hostnames that are served here, and ${host} is none. Attach it to a project, or use no proxy for it, as the PAC file does.`,
+      ? `It forwards only to hostnames that are served here, never to an address. Use a hostname, or exclude ${host} from the proxy.`
+      : `It forwards only to hostnames that are served here, and ${host} is not one. Attach it to a project, or exclude it from the proxy, as the PAC file does.`,
     { listServed: true },
   );
 
 export const portNotReached = (host: string, port: number, ports: Readonly<Record<Scheme, number>>): Problem =>
   proxyRefusal(
-    `This proxy does not lead to port ${port}`,
-    `Of ${host} it leads to ports 443 and ${ports.https} (HTTPS), 80 and ${ports.http} (HTTP), which are this Vivarium’s listeners. Use one of them, or no proxy for port ${port}.`,
+    `This proxy does not forward to port ${port}`,
+    `For ${host} it forwards to ports 443 and ${ports.https} (HTTPS), 80 and ${ports.http} (HTTP), which are this Vivarium’s listeners. Use one of them, or no proxy for port ${port}.`,
   );
 
 export const urlPortNotReached = (host: string, port: number | null, own: readonly number[]): Problem =>
   proxyRefusal(
-    `This proxy does not lead to port ${port}`,
-    `Of ${host} it leads to port ${own.join(' and ')} here. Use one of them, or no proxy for port ${port}.`,
+    `This proxy does not forward to port ${port}`,
+    `For ${host} it forwards to port ${own.join(' and ')} here. Use one of them, or no proxy for port ${port}.`,
   );
 
 export const unreadableConnect = (): Problem =>
@@ -146,7 +143,7 @@ export const unreadableConnect = (): Problem =>
 
 export const conflictingConnect = (): Problem =>
   malformed(
-    'Two hosts',
+    'Conflicting hosts',
     'The target of CONNECT and the Host header field differ. Send the same hostname in both (RFC 9112 §3.2).',
   );
 
@@ -159,7 +156,7 @@ export const connectWithContent = (): Problem =>
 export const tooEarlyConnect = (): Problem =>
   malformed(
     'CONNECT came too early',
-    'Requests before this CONNECT were not answered yet. Read their answers first, or open a connection for it.',
+    'Earlier requests on this connection are not answered yet. Read their answers first, or use a new connection.',
   );
 
 export const stoppingNow = (): Problem =>
@@ -169,18 +166,14 @@ export const tooManyPipelined = (max: number): Problem =>
   problemOf(
     'unavailable',
     'Too many requests at once',
-    `More than ${max} requests of this connection wait for an answer. Read the answers first.`,
+    `More than ${max} requests on this connection are waiting for an answer. Read the answers first.`,
     {
       close: true,
     },
   );
 
 export const failed = (): Problem =>
-  problemOf(
-    'internal_error',
-    'Vivarium failed',
-    'Vivarium failed while it answered this request; its log has the reason.',
-  );
+  problemOf('internal_error', 'Vivarium failed', 'Vivarium failed to answer this request. See its log for the reason.');
 
 export const badGateway = (message: string): Problem => problemOf('bad_gateway', 'The upstream failed', message);
 
@@ -190,14 +183,14 @@ export const gatewayTimeout = (message: string): Problem =>
 export const loopDetected = (hops: number, url: string): Problem =>
   problemOf(
     'loop_detected',
-    'The request goes in circles',
-    `It has passed through this Vivarium ${hops} times: the target ${url} leads back to a hostname that is served here. Point it at your own server.`,
+    'Forwarding loop',
+    `The request has passed through this Vivarium ${hops} times: the target ${url} leads back to a hostname that is served here. Point it at your own server.`,
   );
 
-/** What a project's target that is this Vivarium's own address comes to. */
+/** The project's target is an address of this Vivarium itself. */
 export const targetIsThisVivarium = (asked: string): Problem =>
   problemOf(
     'loop_detected',
-    'The target leads here',
-    `The target that this request was passed on to, ${asked}, is this Vivarium itself, and no hostname that is served here. Point it at your own server.`,
+    'The target is this Vivarium',
+    `The project’s target, ${asked}, is an address of this Vivarium itself and not a served hostname. Point it at your own server.`,
   );

@@ -1,66 +1,69 @@
-/** Where the proxy stops: how much it keeps, reads and waits for. Times are real time. */
+/** Limits on what the proxy keeps, reads and waits for. Times are real time. */
 export interface ProxyLimits {
-  /** Open connections over all listeners, and those of WebSockets to upstreams; beyond it the longest idle one makes room. */
+  /**
+   * Open connections over all listeners, plus WebSocket connections to upstreams; beyond it the longest idle one is
+   * closed.
+   */
   connectionsMax: number;
-  /** Bytes of a request line and its header section together. */
+  /** Bytes of a request line plus header section. */
   headerBytesMax: number;
   /** Header fields of one request. */
   headerFieldsMax: number;
   /** Characters of a request target. */
   targetLengthMax: number;
-  /** Requests that a client may have sent ahead on one HTTP/1.1 connection. */
+  /** Requests that a client may send ahead on one HTTP/1.1 connection. */
   pipelinedMax: number;
-  /** Streams that a client may have open in one HTTP/2 session. */
+  /** Open streams in one HTTP/2 session. */
   streamsMax: number;
-  /** PING and SETTINGS frames of one HTTP/2 session between two sweeps. */
+  /** PING and SETTINGS frames in one HTTP/2 session between two sweeps. */
   controlFramesMax: number;
-  /** Bytes of a request body that are read away after the proxy itself has answered. */
+  /** Bytes of a request body that are drained after the proxy has answered. */
   drainBytesMax: number;
-  /** From accept to a finished TLS handshake. */
+  /** From accept to a completed TLS handshake. */
   handshakeTimeoutMs: number;
-  /** From the first byte of a request (or accept) to the end of its header section. */
+  /** From the first byte of a request (or from accept) to the end of its header section. */
   headersTimeoutMs: number;
-  /** From the first byte of a request to the last of its body; of one to an upstream, how long its body may stand still. */
+  /** From the first to the last byte of a request; if forwarded, how long its body may stall. */
   requestTimeoutMs: number;
-  /** A connection without a request in progress. */
+  /** Idle time of a connection without a request in progress. */
   keepAliveTimeoutMs: number;
-  /** How long a finished response may stand still that the client has not taken. An upstream's has `upstreamIdleMs`. */
+  /** How long a client may take to read a complete response. For an upstream's response, `upstreamIdleMs` applies. */
   responseStallMs: number;
-  /** What a client has, after a connection was given up, to close its side. */
+  /** Time for the client to close its side after ours was closed. */
   lingerMs: number;
-  /** How often time-outs are looked for; they fire up to this much late. */
+  /** Interval between checks for time-outs, which may fire this much late. */
   sweepIntervalMs: number;
-  /** How long an upstream may take to accept a connection. */
+  /** Time for an upstream to accept a connection. */
   upstreamConnectMs: number;
-  /** Interim responses (1xx) to one request. */
+  /** Interim responses (1xx) per request. */
   interimsMax: number;
-  /** How long an upstream may take from the last byte of a request to the end of its answer's header section. */
+  /** From the last byte of a request to the end of the upstream's header section. */
   upstreamAnswerMs: number;
   /**
-   * How long a body may stand still between us and an upstream, and the end of an upstream's answer on its way to the
-   * client. Streams of events are often silent for minutes.
+   * How long a body to or from an upstream may stall, including the end of a response on its way to the client. Event
+   * streams are often silent for minutes.
    */
   upstreamIdleMs: number;
-  /** How long a WebSocket may be silent both ways. */
+  /** How long a WebSocket may be silent in both directions. */
   tunnelIdleMs: number;
-  /** How long a WebSocket may be silent once one side has ended it, and how long what was sent may take to be taken. */
+  /** How long a WebSocket may be silent after one side has ended it, and how long pending data may take to be read. */
   tunnelEndMs: number;
 }
 
 export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
-  // An idle TLS connection costs some 70 kB, so these are about 150 MB at worst; 1,000 WebSockets still fit.
+  // An idle TLS connection costs some 70 kB, so the worst case is about 150 MB; 1,000 WebSockets still fit.
   connectionsMax: 2048,
-  // What browsers, nginx and Node agree on within a factor of two.
+  // Browsers, nginx and Node use the same limit within a factor of two.
   headerBytesMax: 16 * 1024,
   headerFieldsMax: 100,
   // RFC 9112 §3 recommends at least 8,000.
   targetLengthMax: 8 * 1024,
-  // More than any tool sends by default; a 64 kB read could hold two thousand.
+  // More than any tool sends by default; a 64 kB read could contain two thousand.
   pipelinedMax: 128,
   // RFC 9113 §6.5.2 recommends no fewer than 100.
   streamsMax: 100,
   controlFramesMax: 500,
-  // As much as the API reads of a body.
+  // The API's limit on a body.
   drainBytesMax: 1024 * 1024,
   handshakeTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
@@ -70,11 +73,11 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   lingerMs: 2_000,
   sweepIntervalMs: 1_000,
   upstreamConnectMs: 5_000,
-  // What a slow server says to keep its client waiting, every second or so.
+  // Slow servers send one every second or so to keep the client waiting.
   interimsMax: 100,
   upstreamAnswerMs: 60_000,
   upstreamIdleMs: 600_000,
   tunnelIdleMs: 3_600_000,
-  // As long as the `ws` library waits for the other side to close.
+  // The `ws` library's time-out for the closing handshake.
   tunnelEndMs: 30_000,
 };

@@ -33,26 +33,26 @@ export interface ProxyOptions {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   log: Log;
   limiter: RequestLimiter;
-  /** For what Vivarium sends itself, on an API key's behalf; nothing when left out. */
+  /** Resolves the tokens of requests that Vivarium itself sends; none if omitted. */
   internalTokens?: Pick<InternalTokens, 'redeem'>;
   targets: { api: Target };
-  /** What this Vivarium calls itself in `Via`. */
+  /** This Vivarium's name in `Via`. */
   pseudonym: string;
-  /** The certificate for a hostname that is served; null when there is none to show. Expected to be cached. */
+  /** The certificate for a served hostname; null if there is none. Expected to be cached. */
   contextFor: (hostname: string) => SecureContext | null;
-  /** Why a hostname is not served although it is attached, as a sentence for its error page; null for any other. */
+  /** Why an attached hostname is not served, as a sentence for its error page; null for any other. */
   whyUnserved?: (hostname: string) => string | null;
-  /** Whose certificate is shown to TLS clients that name no server. */
+  /** The hostname whose certificate is shown to TLS clients without SNI. */
   defaultHostname: string;
   pages: ErrorPages;
-  /** What callers without a valid API key are held to. */
+  /** Limits for callers without a valid API key. */
   freeLimits: PlanLimits;
   limits?: Partial<ProxyLimits>;
-  /** Told of every request that reaches its target, or is refused in its place. Must not throw. */
+  /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival?: (route: Route, decision: Decision | null) => void;
-  /** How much of an exchange its summary has a record of; nothing when left out. */
+  /** How much of each exchange to record; nothing if omitted. */
   recording?: () => Recording;
-  /** Told of every exchange when it is over. Must not throw. */
+  /** Called at the end of every exchange. Must not throw. */
   onExchange?: (summary: ExchangeSummary) => void;
 }
 
@@ -63,29 +63,28 @@ export interface ListenerAddress {
 
 export interface Proxy {
   /**
-   * Binds both ports on 127.0.0.1 and ::1; 0 is any free port. Once only.
-   * @throws VivariumError `conflict`, when a port cannot be had; then nothing is left open.
+   * Binds both ports on 127.0.0.1 and ::1; 0 picks any free port. Call it once.
+   * @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
    */
   start(ports: {
     httpPort: number;
     httpsPort: number;
   }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }>;
   /**
-   * From the next request on, `snapshot` is what is served. Connections, requests and streams of hostnames that it has
-   * no more (or has for another project) are closed before this returns, and so are tunnels to where a hostname does not
-   * lead any more.
+   * Serves `snapshot` from the next request on. Before it returns, closes the connections, requests and streams of
+   * hostnames that are no longer served or belong to another project, and tunnels to them.
    */
   publish(snapshot: Snapshot): void;
   /** Open connections of both listeners. */
   connections(): number;
-  /** Accepts no more, lets requests in progress finish for at most `deadlineMs` of real time, then closes the rest. */
+  /** Stops accepting, lets requests in progress finish for up to `deadlineMs` of real time, then closes the rest. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** How many idle connections make room when the system has no file descriptors left. */
+/** Idle connections to close when the system runs out of file descriptors. */
 const ROOM_CONNECTIONS = 64;
 
-/** The data plane: listeners and stages; `README.md` has the picture. */
+/** The data plane: listeners and stages; see `README.md`. */
 export function createProxy(options: ProxyOptions): Proxy {
   const { clock, log } = options;
   const wanted: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
@@ -147,7 +146,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       onConnect: (request, socket, head) => acceptConnect(request, socket, head, tunnels),
     });
 
-  /** HTTP/1.x inside TLS, and inside a tunnel, is served by the same kind of server as outside. */
+  /** The same server class handles HTTP/1.x on TLS connections, tunnels and plain connections. */
   const serveWithinHttp1 = (connection: Connection, socket: Socket): void => {
     const [plainServer] = plainServers;
     if (plainServer === undefined) throw new Error('No address to listen on.');
@@ -177,7 +176,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     },
   };
 
-  /** Accepting can fail later, too: a process without file descriptors goes on serving those whom it has. */
+  /** Accepting can fail at any time, for example without free file descriptors; existing connections continue. */
   function onServerError(server: Server): void {
     server.on('error', (error: NodeJS.ErrnoException) => {
       log.warn('A listener could not accept a connection', { code: error.code, connections: connections.size() });
@@ -204,7 +203,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   }
 
   function giveUp(exchange: Exchange): void {
-    // A stream is reset: its target may still answer, and two answers on one stream would be an error of ours.
+    // Resets the stream: its target may still answer, and a stream cannot carry two answers.
     if (isHttp2(exchange.request)) cutExchange(exchange);
     else timeOutRequest(exchange.connection, { clock, log, limits });
   }
@@ -255,13 +254,13 @@ export function createProxy(options: ProxyOptions): Proxy {
 }
 
 /**
- * Whether a request asks for WebSocket at a hostname whose project leads to an upstream. One with a body is no upgrade to
- * us: where that ends and the other protocol begins is for two programs to disagree on.
+ * Whether a request asks for WebSocket at a hostname whose project has an upstream. An upgrade with a body is excluded:
+ * two programs could disagree on where the body ends.
  */
 function mayUpgradeToWebSocket(request: IncomingMessage, table: RouteTable): boolean {
   const { method, url, headers } = request;
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket' || hasBody(request)) return false;
-  // An absolute target (RFC 9112 §3.2.2) may lead elsewhere than `Host`.
+  // An absolute target (RFC 9112 §3.2.2) may name another host than `Host`.
   if (url?.startsWith('/') !== true) return false;
   const authority = parseAuthority(headers.host ?? '');
   return authority !== null && table.route(authority.host)?.target.kind === 'upstream';

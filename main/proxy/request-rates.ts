@@ -1,30 +1,30 @@
 import type { Clock } from '../base/clock.ts';
 import { createProjectRings, createStepRing } from '../base/rings.ts';
 
-/** How far back the figures go: what someone who opens the interface has just missed. */
+/** How many seconds the figures cover: recent enough to see what just happened on opening the interface. */
 export const RATE_SECONDS = 300;
 
-/** Projects that are counted one by one; 2.4 kB each. The one without requests for the longest time makes room. */
+/** Projects counted separately, 2.4 kB each. The one idle for longest makes room. */
 export const RATE_PROJECTS_MAX = 256;
 
 const SECOND_MS = 1_000;
 
-/** Whole seconds of real time, oldest first; the one that is running is not among them. */
+/** Whole seconds of real time, oldest first, without the current one. */
 export interface RateReading {
-  /** How long ago the last of these seconds ended, in milliseconds of real time. */
+  /** Milliseconds of real time since the last of these seconds ended. */
   ageMs: number;
   requests: number[];
-  /** Of the requests, those that were refused with 429. */
+  /** The number of requests refused with 429. */
   refused: number[];
-  /** Requests so far in the second that is running. */
+  /** Requests in the current second. */
   running: number;
 }
 
-/** How many requests there were in each of the last seconds, of all projects together and of each. */
+/** Requests per second, for each project and for all. */
 export interface RequestRates {
   /** Cheap enough for the hot path. */
   count(projectId: string, refused: boolean): void;
-  /** Of one project, or of all. */
+  /** One project's counts, or all. */
   read(projectId?: string): RateReading;
   forget(projectId: string): void;
 }
@@ -43,12 +43,12 @@ export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRate
 
 interface Ring {
   count(second: number, refused: boolean): void;
-  /** The seconds before `second`, which is running. */
+  /** The seconds before `second`, the current one. */
   before(second: number): Omit<RateReading, 'ageMs'>;
 }
 
 function createRing(): Ring {
-  // One more for the second that is running.
+  // One extra slot for the current second.
   const requests = new Uint32Array(RATE_SECONDS + 1);
   const refusals = new Uint32Array(RATE_SECONDS + 1);
   const ring = createStepRing(RATE_SECONDS, (place) => {

@@ -1,6 +1,6 @@
 import type { Scheme } from '../base/hostname.ts';
 
-/** A request target (RFC 9112 §3.2), with the part that the target of the route gets to see as `path`. */
+/** A request target (RFC 9112 §3.2); the route's target receives `path`. */
 export type RequestTarget =
   | { form: 'origin'; path: string }
   | { form: 'absolute'; scheme: Scheme; authority: string; path: string }
@@ -10,17 +10,17 @@ export type RequestTargetFault = 'bad_character' | 'fragment' | 'backslash' | 'b
 
 export type RequestTargetResult = { ok: true; target: RequestTarget } | { ok: false; fault: RequestTargetFault };
 
-/** Visible ASCII (RFC 3986 §2); everything else has to be percent-encoded. */
+/** Visible ASCII (RFC 3986 §2); all other characters must be percent-encoded. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?]*)(.*)$/i;
 
 const ASTERISK: RequestTargetResult = { ok: true, target: { form: 'asterisk' } };
 
-/** Reads the request target of `method`; `CONNECT` and its authority form never come here. */
+/** Reads the request target of `method`, which is never `CONNECT`. */
 export function readRequestTarget(method: string, text: string): RequestTargetResult {
   if (!VISIBLE.test(text)) return { ok: false, fault: 'bad_character' };
   if (text.includes('#')) return { ok: false, fault: 'fragment' };
-  // Browsers and URL parsers take it for a slash, other programs do not; nobody who means well sends one.
+  // Browsers and URL parsers read a backslash as a slash, other programs do not.
   if (text.includes('\\')) return { ok: false, fault: 'backslash' };
   if (text.startsWith('/')) return { ok: true, target: { form: 'origin', path: text } };
   if (text === '*') return method === 'OPTIONS' ? ASTERISK : { ok: false, fault: 'not_a_target' };
@@ -33,7 +33,7 @@ function readAbsoluteForm(method: string, text: string): RequestTargetResult {
   const [, schemeText = '', authority = '', rest = ''] = match;
   const scheme = schemeText.toLowerCase();
   if (scheme !== 'http' && scheme !== 'https') return { ok: false, fault: 'bad_scheme' };
-  // RFC 9112 §3.2.4: OPTIONS of an absolute URI without path and query is the asterisk form of that host.
+  // RFC 9112 §3.2.4: OPTIONS with an absolute URI without path and query is the asterisk form of that host.
   const path = rest === '' && method === 'OPTIONS' ? '*' : rest.startsWith('/') ? rest : `/${rest}`;
   return { ok: true, target: { form: 'absolute', scheme, authority, path } };
 }

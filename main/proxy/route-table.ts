@@ -1,15 +1,15 @@
 import type { ApiKeyOwner, Redirect, Route, Snapshot } from '../model/route.ts';
 
-/** The snapshot in the form that requests look things up in; every lookup costs the same however many routes there are. */
+/** The snapshot, indexed for constant-time lookups. */
 export interface RouteTable {
   route(hostname: string): Route | undefined;
   redirect(hostname: string): Redirect | undefined;
   apiKey(secretHash: string): ApiKeyOwner | undefined;
-  /** Whether anything answers for `hostname`. */
+  /** Whether `hostname` has a route or a redirect. */
   knows(hostname: string): boolean;
-  /** The hostnames with a route in alphabetical order, at most `max`, and how many there are in all. */
+  /** Up to `max` hostnames with a route, in alphabetical order, and their total number. */
   served(max: number): { hostnames: string[]; total: number };
-  /** The hostnames that answer here and in `next` no more, or for another project or dataset. */
+  /** The hostnames that `next` no longer contains, or contains for another project or dataset. */
   lostIn(next: RouteTable): Set<string>;
 }
 
@@ -24,7 +24,7 @@ export function buildRouteTable(snapshot: Snapshot): RouteTable {
     apiKey: (secretHash) => apiKeys.get(secretHash),
     knows: (hostname) => routes.has(hostname) || redirects.has(hostname),
     served(max) {
-      // Only an error page asks, so a snapshot that nobody gets lost in is never sorted.
+      // Sorted on first use: only error pages need it.
       sorted ??= [...routes.keys()].sort();
       return { hostnames: sorted.slice(0, max), total: sorted.length };
     },

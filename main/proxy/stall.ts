@@ -1,4 +1,4 @@
-/** What the last look at something that should move saw: how far it was, and since when it has been there. */
+/** The progress seen by the last check, and since when it has not changed. */
 export interface StallMark {
   progress: number;
   /** Monotonic. */
@@ -6,7 +6,7 @@ export interface StallMark {
 }
 
 /**
- * How long `watched` has stood still at `nowMs`, on the monotonic clock; 0 when it has moved since the last look.
+ * How long `watched` has made no progress at `nowMs`, on the monotonic clock; 0 if it has moved since the last check.
  * `progress` is any number that changes with every movement.
  */
 export function stalledMs(watched: { seen: StallMark | null }, progress: number, nowMs: number): number {

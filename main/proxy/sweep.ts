@@ -5,9 +5,8 @@ import type { ProxyLimits } from './proxy-limits.ts';
 import { stalledMs } from './stall.ts';
 
 /**
- * The time-outs that Node has no option for. (Those of HTTP/1.x header sections, and of its idle connections, are Node's:
- * `headersTimeout`, `keepAliveTimeout`.) Looks at one connection and ends what is overdue at `nowMs`, on the monotonic
- * clock.
+ * Enforces the time-outs that Node has no option for (`headersTimeout` and `keepAliveTimeout` cover HTTP/1.x). Checks
+ * one connection, and ends what is overdue at `nowMs`, on the monotonic clock.
  */
 export function sweepConnection(
   connection: Connection,
@@ -16,7 +15,7 @@ export function sweepConnection(
     limits: ProxyLimits;
     log: Log;
     closingResponse: string;
-    /** Told of a request that is not there as a whole in time. */
+    /** Called for a request that is incomplete after its time limit. */
     onLate: (exchange: Exchange) => void;
   },
 ): void {
@@ -41,38 +40,35 @@ export function sweepConnection(
   }
 }
 
-/** Over HTTP/1.x, answers go out in the order of the requests, and bodies may have to wait for the answers before them. */
+/** HTTP/1.x answers follow the order of requests, so a body may have to wait for earlier answers. */
 const isQueued = (exchange: Exchange): boolean =>
   !isHttp2(exchange.request) && exchange.connection.exchanges[0] !== exchange;
 
 /**
- * A response that is complete on our side, and that the client does not take. The end of an upstream's may take as long as
- * its body: clients and systems make room for a megabyte and more at once, which a slow reader needs minutes for.
+ * Whether the client is not reading a complete response. For an upstream's response, the longer body time-out applies:
+ * clients and systems buffer a megabyte and more, which takes a slow reader minutes.
  */
 function isStalled(exchange: Exchange, nowMs: number, limits: ProxyLimits): boolean {
   const { request, response, connection, record } = exchange;
   if (!response.writableEnded || isQueued(exchange)) return false;
-  // Over TLS and HTTP/2, one large piece is seen to move by what is sent of it on the connection.
+  // Over TLS and HTTP/2, only bytes written to the connection show progress within one large chunk.
   const waiting = isHttp2(request) ? request.stream : (connection.http1 ?? connection.raw);
   const taken = connection.raw.bytesWritten - waiting.writableLength;
   const allowedMs = isAnsweredByUpstream(exchange) ? limits.upstreamIdleMs : limits.responseStallMs;
   return stalledMs(record, taken, nowMs) >= allowedMs;
 }
 
-/**
- * A request that does not come as a whole. On its way to an upstream, only one that stands still: long uploads are what
- * people send there.
- */
+/** Whether a request is incomplete for too long. A forwarded request is late only if it stalls: uploads may be long. */
 function isLate({ request, response, record }: Exchange, nowMs: number, limits: ProxyLimits): boolean {
   const { upgrade, activeMs } = record;
-  // Of HTTP/2, Node calls a request complete once it has been read to its end, and what has no body is never read.
+  // Node marks an HTTP/2 request complete only after it is read to its end, which never happens without a body.
   if (request.complete || !hasBody(request) || response.writableEnded || upgrade) return false;
   return nowMs - activeMs >= limits.requestTimeoutMs;
 }
 
 /**
- * Whether the client is not to blame for a body that stands still: requests before it have their turn, or the upstream
- * holds it back, or answers meanwhile. A standstill of the upstream's is the upstreams' own sweep to find.
+ * Whether a stalled body is not the client's fault: earlier requests are being answered, or the upstream applies back
+ * pressure or already answers. The upstreams' own sweep detects stalled upstreams.
  */
 function isHeldUp(exchange: Exchange): boolean {
   const { request, response } = exchange;

@@ -7,42 +7,42 @@ import type { UpstreamDestination } from '../model/route.ts';
 import type { TargetContext } from '../model/target-context.ts';
 import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
 
-/** Where a route leads, mounted in-process. `request.url` is in origin form by now (RFC 9112 §3.2.1). */
+/** An in-process destination of routes. `request.url` is in origin form (RFC 9112 §3.2.1). */
 export interface Target {
   /** Whether `request` is a CORS preflight that this target answers without a key; it is not counted. */
   isPreflight(request: HttpRequest): boolean;
-  /** Answers the request. An error that it throws (or rejects with) is logged and answered with 500. */
+  /** Answers the request. Errors that it throws or rejects with are logged and answered with 500. */
   handle(exchange: HttpExchange, context: TargetContext): void | Promise<void>;
-  /** Answers with a problem of the proxy's (429) in the target's own form. */
+  /** Answers with a problem found by the proxy (429), in the target's own format. */
   refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
 }
 
-/** What the stages found out about a request that is passed on, and how its end is told. */
+/** What the stages found out about a forwarded request, and how to end it. */
 export interface UpstreamContext {
   response: HttpResponse;
   destination: UpstreamDestination;
-  /** The connection that the request came on. */
+  /** The client's connection. */
   from: ForwardedFrom;
-  /** For the rate headers; null where the project's limits do not hold for its upstream. */
+  /** For the rate headers; null if the project's limits do not apply to its upstream. */
   rate: RateState | null;
-  /** Tells a client that waits for it to send its body (100); null for one that sends it unasked. */
+  /** Sends 100 (Continue); null if the client does not wait for it. */
   sendContinue: (() => void) | null;
-  /** Answers in the proxy's own words, instead of the upstream. Of an upgrade, on the bare socket, which is closed. */
+  /** Sends the proxy's own answer. For an upgrade, writes it to the bare socket and closes that. */
   answer(problem: Problem): void;
-  /** Ends the exchange in the middle of its response, so that the client sees that it is not whole. */
+  /** Aborts the response, which shows the client that it is incomplete. */
   cut(): void;
 }
 
 export interface UpgradeContext extends UpstreamContext {
-  /** Told when the upstream has switched protocols: what follows is a tunnel to its socket. */
+  /** Called after the upstream has switched protocols; the connection is then a tunnel to its socket. */
   opened(upstream: Socket): void;
 }
 
-/** Where routes to upstreams lead. A refused request never comes here. */
+/** The destination of routes to upstreams. Refused requests never reach it. */
 export interface UpstreamTarget {
-  /** Whether `request` is a CORS preflight; it is passed on and not counted. */
+  /** Whether `request` is a CORS preflight; it is forwarded and not counted. */
   isPreflight(request: HttpRequest): boolean;
-  /** Whether this Vivarium has passed `request` on before it came here. */
+  /** Whether this Vivarium has already forwarded `request`. */
   hasPassedThroughHere(request: HttpRequest): boolean;
   handle(request: HttpRequest, context: UpstreamContext): void;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void;

@@ -10,11 +10,11 @@ export interface TlsListenerOptions {
   connections: Connections;
   listener: Listener;
   log: Log;
-  /** The certificate for a hostname; null, or an error thrown, when there is none to show. Expected to be cached. */
+  /** The certificate for a hostname; null, or an error thrown, if there is none. Expected to be cached. */
   contextFor: (hostname: string) => SecureContext | null;
-  /** Whose certificate is shown to clients that name no server. */
+  /** The hostname whose certificate is shown to clients without SNI. */
   defaultHostname: string;
-  /** Whether anything is served for `hostname`. */
+  /** Whether `hostname` is served. */
   knows: (hostname: string) => boolean;
   serveHttp1: (connection: Connection, socket: Socket) => void;
   serveHttp2: Http2Acceptor;
@@ -24,15 +24,15 @@ export interface TlsListenerOptions {
 const alert = (description: number): Buffer => Buffer.from([21, 3, 3, 0, 2, 2, description]);
 const ALERT_DECODE_ERROR = alert(50);
 const ALERT_INTERNAL_ERROR = alert(80);
-/** RFC 6066 §3. An error from Node's SNICallback would only reset the connection. */
+/** RFC 6066 §3. Node's SNICallback could only reset the connection. */
 const ALERT_UNRECOGNIZED_NAME = alert(112);
 
 /**
- * Accepts the connections of the HTTPS port. The first bytes are read here: they tell plain HTTP from TLS, and which
- * hostname is wanted, so that an unknown one is refused in TLS's own words before any handshake.
+ * Accepts connections on the HTTPS port. Reads the first bytes itself: they tell plain HTTP from TLS and name the
+ * hostname, so unknown hostnames get a TLS alert before any handshake.
  */
 export function createTlsServer(options: TlsListenerOptions): Server {
-  // Half-open sockets would stay, unseen, when a client ends TCP without a word of TLS.
+  // With half-open sockets, a client that ends TCP before sending TLS would leave its socket open.
   return createServer({ noDelay: true, allowHalfOpen: false }, (raw) => {
     const connection = options.connections.open(raw, options.listener);
     if (connection === null) return;
@@ -41,7 +41,7 @@ export function createTlsServer(options: TlsListenerOptions): Server {
   });
 }
 
-/** Speaks TLS, from its first bytes on, with a connection that was accepted here or has come by CONNECT. */
+/** Starts TLS, from its first bytes, on a connection that was accepted here or came by CONNECT. */
 export function serveTls(connection: Connection, options: TlsListenerOptions): void {
   const { raw } = connection;
   let received: Buffer = Buffer.alloc(0);
@@ -95,9 +95,9 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
 }
 
 /**
- * Gives the socket to OpenSSL, with the certificate already chosen. `tls.Server` cannot be used, because it never asks
- * for the context of a client that names no server, and does not say which raw socket became which secure one. What it
- * does around a `TLSSocket` is done here: it listens to `secure` and `_tlsError`, and clears `secureConnecting`.
+ * Starts OpenSSL on the socket with the chosen certificate. `tls.Server` never asks for a context if the client sends
+ * no SNI, and does not map raw sockets to secure ones. So this does what `tls.Server` does around a `TLSSocket`:
+ * listens to `secure` and `_tlsError`, and clears `secureConnecting`.
  */
 function handshake(connection: Connection, secureContext: SecureContext, options: TlsListenerOptions): void {
   const { log } = options;
@@ -107,18 +107,18 @@ function handshake(connection: Connection, secureContext: SecureContext, options
     ALPNProtocols: ['h2', 'http/1.1'],
   });
   socket.on('error', (error) => log.debug('A TLS connection failed', { hostname: connection.serverName, error }));
-  // After the handshake, an error of TLS itself shows up here alone.
+  // After the handshake, only this event reports TLS errors.
   socket.on('_tlsError', () => socket.destroy());
   socket.on('close', () => connection.raw.destroy());
   socket.once('secure', () => {
-    // An HTTP/2 session waits for as long as this is true.
+    // An HTTP/2 session does not start while this is true.
     socket.secureConnecting = false;
     if (socket.alpnProtocol === 'h2') options.serveHttp2(connection, socket);
     else options.serveHttp1(connection, socket);
   });
 }
 
-/** Sends an alert and closes; what the client still sends is not read any more. */
+/** Sends an alert and closes without reading further input. */
 function refuse(connection: Connection, bytes: Buffer): void {
   connection.phase = 'closing';
   connection.raw.write(bytes);

@@ -18,26 +18,26 @@ export interface TunnelOptions {
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
-  /** The route table of the moment. */
+  /** Returns the current route table. */
   table: () => RouteTable;
-  /** Of our listeners; known once they are bound. */
+  /** Our listeners' ports, known after binding. */
   ports: () => Reachable['ports'];
   stopping: () => boolean;
-  /** What the two listeners do with a connection that they have accepted; the socket is its `raw`. */
+  /** How each listener serves an accepted connection; the socket is its `raw`. */
   serve: Record<'http' | 'https', (connection: Connection) => void>;
 }
 
-/** RFC 9110 §9.3.6: no length and no content; the connection is the tunnel from here on. */
+/** RFC 9110 §9.3.6: no length and no content; the connection is a tunnel from here on. */
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
 /**
- * Takes a CONNECT that Node's HTTP server has let go of. There is no second socket and nothing that dials: once the
- * answer is sent, the client's own connection goes on as one of the listener that it asked for, under that listener's
- * limits and time-outs. So there is nowhere a tunnel could lead but here.
+ * Handles a CONNECT whose socket Node's HTTP server has released. No second socket is dialled: after the answer, the
+ * requested listener serves the client's own connection under its own limits and time-outs. A tunnel therefore cannot
+ * lead anywhere else.
  */
 export function acceptConnect(request: IncomingMessage, socket: Socket, head: Buffer, options: TunnelOptions): void {
   const { connections, clock, log, limits } = options;
-  // Node's own listener is gone.
+  // Node has removed its own listener.
   socket.on('error', (error) => log.debug('A client connection failed after CONNECT', { error }));
   const connection = connections.of(socket);
   if (connection === undefined) {
@@ -56,7 +56,7 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
   if (connection.phase === 'closing' || connection.closingResponse !== null) {
     socket.resume();
   } else if (connection.exchanges.length > 0) {
-    // Its answer would overtake those of the requests before it; the connection ends with theirs.
+    // Its answer would overtake those of earlier requests; the connection closes after them.
     socket.resume();
     connection.closingResponse = refusal(tooEarlyConnect());
   } else if (options.stopping()) {
@@ -67,7 +67,7 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
     else refuse(verdict.problem);
   }
 
-  /** What came after the head is nobody's request: it is read away, and the connection closed. */
+  /** Bytes after the head belong to no request: they are discarded, and the connection closes. */
   function refuse(found: Problem): void {
     socket.resume();
     endHttp1(connection as Connection, refusal(found), clock.monotonic());
@@ -93,16 +93,16 @@ function handOver(
   }
   raw.write(ESTABLISHED);
   connection.tunnel = true;
-  // What the client takes itself to be connected to; redirects and upstreams are told of this port.
+  // The port the client believes it is connected to; redirects and upstreams use it.
   connection.listener = { scheme, port };
   connection.http1 = null;
   connection.phase = 'opening';
   connection.sinceMs = clock.monotonic();
   connection.lastAuthority = null;
   connection.answered = false;
-  // As the HTTPS listener's own: a half-open tunnel would stay, unseen.
+  // Like the HTTPS listener: a half-open tunnel would never close.
   raw.allowHalfOpen = scheme === 'http';
-  // The HTTP server's, for connections that are kept; it would cut a long answer.
+  // Clears the HTTP server's keep-alive time-out, which would cut a long answer.
   raw.setTimeout(0);
   if (head.length > 0) raw.unshift(head);
   serve[scheme](connection);

@@ -132,7 +132,7 @@ export function explain(entry: Entry): string {
       return 'The listener answered: the request is none that this port can carry. The body of the answer says what is wrong.';
     case 'authority':
       return status === 421
-        ? 'The authority stage answered: the connection was made for another hostname.'
+        ? 'The authority stage answered: the connection was opened for another hostname.'
         : 'The authority stage answered: the request does not say plainly whom it is for.';
     case 'route':
       return `The route stage answered: no project is served at ${entry.authority ?? ''}.`;
@@ -158,7 +158,7 @@ function explainUpstream({ status, aborted, byProxy }: Entry, url: string): stri
   if (status === 101) return `The upstream ${origin} switched to WebSocket; the connection was a tunnel from then on.`;
   if (byProxy) {
     return status === 508
-      ? 'The proxy answered: the request goes in circles.'
+      ? 'The proxy answered: the request loops.'
       : `The proxy answered, because the upstream ${origin} failed; the body says how.`;
   }
   if (aborted) return `The upstream ${origin} answered, and the exchange ended before its answer was whole.`;

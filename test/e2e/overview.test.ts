@@ -254,7 +254,7 @@ describe('the overview', () => {
     });
     const { page } = opened;
     const attention = page.getByRole('region', { name: 'Needs attention' });
-    await attention.getByText('The last deploy failed. Nothing listens at the upstream').waitFor();
+    await attention.getByText('The last deploy failed. Nothing is listening at the upstream').waitFor();
     await attention.getByText('CI is banned: it kept calling after it was refused.').waitFor();
     const links = await attention.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
     expect(links.toSorted()).toEqual([

@@ -43,7 +43,7 @@ describe('a project that leads to a server of one’s own', () => {
     await page.getByRole('switch', { name: 'Apply the plan’s limits' }).check();
     expect(await page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
-    await page.getByText(`Nothing listens at the upstream ${dead}. Start your server there`).first().waitFor();
+    await page.getByText(`Nothing is listening at the upstream ${dead}. Start your server there`).first().waitFor();
     await expectSound(opened);
     await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url.replace('http:', 'https:'));
     await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();

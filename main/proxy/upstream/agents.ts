@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isWithin } from '../../base/hostname.ts';
 
-/** Connections to all upstreams together that are kept for the next request. */
+/** Kept-alive connections to all upstreams together. */
 const FREE_SOCKETS_MAX = 256;
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
@@ -14,8 +14,8 @@ const LOOPBACK: readonly LookupAddress[] = [
 ];
 
 /**
- * `localhost` and the names under it are this machine (RFC 6761 §6.3), at both of its addresses: also where the system's
- * resolver knows only one, or no such name. Of `localhost` itself the system says which is tried first.
+ * Resolves `localhost` and names below it to this machine (RFC 6761 §6.3), at both addresses, even if the system's
+ * resolver knows only one or none. For `localhost` itself, the system's order of addresses applies.
  */
 export function lookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
   const name = hostname.toLowerCase().replace(/\.$/, '');
@@ -52,7 +52,7 @@ interface ConnectionOptions {
   servername: string;
 }
 
-/** Node copies all of a request's options, twice, to find a kept connection by host and port. */
+/** Avoids that Node copies all request options, twice, to look up a kept connection by host and port. */
 class LeanAgent extends HttpAgent {
   addRequest(request: ClientRequest, { host, port }: ConnectionOptions): void {
     const { addRequest } = HttpAgent.prototype as unknown as { addRequest: AddRequest };
@@ -60,7 +60,7 @@ class LeanAgent extends HttpAgent {
   }
 }
 
-/** Connections to upstreams, kept open between requests. */
+/** Connections to upstreams, kept alive between requests. */
 export function createAgents(): Agents {
   const options = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, lookup };
   const http = new LeanAgent(options);

@@ -3,9 +3,8 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 let context: SecureContext | undefined;
 
 /**
- * Whom this machine trusts to sign for an upstream: the authorities that Node has or was told of (NODE_EXTRA_CA_CERTS), and
- * those of the system, where a developer's own is (mkcert). Reading the system's takes a tenth of a second, so it is done
- * when it is first needed, and once: Node would not read them again.
+ * The trusted CAs for upstreams: Node's, including NODE_EXTRA_CA_CERTS, and the system's, which include developer CAs
+ * (mkcert). Reading the system's takes a tenth of a second, so it is done once, on first use.
  */
 export function machineTrust(): SecureContext {
   context ??= createSecureContext({

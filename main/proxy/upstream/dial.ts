@@ -7,8 +7,8 @@ import { machineTrust } from './authorities.ts';
 import { codeOf, describeUpstreamFault, type UpstreamDiagnosis } from './upstream-problem.ts';
 
 /**
- * Connects to an upstream as requests do, with the same idea of names and certificates, and hangs up: nothing is asked.
- * Null when it would take a request; else why not, with what to do. Takes `waitMs` of real time at most.
+ * Connects to an upstream with the same name resolution and certificate checks as requests, then disconnects without
+ * sending one. Resolves with null on success, else with the reason and a remedy. Takes up to `waitMs` of real time.
  */
 export function dialUpstream(
   { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
@@ -28,7 +28,7 @@ export function dialUpstream(
     const socket: Socket = secure
       ? tlsConnect({
           ...place,
-          // An address has no server name (RFC 6066 §3).
+          // RFC 6066 §3: addresses are not allowed as server names.
           servername: isIP(host) === 0 ? host : '',
           rejectUnauthorized: verifyCertificate,
           ...(verifyCertificate && { secureContext: machineTrust() }),
@@ -38,7 +38,7 @@ export function dialUpstream(
     socket.setTimeout(waitMs);
     socket.once('connect', () => (accepted = true));
     socket.once(secure ? 'secureConnect' : 'connect', () => settle(socket, null));
-    // Whoever takes the connection and says nothing waits for a request in the clear.
+    // A server that accepts the connection but never starts TLS is probably waiting for plain HTTP.
     socket.once('timeout', () => fail(socket, accepted ? 'EPROTO' : 'ETIMEDOUT'));
     socket.on('error', (error) =>
       fail(socket, accepted && codeOf(error) === 'ECONNRESET' ? 'EPROTO' : codeOf(error), error.message),

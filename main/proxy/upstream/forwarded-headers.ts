@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Scheme } from '../../base/hostname.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
-/** How often one request may pass through the same Vivarium: chains of projects are short, loops are not. */
+/** How often a request may pass through the same Vivarium: enough for chains of projects, and an end to loops. */
 export const HOPS_MAX = 5;
 
-/** What the upstream is told of the connection that a request came on. */
+/** The client's connection, as reported to the upstream. */
 export interface ForwardedFrom {
   /** The client's address. */
   address: string;
@@ -16,7 +16,9 @@ export interface ForwardedFrom {
   port: number;
 }
 
-/** How often `pseudonym` is among the recipients that `Via` names (RFC 9110 §7.6.3): how often the request was here. */
+/**
+ * Counts `pseudonym` among the recipients in `Via` (RFC 9110 §7.6.3): how often the request has passed through here.
+ */
 export function countHops(via: string | string[] | undefined, pseudonym: string): number {
   if (via === undefined) return 0;
   const text = Array.isArray(via) ? via.join(',') : via;
@@ -24,10 +26,10 @@ export function countHops(via: string | string[] | undefined, pseudonym: string)
 }
 
 /**
- * The header section of the request to the upstream: what is end-to-end of the client's, and how it came here, in
- * `Forwarded` (RFC 7239), in the older `X-Forwarded-*`, and in `Via`. What the client itself claims to have forwarded is
- * kept before ours, as these fields mean it: everybody here is on this machine. `version` is the HTTP version of the
- * request, as in `1.1`; `host` is what the upstream is asked for. What frames the body is left to the caller.
+ * The header section for the upstream: the client's end-to-end fields, plus `Forwarded` (RFC 7239), `X-Forwarded-*` and
+ * `Via`. Values that the client sent in these fields are kept in front of ours, because all clients run on this
+ * machine. `version` is the request's HTTP version, as in `1.1`; `host` is the `Host` to send. The caller adds the
+ * framing fields.
  */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
@@ -42,7 +44,7 @@ export function forwardedHeaders(
     if (value === undefined || isConnectionField(name) || isHopByHop(name, named)) continue;
     kept[name] = value;
   }
-  // Whether trailers may come back is between us and the upstream, and we pass them on.
+  // `TE: trailers` is hop-by-hop, but we do forward trailers.
   if (/\btrailers\b/i.test(String(headers.te ?? ''))) kept['te'] = 'trailers';
   kept['host'] = host;
   kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
@@ -55,8 +57,8 @@ export function forwardedHeaders(
 }
 
 /**
- * What is between the client and us: pseudo header fields of HTTP/2, the length of the body, and expectations, of which the
- * one that there is (100-continue) is not for a request without a body.
+ * Fields for the connection between client and proxy: HTTP/2 pseudo-header fields, the body's length, and Expect, whose
+ * only value (100-continue) makes no sense without a body.
  */
 const isConnectionField = (name: string): boolean =>
   name === 'content-length' || name === 'expect' || name.charCodeAt(0) === COLON;
@@ -68,7 +70,7 @@ function appended(before: string | string[] | undefined, entry: string): string 
   return text === '' ? entry : `${text}, ${entry}`;
 }
 
-/** `for=127.0.0.1;host="app.acme.test:8443";proto=https`; addresses of IPv6 are bracketed and quoted (RFC 7239 §6). */
+/** `for=127.0.0.1;host="app.acme.test:8443";proto=https`; IPv6 addresses are bracketed and quoted (RFC 7239 §6). */
 function forwardedElement({ address, authority, scheme }: ForwardedFrom): string {
   const node = address.includes(':') ? `"[${address}]"` : address;
   return `for=${node};host="${authority}";proto=${scheme}`;

@@ -4,10 +4,12 @@ import type { UpstreamDestination } from '../../model/route.ts';
 import { type Agents, lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
 
-/** What http-proxy pipes where a request has no body: piping nothing costs as much as piping something. */
+/**
+ * Replaces the stream that http-proxy pipes into a request without a body; piping an empty stream is as costly as any.
+ */
 const NO_BODY = { pipe: (outgoing: { end(): void }) => outgoing.end() };
 
-/** How http-proxy is told to reach one upstream: worked out once, and the same for every request. */
+/** The http-proxy options for one upstream, computed once for all its requests. */
 export interface Forwarder {
   /** The upstream's own `Host`. */
   host: string;
@@ -18,7 +20,7 @@ export interface Forwarder {
 }
 
 export interface ForwarderOptions {
-  /** What the library reads of a URL; a real one would take itself apart for every request. */
+  /** The properties of a URL that the library reads; a URL object would parse itself for every request. */
   target: URL;
   agent: Agent | undefined;
   secure: boolean;
@@ -28,7 +30,7 @@ export interface ForwarderOptions {
   buffer?: never;
 }
 
-/** What the library sets in its request's options, always to nothing that we use. */
+/** Options that the library always sets to values we do not need. */
 const UNUSED = [
   'host',
   'socketPath',
@@ -44,8 +46,8 @@ const UNUSED = [
 ] as const;
 
 /**
- * What the library makes its request of. Node copies all properties of these options for every request, so what is of no
- * use is not kept: half of the copying.
+ * The options object for requests. Node copies all its properties for every request, so unused ones are discarded,
+ * which halves the copying.
  */
 class RequestOptions {
   port = 0;
@@ -80,7 +82,7 @@ export function createForwarder(
     secure: verifyCertificate,
     connectTimeout: connectMs,
     prependPath: pathname !== '/',
-    // An address has no server name (RFC 6066 §3).
+    // RFC 6066 §3: addresses are not allowed as server names.
     ssl: Object.assign(new RequestOptions(protocol === 'https:' && isIP(address) === 0 ? address : ''), trust),
   });
   const agent = agents.for(protocol);

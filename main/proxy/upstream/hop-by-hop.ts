@@ -1,8 +1,8 @@
 import { withoutFields } from '../../base/http/fields.ts';
 
 /**
- * Header fields that belong to one connection and not to the message (RFC 9110 §7.6.1), besides those that `Connection`
- * itself names. `Proxy-Authenticate` and `Proxy-Authorization` are between a client and its own proxy (§11.7).
+ * Header fields of one connection rather than of the message (RFC 9110 §7.6.1), in addition to those named in
+ * `Connection`. `Proxy-Authenticate` and `Proxy-Authorization` concern a client and its own proxy (§11.7).
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -13,11 +13,11 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'te',
   'transfer-encoding',
   'upgrade',
-  // Of HTTP/2's upgrade from plain text, which is never passed on.
+  // Part of the h2c upgrade, which is never forwarded.
   'http2-settings',
 ]);
 
-/** What `Connection` fields name, in lower case. */
+/** The field names listed in `Connection`, in lower case. */
 export function namedByConnection(connection: string | undefined): ReadonlySet<string> {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return NONE;
   return new Set(connection.split(',').map((option) => option.trim().toLowerCase()));
@@ -25,11 +25,11 @@ export function namedByConnection(connection: string | undefined): ReadonlySet<s
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether a field of this name, in lower case, ends at this connection. */
+/** Whether the field with this lower-case name is hop-by-hop. */
 export const isHopByHop = (name: string, named: ReadonlySet<string>): boolean =>
   HOP_BY_HOP.has(name) || named.has(name);
 
-/** `rawHeaders` (name, value, name, value, …) without what belongs to the connection that they came on; spelling and order stay. */
+/** `rawHeaders` (name, value, …) without hop-by-hop fields; keeps spelling and order. */
 export function endToEndFields(rawHeaders: readonly string[], connection: string | undefined): string[] {
   const named = namedByConnection(connection);
   return withoutFields(rawHeaders, (name) => isHopByHop(name, named));

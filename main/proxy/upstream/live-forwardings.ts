@@ -1,9 +1,8 @@
 import type { Forwarding } from './forwarding.ts';
 
 /**
- * The forwardings that are under way. An array that each member knows its index in, because a `Set` through which so much
- * passes leaves a trail: its outgrown tables, each of which keeps its last members and the next table from being collected
- * cheaply (a tenth of a request's time went there).
+ * Requests being forwarded, in an array whose members know their index. A `Set` with this turnover is slower by a tenth
+ * of a request's time: its outgrown hash tables keep their last members and each other alive.
  */
 export class LiveForwardings {
   readonly #members: Forwarding[] = [];
@@ -20,7 +19,7 @@ export class LiveForwardings {
     last.index = forwarding.index;
   }
 
-  /** As they are now: what is looked at may end on the way. */
+  /** A copy, because members may end during iteration. */
   all(): Forwarding[] {
     return [...this.#members];
   }

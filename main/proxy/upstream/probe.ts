@@ -5,14 +5,14 @@ import { lookup } from './agents.ts';
 import { machineTrust } from './authorities.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
-/** A server that takes longer than this to answer one request is not ready for more. */
+/** A server that needs longer for one request is not ready for more. */
 const PROBE_ANSWER_MS = 10_000;
 
 /**
- * Asks an upstream for its root, as a deploy does. Any answer shows that it is there, also one that it has nothing at
- * its root or wants credentials. By `pseudonym`, this Vivarium knows a request that has come back to it.
- * @throws Error with what to do, when there is no answer, or one that says that the server is not ready (502, 503, 504) or that the
- *   target leads in circles (508).
+ * Requests the root path of an upstream, as part of a deploy. Any answer counts as success, even 404 or 401.
+ * `pseudonym` lets this Vivarium recognise its own request if it comes back.
+ * @throws Error with a remedy if there is no answer, if the server is not ready (502, 503, 504), or if the target loops
+ *   (508).
  */
 export async function probeUpstream(
   { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
@@ -49,7 +49,7 @@ export async function probeUpstream(
   }
   if (NOT_READY.has(status)) {
     throw new Error(
-      `The upstream ${target.origin} answers ${status}: it is there, and not ready. Wait for it, then deploy again.`,
+      `The upstream ${target.origin} answers ${status}: it is running but not ready. Wait for it, then deploy again.`,
     );
   }
 }

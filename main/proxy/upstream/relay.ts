@@ -12,19 +12,19 @@ import { isRateField } from './rate-fields.ts';
 import { addTrailers } from './trailers.ts';
 
 /**
- * Writes the status and header section of `incoming` as those of `response`.
- * @throws Error when Node, or the client's protocol, cannot carry them; then nothing has been sent.
+ * Writes the status and header section of `incoming` to `response`.
+ * @throws Error if Node or the client's protocol cannot represent them; nothing has been sent then.
  */
 export function relayHead(response: HttpResponse, incoming: IncomingMessage, rate: RateState | null): void {
   const coding = incoming.headers['transfer-encoding'];
-  // What else it is coded in has been left in the body, and the client would never hear of it (RFC 9112 §6.1).
+  // Other transfer codings remain applied to the body, and the client would not know (RFC 9112 §6.1).
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    throw new Error(`its Transfer-Encoding is ${coding}, and only chunked is read`);
+    throw new Error(`its Transfer-Encoding is ${coding}, but only chunked is supported`);
   const status = incoming.statusCode ?? 0;
-  // What the versions of HTTP make of another one differs, and none of it is what was meant (RFC 9110 §15).
-  if (status < 100 || status > 599) throw new Error(`its status is ${status}, and there are only 100 to 599`);
+  // HTTP versions treat other status codes differently, and none as the sender intended (RFC 9110 §15).
+  if (status < 100 || status > 599) throw new Error(`its status is ${status}, outside 100 to 599`);
   let fields = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
-  // It announces a body that there is not (RFC 9110 §8.6), for which HTTP/2 drops the whole response.
+  // A 204 with Content-Length is invalid (RFC 9110 §8.6), and HTTP/2 would drop the whole response.
   if (status === 204) fields = withoutFields(fields, (name) => name === 'content-length');
   if (rate !== null) {
     fields = withoutFields(fields, isRateField);
@@ -34,7 +34,7 @@ export function relayHead(response: HttpResponse, incoming: IncomingMessage, rat
     response.writeHead(status, toHttp2(fields));
     return;
   }
-  // Node takes it for a promise of trailers, which only chunks can keep.
+  // For Node, Trailer promises trailers, which require chunked encoding.
   if (incoming.headers.trailer !== undefined && !goesInChunks(response, incoming, status))
     fields = withoutFields(fields, (name) => name === 'trailer');
   response.writeHead(status, incoming.statusMessage, fields);
@@ -48,8 +48,8 @@ const goesInChunks = ({ req }: ServerResponse, { headers }: IncomingMessage, sta
   status !== 304;
 
 /**
- * Passes the body of `incoming` on as it comes and is taken, and its trailers; one that breaks off cuts the client off,
- * too. (`pipe` would do the first half, and costs more than everything else here.)
+ * Relays the body and trailers of `incoming` with back pressure; an incomplete body aborts the client's response.
+ * (`pipe` covers only the back pressure, and costs more than the rest of the forwarding.)
  */
 export function relayBody(incoming: IncomingMessage, forwarding: Forwarding): void {
   (incoming as IncomingMessage & Carrier)[FORWARDING] = forwarding;
@@ -60,12 +60,12 @@ export function relayBody(incoming: IncomingMessage, forwarding: Forwarding): vo
   if (!isHttp2(forwarding.context.response)) deferHead(forwarding);
 }
 
-/** Heads of responses whose bodies are to come. */
+/** Responses whose head waits for the first chunk of the body. */
 let deferred: Forwarding[] = [];
 
 /**
- * Node holds a head back until there is a body to send; the first event of a stream may be minutes away. So it is sent in
- * this turn, behind whatever has come of the body together with it.
+ * Node delays the head until the body starts, which can take minutes for an event stream. This flushes it at the end of
+ * the turn, together with any body data received so far.
  */
 function deferHead(forwarding: Forwarding): void {
   if (deferred.push(forwarding) === 1) setImmediate(sendHeads);
@@ -81,10 +81,10 @@ function sendHeads(): void {
   }
 }
 
-/** Beyond it, copying costs more than a second piece in the same write. */
+/** Above this size, copying costs more than a second buffer in the same write. */
 const WHOLE_BYTES_MAX = 16 * 1024;
 
-/** Whether `chunk` is all of a small body. */
+/** Whether `chunk` is a complete small body. */
 const isWhole = ({ length }: Buffer, { headers }: IncomingMessage): boolean =>
   length <= WHOLE_BYTES_MAX && headers['content-length'] === String(length);
 
@@ -94,7 +94,7 @@ function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {
   countPassedBytes(chunk.length);
   if (isWhole(chunk, this) && !isHttp2(response)) {
     forwarding.phase = 'answered';
-    // As text, Node writes it together with the header section: one copy and one call of the system.
+    // Node concatenates a string with the header section: one copy and one system call.
     response.end(chunk.toString('latin1'), 'latin1');
     return;
   }
@@ -116,14 +116,14 @@ function onEnd(this: IncomingMessage & Carrier): void {
   asHttp1(response).end();
 }
 
-/** A response that only looks whole would be worse than none. */
+/** An aborted response is better than a truncated one that looks complete. */
 function onClose(this: IncomingMessage & Carrier): void {
   if (!this.complete) this[FORWARDING]?.context.cut();
 }
 
 /**
- * Reads away what still comes of a request that has been answered, at most `bytesMax`, so that its client gets to read
- * the answer and can go on. An HTTP/2 client is told to keep the rest (RFC 9113 §8.1).
+ * Drains up to `bytesMax` of an answered request, which lets the client read the answer and reuse the connection. An
+ * HTTP/2 client is asked to stop sending instead (RFC 9113 §8.1).
  */
 export function drainRest(request: HttpRequest, bytesMax: number, cut: () => void): void {
   if (isHttp2Request(request)) return cutOff(request);
@@ -132,10 +132,10 @@ export function drainRest(request: HttpRequest, bytesMax: number, cut: () => voi
   });
 }
 
-/** An interim response (1xx), as Node tells of it. */
+/** An interim response (1xx), as reported by Node. */
 export type Interim = Pick<IncomingMessage, 'rawHeaders' | 'headers'> & { statusCode: number };
 
-/** 102 and 103 are passed on (RFC 9110 §15.2); 100 is between us and the upstream, 101 is an upgrade. */
+/** Forwards 102 and 103 (RFC 9110 §15.2); 100 concerns only the upstream connection, 101 is an upgrade. */
 export function relayInterim({ statusCode, rawHeaders, headers }: Interim, response: HttpResponse): void {
   if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
   if (statusCode === 103) {
@@ -144,12 +144,12 @@ export function relayInterim({ statusCode, rawHeaders, headers }: Interim, respo
     try {
       response.writeEarlyHints({ ...fields, link: headers['link'] ?? fields['link'] });
     } catch {
-      // Hints are optional; one that Node does not take for a link is not worth an error.
+      // Hints are optional, so those that Node rejects are dropped.
     }
   } else if (statusCode === 102 && !isHttp2(response)) response.writeProcessing();
 }
 
-/** Field names of HTTP/2 are lower case, and those of one name stand together (RFC 9113 §8.2). */
+/** HTTP/2 requires lower-case field names, and Node groups values by name (RFC 9113 §8.2). */
 function toHttp2(fields: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   for (let index = 0; index < fields.length; index += 2) {

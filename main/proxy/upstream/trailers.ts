@@ -2,8 +2,8 @@ import { pairsOf } from '../../base/http/fields.ts';
 import { isHopByHop } from './hop-by-hop.ts';
 
 /**
- * What must be known before the body, or decides how and by whom a message is read, is no trailer (RFC 9110 §6.5.1): a
- * recipient that merged it into the header section would be deceived.
+ * Fields that must be known before the body, or that affect framing and routing, are not allowed as trailers (RFC 9110
+ * §6.5.1): merging them into the header section would be a security risk.
  */
 const FORBIDDEN: ReadonlySet<string> = new Set([
   'authorization',
@@ -28,7 +28,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Sends what of `rawTrailers` (name, value, name, value, …) may be a trailer behind the body of `message`. */
+/** Adds the permitted fields of `rawTrailers` (name, value, …) as trailers of `message`. */
 export function addTrailers(
   message: { addTrailers(trailers: Record<string, string>): void },
   rawTrailers: readonly string[],

@@ -7,17 +7,17 @@ import { endToEndFields } from './hop-by-hop.ts';
 import type { Forwarding } from './forwarding.ts';
 import { isRateField } from './rate-fields.ts';
 
-/** What a client may send ahead of the answer to its upgrade. */
+/** Limit on bytes that a client may send before its upgrade is answered. */
 const EARLY_BYTES_MAX = 64 * 1024;
 
-/** Puts what http-proxy leaves open about an upgrade in order: who leaves when, and what becomes of an answer that is none. */
+/** Completes http-proxy's handling of upgrades: early disconnects, closing tunnels, and answers other than 101. */
 export function guardUpgrade(
   outgoing: ClientRequest,
   socket: Socket,
   forwarding: Forwarding,
   limits: ProxyLimits,
 ): void {
-  // A client that leaves before the upstream has answered takes its request along.
+  // Aborts the upstream request if the client disconnects before the answer.
   socket.once('close', () => outgoing.destroy());
   const early = bufferEarlyBytes(socket, () => outgoing.destroy());
   outgoing.prependOnceListener('upgrade', (incoming: IncomingMessage, upstreamSocket: Socket) => {
@@ -26,7 +26,7 @@ export function guardUpgrade(
     forwarding.phase = 'tunnel';
     socket.setTimeout(limits.tunnelIdleMs, () => socket.destroy());
     socket.once('end', () => socket.setTimeout(limits.tunnelEndMs));
-    // The library ends the upstream's side only. Its socket would stay until somebody reads what it has received, who is gone.
+    // The library only ends the upstream's side; with unread data, that socket would stay open.
     socket.once('close', () => closeAfterPeer(upstreamSocket, limits.tunnelEndMs));
     upstreamSocket.once('close', () => closeAfterPeer(socket, limits.tunnelEndMs));
     forwarding.opened?.(upstreamSocket);
@@ -35,26 +35,29 @@ export function guardUpgrade(
     forwarding.phase = 'answering';
     dropHopByHopFields(incoming);
     setRateFields(incoming, forwarding);
-    // The library writes as fast as it reads.
+    // The library ignores back pressure here.
     incoming.on('data', () => {
       if (!socket.writableNeedDrain) return;
       incoming.pause();
       socket.once('drain', () => incoming.resume());
     });
-    // It ends the connection after a whole answer only.
+    // The library closes the connection only after a complete answer.
     incoming.once('close', () => {
       if (!incoming.complete) socket.destroy();
     });
   });
 }
 
-/** Closes a tunnel's socket whose other side is gone, once it has taken what was meant for it or has stood still for `silentMs`. */
+/**
+ * Closes a tunnel's socket after its peer has closed: when pending data is written, or after `silentMs` without
+ * progress.
+ */
 function closeAfterPeer(socket: Socket, silentMs: number): void {
   socket.setTimeout(silentMs, () => socket.destroy());
   socket.destroySoon();
 }
 
-/** The library passes on what is in `headers`. */
+/** The library forwards `headers`. */
 function dropHopByHopFields(incoming: IncomingMessage): void {
   const kept = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
   incoming.rawHeaders = kept;
@@ -65,7 +68,7 @@ function dropHopByHopFields(incoming: IncomingMessage): void {
   incoming.headers.connection = 'close';
 }
 
-/** As on every answer of a project whose limits hold; an upstream's own would contradict ours. */
+/** Sets our rate headers, as on every answer of a limited project, in place of the upstream's. */
 function setRateFields({ headers }: IncomingMessage, { context: { rate } }: Forwarding): void {
   if (rate === null) return;
   for (const name of Object.keys(headers).filter(isRateField)) Reflect.deleteProperty(headers, name);
@@ -73,8 +76,8 @@ function setRateFields({ headers }: IncomingMessage, { context: { rate } }: Forw
 }
 
 /**
- * Reads what a client sends before its upgrade is answered, because only a socket that is read tells that the other side
- * has left. `restore` puts it back for whoever reads on.
+ * Buffers what a client sends before its upgrade is answered: only a socket that is being read reports a disconnect.
+ * `restore` puts the bytes back for the next reader.
  */
 function bufferEarlyBytes(socket: Socket, onEnd: () => void): { restore(): void } {
   let chunks: Buffer[] = [];

@@ -21,22 +21,22 @@ import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 export interface UpstreamOptions {
   log: Log;
   limits: ProxyLimits;
-  /** What this Vivarium calls itself in `Via`; another one on the same machine has another name. */
+  /** This Vivarium's name in `Via`, unique among several on one machine. */
   pseudonym: string;
 }
 
 export interface Upstreams extends UpstreamTarget {
-  /** Gives up what has stood still for too long at `nowMs`, on the monotonic clock. */
+  /** Aborts requests that have stalled for too long at `nowMs`, on the monotonic clock. */
   sweep(nowMs: number): void;
   close(): void;
 }
 
-/** Methods whose request may be sent again when a kept connection turns out to be closed (RFC 9110 §9.2.2). */
+/** Methods whose request may be repeated if a kept-alive connection turns out to be closed (RFC 9110 §9.2.2). */
 const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
 /**
- * Passes requests on to upstreams through http-proxy, which dials, pipes and upgrades. Its own idea of header fields is
- * replaced: what is sent either way is decided here (`README.md` says why).
+ * Forwards requests through http-proxy, which dials, pipes and upgrades. Header fields in both directions are computed
+ * here instead; `README.md` gives the reasons.
  */
 export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Upstreams {
   const agents = createAgents();
@@ -55,7 +55,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     outgoing.on('upgrade', onUnwantedUpgrade);
     if (forwarding.bodiless) return;
     if (forwarding.sendContinue !== null) sendExpectContinue(outgoing, forwarding);
-    // Before the end of the pipe, which would send the last chunk without them.
+    // Before the end of the pipe, which would send the last chunk without trailers.
     request.prependOnceListener('end', () => {
       const { rawTrailers } = request;
       if (rawTrailers.length > 0 && !outgoing.writableEnded) addTrailers(outgoing, rawTrailers);
@@ -63,8 +63,8 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
   });
 
   /**
-   * Whether the body is wanted is the upstream's to say (RFC 9110 §10.1.1). Not among the fields that the library is given:
-   * it does not tell of requests that have this one.
+   * The upstream decides whether it wants the body (RFC 9110 §10.1.1). Expect is set here because the library emits no
+   * `proxyReq` for requests that already have it.
    */
   function sendExpectContinue(outgoing: ClientRequest, forwarding: Forwarding): void {
     if (outgoing.headersSent) {
@@ -83,13 +83,11 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     else relayInterim(interim, forwarding.context.response);
   }
 
-  /** Of a switch of protocols that nobody asked for, Node says no word. */
+  /** Without this listener, Node ignores an unrequested switch of protocols. */
   function onUnwantedUpgrade(this: ClientRequest & Carrier, _incoming: IncomingMessage, socket: Socket): void {
     const forwarding = this[FORWARDING] as Forwarding;
     socket.destroy();
-    forwarding.context.answer(
-      faultOf(forwarding, 'HPE_INVALID', 'it switches protocols (101), and nobody asked for that'),
-    );
+    forwarding.context.answer(faultOf(forwarding, 'HPE_INVALID', 'it switched protocols (101) without being asked to'));
   }
 
   proxy.on('proxyRes', (incoming, request: IncomingMessage & Carrier) => {
@@ -105,7 +103,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       relayHead(response, incoming, context.rate);
     } catch (error) {
       incoming.destroy();
-      log.debug('An upstream answered with what cannot be passed on', { url: context.destination.url, error });
+      log.debug('An upstream’s answer cannot be forwarded', { url: context.destination.url, error });
       if (!('stream' in response)) response.statusMessage = STATUS_CODES[502] ?? '';
       context.answer(faultOf(forwarding, 'HPE_INVALID', error instanceof Error ? error.message : ''));
       return;
@@ -122,7 +120,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     guardUpgrade(outgoing, socket, forwarding, limits);
   });
 
-  // Whoever asked is told by the callback of each call; this one only keeps an error from being nobody's.
+  // The callback of each call handles its error; this listener only prevents an uncaught exception.
   proxy.on('error', (error) => log.debug('An upstream failed', { error }));
   proxy.on('econnreset', () => undefined);
 
@@ -180,7 +178,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     const forwarding = request[FORWARDING] as Forwarding;
     const { context, incoming } = forwarding;
     if (context.response.headersSent) {
-      // Node takes a body that ends with its connection for whole, also where a reset ended that (RFC 9112 §8).
+      // Node considers a close-delimited body complete, even after a reset (RFC 9112 §8).
       if (incoming?.complete === false) context.cut();
       return;
     }
@@ -198,17 +196,20 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     forwarding.sendContinue = null;
   }
 
-  /** A client that leaves takes its request along. (The library forgets those of HTTP/2: a stream that was reset counts as finished there.) */
+  /**
+   * Aborts the upstream request if the client disconnects. (The library misses this for HTTP/2, where it takes a reset
+   * stream for a finished one.)
+   */
   function onResponseClosed(this: HttpResponse & Carrier): void {
     const forwarding = this[FORWARDING] as Forwarding;
     live.delete(forwarding);
     if (forwarding.phase !== 'answered') forwarding.outgoing?.destroy();
   }
 
-  /** The upstream has answered before all of the request had come: the rest has no use any more. */
+  /** The upstream answered before the request was complete, so the rest is not needed. */
   function discardRest({ request, outgoing, context }: Forwarding): void {
     if (request.complete) return;
-    // Over HTTP/1.x, a stream that is piped nowhere stands still.
+    // Over HTTP/1.x, a paused stream without a destination would never end.
     if (outgoing !== null) (request as IncomingMessage).unpipe(outgoing);
     outgoing?.destroy();
     drainRest(request, limits.drainBytesMax, () => context.cut());
@@ -241,7 +242,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       request.headers.upgrade = 'websocket';
       const onFailure = (error: Error): void => {
         log.debug('An upstream failed a WebSocket', { url: context.destination.url, code: codeOf(error) });
-        // Whatever has been passed on cannot be followed by an answer of ours.
+        // After forwarded bytes, no answer of ours can follow.
         if (forwarding.phase !== 'waiting') socket.destroy();
         else if (!socket.destroyed) context.answer(faultOf(forwarding, codeOf(error), error.message));
         forwarding.phase = 'answering';
@@ -250,13 +251,13 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
     },
     sweep(nowMs) {
       for (const forwarding of live.all()) {
-        // An upstream that knows nothing of 100 waits for the body; between the first look and this one it had its time.
+        // An upstream without support for 100 waits for the body; it has had one sweep interval to respond.
         if (forwarding.seen !== null) sendContinue(forwarding);
         if (!isStalled(forwarding, nowMs, limits)) continue;
         forwarding.timedOut = true;
-        // Node would read away what the client has not taken of an answer, and end it as if it were whole.
+        // Otherwise Node would discard what the client has not read, and end the response as if complete.
         if (forwarding.phase === 'answering') forwarding.context.cut();
-        else forwarding.outgoing?.destroy(new Error('The upstream stood still for too long.'));
+        else forwarding.outgoing?.destroy(new Error('The upstream stalled for too long.'));
       }
     },
     close() {
@@ -266,21 +267,21 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
 }
 
 /**
- * The library declares the body of DELETE and OPTIONS to be empty and then sends it all the same: bytes that the upstream
- * takes for another request (request smuggling). Framing is decided in `frame` instead.
+ * The library declares the body of DELETE and OPTIONS empty but sends it anyway, which allows request smuggling.
+ * `frame` sets the framing instead.
  */
 function disableLibraryFraming(proxy: object): void {
   const passes = proxy as { webPasses?: { name: string }[] };
-  if (passes.webPasses === undefined) throw new Error('This http-proxy has no passes to choose from.');
+  if (passes.webPasses === undefined) throw new Error('This version of http-proxy has no webPasses.');
   passes.webPasses = passes.webPasses.filter(({ name }) => name === 'stream');
-  if (passes.webPasses.length !== 1) throw new Error('This http-proxy has no pass named "stream".');
+  if (passes.webPasses.length !== 1) throw new Error('This version of http-proxy has no pass named "stream".');
 }
 
-/** How the upstream knows where the body ends: the client's own length, chunks where it gave none, nothing without one. */
+/** Tells the upstream where the body ends: the client's Content-Length, else chunked, or neither without a body. */
 function frame(headers: Record<string, string | string[]>, request: HttpRequest, bodiless: boolean): void {
   const length = request.headers['content-length'];
   if (bodiless) {
-    // Whoever may send a body and sends none says so.
+    // RFC 9110 §8.6: a method that usually has a body declares an empty one.
     if (length !== undefined || !SAFE_TO_REPEAT.has(request.method ?? '')) headers['content-length'] = '0';
   } else if (length !== undefined && request.headers['transfer-encoding'] === undefined) {
     headers['content-length'] = length;
@@ -289,13 +290,13 @@ function frame(headers: Record<string, string | string[]>, request: HttpRequest,
   }
 }
 
-/** The library reads what it sends from `request.headers`. Of HTTP/2 that is a getter without a setter. */
+/** The library reads `request.headers`, which over HTTP/2 is a getter without a setter. */
 function replaceHeaders(request: HttpRequest, headers: Record<string, string | string[]>): void {
   if ('stream' in request) Object.defineProperty(request, 'headers', { value: headers, writable: true });
   else request.headers = headers;
 }
 
-/** A kept connection that the upstream had closed already: nothing was done with the request (RFC 9112 §9.3.1). */
+/** The upstream had already closed the kept-alive connection, so it did not process the request (RFC 9112 §9.3.1). */
 function mayRepeat({ request, bodiless, repeated, outgoing, timedOut }: Forwarding, error: Error): boolean {
   return (
     !repeated &&
@@ -307,5 +308,5 @@ function mayRepeat({ request, bodiless, repeated, outgoing, timedOut }: Forwardi
   );
 }
 
-/* The compatibility layer of HTTP/2 has the same members; only the types do not unite. */
+/* HTTP/2's compatibility layer has the same members; only the types are not compatible. */
 const asIncoming = (request: HttpRequest): IncomingMessage => request as IncomingMessage;

@@ -164,8 +164,8 @@ describe('what was broken on purpose', () => {
     expect(await found('named')).toMatch(/^ok /);
     expect(await found('any')).toMatch(/^ok /);
     expect(await found('untrusted')).toMatch(/^warning The certificate of .* is not trusted .* verifyCertificate/);
-    expect(await found('clear')).toMatch(/^warning .* does not speak TLS .* begin the target with http:/);
-    expect(await found('nowhere')).toMatch(/^warning The host of .* is not known to this machine/);
+    expect(await found('clear')).toMatch(/^warning .* does not speak TLS .* start the target with http:/);
+    expect(await found('nowhere')).toMatch(/^warning This machine cannot resolve the host of/);
   });
 
   it('a resolver that does not answer', async () => {

@@ -19,7 +19,7 @@ describe('a project with an upstream', () => {
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining(
-        'Nothing listens at the upstream http://127.0.0.1:1. Start your server there',
+        'Nothing is listening at the upstream http://127.0.0.1:1. Start your server there',
       ) as string,
     });
     await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url } });

@@ -328,7 +328,7 @@ describe('HTTP/2', () => {
     ['a Host that differs from :authority', { ':authority': DEMO, host: SHOP }, 400, /differ/],
     ['a Host in place of :authority', { host: DEMO }, 200, /"hostname":"demo/],
     ['an unreadable :authority', { ':authority': 'a..b' }, 400, /hostname:port/],
-    ['the scheme http', { ':scheme': 'http' }, 421, /Ask over http/],
+    ['the scheme http', { ':scheme': 'http' }, 421, /Send it over http/],
     ['a target with a fragment', { ':path': '/a#b' }, 400, /fragment/],
     ['a target of 9,000 characters', { ':path': `/${'a'.repeat(9000)}` }, 414, /8192/],
     ['OPTIONS *', { ':method': 'OPTIONS', ':path': '*' }, 200, /^$/],

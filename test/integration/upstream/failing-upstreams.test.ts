@@ -27,9 +27,9 @@ describe('an upstream that', () => {
     const running = await proxyTo(url);
     const answer = await sendRaw(running.httpPort, GET);
     expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
-    expect(answer.body?.message).toContain(`Nothing listens at the upstream ${url}. Start your server there`);
+    expect(answer.body?.message).toContain(`Nothing is listening at the upstream ${url}. Start your server there`);
     const page = await curl('-H', 'Accept: text/html', '-H', `Host: ${DEMO}`, `http://127.0.0.1:${running.httpPort}/`);
-    expect(page.stdout).toContain(`Nothing listens at the upstream ${url}.`);
+    expect(page.stdout).toContain(`Nothing is listening at the upstream ${url}.`);
   });
 
   test('is down lets a client that uploads finish its request, and ask again', async () => {
@@ -43,7 +43,7 @@ describe('an upstream that', () => {
   });
 
   test.each([
-    ['http://no-such-host.invalid:1', 'is not known to this machine'],
+    ['http://no-such-host.invalid:1', 'cannot resolve the host of the upstream'],
     ['http://127.0.0.1:1', 'Nothing listens'],
   ])('cannot be found (%s) is told apart', async (url, message) => {
     const answer = await sendRaw((await proxyTo(url)).httpPort, GET);
@@ -59,16 +59,16 @@ describe('an upstream that', () => {
   });
 
   test.each([
-    ['sends garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'If it speaks HTTPS, begin the target with https://.'],
+    ['sends garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'If it speaks HTTPS, start the target with https://.'],
     [
       'sends two lengths',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-      'is not an HTTP/1.1 response: Duplicate Content-Length. Mend what it sends.',
+      'did not send a valid HTTP/1.1 response: Duplicate Content-Length. Correct its response.',
     ],
     [
       'sends a length and chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
-      "Transfer-Encoding can't be present with Content-Length. Mend what it sends.",
+      "Transfer-Encoding can't be present with Content-Length. Correct its response.",
     ],
     [
       'sends another coding than chunks',
@@ -78,14 +78,10 @@ describe('an upstream that', () => {
     [
       'sends endless headers',
       `HTTP/1.1 200 OK\r\n${'X-Long: 0123456789\r\n'.repeat(5_000)}`,
-      'longer than what is read, 16384 bytes',
+      'longer than 16384 bytes',
     ],
-    [
-      'hangs up',
-      '',
-      'closed the connection before it had answered. If it speaks HTTPS, begin the target with https://.',
-    ],
-    ['hangs up in its header section', 'HTTP/1.1 200 OK\r\nX-', 'closed the connection before it had answered'],
+    ['hangs up', '', 'closed the connection before answering. If it speaks HTTPS, start the target with https://.'],
+    ['hangs up in its header section', 'HTTP/1.1 200 OK\r\nX-', 'closed the connection before answering'],
   ])('%s costs a 502', async (_what, bytes, message) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
     const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, GET);

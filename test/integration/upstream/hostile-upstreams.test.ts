@@ -131,7 +131,7 @@ describe('an upstream that never comes to the point costs a 504 or 502 in bounde
   test('endless header fields', async () => {
     const upstream = await flooding('HTTP/1.1 200 OK\r\n', `X: ${'a'.repeat(1000)}\r\n`);
     const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, GET);
-    expect(answer.body?.message).toContain('longer than what is read');
+    expect(answer.body?.message).toContain('a header section longer than');
     await until(() => upstream.sockets.size === 0);
   });
 

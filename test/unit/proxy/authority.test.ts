@@ -84,7 +84,7 @@ describe('whom a request is for', () => {
     [
       'another scheme in an absolute target',
       http1(['Host', 'a.test'], { target: 'https://a.test/' }),
-      '421 Another scheme was asked for',
+      '421 Wrong scheme',
     ],
     ['a target that is none', http1(['Host', 'a.test'], { target: 'x' }), '400 Unreadable request target'],
     ['a target of 101 characters', http1(['Host', 'a.test'], { target: '/'.repeat(101) }), '414 The URL is too long'],
@@ -105,10 +105,10 @@ describe('whom a request is for', () => {
       http1(['Host', 'a.test', 'Transfer-Encoding', 'gzip, chunked']),
       '400 Unclear where the request ends',
     ],
-    [':authority and another Host', http2('a.test', ['host', 'b.test']), '400 Two hosts'],
-    [':authority and another port in Host', http2('a.test:1', ['host', 'a.test:2']), '400 Two hosts'],
+    [':authority and another Host', http2('a.test', ['host', 'b.test']), '400 Conflicting hosts'],
+    [':authority and another port in Host', http2('a.test:1', ['host', 'a.test:2']), '400 Conflicting hosts'],
     ['neither :authority nor Host', http2(null), '400 No Host'],
-    [':scheme http inside TLS', http2('a.test', [], { pseudoScheme: 'http' }), '421 Another scheme was asked for'],
+    [':scheme http inside TLS', http2('a.test', [], { pseudoScheme: 'http' }), '421 Wrong scheme'],
   ])('%s', (_, facts, expected) => {
     expect(outcome(facts)).toBe(expected);
   });

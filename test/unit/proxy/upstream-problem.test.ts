@@ -12,7 +12,7 @@ describe('what is said of an upstream that failed', () => {
         'DEPTH_ZERO_SELF_SIGNED_CERT',
         'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
       ),
-    ).toContain('is not trusted (self-signed certificate). Give it one');
+    ).toContain('is not trusted (self-signed certificate). Install a trusted one');
   });
 
   test('takes it for TLS only where it was asked in the clear, and nothing of it could be read', () => {

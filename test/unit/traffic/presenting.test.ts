@@ -92,12 +92,12 @@ describe('an entry', () => {
   it.each([
     [{ status: null }, 'The client left before there was an answer.'],
     [{ stage: 'route', status: 404, route: null }, 'no project is served at demo.vivarium.localhost:8080'],
-    [{ stage: 'authority', status: 421 }, 'made for another hostname'],
+    [{ stage: 'authority', status: 421 }, 'opened for another hostname'],
     [{ status: 401, keyId: null }, 'no valid API key'],
     [{ route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM, byProxy: true }, 'because the upstream http://127.0.0.1:3000 failed'],
-    [{ status: 508, route: UPSTREAM, byProxy: true }, 'goes in circles'],
+    [{ status: 508, route: UPSTREAM, byProxy: true }, 'the request loops'],
   ] as const)('%o explains itself', (changes, text) => {
     expect(presentDetail(entry(changes), ids).explanation).toContain(text);
   });
