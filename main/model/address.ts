@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The one spelling of an IP address, so that addresses can be compared: lower case, zeros shortened, no zone (RFC 5952;
- * IPv4-mapped ones stay hexadecimal). Anything but an IPv6 address comes back as it is.
+ * Normalises an IP address for comparison: lower case, shortened zeros, no zone (RFC 5952; IPv4-mapped ones stay
+ * hexadecimal). Returns anything but an IPv6 address unchanged.
  */
 export function canonicalAddress(text: string): string {
   if (!isIPv6(text)) return text;
@@ -10,15 +10,15 @@ export function canonicalAddress(text: string): string {
   return new URL(`http://[${bare}]`).hostname.slice(1, -1);
 }
 
-/** RFC 4291 §2.5.5.2: an IPv4 client of a dual-stack socket shows up as `::ffff:127.0.0.1`. */
+/** RFC 4291 §2.5.5.2: a dual-stack socket reports IPv4 clients as `::ffff:127.0.0.1`. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 
 /** The longest text of an IPv6 address (RFC 4291 §2.2, with an IPv4 tail). */
 const ADDRESS_LENGTH_MAX = 45;
 
 /**
- * One spelling per client: an IPv4-mapped address becomes the IPv4 address, an IPv6 zone (`%eth0`) is dropped.
- * A socket that is gone already has no address and yields `unknown`.
+ * Normalises a client's address: IPv4-mapped addresses become IPv4, IPv6 zones (`%eth0`) are dropped. A closed socket
+ * has no address, which yields `unknown`.
  */
 export function clientAddress(address: string | undefined): string {
   if (address === undefined) return 'unknown';

@@ -11,10 +11,10 @@ export type Caller =
 export const callerName = (caller: Caller): string =>
   caller.kind === 'key' ? `key:${caller.keyId}` : `address:${caller.address}`;
 
-/** The limiter, as the data plane uses it for each request. */
+/** The limiter's interface for the data plane. */
 export interface RequestLimiter {
-  /** Decides on one request, and counts it unless it is refused. */
+  /** Decides on one request, and counts it unless refused. */
   take(caller: Caller, limits: PlanLimits): Decision;
-  /** The rate state that a request would find, without counting one. */
+  /** The rate state of a hypothetical request, without counting one. */
   peek(caller: Caller, limits: PlanLimits): Decision;
 }

@@ -1,9 +1,9 @@
-/** What verification asks for; the resolver behind it is the one that the setting names. */
+/** The record types that verification queries, with the configured resolver. */
 export type QuestionType = 'A' | 'AAAA' | 'CNAME' | 'CAA';
 
 /**
- * How DNS questions are asked: over the wire, of one resolver, with its own time-outs. The composition root passes it
- * in. It never rejects for what happens on the network; that is a reply of the kind `failed`.
+ * Sends DNS queries to one resolver, with its own time-outs. The composition root provides it. Network errors do not
+ * reject; they yield a reply of the kind `failed`.
  */
 export interface DnsLookup {
   query(name: string, type: QuestionType): Promise<DnsReply>;
@@ -15,22 +15,22 @@ export type DnsReply =
       /** As a mnemonic: `NOERROR`, `NXDOMAIN`, `SERVFAIL`. */
       rcode: string;
       answers: readonly DnsRecord[];
-      /** What stands beside them: the SOA of "there is none", or the NS of a referral. */
+      /** The authority section: the SOA of a negative answer, or the NS of a referral. */
       authority: readonly DnsRecord[];
       source: DnsSource;
-      /** What the server says about an error (RFC 8914). */
+      /** The server's explanation of an error (RFC 8914). */
       detail?: string;
     }
   | { kind: 'failed'; reason: 'timeout' | 'unreachable' | 'malformed'; source: DnsSource; detail?: string };
 
-/** Who was asked. Vivarium's own server refuses exactly the names that are in no zone here. */
+/** The queried resolver. Vivarium's own server refuses exactly the names outside its zones. */
 export interface DnsSource {
   local: boolean;
-  /** For people: `Vivarium’s DNS`, `192.0.2.53:53`. */
+  /** Display name: `Vivarium’s DNS`, `192.0.2.53:53`. */
   name: string;
 }
 
-/** A record as `main/dns` has it: `address` with A and AAAA, `target` with CNAME and NS, the last three with CAA. */
+/** A record, as in `main/dns`: `address` for A and AAAA, `target` for CNAME and NS, the last three for CAA. */
 export interface DnsRecord {
   readonly name: string;
   readonly data: {
@@ -44,8 +44,8 @@ export interface DnsRecord {
 }
 
 /**
- * Why nobody knows what is at a name. `rcode`: an error code other than the two with a word of their own; `referral`:
- * the resolver only tells who else would know.
+ * Why a lookup gave no result. `rcode`: an error code without its own kind; `referral`: the resolver only named other
+ * servers.
  */
 export type LookupFailure =
   | 'servfail'

@@ -2,27 +2,30 @@ import { domainToASCII } from 'node:url';
 import { isWithin } from '../base/hostname.ts';
 
 /**
- * Domain names, as they are stored and compared: absolute, lower case (RFC 4343), without the trailing dot; the
- * root is the empty string. An octet that has no plain form in a label, the dot among them, is written `\DDD` (RFC 1035
- * §5.1), so that every dot in a name separates two labels and every name has exactly one spelling.
+ * Domain names in normal form: absolute, lower case (RFC 4343), without the trailing dot; the root is the empty string.
+ * Octets without a plain form in a label, including dots, are written `\DDD` (RFC 1035 §5.1), so every dot separates
+ * two labels and every name has exactly one spelling.
  */
 export type DomainName = string;
 
 export const ROOT: DomainName = '';
 
-/** RFC 1035 §2.3.4: octets of a label, and of a whole name on the wire with its length octets and the root's zero. */
+/** RFC 1035 §2.3.4: octets of a label, and of a whole name on the wire including length octets and the root's zero. */
 export const LABEL_OCTETS_MAX = 63;
 export const NAME_OCTETS_MAX = 255;
 
-/** What a label shows as it is: letters, digits, hyphens, underscores (`_dmarc`), `/` (RFC 2317), or the wildcard's `*`. */
+/**
+ * Characters that need no escape in a label: letters, digits, hyphens, underscores (`_dmarc`), `/` (RFC 2317), or the
+ * wildcard's `*`.
+ */
 const PLAIN_LABEL = /^(?:[0-9a-z_/-]+|\*)$/;
 const PLAIN_OCTET = /[0-9a-z_/-]/;
 
 export type NameResult = { ok: true; name: DomainName } | { ok: false; message: string };
 
 /**
- * Reads a name as written in a zone file (RFC 1035 §5.1): `@` is `origin`, a name without a trailing dot is relative to
- * it, `\DDD` and `\X` are escapes. Labels in other scripts become A-labels (RFC 5890).
+ * Parses a name in zone-file syntax (RFC 1035 §5.1): `@` is `origin`, a name without a trailing dot is relative to it,
+ * `\DDD` and `\X` are escapes. Labels in other scripts become A-labels (RFC 5890).
  */
 export function parseName(text: string, origin: DomainName = ROOT): NameResult {
   if (text === '@') return { ok: true, name: origin };
@@ -69,7 +72,7 @@ function parseLabel(piece: string): NameResult {
   return { ok: true, name: labelFromOctets(octets) };
 }
 
-/** Splits at dots that are not escaped; null when the text ends in a lone backslash. */
+/** Splits at unescaped dots; null if the text ends in a lone backslash. */
 function splitEscaped(text: string): string[] | null {
   const pieces: string[] = [];
   let piece = '';
@@ -88,8 +91,8 @@ function splitEscaped(text: string): string[] | null {
 }
 
 /**
- * The octets that a text with escapes stands for, one character (U+0000 to U+00FF) each; characters beyond ASCII become
- * UTF-8. Null when an escape is incomplete or above 255.
+ * Decodes escapes to octets, as one character (U+0000 to U+00FF) each; non-ASCII characters become UTF-8. Null if an
+ * escape is incomplete or above 255.
  */
 export function unescape(text: string): string | null {
   if (!text.includes('\\')) return isAscii(text) ? text : utf8Octets(text);
@@ -124,7 +127,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** One label in the spelling of `DomainName`, from its octets as they came over the wire. */
+/** One label of a `DomainName`, from its octets on the wire. */
 export function labelFromOctets(octets: string): string {
   const label = asciiLowerCase(octets);
   if (PLAIN_LABEL.test(label)) return label;
@@ -139,12 +142,12 @@ export function labelFromOctets(octets: string): string {
 const asciiLowerCase = (octets: string): string =>
   isAscii(octets) ? octets.toLowerCase() : octets.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** The octets of one label in the spelling of `DomainName`. */
+/** The octets of one label of a `DomainName`. */
 export const labelOctets = (label: string): string => (label.includes('\\') ? (unescape(label) ?? label) : label);
 
 /**
- * The name at `start` of a message, which must have no compression pointer; null when it has one, or breaks a limit.
- * `end` is the offset after the name.
+ * Reads the uncompressed name at `start` of a message; null if it has a compression pointer or exceeds a limit. `end`
+ * is the offset after the name.
  */
 export function readWireName(message: Buffer, start: number): { name: DomainName; end: number } | null {
   let name = '';
@@ -162,7 +165,7 @@ export function readWireName(message: Buffer, start: number): { name: DomainName
   }
 }
 
-/** Octets that the name takes on the wire, uncompressed. */
+/** The name's size on the wire, uncompressed, in octets. */
 export function wireLength(name: DomainName): number {
   if (name === ROOT) return 1;
   const octets = name.includes('\\') ? name.replace(/\\[0-9]{3}/g, '?') : name;
@@ -170,8 +173,8 @@ export function wireLength(name: DomainName): number {
 }
 
 /**
- * The spelling in which names from other sources are compared: lower case, A-labels, no trailing dot (RFC 4343, RFC 5891
- * §3.2). Nothing is refused; `parseName` is for input.
+ * Normalises names from other sources for comparison: lower case, A-labels, no trailing dot (RFC 4343, RFC 5891 §3.2).
+ * Accepts everything; use `parseName` for input.
  */
 export function dnsName(text: string): DomainName {
   const lower = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase();
@@ -189,17 +192,20 @@ export function isAtOrBelow(name: DomainName, apex: DomainName): boolean {
   return apex === ROOT || isWithin(name, apex);
 }
 
-/** The name as zone files and `dig` write it: with the trailing dot. */
+/** The name as in zone files and `dig`: with the trailing dot. */
 export const absoluteText = (name: DomainName): string => `${name}.`;
 
-/** The name as written below `$ORIGIN origin`: `@`, relative where it can be, else absolute. */
+/** The name as written below `$ORIGIN origin`: `@`, relative if possible, else absolute. */
 export function relativeText(name: DomainName, origin: DomainName): string {
   if (name === origin) return '@';
   if (origin === ROOT) return absoluteText(name);
   return isAtOrBelow(name, origin) ? name.slice(0, -origin.length - 1) : absoluteText(name);
 }
 
-/** Octets as a quoted string of a zone file: quotation marks and backslashes escaped, what is not printable ASCII as `\DDD` (RFC 1035 §5.1). */
+/**
+ * Octets as a quoted string of a zone file: escapes quotation marks and backslashes, and writes other than printable
+ * ASCII as `\DDD` (RFC 1035 §5.1).
+ */
 export function quoteOctets(octets: string): string {
   const escaped = octets.replace(/["\\]|[^ -~]/g, (octet) =>
     octet === '"' || octet === '\\' ? `\\${octet}` : `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`,

@@ -4,19 +4,19 @@ import type { StageName } from '../contract/stages.ts';
 import type { Decision } from './rate-decision.ts';
 import type { Route, UpstreamDestination } from './route.ts';
 
-/** How much of a body is recorded, in bytes. */
+/** Limit on the recorded part of a body, in bytes. */
 export const RECORDED_BODY_BYTES_MAX = 64 * 1024;
 
 export interface RecordedBody {
   /** The first `RECORDED_BODY_BYTES_MAX` bytes. */
   chunks: readonly (Buffer | string)[];
-  /** The encoding of all texts among the chunks; UTF-8 when left out. */
+  /** The encoding of all string chunks; UTF-8 if omitted. */
   encoding?: 'latin1' | 'utf8';
   /** The length of the whole body. */
   bytes: number;
 }
 
-/** Milliseconds from the beginning to the target, and to the first byte of the answer; null where it did not come so far. */
+/** Milliseconds from the start to the target, and to the first byte of the answer; null if it did not get that far. */
 export interface RecordedTimes {
   handedMs: number | null;
   firstByteMs: number | null;
@@ -26,7 +26,7 @@ export interface RecordedTimes {
 export interface ExchangeRecord extends RecordedTimes {
   /** Name, value, name, value, … as they came. */
   requestFields: readonly string[];
-  /** The response's first line and header fields, each line ended by CRLF; empty where there was none. */
+  /** The response's first line and header fields, each line ended by CRLF; empty without a response. */
   responseHead: string;
   requestBody: RecordedBody;
   responseBody: RecordedBody;
@@ -37,21 +37,21 @@ export interface RecordedRoute extends Pick<Route, 'projectId' | 'environment'> 
   target: { kind: 'api' } | Pick<UpstreamDestination, 'kind' | 'url'>;
 }
 
-/** A finished exchange, as the traffic log takes it from the data plane. Times are real milliseconds. */
+/** A finished exchange, passed from the data plane to the traffic log. Times are real milliseconds. */
 export interface RecordedExchange {
-  /** Host and port as the client wrote them; null where the request did not get as far as an authority. */
+  /** Host and port as the client wrote them; null if the request failed before its authority was known. */
   authority: string | null;
   route: RecordedRoute | null;
   keyId: string | null;
   decision: Decision | null;
-  /** The stage that answered it, or in which it ended. */
+  /** The stage that answered, or in which the exchange ended. */
   stage: StageName;
   scheme: Scheme;
   httpVersion: string;
   method: string;
-  /** In origin form where the request got as far as its authority, else as sent. */
+  /** In origin form once the authority is known, else as sent. */
   target: string;
-  /** Null when the client left, or was cut off, before there was one. */
+  /** Null if the connection ended before there was a status. */
   status: number | null;
   /** When it began; monotonic. */
   startedMs: number;
@@ -59,17 +59,17 @@ export interface RecordedExchange {
   /** The client's address and port. */
   address: string;
   port: number;
-  /** Whether it ended before its answer was whole. */
+  /** Whether it ended before the answer was complete. */
   aborted: boolean;
-  /** Whether the proxy itself wrote the answer, in a target's place too. */
+  /** Whether the proxy itself wrote the answer, even in a target's format. */
   byProxy: boolean;
-  /** Null while nothing is recorded. */
+  /** Null while recording is off. */
   record: ExchangeRecord | null;
 }
 
 /** Summary of a finished exchange, for counting and for the traffic log. */
 export interface ExchangeSummary extends RecordedExchange {
-  /** Null where the request did not get as far as an authority. */
+  /** Null if the request failed before its authority was known. */
   hostname: string | null;
   route: Route | null;
 }

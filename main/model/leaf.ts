@@ -2,18 +2,18 @@ import type { ClockState, EpochMs } from '../base/clock.ts';
 import { DAY_MS } from '../base/duration.ts';
 import type { Certificate } from '../contract/certificates.ts';
 
-/** As public authorities issue them, so that renewal is rehearsed; far below Apple's 825 days and the 398 of others. */
+/** The lifetime of public certificates, which lets users rehearse renewal; well below Apple's limit of 825 days. */
 export const LEAF_LIFETIME_MS = 90 * DAY_MS;
 
-/** A third of the lifetime, as ACME clients do; time enough to see and mend a renewal that fails. */
+/** A third of the lifetime, as with ACME clients; leaves time to fix a failing renewal. */
 export const RENEWAL_LEFT_MS = 30 * DAY_MS;
 
 /** Both pairs of dates of a leaf. */
 export interface LeafDates {
-  /** On the app's clock: what the app shows, and what renewal goes by. */
+  /** On the app's clock, for display and renewal. */
   readonly notBeforeMs: EpochMs;
   readonly notAfterMs: EpochMs;
-  /** In real time: what the certificate says, and clients check. */
+  /** In real time, as in the certificate, for clients. */
   readonly wireNotBeforeMs: EpochMs;
   readonly wireNotAfterMs: EpochMs;
 }
@@ -31,13 +31,13 @@ export interface Leaf extends LeafDates {
   readonly sans: readonly string[];
 }
 
-/** When a leaf with these dates is to be renewed: with 30 days left or, of a shorter life, after two thirds of it. */
+/** When to renew a leaf with these dates: 30 days before the end or, with a shorter life, after two thirds of it. */
 export const renewAtMs = ({ notBeforeMs, notAfterMs }: Pick<LeafDates, 'notBeforeMs' | 'notAfterMs'>): EpochMs =>
   Math.ceil(notAfterMs - Math.min(RENEWAL_LEFT_MS, (notAfterMs - notBeforeMs) / 3));
 
 /**
- * Whether a leaf must be replaced: it is to be renewed by the app's clock or in real time, or one of the two clocks has
- * been set back to before its beginning.
+ * Whether a leaf must be replaced: renewal is due on the app's clock or in real time, or one of the clocks was set back
+ * before its start.
  */
 export const isRenewalDue = (leaf: LeafDates, { now, realNow }: Pick<ClockState, 'now' | 'realNow'>): boolean =>
   isOutside(now, leaf) || isOutside(realNow, { notBeforeMs: leaf.wireNotBeforeMs, notAfterMs: leaf.wireNotAfterMs });
@@ -45,7 +45,7 @@ export const isRenewalDue = (leaf: LeafDates, { now, realNow }: Pick<ClockState,
 const isOutside = (nowMs: EpochMs, dates: Pick<LeafDates, 'notBeforeMs' | 'notAfterMs'>): boolean =>
   nowMs < dates.notBeforeMs || nowMs >= renewAtMs(dates);
 
-/** A leaf as it is shown, without its key. */
+/** A leaf without its key, for display. */
 export const describeLeaf = (leaf: Leaf): Omit<Certificate, 'hostname' | 'state'> => ({
   serial: leaf.serial,
   sans: [...leaf.sans],

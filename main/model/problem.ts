@@ -2,17 +2,17 @@ import { bodyOf, type Answer } from '../base/http/answer.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
 import type { RateState, Refusal } from './rate-decision.ts';
 
-/** Why a request is not served, in words for a person: by the proxy itself, or by the built-in API. */
+/** Why the proxy or the built-in API does not serve a request, in words for a person. */
 export interface Problem {
   code: ErrorCode;
   status: number;
-  /** What happened, in a few words; for a page. */
+  /** What happened, in a few words; the heading of an error page. */
   heading: string;
-  /** Why, and what to change. Plain text. */
+  /** The reason and the remedy, as plain text. */
   message: string;
-  /** Whether the connection cannot be used any more: it is unclear where the next request begins. */
+  /** Whether to close the connection: the start of the next request is unclear. */
   close: boolean;
-  /** Whether the hostnames that are served are listed with it. */
+  /** Whether to list the served hostnames. */
   listServed: boolean;
   /** Flat: name, value, name, value, … */
   headers: readonly string[];

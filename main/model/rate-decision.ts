@@ -4,11 +4,11 @@ import { PLAN_LIMITS } from '../contract/plan-limits.ts';
 import type { Plan, PlanLimits } from '../contract/projects.ts';
 
 /**
- * The limiter's answer to one request: made in `main/ratelimit`, carried through the proxy, shown by the target.
- * The three rate values describe one rate window: the one that runs out first or, of a refusal, the one to wait for.
+ * The limiter's answer to one request, from `main/ratelimit` through the proxy to the target. The three rate values
+ * describe one rate window: the one that runs out first or, if refused, the one to wait for.
  */
 export interface Decision {
-  /** Null when the request may go on. */
+  /** Null if the request is allowed. */
   refusal: Refusal | null;
   rate: RateState;
 }
@@ -16,7 +16,7 @@ export interface Decision {
 export interface RateState {
   /** Requests that the rate window allows. */
   limit: number;
-  /** Requests left in the rate window, this one counted already. */
+  /** Requests left in the rate window, after this one. */
   remaining: number;
   /** Unix time in whole seconds, rounded up, at which the rate window ends. */
   resetSeconds: number;
@@ -24,16 +24,16 @@ export interface RateState {
 
 export interface Refusal {
   code: 'rate_limit_exceeded' | 'api_key_banned';
-  /** Whole seconds, at least 1, after which the client may ask again; the client MUST wait (`Retry-After`, RFC 9110 §10.2.3). */
+  /** Whole seconds, at least 1, that the client MUST wait (`Retry-After`, RFC 9110 §10.2.3). */
   retryAfterSeconds: number;
-  /** A sentence for the Error body: which limit, until when, what to do. */
+  /** A sentence for the Error body: which limit, until when, and what to do. */
   message: string;
 }
 
-/** What callers without a valid API key are held to, whatever the project's plan. */
+/** The limits of callers without a valid API key, whatever the project's plan. */
 export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;
 
-/** The limits of a project: its plan's or, with Enterprise, those agreed with it. */
+/** A project's limits: its plan's or, with Enterprise, its own. */
 export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): PlanLimits {
   if (project.plan !== 'enterprise') return PLAN_LIMITS[project.plan];
   if (project.limits === null) throw new Error('A project with the plan Enterprise has no limits stored.');
@@ -46,7 +46,7 @@ export interface RateWindow {
   used: number;
 }
 
-/** Everything that is remembered of a caller. A value: decisions return a new one. */
+/** A caller's complete state. Immutable: decisions return a new one. */
 export interface CallerState {
   minute: RateWindow;
   day: RateWindow;
@@ -56,7 +56,7 @@ export interface CallerState {
   bannedUntilMs: EpochMs | null;
 }
 
-/** A caller's state as a row: it survives a restart. */
+/** A caller's state as a database row, which survives a restart. */
 export interface LimitRow {
   projectId: string;
   /** `key:<id>` or `address:<ip>`. */
@@ -71,7 +71,7 @@ export interface LimitRow {
   lastRequestAtMs: EpochMs | null;
 }
 
-/** When an API key is banned, and for how long. Null for callers that are never banned (addresses). */
+/** When to ban an API key, and for how long. Null for callers that are never banned (addresses). */
 export interface BanRule {
   /** Refusals in one exhausted rate window. */
   afterRefusals: number;
@@ -81,7 +81,7 @@ export interface BanRule {
 export interface Outcome {
   decision: Decision;
   state: CallerState;
-  /** True when this request began a ban. */
+  /** Whether this request started a ban. */
   banBegan: boolean;
 }
 
@@ -95,7 +95,7 @@ export const NEW_CALLER: CallerState = {
   bannedUntilMs: null,
 };
 
-/** One of the two windows as it counts at this moment. */
+/** One of the two windows at the current time. */
 interface OpenWindow {
   name: 'minute' | 'day';
   limit: number;
@@ -105,8 +105,8 @@ interface OpenWindow {
 }
 
 /**
- * The state as it stands at `nowMs`: windows that have ended, or that begin in the future because the clock was set
- * back, are empty again; a ban that is over is gone, and its strikes with it; a ban never lasts longer than its length.
+ * The state at `nowMs`: windows that have ended, or that begin in the future because the clock was set back, are reset;
+ * expired bans are removed with their strikes; a ban is capped at its length.
  */
 export function settle(state: CallerState, ban: BanRule | null, nowMs: EpochMs): CallerState {
   const minute = current(state.minute, MINUTE_MS, nowMs);
@@ -139,9 +139,9 @@ function current(window: RateWindow, lengthMs: number, nowMs: EpochMs): RateWind
 }
 
 /**
- * Decides one counted request (specification, section 8). Pure: the caller's state and the time in, the decision and
- * the new state out. A refused request is not counted. Refusals in one exhausted window add
- * up to a ban when `ban` says so, and requests during a ban do not lengthen it.
+ * Decides on one counted request (specification, section 8). Pure: takes the caller's state and the time, returns the
+ * decision and the new state. A refused request is not counted. Under `ban`, refusals in one exhausted window add up to
+ * a ban, and requests during a ban do not extend it.
  */
 export function decide(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Outcome {
   const state = settle(caller, ban, nowMs);
@@ -164,7 +164,7 @@ export function decide(limits: PlanLimits, caller: CallerState, ban: BanRule | n
   return { decision: { refusal: null, rate }, state: counted, banBegan: false };
 }
 
-/** What `decide` would say of the rate state if nothing were counted: for answers that do not count, such as preflights. */
+/** The rate state without counting a request, for answers that do not count, such as preflights. */
 export function peek(limits: PlanLimits, caller: CallerState, ban: BanRule | null, nowMs: EpochMs): Decision {
   const state = settle(caller, ban, nowMs);
   const minute = open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs);
@@ -199,7 +199,7 @@ const spent = (window: OpenWindow): OpenWindow => ({ ...window, remaining: windo
 /** The window that runs out first; when equal, the minute. */
 const narrower = (minute: OpenWindow, day: OpenWindow): OpenWindow => (day.remaining < minute.remaining ? day : minute);
 
-/** The exhausted window that ends last: only after it a request can pass. Null when none is exhausted. */
+/** The exhausted window that ends last, because no request can succeed before. Null if none is exhausted. */
 function waitFor(minute: OpenWindow, day: OpenWindow): OpenWindow | null {
   if (minute.remaining > 0) return day.remaining > 0 ? null : day;
   return day.remaining > 0 || day.endsAtMs <= minute.endsAtMs ? minute : day;
@@ -232,7 +232,7 @@ function refuse(state: CallerState, exhausted: OpenWindow, ban: BanRule | null, 
   };
 }
 
-/** During a ban nothing is left, and what the client has to wait for is the end of the ban; both headers say so. */
+/** During a ban nothing remains, and the client must wait for its end; both headers say so. */
 function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision {
   return {
     rate: { limit: window.limit, remaining: 0, resetSeconds: Math.ceil(untilMs / 1000) },
@@ -244,7 +244,7 @@ function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision 
   };
 }
 
-/** Rounded up, as `X-RateLimit-Reset` is: a client that waits by either of them never comes back too early. */
+/** Rounded up, like `X-RateLimit-Reset`, so a client that waits by either value is never too early. */
 const secondsUntil = (atMs: EpochMs, nowMs: EpochMs): number => Math.max(1, Math.ceil(atMs / 1000 - nowMs / 1000));
 
 function limitMessage(window: OpenWindow): string {

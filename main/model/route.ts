@@ -1,19 +1,19 @@
 import type { Plan, PlanLimits, TargetSetting } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 
-/** An HTTP server that requests are passed on to. */
+/** An HTTP server that requests are forwarded to. */
 export interface UpstreamDestination {
   kind: 'upstream';
-  /** `http:` or `https:`; its path comes before that of the request. */
+  /** `http:` or `https:`; its path is prepended to that of the request. */
   url: string;
-  /** The `Host` that it sees: its own, or the client's. */
+  /** The `Host` sent to it: its own, or the client's. */
   host: 'rewrite' | 'keep';
-  /** Whether callers are counted and held to limits. */
+  /** Whether callers are counted and limited. */
   limited: boolean;
   verifyCertificate: boolean;
 }
 
-/** The built-in API, or an upstream with everything decided that the project's setting may leave open. */
+/** The built-in API, or an upstream with all optional settings filled in. */
 export type RouteTarget = { kind: 'api' } | UpstreamDestination;
 
 /** Where one hostname leads. */
@@ -27,7 +27,7 @@ export interface Route {
   target: RouteTarget;
 }
 
-/** An upstream is asked by its own name, unlimited, with a certificate that is checked, unless the project's setting says otherwise. */
+/** Defaults for an upstream: its own Host, no limits, and a verified certificate. */
 export const routeTarget = (target: TargetSetting): RouteTarget =>
   target.kind === 'api'
     ? target
@@ -39,13 +39,13 @@ export const routeTarget = (target: TargetSetting): RouteTarget =>
         verifyCertificate: target.verifyCertificate ?? true,
       };
 
-/** Whether two routes lead to the same place in the same way. */
+/** Whether two routes have the same destination and options. */
 export function sameTarget(one: RouteTarget, other: RouteTarget): boolean {
   if (one.kind === 'api' || other.kind === 'api') return one.kind === other.kind;
   return one.url === other.url && one.host === other.host && one.verifyCertificate === other.verifyCertificate;
 }
 
-/** Where requests for one hostname are sent on to. `to` is a hostname; scheme, listener port, path and query are kept. */
+/** Redirects one hostname. `to` is a hostname; scheme, listener port, path and query are kept. */
 export interface Redirect {
   to: string;
   status: 301 | 302 | 307 | 308;
@@ -56,7 +56,7 @@ export interface ApiKeyOwner {
   projectId: string;
 }
 
-/** An API key that is not revoked, as it is stored. */
+/** An API key that is not revoked, as stored. */
 export interface ActiveKey {
   id: string;
   projectId: string;
@@ -65,8 +65,8 @@ export interface ActiveKey {
 }
 
 /**
- * Everything that the data plane knows of the control plane, as one immutable value: each publish makes a new one.
- * Hostnames are in normal form (`base/hostname.ts`). A hostname with a redirect needs no route; the redirect wins.
+ * The control plane's state for the data plane, as one immutable value per publish. Hostnames are in normal form
+ * (`base/hostname.ts`). A redirect takes precedence over a route, and does not need one.
  */
 export interface Snapshot {
   routes: readonly Route[];

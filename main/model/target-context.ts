@@ -2,14 +2,14 @@ import type { Authority, Scheme } from '../base/hostname.ts';
 import type { RateState } from './rate-decision.ts';
 import type { Route } from './route.ts';
 
-/** What the proxy's stages found out about a request that reaches the built-in API. */
+/** The stages' results for a request that reaches the built-in API. */
 export interface TargetContext {
   route: Route;
-  /** The API key of this project that came with the request; null when there was none, or not a valid one. */
+  /** The valid API key of this project in the request, or null. */
   keyId: string | null;
   /** For the rate headers. */
   rate: RateState;
-  /** Whether it is a CORS preflight: it is not counted, and answered without an API key. */
+  /** Whether this is a CORS preflight, which is not counted and needs no API key. */
   preflight: boolean;
   scheme: Scheme;
   /** Host and port as the client wrote them. */

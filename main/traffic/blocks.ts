@@ -1,25 +1,25 @@
-/** Large enough for many entries, small enough that the last one wastes little. */
+/** Large enough for many entries, small enough to waste little in the last one. */
 export const BLOCK_BYTES = 1024 * 1024;
 
-/** Memory outside of V8's heap, for what entries keep as bytes. Given back as a whole with the last entry that is in it. */
+/** Memory outside V8's heap for the bytes of entries, freed together with its last entry. */
 export interface Block {
   readonly buffer: Buffer;
-  /** How much of it is written. */
+  /** Bytes written so far. */
   used: number;
-  /** The number of the newest entry that has something in it. */
+  /** The number of the newest entry with data in this block. */
   newest: number;
 }
 
 /**
- * A queue of blocks: written at its end, given back at its beginning. What is kept for ten thousand requests would be
- * moved about by the garbage collector, again and again; bytes in blocks are written once and written over.
+ * A queue of blocks: appended at its end, freed at its beginning. The garbage collector would move the data of ten
+ * thousand requests again and again; bytes in blocks are written once and overwritten in place.
  */
 export interface Blocks {
-  /** A block with room for `bytes`, at most a block's size; null when there are as many blocks as there may be. */
+  /** A block with room for `bytes`, at most a block's size; null if the limit on blocks is reached. */
   open(bytes: number): Block | null;
-  /** Gives back the blocks in which all entries are older than entry `oldest`. */
+  /** Frees the blocks whose entries are all older than entry `oldest`. */
   release(oldest: number): void;
-  /** Bytes that are in use, in whole blocks. */
+  /** Bytes in use, in whole blocks. */
   size(): number;
 }
 
@@ -40,7 +40,7 @@ export function createBlocks(countMax: number): Blocks {
       while (inUse[0] !== undefined && inUse[0].newest < oldest) {
         const { buffer } = inUse[0];
         inUse = inUse.slice(1);
-        // One is enough to go on with; more would be held for nothing when large bodies have gone.
+        // One spare block suffices; more would waste memory after large bodies are gone.
         if (free.length === 0) free.push(buffer);
       }
     },

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { RecordedBody, RecordedExchange, RecordedTimes } from '../model/exchange-record.ts';
 
-/** What is kept of headers and bodies. */
+/** The recorded headers and bodies. */
 export interface EntryRecord extends RecordedTimes {
   /** Name, value, name, value, … */
   requestFields: readonly string[];
@@ -10,29 +10,29 @@ export interface EntryRecord extends RecordedTimes {
   responseBody: RecordedBody;
 }
 
-/** One exchange as it is kept. */
+/** A recorded exchange. */
 export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
-  /** Rises by one with every entry of this run. */
+  /** Increases by one with every entry of this run. */
   number: number;
   /** When it began, on the app's clock and in real time. */
   atMs: EpochMs;
   realAtMs: EpochMs;
   record: EntryRecord;
-  /** The number of the entry that this one repeats. */
+  /** The number of the entry that this one replays. */
   replayOf: number | null;
 }
 
 /**
- * What the entries of one run are called: `trf_mi8x2k1a_12`. Numbers begin anew with every run, ids do not: what a link of an
- * earlier one leads to is gone, and no other request stands in its place.
+ * Ids of one run's entries, such as `trf_mi8x2k1a_12`. Numbers restart with every run but ids do not, so a link from an
+ * earlier run never leads to a different request.
  */
 export interface EntryIds {
   idOf(number: number): string;
-  /** Null for what is no id, and for those of other runs. */
+  /** Null if the text is not an id, or belongs to another run. */
   numberOf(id: string): number | null;
 }
 
-/** `startedAtMs`: real time, which no two runs over one data folder share. */
+/** `startedAtMs`: real time, unique among the runs on one data folder. */
 export function createEntryIds(startedAtMs: EpochMs): EntryIds {
   const prefix = `trf_${Math.floor(startedAtMs).toString(36)}_`;
   return {

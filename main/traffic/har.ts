@@ -6,13 +6,13 @@ import { redactFields, redactText } from './redact.ts';
 
 type Field = { name: string; value: string };
 
-/** What is written without letting anything else run: some two milliseconds' work. */
+/** Bytes written per turn of the event loop; takes some two milliseconds. */
 const BYTES_PER_TURN = 256 * 1024;
 
-/** About what an entry is in an archive without its bodies. */
+/** Approximate size of an entry in an archive, without bodies. */
 const ENTRY_BYTES = 2 * 1024;
 
-/** What all compressed bodies of an archive may become; what is beyond stays as it was sent. */
+/** Limit on all decompressed bodies of an archive; the rest remain as sent. */
 const DECODED_BYTES = 32 * DECODED_BYTES_MAX;
 
 export interface Har extends Record<string, unknown> {
@@ -20,8 +20,8 @@ export interface Har extends Record<string, unknown> {
 }
 
 /**
- * Entries, oldest first, as an HTTP archive, version 1.2. Times are real: an archive is read beside others. It is made in turns, and
- * takes each entry when it comes to it.
+ * Entries, oldest first, as an HTTP archive (HAR 1.2). Times are real, for comparison with other archives. It is
+ * written in turns, and reads each entry when reaching it.
  */
 export async function toHar(entries: Iterable<Entry>): Promise<Har> {
   const made: unknown[] = [];
@@ -39,7 +39,7 @@ export async function toHar(entries: Iterable<Entry>): Promise<Har> {
   return { version: '1.2', creator: { name: 'Vivarium', version: VERSION }, pages: [], entries: made };
 }
 
-/** What is kept of an entry's bodies. */
+/** The recorded bytes of an entry's bodies. */
 export function keptBytes({ record: { requestBody, responseBody } }: Entry): number {
   return [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
 }
@@ -72,7 +72,7 @@ function harEntry(entry: Entry, content: Content): Record<string, unknown> {
       bodySize: record.requestBody.bytes,
     },
     response: {
-      // 0 is what archives have where no answer came.
+      // Archives use 0 if there was no answer.
       status: entry.status ?? 0,
       statusText: '',
       httpVersion: versionOf(entry),
@@ -99,13 +99,13 @@ function harEntry(entry: Entry, content: Content): Record<string, unknown> {
 }
 
 interface Content extends Record<string, unknown> {
-  /** Bytes that it is for its reader. */
+  /** Decoded size in bytes. */
   size: number;
-  /** Bytes that compressing saved. */
+  /** Bytes saved by compression. */
   compression?: number;
 }
 
-/** Of a body as its reader has it, without its content coding, as the format wants it. */
+/** HAR requires the body without its content coding. */
 function contentOf({ responseBody, responseFields }: Entry['record'], decodedMax: number): Content {
   const body = presentBody(responseBody, contentEncodingOf(responseFields), {
     decodedMax,
@@ -122,7 +122,7 @@ function contentOf({ responseBody, responseFields }: Entry['record'], decodedMax
   };
 }
 
-/** With what a URI does not have in it percent-encoded (RFC 3986, section 2); what is encoded already stays. */
+/** Percent-encodes characters not allowed in a URI (RFC 3986, section 2); keeps existing encodings. */
 const escaped = (url: string): string => url.replace(/[^\x21-\x7e]|[<>"{}|\\^`]/gu, encodeURIComponent);
 
 const versionOf = ({ httpVersion }: Entry): string => (httpVersion === '2.0' ? 'HTTP/2' : `HTTP/${httpVersion}`);

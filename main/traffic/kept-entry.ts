@@ -4,7 +4,7 @@ import type { Entry, EntryRecord } from './entry.ts';
 import { COLUMN, type Column, type Rows } from './rows.ts';
 import { readFields, readHead } from './spans.ts';
 
-/** Entry `number` as it stands in its row. What is kept of it as bytes is read when it is asked for, and goes with the row. */
+/** A view of entry `number` in its row. Its bytes are read on demand, and are lost when the row is overwritten. */
 export class KeptEntry implements Entry {
   readonly number: number;
   readonly atMs: number;
@@ -53,7 +53,7 @@ export class KeptEntry implements Entry {
     this.#replayOf = rows.numberOrNull(number, COLUMN.replayOf);
   }
 
-  /** Known a moment after the entry is there. */
+  /** Set shortly after the entry was written. */
   get replayOf(): number | null {
     const { number } = this;
     return this.#rows.has(number) ? this.#rows.numberOrNull(number, COLUMN.replayOf) : this.#replayOf;

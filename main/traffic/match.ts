@@ -1,10 +1,10 @@
 import type { FilterField, FilterTerm } from '../contract/traffic-filter.ts';
 import type { Entry } from './entry.ts';
 
-/** Of a key, what people call it by. */
+/** A key's display name. */
 export type KeyNames = (keyId: string) => string | null;
 
-/** Whether an entry fits all terms of a filter. */
+/** Whether an entry matches all terms of a filter. */
 export function matches(entry: Entry, terms: readonly FilterTerm[], nameOf: KeyNames): boolean {
   return terms.every(({ field, values, negated }) => {
     const fits = values.some((value) =>
@@ -55,7 +55,7 @@ function fitsStatus(status: number | null, value: string): boolean {
   return /^[<>]/.test(value) ? compare(status, value, /$/) : status === Number(value);
 }
 
-/** `>=500`, `<2s`: a comparison, and for times a unit. */
+/** `>=500`, `<2s`: a comparison, with a unit for times. */
 function compare(actual: number, text: string, unit: RegExp): boolean {
   const operator = /^[<>]=?/.exec(text)?.[0] ?? '';
   const factor = /[^m]s$/.test(text) ? 1_000 : 1;

@@ -11,7 +11,7 @@ import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-re
 import type { Entry, EntryIds } from './entry.ts';
 import { redactBytes, redactFields, redactText } from './redact.ts';
 
-/** An entry as it is listed. */
+/** An entry, as listed. */
 export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): TrafficEntry {
   const { record, route, decision } = entry;
   return {
@@ -39,7 +39,7 @@ export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): Tr
   };
 }
 
-/** An entry with everything that is known of it. */
+/** An entry with all its details. */
 export function presentDetail(entry: Entry, ids: Pick<EntryIds, 'idOf'>): TrafficDetail {
   const { record, route, decision } = entry;
   return {
@@ -69,8 +69,8 @@ function timingsOf({ durationMs, record }: Entry): TrafficDetail['timings'] {
 }
 
 /**
- * What was kept of a body, as text where it is some, without the content coding that is named, where that can be taken off within
- * `decodedMax` bytes; the first `shownMax` bytes of that. Null where nothing was kept.
+ * A recorded body, without its content coding if it decodes within `decodedMax` bytes, and as text if it is text; cut
+ * to the first `shownMax` bytes. Null if nothing was recorded.
  */
 export function presentBody(
   body: RecordedBody,
@@ -97,7 +97,7 @@ export function presentBody(
   };
 }
 
-/** `Content-Encoding` among fields: name, value, name, value, … */
+/** `Content-Encoding` in a flat list of fields. */
 export function contentEncodingOf(fields: readonly string[]): string | undefined {
   const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-encoding');
   return at < 0 ? undefined : fields[at + 1];
@@ -106,7 +106,7 @@ export function contentEncodingOf(fields: readonly string[]): string | undefined
 export const bytesOf = ({ chunks, encoding }: RecordedBody): Buffer =>
   Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk)));
 
-/** Characters of UTF-8 have four bytes at most; one that was cut through is left out. */
+/** A UTF-8 character has up to four bytes; one cut at the end is dropped. */
 const CUT_BYTES_MAX = 3;
 
 function textOf(bytes: Buffer, cut: boolean): string | null {
@@ -114,16 +114,16 @@ function textOf(bytes: Buffer, cut: boolean): string | null {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, bytes.length - missing));
     } catch {
-      // Not text, or not to this byte.
+      // Not text, or cut inside a character.
     }
   }
   return null;
 }
 
-/** Hundredths of a millisecond: what is beyond is noise. */
+/** Hundredths of a millisecond; more digits would be noise. */
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 
-/** Which stage answered an exchange, and why, in a sentence. */
+/** Which stage answered an exchange and why, in a sentence. */
 export function explain(entry: Entry): string {
   const { stage, status, decision, route, keyId, record } = entry;
   if (status === null) return 'The client left before there was an answer.';
@@ -165,10 +165,10 @@ function explainUpstream({ status, aborted, byProxy }: Entry, url: string): stri
   return `The upstream ${origin} answered.`;
 }
 
-/** Content codings that are taken off for reading (RFC 9110, section 8.4.1). */
+/** Content codings that can be decoded for display (RFC 9110, section 8.4.1). */
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
-/** What one body may become. A few kilobytes can be made to unpack to gigabytes. */
+/** Limit on one decoded body: a few kilobytes can decompress to gigabytes. */
 export const DECODED_BYTES_MAX = 1024 * 1024;
 
 const ALIASES: Record<string, Coding> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br', zstd: 'zstd' };
@@ -180,8 +180,8 @@ export interface Decoded {
 }
 
 /**
- * Takes the one content coding off a body, of which the end may be missing. Null for several codings, for what is none, and for what
- * would be larger than `bytesMax`.
+ * Decodes a possibly truncated body with one content coding. Null for several or unknown codings, and for results
+ * larger than `bytesMax`.
  */
 export function decode(bytes: Buffer, contentEncoding: string | undefined, bytesMax: number): Decoded | null {
   const coding = ALIASES[(contentEncoding ?? '').trim().toLowerCase()];
@@ -195,7 +195,7 @@ export function decode(bytes: Buffer, contentEncoding: string | undefined, bytes
 
 const DECODERS: Record<Coding, (bytes: Buffer, maxOutputLength: number) => Buffer> = {
   gzip: (bytes, maxOutputLength) => gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH }),
-  // "deflate" is zlib's format, and some servers send it without.
+  // "deflate" means zlib's format, but some servers send raw deflate.
   deflate(bytes, maxOutputLength) {
     const options = { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH };
     const isZlib = ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.length > 1 && bytes.readUInt16BE(0) % 31 === 0;

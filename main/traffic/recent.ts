@@ -1,10 +1,10 @@
-/** A client goes through a handful of requests in turns; more would only be compared in vain. */
+/** Clients repeat a handful of requests; comparing more would not pay off. */
 const RECENT_MAX = 8;
 
-/** The few that were made last, to find one again. */
+/** A small cache of recent values, searched linearly. */
 export class Recent<Kept> {
   readonly #kept: Kept[] = [];
-  /** Where the last one that was found or added is: most often it is the one that is key next. */
+  /** The index of the value found or added last, which is the most likely match. */
   #latest = 0;
   #oldest = 0;
 

@@ -6,54 +6,54 @@ import { KeptEntry } from './kept-entry.ts';
 import { COLUMN, Rows } from './rows.ts';
 import { SpanWriter } from './spans.ts';
 
-/** Entries that are kept; the page stays smooth with as many. */
+/** Limit on entries; the page remains responsive with this many. */
 export const ENTRIES_MAX = 10_000;
 
-/** What headers and bodies of all entries together may take; the oldest go first. */
+/** Limit on headers and bodies of all entries together; the oldest are dropped first. */
 export const BYTES_MAX = 16 * BLOCK_BYTES;
 
-/** New entries are news together, this much later: at 5,000 a second nobody reads them one by one. */
+/** New entries are reported in batches after this delay: at 5,000 per second nobody can follow single ones. */
 const NOTIFY_AFTER_MS = 100;
 
-/** How many entries one subscriber is news at a time; of the rest it learns the number. */
+/** Limit on entries per batch; the rest are only counted. */
 const ENTRIES_PER_NOTICE_MAX = 200;
 
-/** Exchanges that wait to be written; a turn of the event loop rarely ends more. */
+/** Limit on exchanges waiting to be written; one turn of the event loop rarely has more. */
 const WAITING_MAX = 64;
 
-/** Subscribers to new entries; each page needs one. */
+/** Limit on subscribers to new entries; each page needs one. */
 export const WATCHERS_MAX = 100;
 
 export interface NewEntries {
   entries: Entry[];
-  /** How many came besides, too fast to be news. */
+  /** The number of further entries beyond the batch limit. */
   missed: number;
-  /** Whether all that came before them was forgotten. */
+  /** Whether all earlier entries were cleared. */
   cleared: boolean;
 }
 
-/** What was asked and answered lately: in memory only, bounded in number and bytes. */
+/** The recent exchanges, in memory only, with limits on number and bytes. */
 export interface Recorder {
-  /** Takes an exchange that is over. Cheap enough for the hot path: it is written at the end of the turn. */
+  /** Adds a finished exchange. Cheap enough for the hot path: it is written at the end of the turn. */
   take(exchange: RecordedExchange): void;
-  /** Newest first, beginning before entry `before`. */
+  /** Newest first, starting before entry `before`. */
   newestFirst(before?: number): IterableIterator<Entry>;
-  /** Those there are now, oldest first, beginning after entry `after`; one that has gone by its turn is left out. */
+  /** The current entries, oldest first, starting after entry `after`; skips those dropped meanwhile. */
   oldestFirst(after?: number): IterableIterator<Entry>;
   get(number: number): Entry | null;
   size(): number;
-  /** Forgets all; how many there were. */
+  /** Clears all entries; returns how many there were. */
   clear(): number;
-  /** The number that the next entry will have. */
+  /** The number of the next entry. */
   next(): number;
   /**
-   * The entry of a connection from `port`, of those from number `since` on, once it is there; null when it does not come
-   * within `withinMs` of real time.
+   * Resolves with the entry of the connection from `port`, among those numbered `since` or later, once it exists; null
+   * if it does not appear within `withinMs` of real time.
    */
   from(port: number, since: number, withinMs: number): Promise<Entry | null>;
-  /** Notes that an entry repeats another. */
+  /** Marks an entry as a replay of another. */
   markReplay(entry: Entry, of: number): void;
-  /** New entries that fit, several at a time, until `signal` aborts or the recorder closes. */
+  /** New entries that match, in batches, until `signal` aborts or the recorder closes. */
   watch(fits: (entry: Entry) => boolean, signal?: AbortSignal): AsyncGenerator<NewEntries, void, void>;
   close(): void;
 }
@@ -71,9 +71,9 @@ export function createRecorder(
   const watchers = new Set<Watcher>();
   let closed = false;
   let waiting: RecordedExchange[] = [];
-  /** The clocks when the first of those that wait was taken. */
+  /** The clocks when the first waiting exchange was added. */
   let taken: Moment = { now: 0, realNow: 0, monotonicMs: 0 };
-  // Those that wait are of the time before.
+  // Waiting exchanges belong to the time before the adjustment.
   const unsubscribe = clock.onAdjusted(settle);
 
   const at = (number: number): Entry => new KeptEntry(rows, number);
@@ -92,8 +92,7 @@ export function createRecorder(
   }
 
   /**
-   * Writes what waits. Not one by one as they end: the answers of a turn go out sooner one after the other, and whoever
-   * reads them is woken less often.
+   * Writes the waiting exchanges. Writing in batches sends a turn's answers out faster, and wakes clients less often.
    */
   function settle(): void {
     if (waiting.length === 0) return;
@@ -115,7 +114,7 @@ export function createRecorder(
     if (awaited.size > 0 || watchers.size > 0) notify(at(number));
   }
 
-  /** Tells those who wait for entries; hardly ever is there anybody. */
+  /** Notifies waiters and watchers (usually none). */
   function notify(entry: Entry): void {
     awaited.get(entry.port)?.(entry);
     for (const watcher of watchers) watcher.take(entry);
@@ -208,7 +207,7 @@ export function createRecorder(
   };
 }
 
-/** One moment on three clocks. */
+/** The same moment on three clocks. */
 interface Moment {
   now: EpochMs;
   realNow: EpochMs;
@@ -217,9 +216,9 @@ interface Moment {
 
 interface Watcher {
   take(entry: Entry): void;
-  /** What has not been news yet will not be, and what has been is gone. */
+  /** Discards pending entries after the recorder was cleared. */
   forget(): void;
-  /** What is new, as soon as there is any; null after the end. */
+  /** The next batch, as soon as there is one; null after the end. */
   next(): Promise<NewEntries | null>;
   end(): void;
 }

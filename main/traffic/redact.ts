@@ -1,6 +1,6 @@
 import { pairsOf } from '../base/http/fields.ts';
 
-/** Header fields that carry what lets somebody in, in lower case. */
+/** Header fields that carry credentials, in lower case. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -12,14 +12,14 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'sec-websocket-key',
 ]);
 
-/** What a key's secret shows of itself: as much as the list of keys shows. */
+/** The visible prefix of a key's secret, the same as in the list of keys. */
 const PREFIX_LENGTH = 8;
 
 const HIDDEN = '…';
 
 const SECRET = /\bviv_[0-9A-Za-z]{4,}/g;
 
-/** Header fields as they may be shown: of secrets only what tells one from another is left. */
+/** Header fields for display: secrets are shortened to what distinguishes them. */
 export function redactFields(fields: readonly string[]): { name: string; value: string }[] {
   return pairsOf(fields).map(([name, value]) => ({ name, value: redactValue(name.toLowerCase(), value) }));
 }
@@ -40,7 +40,7 @@ function redactValue(name: string, value: string): string {
   return HIDDEN;
 }
 
-/** `Bearer viv_3fQ9…`: the scheme, and of a key of ours its prefix. */
+/** `Bearer viv_3fQ9…`: the scheme and, for one of our keys, its prefix. */
 function redactCredentials(value: string): string {
   const [scheme = '', ...rest] = value.trim().split(/\s+/);
   const secret = rest.join(' ');
@@ -53,11 +53,11 @@ function redactPair(pair: string): string {
   return equals < 0 ? HIDDEN : `${pair.slice(0, equals)}=${HIDDEN}`;
 }
 
-/** A key's secret anywhere in a text, as in a query or a body. */
+/** Redacts key secrets anywhere in a text, for example in a query or body. */
 export const redactText = (text: string): string =>
   text.replace(SECRET, (secret) => `${secret.slice(0, PREFIX_LENGTH)}${HIDDEN}`);
 
-/** The same in bytes that are no text, as in a form with a file; as many as before. */
+/** Redacts key secrets in binary data, such as a form with a file; keeps the length. */
 export function redactBytes(bytes: Buffer): Buffer {
   if (!bytes.includes('viv_')) return bytes;
   const hidden = bytes

@@ -4,7 +4,7 @@ import { Recent } from './recent.ts';
 import type { Span, Written } from './spans.ts';
 import { hasSubject, type Subject, subjectOf } from './subject.ts';
 
-/** Where in its row a number of an entry stands. `NaN` stands for what there was not. */
+/** The columns of a row's numbers. `NaN` means absent. */
 export const COLUMN = {
   number: 0,
   atMs: 1,
@@ -20,7 +20,7 @@ export const COLUMN = {
   replayOf: 11,
   requestBytes: 12,
   responseBytes: 13,
-  /** Of these, where they begin in their block; their length is in the column after. */
+  /** Offsets in the block; the next column holds the length. */
   requestHead: 14,
   responseHead: 16,
   requestBody: 18,
@@ -34,9 +34,9 @@ const WIDTH = 22;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Rows for entries, each written over when its turn comes round: thousands of requests a second leave nothing behind
- * for the garbage collector to move. Numbers stand in one array, headers and bodies as bytes in blocks, and what is left
- * is shared by all entries for which it is the same.
+ * A ring of rows for entries, overwritten in turn, which leaves the garbage collector nothing to move at thousands of
+ * requests per second. Numbers are in one typed array, headers and bodies in blocks, and the remaining fields in
+ * objects shared between entries.
  */
 export class Rows {
   readonly #count: number;
@@ -50,13 +50,13 @@ export class Rows {
     this.#numbers = new Float64Array(count * WIDTH);
   }
 
-  /** Writes entry `number` over the one that had its row; `written` is where its bytes are. */
+  /** Writes entry `number` over the previous one in its row; `written` locates its bytes. */
   write(number: number, atMs: number, realAtMs: number, exchange: RecordedExchange, written: Written): void {
     const { record, decision } = exchange;
     if (record === null) return;
     const { block } = written;
     const index = number % this.#count;
-    // A reference that is written is one more thing for the garbage collector to look at.
+    // Shares subjects, because every new reference adds work for the garbage collector.
     const subject = this.#recent.find(exchange, hasSubject) ?? this.#recent.add(subjectOf(exchange));
     if (this.#subjects[index] !== subject) this.#subjects[index] = subject;
     if (this.#blocks[index] !== block) this.#blocks[index] = block;
@@ -89,17 +89,17 @@ export class Rows {
     this.#numbers[at + 1] = length;
   }
 
-  /** Whether the entry stands in its row still, and no later one. */
+  /** Whether the row still holds this entry. */
   has(number: number): boolean {
     return this.number(number, COLUMN.number) === number;
   }
 
-  /** What stands in the row of entry `number`. */
+  /** The value of a column of entry `number`. */
   number(number: number, column: Column): number {
     return this.#numbers[this.#row(number) + column] as number;
   }
 
-  /** The same; null where there is nothing. */
+  /** The same; null if absent. */
   numberOrNull(number: number, column: Column): number | null {
     const found = this.number(number, column);
     return Number.isNaN(found) ? null : found;
@@ -109,7 +109,7 @@ export class Rows {
     return this.#subjects[number % this.#count] as Subject;
   }
 
-  /** The bytes that are kept of entry `number`; none once it is gone. Good until the next entry is written. */
+  /** The recorded bytes of entry `number`; empty once it is dropped. Valid until the next entry is written. */
   bytes(number: number, column: Column): Buffer {
     const block = this.#blocks[number % this.#count];
     if (block === undefined || !this.has(number)) return NO_BYTES;
@@ -122,7 +122,7 @@ export class Rows {
     if (this.has(number)) this.#numbers[this.#row(number) + COLUMN.replayOf] = of;
   }
 
-  /** Forgets all. */
+  /** Clears all rows. */
   clear(): void {
     this.#numbers.fill(0);
     this.#subjects = [];

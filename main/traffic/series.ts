@@ -2,22 +2,22 @@ import type { Clock } from '../base/clock.ts';
 import { createProjectRings, createStepRing } from '../base/rings.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 
-/** One step of the series, in real time. */
+/** One time step, in real time. */
 export const STEP_SECONDS = 5;
 
-/** How far back they go: half an hour. */
+/** Half an hour. */
 export const STEPS = 360;
 
-/** Projects that have series of their own, about 75 kB each. The one without requests for the longest time makes room. */
+/** Limit on projects with their own series, about 75 kB each. The one idle for longest makes room. */
 export const SERIES_PROJECTS_MAX = 64;
 
 const STEP_MS = STEP_SECONDS * 1_000;
 
-/** Where a time falls: the first place ends at 0.1 ms, every next one √2 times later, the last at about 100 s. */
+/** Rows of the latency histogram: the first ends at 0.1 ms, each next one √2 times later, the last at about 100 s. */
 const LATENCY_ROWS = 41;
 const FIRST_PLACE_MS = 0.1;
 
-/** What is counted in a step, one after the other: answers by class, refusals, times by place. */
+/** The counters of a step, in this order: answers by class, refusals, latencies by row. */
 const CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const REFUSED = CLASSES.length;
 const LATENCIES = REFUSED + 1;
@@ -25,31 +25,31 @@ const WIDTH = LATENCIES + LATENCY_ROWS;
 
 type StatusClass = (typeof CLASSES)[number];
 
-/** In real milliseconds, read off places: off by a fifth at most. Null where nothing was measured. */
+/** Real milliseconds, estimated from histogram rows with an error of up to a fifth. Null without measurements. */
 export interface Percentiles {
   p50: number | null;
   p90: number | null;
   p99: number | null;
 }
 
-/** Whole steps of real time, oldest first; the one that is running is not among them. */
+/** Whole steps of real time, oldest first, without the current one. */
 export interface SeriesReading {
   stepSeconds: number;
-  /** How long ago the last step ended, in milliseconds of real time. */
+  /** Milliseconds of real time since the last step ended. */
   ageMs: number;
   requests: number[];
-  /** Of the requests, those that were refused with 429 by a limit. */
+  /** The number of requests that a limit refused with 429. */
   refused: number[];
-  /** Of the requests, those that were answered so; `none`: the client left before. */
+  /** Requests by status class; `none`: the client disconnected before the answer. */
   statuses: Record<StatusClass, number[]>;
   latencyMs: { [Name in keyof Percentiles]: Percentiles[Name][] };
-  /** Of the caller that came closest to its limit, how much of it was used, from 0 to 1. Null where nobody was counted. */
+  /** The highest share of its limit that any caller had used, from 0 to 1. Null if no request was counted. */
   quotaUsed: (number | null)[];
-  /** Of all these steps together. */
+  /** Totals over all these steps. */
   whole: Percentiles & { requests: number; refused: number; failed: number };
 }
 
-/** What traffic came to over the last half hour; it is counted whether or not anything is recorded. */
+/** Traffic figures of the last half hour, counted even while recording is off. */
 export interface Series {
   /** Cheap enough for the hot path. */
   count(exchange: RecordedExchange): void;
@@ -76,7 +76,7 @@ interface Ring {
 }
 
 function createRing(): Ring {
-  // One place more for the step that is running.
+  // One extra slot for the current step.
   const counts = new Uint32Array((STEPS + 1) * WIDTH);
   const quotas = new Float32Array(STEPS + 1).fill(-1);
   const ring = createStepRing(STEPS, (place) => {
@@ -93,7 +93,7 @@ function createRing(): Ring {
       const place = ring.placeOf(step);
       const start = place * WIDTH;
       add(start + (status === null ? 0 : Math.min(CLASSES.length - 1, Math.floor(status / 100))));
-      // A tunnel lasts as long as it is wanted.
+      // A tunnel's duration says nothing about latency.
       if (status !== 101) add(start + LATENCIES + latencyRowOf(durationMs));
       if (decision === null) return;
       if (decision.refusal !== null) add(start + REFUSED);
@@ -145,16 +145,16 @@ function createRing(): Ring {
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** The place that a time is counted in. */
+/** The histogram row of a latency. */
 export function latencyRowOf(ms: number): number {
   if (ms <= FIRST_PLACE_MS) return 0;
   return Math.min(LATENCY_ROWS - 1, Math.ceil(2 * Math.log2(ms / FIRST_PLACE_MS)));
 }
 
-/** Where a place ends, in milliseconds. */
+/** The upper end of a histogram row, in milliseconds. */
 const endOf = (place: number): number => FIRST_PLACE_MS * 2 ** (place / 2);
 
-/** Percentiles read off counts by place, as if times were spread evenly within each. */
+/** Percentiles of a histogram, interpolated linearly within each row. */
 export function percentilesOf(counts: Uint32Array): Percentiles {
   const all = counts.reduce((total, count) => total + count, 0);
   const at = (share: number): number | null => {

@@ -2,7 +2,7 @@ import { BLOCK_BYTES, type Block } from './blocks.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } from '../model/exchange-record.ts';
 import { Recent } from './recent.ts';
 
-/** Where something stands in a block, in bytes. */
+/** A range of bytes in a block. */
 export interface Span {
   readonly start: number;
   readonly length: number;
@@ -10,20 +10,20 @@ export interface Span {
 
 const NOTHING: Span = { start: 0, length: 0 };
 
-/** What separates header fields in a block; no field has it (RFC 9110, section 5.5). */
+/** Separates header fields in a block; no field can contain it (RFC 9110, section 5.5). */
 const SEPARATOR = '\n';
 
-/** Heads are Latin-1, as Node reads and writes them. They are bounded by the listeners; what would not fit is cut. */
+/** Heads are Latin-1, as Node reads and writes them. The listeners limit their size; any excess is cut. */
 const HEAD_BYTES_MAX = BLOCK_BYTES / 4;
 
-/** A character of a JavaScript string takes three bytes of UTF-8 at most. */
+/** A UTF-16 unit takes up to three bytes of UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
-/** The header fields that `SpanWriter.writeFields` wrote: name, value, name, value, … */
+/** Parses the header fields written by `SpanWriter`: name, value, name, value, … */
 export const readFields = (bytes: Buffer): string[] =>
   bytes.length === 0 ? [] : bytes.toString('latin1').split(SEPARATOR);
 
-/** The header fields of a head as it was sent: name, value, name, value, … */
+/** Parses the header fields of a head as sent: name, value, name, value, … */
 export const readHead = (bytes: Buffer): string[] =>
   bytes
     .toString('latin1')
@@ -44,13 +44,13 @@ interface WrittenText extends Span {
   readonly encoding: RecordedBody['encoding'];
 }
 
-/** What is kept of an exchange as bytes. */
+/** The parts of an exchange that are stored as bytes. */
 type Kept = Pick<
   NonNullable<RecordedExchange['record']>,
   'requestFields' | 'responseHead' | 'requestBody' | 'responseBody'
 >;
 
-/** Where that stands, all in one block. */
+/** Where these parts were written, all in one block. */
 export interface Written {
   block: Block;
   requestHead: Span;
@@ -60,12 +60,12 @@ export interface Written {
 }
 
 /**
- * Writes what exchanges keep into blocks. A client sends the same head again and again, and the API answers with the same
- * page: what stands in the block already is not written again. `open` gives a block with room for so many bytes.
+ * Writes the bytes of exchanges into blocks. Clients repeat the same head, and the API the same page, so data that is
+ * already in the block is not written again. `open` returns a block with room for the given bytes.
  */
 export class SpanWriter {
   readonly #open: (bytes: number) => Block;
-  /** The block that all recent ones are in: what is in another is given back at another time. */
+  /** The block of all cached spans; spans of another block could be freed earlier. */
   #block: Block | null = null;
   readonly #heads = new Recent<WrittenFields>();
   readonly #bodies = new Recent<WrittenText>();
@@ -96,7 +96,7 @@ export class SpanWriter {
     };
   }
 
-  /** What was written stands there no longer. */
+  /** Discards the cached spans, which are no longer valid. */
   forget(): void {
     this.#block = null;
     this.#heads.forget();

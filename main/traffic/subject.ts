@@ -16,16 +16,13 @@ type SharedFields = Pick<
   | 'byProxy'
 >;
 
-/**
- * What was asked by whom, and what became of it, but for all that is a number. Entries for which it is the same share one,
- * so it is never changed.
- */
+/** The non-numeric facts of an exchange. Immutable, because equal entries share one. */
 export interface Subject extends Readonly<SharedFields> {
   readonly decided: boolean;
   readonly refusal: Refusal | null;
 }
 
-/** What differs most often comes first. */
+/** Compares the most variable fields first. */
 export const hasSubject = (subject: Subject, exchange: RecordedExchange): boolean =>
   subject.target === exchange.target &&
   subject.method === exchange.method &&

@@ -3,11 +3,11 @@ import { type CaaRecord, formatCaa } from './value.ts';
 
 /** One name of the walk. */
 export interface Place {
-  /** The name that was asked. */
+  /** The queried name. */
   readonly name: string;
-  /** The name that its records belong to: where its CNAMEs end. */
+  /** The owner of the records: the end of the name's CNAME chain. */
   readonly owner: string;
-  /** Whether the name is a CNAME, which nothing else can stand beside (RFC 1034 §3.6.2). */
+  /** Whether the name is a CNAME, which excludes other records (RFC 1034 §3.6.2). */
   readonly aliased: boolean;
 }
 
@@ -16,7 +16,7 @@ export type Ending = { wildcard: boolean } & (
   { kind: 'none' } | { kind: 'lookup_failed' } | { kind: 'evaluated'; evaluation: SetEvaluation }
 );
 
-/** One record that comes or goes. */
+/** One record to add or remove. */
 export interface CaaEdit {
   readonly action: 'add' | 'remove';
   readonly name: string;
@@ -26,15 +26,15 @@ export interface CaaEdit {
 export interface CaaChange {
   /** An instruction, as a sentence. */
   readonly text: string;
-  /** The same as edits of records, in order; empty where name servers are to be mended first. */
+  /** The same as record edits, in order; empty if name servers must be fixed first. */
   readonly edits: readonly CaaEdit[];
 }
 
-/** The smallest change to the records that would turn a verdict around. */
+/** The smallest change to the records that would reverse a verdict. */
 export function changeFor(ending: Ending, places: readonly Place[], issuer: CaaIssuer): CaaChange {
   const last = places.at(-1);
   if (last === undefined) return NO_CHANGE;
-  // Of the two, issuewild touches no other certificate.
+  // issuewild affects no other certificates.
   const tag = ending.wildcard ? 'issuewild' : 'issue';
   switch (ending.kind) {
     case 'none':
@@ -71,7 +71,7 @@ const replacement = (name: string, record: CaaRecord, changes: Partial<CaaRecord
 const linesOf = (owner: string, records: readonly CaaRecord[]): string =>
   records.map((record) => formatCaa(owner, record)).join(' and ');
 
-/** The closest name that can take a CAA record and is no top-level domain, which is its registry's. */
+/** The closest name that can hold a CAA record and is not a top-level domain. */
 const roomFor = (places: readonly Place[]): string =>
   (places.find(({ name, aliased }) => !aliased && name.includes('.')) ?? places[0])?.owner ?? '';
 
@@ -83,7 +83,7 @@ function forbid(owner: string, evaluation: SetEvaluation, tag: GoverningTag): Ca
   if (evaluation.others.length > 0) {
     return { text: `remove ${linesOf(owner, records)}`, edits: removal(owner, records) };
   }
-  // Removing the only records would leave no restriction at all.
+  // Removing the only records would lift every restriction.
   return {
     text: `set the value to ";" in ${linesOf(owner, records)}`,
     edits: records.flatMap((record) => replacement(owner, record, { value: ';' })),
@@ -120,7 +120,7 @@ function allow(
 
 function uncritical(owner: string, records: readonly CaaRecord[], alone: boolean): CaaChange {
   const lines = linesOf(owner, records);
-  // Without its last record the set would be gone, and the names above would decide.
+  // Without its last record the set would disappear, and the names above would decide.
   return alone
     ? {
         text: `set the flags to 0 in ${lines}`,

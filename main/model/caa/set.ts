@@ -10,13 +10,13 @@ import {
   propertyOf,
 } from './value.ts';
 
-/** Who wants to issue, and how it has validated the request. */
+/** The CA that wants to issue, and how it validated the request. */
 export interface CaaIssuer {
-  /** The CA's domain name, as it stands in CAA records: `letsencrypt.org`. */
+  /** The CA's domain name in CAA records: `letsencrypt.org`. */
   readonly issuer: string;
   /** The validation method's label (RFC 8657 §4): `http-01`. */
   readonly method: string;
-  /** The account's URI (RFC 8657 §3); null when the request comes from none. */
+  /** The account's URI (RFC 8657 §3); null without an account. */
   readonly accountUri: string | null;
 }
 
@@ -26,24 +26,24 @@ export interface PropertyEvaluation {
   readonly authorises: boolean;
   /** Completes the sentence "This record …". */
   readonly reason: string;
-  /** The edits of this record's value that would make it authorise, when its issuer is the right one. */
+  /** Edits of this record's value that would make it authorise its issuer. */
   readonly edits: readonly string[];
-  /** The value after these edits; as it is without any. */
+  /** The value after these edits; unchanged if there are none. */
   readonly mended: string;
-  /** Where Let’s Encrypt would judge differently. */
+  /** Where Let’s Encrypt would decide differently. */
   readonly warnings: readonly string[];
 }
 
-/** One condition that is not met: why, and the edit that meets it. */
+/** One unmet condition, with the edit that meets it. */
 interface ConditionFault {
   reason: string;
   edit: string;
   parameter: 'accounturi' | 'validationmethods';
-  /** What the parameter is after the edit; null: it goes. */
+  /** The parameter's value after the edit; null: removed. */
   becomes: string | null;
 }
 
-/** A value after the edits: each parameter that was wrong stands there once, or not at all. */
+/** A value after the edits: each wrong parameter is replaced once, or removed. */
 function mend({ issuer, parameters }: IssueValue, faults: readonly ConditionFault[]): IssueValue {
   const wrong = (tag: string) => faults.some(({ parameter }) => parameter === tag.toLowerCase());
   const right = faults.flatMap(({ parameter, becomes }) =>
@@ -91,13 +91,13 @@ function conditionFaults(value: IssueValue, issuer: CaaIssuer): ConditionFault[]
 }
 
 /**
- * Parameters are looked up without case, like property tags: the RFCs are silent, and this is the reading that never
- * drops a restriction its owner meant.
+ * Parameter names are case-insensitive, like property tags: the RFCs do not specify this, but otherwise an intended
+ * restriction could be lost.
  */
 const valuesOf = (parameters: readonly IssueParameter[], tag: string): string[] =>
   parameters.filter((parameter) => parameter.tag.toLowerCase() === tag).map(({ value }) => value);
 
-/** RFC 8657 §3. URIs are compared as they are written (§5.1 there: no normalisation that an attacker could use). */
+/** RFC 8657 §3. URIs are compared literally (§5.1: no normalisation that an attacker could exploit). */
 function accountFault(uris: readonly string[], accountUri: string | null): ConditionFault | null {
   const [uri] = uris;
   if (uri === undefined) return null;
@@ -115,7 +115,7 @@ function accountFault(uris: readonly string[], accountUri: string | null): Condi
   return { ...fault, reason: `restricts it to the account ${uri === '' ? '""' : uri}, while ${asked}`, edit: right };
 }
 
-/** RFC 8657 §4: a list without the method, an empty one or a malformed one authorises nothing. */
+/** RFC 8657 §4: a list without the method, an empty list or a malformed one authorises nothing. */
 function methodFault(lists: readonly string[], method: string): ConditionFault | null {
   const [list] = lists;
   if (list === undefined) return null;
@@ -178,18 +178,18 @@ function spellingWarnings({ issuer, parameters }: IssueValue): string[] {
   return warnings;
 }
 
-/** What a CAA record set says about one request. */
+/** The result of a CAA record set for one request. */
 export type SetEvaluation = { warnings: readonly string[] } & (
   | { kind: 'unrestricted' }
   | { kind: 'authorised'; tag: GoverningTag; by: readonly PropertyEvaluation[]; others: readonly PropertyEvaluation[] }
   | { kind: 'unauthorised'; tag: GoverningTag; properties: readonly PropertyEvaluation[] }
-  /** Unsupported properties are marked critical. `alone`: there is nothing else; `rest`: what is said without them. */
+  /** Unsupported critical properties. `alone`: the set has no others; `rest`: the result without them. */
   | { kind: 'critical'; records: readonly CaaRecord[]; alone: boolean; rest: SetEvaluation }
 );
 
 export type GoverningTag = 'issue' | 'issuewild';
 
-/** The evaluation of a set that is not empty (RFC 8659 §4). */
+/** Evaluates a set that is not empty (RFC 8659 §4). */
 export function evaluateSet(records: readonly CaaRecord[], issuer: CaaIssuer, wildcard: boolean): SetEvaluation {
   const critical = records.filter(forbidsIssuance);
   if (critical.length === 0) return evaluateGoverning(records, issuer, wildcard);
@@ -213,13 +213,13 @@ function evaluateGoverning(records: readonly CaaRecord[], issuer: CaaIssuer, wil
   const warnings = [...mistaken, ...properties.flatMap((property) => property.warnings)];
   const by = properties.filter(({ authorises }) => authorises);
   if (by.length === 0) return { kind: 'unauthorised', tag, properties, warnings };
-  // One record that authorises as it is outweighs what is odd about another (RFC 8659 §4.2: records add up).
+  // One record that authorises without warnings is enough (RFC 8659 §4.2: records add up).
   const plain = by.some((property) => property.warnings.length === 0);
   const others = properties.filter(({ authorises }) => !authorises);
   return { kind: 'authorised', tag, by, others, warnings: plain ? mistaken : warnings };
 }
 
-/** RFC 8659 §4.3: any `issuewild` replaces every `issue` for a wildcard, and means nothing for other names. */
+/** RFC 8659 §4.3: for a wildcard, any `issuewild` replaces every `issue`; for other names it is ignored. */
 export const governingTag = (records: readonly CaaRecord[], wildcard: boolean): GoverningTag =>
   wildcard && records.some((record) => propertyOf(record) === 'issuewild') ? 'issuewild' : 'issue';
 

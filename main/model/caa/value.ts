@@ -11,21 +11,24 @@ export interface CaaRecord {
 export const FLAG_CRITICAL = 128;
 
 /**
- * The bit that people set when they count from the other end ("flag 1"). Without meaning in the RFC; Let’s Encrypt
- * takes it for the critical flag.
+ * Set by people who count bits from the other end ("flag 1"). Undefined in the RFC; Let’s Encrypt treats it as
+ * critical.
  */
 const FLAG_MISTAKEN = 1;
 
 /**
- * The properties that this CA supports, if only by knowing that they do not concern it: RFC 8659 §4.2 to §4.4, RFC 9495,
- * and VMC.
+ * The properties that this CA supports, if only by ignoring those of other uses: RFC 8659 §4.2 to §4.4, RFC 9495, and
+ * VMC.
  */
 const SUPPORTED_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', 'issuemail', 'issuevmc']);
 
-/** Registered as well (IANA, Certification Authority Restriction Properties), for validation by contact, which this CA has none of. */
+/**
+ * Also registered (IANA, Certification Authority Restriction Properties), for validation by contact, which this CA does
+ * not offer.
+ */
 const UNSUPPORTED_TAGS: ReadonlySet<string> = new Set(['contactemail', 'contactphone']);
 
-/** Tags are compared without case (RFC 8659 §4.1). */
+/** Tags are case-insensitive (RFC 8659 §4.1). */
 export const propertyOf = (record: CaaRecord): string => record.tag.toLowerCase();
 
 export const isSupported = (record: CaaRecord): boolean => SUPPORTED_TAGS.has(propertyOf(record));
@@ -36,7 +39,7 @@ const isCritical = (record: CaaRecord): boolean => (record.flags & FLAG_CRITICAL
 /** RFC 8659 §4.1: a critical property that is unknown or unsupported forbids every issuance. */
 export const forbidsIssuance = (record: CaaRecord): boolean => isCritical(record) && !isSupported(record);
 
-/** Not critical by the RFC, and critical to Let’s Encrypt. */
+/** Not critical by the RFC, but by Let’s Encrypt. */
 export const isCriticalByMistake = (record: CaaRecord): boolean =>
   !isCritical(record) && (record.flags & FLAG_MISTAKEN) !== 0;
 
@@ -50,7 +53,7 @@ export const formatCaaData = ({ flags, tag, value }: CaaRecord): string => `${fl
 const TAG = /^[0-9a-z]+$/i;
 const TAG_LENGTH_MAX = 15;
 
-/** What is wrong with a CAA record's flags or tag, so that it can't be stored; null when nothing is. */
+/** Why a CAA record's flags or tag cannot be stored; null if they are valid. */
 export function caaFault(flags: number, tag: string): string | null {
   if (!Number.isInteger(flags) || flags < 0 || flags > 255) return 'The flags are a number from 0 to 255; usually 0.';
   if (!TAG.test(tag)) return `The tag "${tag}" may have letters and digits only, such as "issue" or "issuewild".`;
@@ -58,9 +61,9 @@ export function caaFault(flags: number, tag: string): string | null {
   return null;
 }
 
-/** What stands in an `issue` or `issuewild` property: who may issue, and on which conditions. */
+/** The value of an `issue` or `issuewild` property: the issuer and its conditions. */
 export interface IssueValue {
-  /** As written; empty when the property authorises nobody. */
+  /** As written; empty if the property authorises no CA. */
   readonly issuer: string;
   readonly parameters: readonly IssueParameter[];
 }
@@ -80,11 +83,11 @@ const LABEL = /^[0-9a-z](?:[0-9a-z-]*[0-9a-z])?$/i;
 const PARAMETER_VALUE = /^[\x21-\x3a\x3c-\x7e]*$/;
 
 /**
- * Reads the value of an `issue` or `issuewild` property (RFC 8659 §4.2). A fault completes the sentence "The value is
- * malformed: …". A value that does not match the grammar authorises nobody, just as `";"` does.
+ * Parses the value of an `issue` or `issuewild` property (RFC 8659 §4.2). A fault completes the sentence "The value is
+ * malformed: …". A malformed value authorises no CA, like `";"`.
  */
 export function parseIssueValue(text: string): IssueValueResult {
-  // Neither an issuer nor a parameter can contain a semicolon, so each one separates.
+  // Neither issuers nor parameters can contain a semicolon.
   const [head = '', ...tails] = text.split(';').map(trimBlanks);
   const wrongIssuer = issuerFault(head);
   if (wrongIssuer !== null) return { ok: false, fault: wrongIssuer };
@@ -100,13 +103,13 @@ export function parseIssueValue(text: string): IssueValueResult {
   return { ok: true, value: { issuer: head, parameters } };
 }
 
-/** A value as one writes it: `ca.example; validationmethods=http-01`. */
+/** Formats a value: `ca.example; validationmethods=http-01`. */
 export const formatIssueValue = ({ issuer, parameters }: IssueValue): string =>
   [issuer, ...parameters.map(({ tag, value }) => `${tag}=${value}`)].join('; ');
 
 /**
- * Without WSP of RFC 5234, blanks and tabs, and nothing else that JavaScript's `trim` would take away. Not by a pattern:
- * one that is tied to the end of the text tries again at every blank inside it.
+ * Trims RFC 5234 WSP (spaces and tabs), unlike `trim`, which removes more. A regular expression anchored at the end
+ * would retry at every inner blank.
  */
 function trimBlanks(text: string): string {
   const isBlank = (index: number): boolean => text.charAt(index) === ' ' || text.charAt(index) === '\t';

@@ -7,31 +7,32 @@ import { type CaaRecord, formatCaa, formatCaaData } from './value.ts';
 import { emptyStep, errorStep, setStep, verdictText } from './wording.ts';
 
 export interface CaaRequest extends CaaIssuer {
-  /** In any case, with or without the trailing dot; `*.` before it asks for a wildcard. */
+  /** In any case, with or without the trailing dot; a leading `*.` means a wildcard. */
   readonly hostname: string;
   readonly wildcard?: boolean;
 }
 
-/** What came back for the CAA question about one name. */
+/** The answer to the CAA query for one name. */
 export type CaaLookup =
-  /** `aliasChain`: the targets of the CNAMEs that were followed, in order; the records are the last one's. */
+  /** `aliasChain`: the targets of the followed CNAMEs, in order; the records belong to the last one. */
   | { kind: 'records'; records: readonly CaaRecord[]; aliasChain: readonly string[] }
-  /** NXDOMAIN and nodata alike, and names outside Vivarium's own DNS, which `note` then says. */
+  /** NXDOMAIN, nodata, and names outside Vivarium's own DNS, which `note` then states. */
   | { kind: 'empty'; aliasChain: readonly string[]; note?: string }
-  /** Nobody knows what is there. */
+  /** The lookup failed. */
   | { kind: 'error'; reason: LookupFailure; aliasChain?: readonly string[]; detail?: string };
 
-/** A step of the walk, with what its reader does not need and the next decision does. */
+/** A step of the walk, with data that only later decisions need. */
 interface Visit extends Place {
   step: CaaStep;
 }
 
 /**
- * Whether a CA may issue for a hostname by the CAA records of the DNS, with every name that was asked, why the walk went
- * on or ended there, and the smallest change that would turn the verdict around (RFC 8659, RFC 8657).
+ * Determines whether a CA may issue for a hostname by its CAA records, with every name queried, why the walk continued
+ * or ended there, and the smallest change that would reverse the verdict (RFC 8659, RFC 8657).
  *
- * Where Let’s Encrypt is stricter than the RFCs, the verdict is theirs, and a warning says so. An error met before a
- * record set is `lookup_failed`, never a refusal: what it hides is not known. Errors of `lookup` itself pass through.
+ * If Let’s Encrypt is stricter than the RFCs, the verdict follows the RFCs, and a warning says so. An error before a
+ * record set is found is `lookup_failed`, never a refusal, because the missing records are unknown. Errors thrown by
+ * `lookup` propagate.
  */
 export async function explainCaa(
   request: CaaRequest & { lookup: (name: string) => Promise<CaaLookup> },
@@ -43,8 +44,8 @@ export async function explainCaa(
 }
 
 /**
- * The walk up the names of a request as a machine without effects: it yields the name whose CAA records it needs,
- * takes what was found there, and returns the verdict (RFC 8659 §3). It asks at most once a label.
+ * The CAA tree walk as a generator without side effects: yields the name whose CAA records it needs, receives the
+ * lookup's result, and returns the verdict (RFC 8659 §3). It asks at most once per label.
  */
 export function* walkCaa(request: CaaRequest): Generator<string, CaaVerdict, CaaLookup> {
   const wildcard = request.wildcard === true || request.hostname.startsWith('*.');

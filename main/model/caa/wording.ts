@@ -12,7 +12,7 @@ import {
   propertyOf,
 } from './value.ts';
 
-/** Warnings about one record that can be stored although it probably does not do what its author meant. */
+/** Warnings about a valid record that probably does not do what its author meant. */
 export function caaWarnings(record: CaaRecord): string[] {
   const { flags, tag, value } = record;
   const warnings: string[] = [];
@@ -32,20 +32,20 @@ export function caaWarnings(record: CaaRecord): string[] {
   return warnings;
 }
 
-/** The verdict and the last step's reason. */
+/** The verdict, with the last step's reason. */
 export function verdictText(verdict: CaaVerdict['verdict'], issuer: string, subject: string, reason: string): string {
   if (verdict === 'allowed') return `${issuer} may issue for ${subject}. ${reason}`;
   if (verdict === 'forbidden') return `${issuer} must not issue for ${subject}. ${reason}`;
   return `Whether ${issuer} may issue for ${subject} is not known. ${reason}`;
 }
 
-/** The step over a name without records. `note` says why there are none, where that is not plain. */
+/** The step over a name without records. `note` explains unusual reasons. */
 export function emptyStep(name: string, owner: string, note: string | undefined): CaaStep {
   const above = parentOf(name);
   const alias = owner === name ? '' : `${name} is an alias of ${owner}, which has no CAA records. `;
   const where = note === undefined ? '' : `${note}. `;
   const found = alias === '' && where === '' ? `${name} has no CAA records. ` : `${alias}${where}`;
-  // RFC 8659 §3 climbs from the name that was asked, never from where an alias leads.
+  // RFC 8659 §3 climbs from the queried name, never from the target of an alias.
   const next =
     above === ROOT
       ? 'This was the last name, so there is no restriction: every CA may issue.'
@@ -65,7 +65,7 @@ const FAILURE_TEXTS: Record<LookupFailure, string> = {
   rcode: 'was answered with an error',
 };
 
-/** The step that ends the walk because the records of a name could not be read. */
+/** The final step if the records of a name could not be read. */
 export function errorStep(name: string, failure: LookupFailure, detail?: string): CaaStep {
   const more = detail === undefined ? '' : ` (${detail})`;
   return {
@@ -76,7 +76,7 @@ export function errorStep(name: string, failure: LookupFailure, detail?: string)
   };
 }
 
-/** The step that ends the walk because there are records. */
+/** The final step if records were found. */
 export function setStep(
   name: string,
   owner: string,
@@ -122,7 +122,7 @@ function wildcardText(tag: GoverningTag, wildcard: boolean): string {
     : ' Without issuewild, issue governs wildcards too.';
 }
 
-/** Properties that one sentence each is spent on; the records themselves are all in the step. */
+/** Limit on properties explained in a sentence each; the step lists all records. */
 const PROPERTIES_TOLD_MAX = 5;
 
 function describe(owner: string, properties: readonly PropertyEvaluation[]): string {
