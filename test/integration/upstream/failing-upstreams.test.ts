@@ -44,7 +44,7 @@ describe('an upstream that', () => {
 
   test.each([
     ['http://no-such-host.invalid:1', 'cannot resolve the host of the upstream'],
-    ['http://127.0.0.1:1', 'Nothing listens'],
+    ['http://127.0.0.1:1', 'Nothing is listening'],
   ])('cannot be found (%s) is told apart', async (url, message) => {
     const answer = await sendRaw((await proxyTo(url)).httpPort, GET);
     expect(answer.body?.status).toBe(502);
@@ -73,7 +73,7 @@ describe('an upstream that', () => {
     [
       'sends another coding than chunks',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
-      'its Transfer-Encoding is gzip, chunked, and only chunked is read',
+      'its Transfer-Encoding is gzip, chunked, but only chunked is supported',
     ],
     [
       'sends endless headers',
