@@ -2,7 +2,8 @@ import type { PlanLimits } from '../contract/projects.ts';
 import type { Decision } from './rate-decision.ts';
 
 /**
- * The party that a request is counted for, within one project: an API key or, without a valid one, the client's address.
+ * The party that a request is counted for, within one project: an API key or, without a valid one, the client's
+ * address.
  */
 export type Caller =
   { kind: 'key'; keyId: string; projectId: string } | { kind: 'address'; address: string; projectId: string };

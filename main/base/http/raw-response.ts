@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { pairsOf } from './fields.ts';
 
 /**
- * A complete HTTP/1.1 response with `fields` (name, value, …) and a JSON body, which closes the connection. For sockets
- * without a response object, for example after a malformed request.
+ * A complete HTTP/1.1 response with `fields` (name, value, …) and a JSON body, which closes the connection. For
+ * sockets without a response object, for example after a malformed request.
  */
 export function rawResponse(status: number, fields: readonly string[], json: string): string {
   const length = String(Buffer.byteLength(json));
