@@ -3,11 +3,11 @@ import type { Mutant } from '../mutant.ts';
 export const PROXY: readonly Mutant[] = [
   {
     id: 'proxy.any-via-is-a-hop',
-    file: 'main/proxy/upstream/forwarding.ts',
+    file: 'main/proxy/upstream/forwarded-headers.ts',
     find: '[1] === pseudonym',
     replace: '[1] !== undefined',
     breaks: 'a request through five foreign proxies is answered with 508',
-    tests: ['test/unit/proxy/forwarding.test.ts'],
+    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
   },
   {
     id: 'proxy.environment-change-keeps-connections',
@@ -23,7 +23,7 @@ export const PROXY: readonly Mutant[] = [
     find: 'HOP_BY_HOP.has(name) || named.has(name)',
     replace: 'HOP_BY_HOP.has(name)',
     breaks: 'a field of one connection reaches the upstream',
-    tests: ['test/unit/proxy/forwarding.test.ts'],
+    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
   },
   {
     id: 'proxy.proxy-credentials-go-on',
@@ -31,7 +31,7 @@ export const PROXY: readonly Mutant[] = [
     find: "  'proxy-authorization',\n",
     replace: '',
     breaks: 'the upstream learns the credentials for a proxy',
-    tests: ['test/unit/proxy/forwarding.test.ts'],
+    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
   },
   {
     id: 'proxy.transfer-encoding-in-1.0',
@@ -107,19 +107,19 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.forwarded-address-without-brackets',
-    file: 'main/proxy/upstream/forwarding.ts',
+    file: 'main/proxy/upstream/forwarded-headers.ts',
     find: 'address.includes(\':\') ? `"[${address}]"` : address',
     replace: 'address',
     breaks: 'Forwarded is malformed for IPv6 clients (RFC 7239 §6)',
-    tests: ['test/unit/proxy/forwarding.test.ts'],
+    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
   },
   {
     id: 'proxy.forwarded-for-is-replaced',
-    file: 'main/proxy/upstream/forwarding.ts',
+    file: 'main/proxy/upstream/forwarded-headers.ts',
     find: "appended(headers['x-forwarded-for'], from.address)",
     replace: 'from.address',
     breaks: 'the upstream does not learn of the proxies before',
-    tests: ['test/unit/proxy/forwarding.test.ts'],
+    tests: ['test/unit/proxy/forwarded-headers.test.ts'],
   },
   {
     id: 'proxy.redirect-is-unknown',

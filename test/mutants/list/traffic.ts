@@ -132,7 +132,7 @@ export const TRAFFIC: readonly Mutant[] = [
   {
     id: 'traffic.replay-without-the-key',
     file: 'main/services/traffic.ts',
-    find: "[['Authorization', `Bearer ${pass.token}`] as const]",
+    find: "[['Authorization', `Bearer ${internalToken.token}`] as const]",
     replace: '[]',
     breaks: 'a repeated request is counted for the address',
     tests: ['test/integration/engine/traffic.test.ts', 'test/integration/engine/sending.test.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countHops, forwardedHeaders, type ForwardedFrom } from '../../../main/proxy/upstream/forwarding.ts';
+import { countHops, forwardedHeaders, type ForwardedFrom } from '../../../main/proxy/upstream/forwarded-headers.ts';
 
 const FROM: ForwardedFrom = { address: '127.0.0.1', scheme: 'http', authority: 'app.acme.test:8080', port: 8080 };
 const UPSTREAM = { host: '127.0.0.1:3000', pseudonym: 'vivarium-a' };
