@@ -250,7 +250,7 @@ describe('redirects and configuration', () => {
     await button(page, 'Save').click();
     await page
       .getByRole('alert')
-      .getByText(/makes a loop/)
+      .getByText(/forms a loop/)
       .waitFor();
     await expectSound(opened);
     await to.fill('happypaws.example');

@@ -108,7 +108,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await expect.poll(() => rows(page).count()).toBe(3);
     await open(`${PATH}?filter=status:6xx`);
-    await page.getByText('status:6xx is not understood').waitFor();
+    await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await open(`${PATH}?filter=is:refused`);
     await page.getByText('No entries match').waitFor();
