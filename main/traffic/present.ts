@@ -133,7 +133,7 @@ export function explain(entry: Entry): string {
     case 'authority':
       return status === 421
         ? 'The authority stage answered: the connection was opened for another hostname.'
-        : 'The authority stage answered: the request does not say plainly whom it is for.';
+        : 'The authority stage answered: the request does not state clearly which host it is for.';
     case 'route':
       return `The route stage answered: no project is served at ${entry.authority ?? ''}.`;
     case 'redirect':
