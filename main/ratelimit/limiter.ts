@@ -77,10 +77,6 @@ export function createLimiter(options: {
   let stopped = false;
 
   for (const row of storage.load()) {
-    if (entries.size >= callersMax) {
-      removed.push({ projectId: row.projectId, caller: row.caller });
-      continue;
-    }
     entries.set(keyOf(row.projectId, row.caller), {
       projectId: row.projectId,
       caller: row.caller,

@@ -106,14 +106,6 @@ export const LIMITS: readonly Mutant[] = [
     tests: ['test/unit/base/lru.test.ts', 'test/unit/ratelimit/limiter.test.ts'],
   },
   {
-    id: 'limits.one-caller-too-many-is-loaded',
-    file: 'main/ratelimit/limiter.ts',
-    find: 'if (entries.size >= callersMax) {',
-    replace: 'if (entries.size > callersMax) {',
-    breaks: 'more callers are remembered than there is room for',
-    tests: ['test/unit/ratelimit/limiter.test.ts'],
-  },
-  {
     id: 'limits.written-once-only',
     file: 'main/ratelimit/limiter.ts',
     find: 'for (const entry of dirty) entry.dirty = false;',
