@@ -11,7 +11,7 @@ import type { Config } from './base/config.ts';
 import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
-import { readOwnArguments } from './electron/arguments.ts';
+import { readOwnArguments } from './electron/rules.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
 

@@ -1,8 +1,7 @@
 import { ownCommand } from './composition/own-command.ts';
 import type { DoctorReport } from './contract/doctor.ts';
 import { type AbsentEngine, createFolderDoctor, type FolderReaders } from './doctor/folder-doctor.ts';
-import { boundConnections, readOpenFilesMax } from './proxy/open-files.ts';
-import { DEFAULT_PROXY_LIMITS } from './proxy/proxy-limits.ts';
+import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS } from './proxy/proxy-limits.ts';
 import { readBackups } from './store/backup-reading.ts';
 import { DAILY_BYTES_MAX } from './store/daily-backup.ts';
 import { isFolderLocked } from './store/data-folder.ts';

@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import { problemAnswer, type Problem } from '../model/problem.ts';
 import { readBody } from './body.ts';
 import { isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
-import { createDocuments } from './documents.ts';
+import { createDocuments } from './openapi.ts';
 import { failureOf, gone, stopping, thrown, unauthorized } from './failures.ts';
 import type { ApiContext, Endpoint, Sent } from './operation.ts';
 import { BASE_PATH, baseUrlAt, OPERATIONS } from './operations.ts';

@@ -1,4 +1,4 @@
-import { hasBearerCredentials } from '../base/http/bearer.ts';
+import { hasBearerCredentials } from '../base/http/fields.ts';
 import type { HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError, type ErrorCode } from '../contract/errors.ts';

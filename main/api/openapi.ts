@@ -1,8 +1,9 @@
 import { FAILURES } from './failure-descriptions.ts';
-import { HEADERS, RATE_HEADERS, type HeaderName } from './headers.ts';
-import { documentSchemas, type DocumentSchemas, type JsonSchema } from './openapi-schemas.ts';
+import { HEADERS, type HeaderName, RATE_HEADERS } from './headers.ts';
+import { type DocumentSchemas, type JsonSchema, documentSchemas } from './openapi-schemas.ts';
 import type { FailureStatus, Operation } from './operation.ts';
 import { errorBody } from './schemas.ts';
+import { type Body, bodyOf } from '../base/http/answer.ts';
 
 /** The version of the description, as given in the specification. */
 const DESCRIPTION_VERSION = '1.0.0';
@@ -126,4 +127,20 @@ function headerReferences(names: readonly HeaderName[]): JsonSchema {
 
 function jsonContent(schema: JsonSchema, example: unknown): JsonSchema {
   return { 'application/json': { schema, example } };
+}
+
+/** A project has two base addresses, each over HTTP and HTTPS for every hostname. */
+const DOCUMENTS_MAX = 64;
+
+/** The OpenAPI document of each base address, generated on first use. */
+export function createDocuments(operations: readonly Operation[]): (baseUrl: string) => Body {
+  const documents = new Map<string, Body>();
+  return (baseUrl) => {
+    const known = documents.get(baseUrl);
+    if (known !== undefined) return known;
+    const document = bodyOf(openApiText(operations, baseUrl));
+    if (documents.size >= DOCUMENTS_MAX) documents.clear();
+    documents.set(baseUrl, document);
+    return document;
+  };
 }

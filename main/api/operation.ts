@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Answer } from '../base/http/answer.ts';
 import type { Dataset } from '../base/dataset.ts';
-import type { TargetContext } from '../model/target-context.ts';
+import type { TargetContext } from '../model/route.ts';
 import type { HeaderName } from './headers.ts';
 import type { Pages } from './pages.ts';
 import type { Retirement } from './retirement.ts';

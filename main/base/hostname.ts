@@ -77,3 +77,11 @@ export function parseAuthority(text: string): Authority | null {
   const port = match[2] === undefined || match[2] === '' ? null : Number(match[2]);
   return port !== null && port > 65535 ? null : { host, port };
 }
+
+/** The default ports of URLs (RFC 9110 §4.2). */
+export const DEFAULT_PORT: Record<Scheme, number> = { http: 80, https: 443 };
+
+/** `scheme://hostname[:port]`, without the scheme's default port, as in `Host` headers. */
+export function originOf(scheme: Scheme, hostname: string, port: number): string {
+  return port === DEFAULT_PORT[scheme] ? `${scheme}://${hostname}` : `${scheme}://${hostname}:${port}`;
+}

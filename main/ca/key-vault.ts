@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/desktop.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createFile, openFolder, readOwnBytes } from './owned-files.ts';
 import { ROOT_FILE_BYTES_MAX, ROOT_KEY_FILE } from './root-folder.ts';

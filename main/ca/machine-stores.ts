@@ -1,6 +1,6 @@
 import { nssPlaces } from './nss-places.ts';
 import { certutilInstall, findProgram } from './programs.ts';
-import type { RunCommand } from './command.ts';
+import type { RunCommand } from './run-command.ts';
 import { createLinuxStore, type SystemLayout } from './truststore-linux.ts';
 import { createMacosStore } from './truststore-macos.ts';
 import { createNssStore } from './truststore-nss.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { fingerprintStart } from './certificate.ts';
-import type { Command, RunCommand } from './command.ts';
+import type { Command, RunCommand } from './run-command.ts';
 import type { FoundRoot } from './truststore.ts';
 import type { VivariumRoot } from './vivarium-roots.ts';
 

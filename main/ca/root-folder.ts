@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
 import { createFile, openFolder, readOwnFile } from './owned-files.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { DAY_MS, HOUR_MS } from '../base/duration.ts';
+import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprintStart } from './certificate.ts';
-import type { Command } from './command.ts';
+import type { Command } from './run-command.ts';
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import type { Command, RunCommand } from './command.ts';
+import type { Command, RunCommand } from './run-command.ts';
 import type { StoreReading, TrustStore } from './truststore.ts';
 import { certificatesIn, identify, sha1Of, type OwnRoots } from './vivarium-roots.ts';
 

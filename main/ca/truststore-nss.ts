@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pasteable, type RunCommand } from './command.ts';
+import { pasteable, type RunCommand } from './run-command.ts';
 import {
   addCommand,
   candidates,

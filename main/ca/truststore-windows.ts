@@ -1,6 +1,6 @@
 import { win32 } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import type { Command, RunCommand } from './command.ts';
+import type { Command, RunCommand } from './run-command.ts';
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import { ROOT_NAME, sha1Of, type OwnRoots } from './vivarium-roots.ts';
 

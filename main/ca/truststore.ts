@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './run-command.ts';
 import type { OwnRoots, VivariumRoot } from './vivarium-roots.ts';
 
 /** A Vivarium root in a trust store. */

@@ -1,6 +1,6 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
-import { pasteable, type Command, type CommandResult, type RunCommand } from './command.ts';
+import { pasteable, type Command, type CommandResult, type RunCommand } from './run-command.ts';
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 

@@ -5,7 +5,7 @@ import { isWithin } from '../base/hostname.ts';
 import { FREE_LIMITS } from '../model/rate-decision.ts';
 import { loadErrorPages } from '../proxy/error-pages.ts';
 import { createLoopback } from '../proxy/loopback.ts';
-import { createInternalTokens } from '../proxy/internal-tokens.ts';
+import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';

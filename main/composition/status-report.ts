@@ -1,5 +1,5 @@
 import { PLATFORM_ZONE } from '../base/config.ts';
-import { formatDuration } from '../base/duration.ts';
+import { formatDuration } from '../contract/duration.ts';
 import { VERSION } from '../base/version.ts';
 import type { StatusReport } from '../contract/status.ts';
 import type { DataPlane } from './data-plane.ts';

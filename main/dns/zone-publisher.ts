@@ -1,5 +1,5 @@
 import type { Clock, ClockAdjustment, EpochMs, Timer } from '../base/clock.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { NAME_SERVER } from './platform-zone.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from './record-text.ts';

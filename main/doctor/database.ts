@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../base/duration.ts';
+import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, bytesText, finding } from './finding.ts';
 

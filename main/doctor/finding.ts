@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import type { DoctorArea, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 
 /** The subject of a check. */

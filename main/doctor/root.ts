@@ -1,4 +1,4 @@
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

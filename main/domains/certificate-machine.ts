@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
-import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import type { CertificateState, CheckCode } from '../contract/domains.ts';
 
 /** The interval at which ACME clients retry a failed validation. */

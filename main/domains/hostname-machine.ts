@@ -1,4 +1,4 @@
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { DomainState } from '../contract/domains.ts';
 import type { VerificationVerdict } from './checks.ts';

@@ -1,6 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import type { ClockState } from '../base/clock.ts';
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { AttachedDomain } from './domain-set.ts';

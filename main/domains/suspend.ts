@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import type { Plan } from '../contract/projects.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type IssuanceState } from './certificate-machine.ts';

@@ -1,7 +1,7 @@
 import type { Session } from 'electron';
 import { X509Certificate } from 'node:crypto';
-import type { PreviewRequest } from '../base/preview.ts';
-import { isPageUrl, PAGE_ORIGIN } from './page.ts';
+import type { PreviewRequest } from '../base/desktop.ts';
+import { PAGE_ORIGIN, isPageUrl } from './page.ts';
 
 /** The page's only permission: writing to the clipboard when the user presses a copy button. */
 const PERMITTED: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
@@ -97,4 +97,29 @@ export function isOwnCertificate(
     // Not a readable certificate.
     return false;
   }
+}
+
+/**
+ * Chromium reads switches from the same command line but ignores everything after this separator. Vivarium's options
+ * follow it, so Chromium does not act on `--log-level` or `--proxy-server`.
+ */
+const SEPARATOR = '--';
+
+/** Before the separator: run a command without a window, as the launcher `vivarium` requests. */
+const COMMAND_LINE_SWITCH = '--command-line';
+
+export interface OwnArguments {
+  mode: 'window' | 'command-line';
+  /** The words after the separator. */
+  words: string[];
+}
+
+/** Vivarium's part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
+export function readOwnArguments(argv: readonly string[]): OwnArguments {
+  const at = argv.indexOf(SEPARATOR);
+  const before = at < 0 ? argv : argv.slice(0, at);
+  return {
+    mode: before.slice(1).includes(COMMAND_LINE_SWITCH) ? 'command-line' : 'window',
+    words: at < 0 ? [] : argv.slice(at + 1),
+  };
 }

@@ -1,6 +1,6 @@
 import { dialog, safeStorage, shell } from 'electron';
 import type { Log } from '../base/log.ts';
-import type { Sealer } from '../base/sealer.ts';
+import type { Sealer } from '../base/desktop.ts';
 import { externalAddress } from './rules.ts';
 
 /** Passes addresses and folders to other programs. The only user of `shell`. */

@@ -1,5 +1,5 @@
 import type { ClockState, EpochMs } from '../base/clock.ts';
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import type { Certificate } from '../contract/certificates.ts';
 
 /** The lifetime of public certificates, which lets users rehearse renewal; well below Apple's limit of 825 days. */

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
-import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import { PLAN_LIMITS } from '../contract/plan-limits.ts';
 import type { Plan, PlanLimits } from '../contract/projects.ts';
 

@@ -1,6 +1,5 @@
 import { pairsOf } from '../base/http/fields.ts';
-import { DEFAULT_PORT } from '../base/http/origin.ts';
-import { parseAuthority, type Scheme } from '../base/hostname.ts';
+import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/hostname.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';
 import type { Problem } from '../model/problem.ts';

@@ -1,8 +1,7 @@
-import { readBearerToken } from '../base/http/bearer.ts';
-import { API_KEY_PATTERN, hashSecret } from '../base/secret.ts';
-import type { InternalTokens } from './internal-tokens.ts';
+import { readBearerToken } from '../base/http/fields.ts';
+import { API_KEY_PATTERN, createApiKeySecret, hashSecret } from '../base/secret.ts';
 import type { RouteTable } from './route-table.ts';
-import type { Route } from '../model/route.ts';
+import type { ApiKeyOwner, Route } from '../model/route.ts';
 
 /** The SHA-256 of the API key secret in `authorization`; null if it does not have our format. */
 export function hashToken(authorization: string): string | null {
@@ -20,3 +19,40 @@ export function identifyKey(
   const owner = table.apiKey(secretHash) ?? internalTokens.redeem(secretHash);
   return owner?.projectId === route.projectId ? owner.keyId : null;
 }
+
+/** A bearer token that authenticates one request as an API key. */
+export interface InternalToken {
+  token: string;
+  /** Invalidates the token if it is unused. */
+  revoke(): void;
+}
+
+/**
+ * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret, is valid
+ * only in this process, and only once.
+ */
+export interface InternalTokens {
+  issue(owner: ApiKeyOwner): InternalToken;
+  /** Returns the owner of the token with this SHA-256 (hex), and invalidates the token. */
+  redeem(secretHash: string): ApiKeyOwner | undefined;
+}
+
+export function createInternalTokens(): InternalTokens {
+  const issued = new Map<string, ApiKeyOwner>();
+  return {
+    issue(owner) {
+      const token = createApiKeySecret();
+      const hash = hashSecret(token);
+      issued.set(hash, owner);
+      return { token, revoke: () => void issued.delete(hash) };
+    },
+    redeem(secretHash) {
+      const owner = issued.get(secretHash);
+      if (owner !== undefined) issued.delete(secretHash);
+      return owner;
+    },
+  };
+}
+
+/** For a proxy that never receives internal requests. */
+export const NO_INTERNAL_TOKENS: Pick<InternalTokens, 'redeem'> = { redeem: () => undefined };

@@ -1,4 +1,4 @@
-import { rawResponse } from '../base/http/raw-response.ts';
+import { rawResponse } from '../base/http/answer.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import { ERROR_CATALOGUE } from '../contract/errors.ts';
 import { errorText, type Problem } from '../model/problem.ts';

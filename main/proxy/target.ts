@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import type { HttpExchange, HttpRequest, HttpResponse } from '../base/http/message.ts';
 import type { Problem } from '../model/problem.ts';
 import type { RateState } from '../model/rate-decision.ts';
-import type { UpstreamDestination } from '../model/route.ts';
-import type { TargetContext } from '../model/target-context.ts';
+import type { UpstreamDestination, TargetContext } from '../model/route.ts';
 import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
 
 /** An in-process destination of routes. `request.url` is in origin form (RFC 9112 §3.2.1). */

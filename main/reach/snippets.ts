@@ -1,4 +1,4 @@
-import { originOf } from '../base/http/origin.ts';
+import { originOf } from '../base/hostname.ts';
 import { posixWord } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { toFailure } from './failure.ts';
 import { COMMON_HEADERS } from './responses.ts';
 

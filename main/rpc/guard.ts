@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { DEFAULT_PORT } from '../base/http/origin.ts';
+import { DEFAULT_PORT } from '../base/hostname.ts';
 
 /**
  * Decides which requests may reach the control port at all, before any token is checked.

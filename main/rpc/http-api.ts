@@ -12,7 +12,7 @@ import { jsonInTurns } from './json-in-turns.ts';
 import { generateOpenApi } from './openapi.ts';
 import { sendFailure, sendJson } from './responses.ts';
 import type { ControlRouter } from './router.ts';
-import { readBearerToken } from '../base/http/bearer.ts';
+import { readBearerToken } from '../base/http/fields.ts';
 
 export const API_PREFIX = '/api/';
 const OPENAPI_PATH = '/api/openapi.json';

@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 
 /** Array elements written before yielding to the event loop. */
 const ELEMENTS_PER_TURN = 100;

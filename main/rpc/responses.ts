@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { rawResponse } from '../base/http/raw-response.ts';
+import { rawResponse } from '../base/http/answer.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { INTERNAL_ERROR_MESSAGE, toFailure } from './failure.ts';
 

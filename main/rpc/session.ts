@@ -1,6 +1,6 @@
 import { StandardRPCHandler } from '@orpc/server/standard';
 import { ServerPeer } from '@orpc/standard-server-peer';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './failure.ts';
 import type { ControlRouter } from './router.ts';

@@ -1,5 +1,5 @@
 import { platformHostname } from '../base/config.ts';
-import { originOf } from '../base/http/origin.ts';
+import { originOf } from '../base/hostname.ts';
 import type { PlanLimits, Project } from '../contract/projects.ts';
 import type { ProjectRow } from './dependencies.ts';
 

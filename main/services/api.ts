@@ -3,7 +3,7 @@ import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Loopback, LoopbackResponse } from '../proxy/loopback.ts';
-import type { InternalTokens } from '../proxy/internal-tokens.ts';
+import type { InternalTokens } from '../proxy/identify.ts';
 import type { KeyRow, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts';
 import { existingKey } from './keys.ts';
 import { inputError } from './project-rules.ts';

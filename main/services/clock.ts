@@ -1,5 +1,5 @@
 import type { AdjustableClock, EpochMs } from '../base/clock.ts';
-import { formatDuration, parseDuration } from '../base/duration.ts';
+import { formatDuration, parseDuration } from '../contract/duration.ts';
 import type { ClockMove, ClockReading } from '../contract/clock.ts';
 import type { CertificateState, DomainState } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';

@@ -1,5 +1,4 @@
-import { parseExactJson } from '../base/exact-json.ts';
-import { CLOSE_BRACKET, closes, COMMA, JsonStructure, opens } from '../base/json-structure.ts';
+import { parseExactJson, CLOSE_BRACKET, closes, COMMA, JsonStructure, opens } from '../base/exact-json.ts';
 import { refusedText, ROW_CHARACTERS_MAX, type Source, type TextReader } from './import-text.ts';
 
 const NOT_AN_ARRAY = 'must be a JSON array of pets: [{"name": "Rex", "categoryId": 1}].';

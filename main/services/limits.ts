@@ -2,7 +2,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
 import type { PlanLimits } from '../contract/projects.ts';
-import { DAY_MS, MINUTE_MS } from '../base/duration.ts';
+import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
 import { FREE_LIMITS, limitsOf } from '../model/rate-decision.ts';
 import type { CallerReading, Limiter } from '../ratelimit/limiter.ts';
 import type { Effects, KeyRows, ProjectRows } from './dependencies.ts';

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { INT64_MAX, INT64_MIN, isInt64Text, petName, petStatus } from '../contract/values.ts';
 import type { NewPetRow } from './dependencies.ts';
 import { createCsvReader } from './import-csv.ts';
 import { createJsonReader } from './import-json.ts';
 import type { Source } from './import-text.ts';
+import { ISSUE_CHARACTERS_MAX, boundedText } from '../contract/errors.ts';
+import type { ImportReport } from '../contract/pets.ts';
 
 /** One row of an import, numbered from 1 without the CSV header: a pet, or the problem with it. */
 export type ImportedRow = { row: number; pet: NewPetRow } | { row: number; pet: null; message: string };
@@ -90,4 +92,29 @@ function readRow(row: number, source: Source): ImportedRow {
   const message =
     path === '' ? 'must be an object with name and categoryId' : `${path} ${issue?.message ?? 'is not acceptable'}`;
   return { row, pet: null, message };
+}
+
+/** Rejected rows that a report lists. */
+const REJECTED_LISTED_MAX = 1_000;
+
+/** Counts the results of rows, and lists the first rejected ones. */
+export interface ReportWriter {
+  /** Result of a row: null if it was imported, or the reason if not. */
+  add(row: number, message: string | null): void;
+  report(): ImportReport;
+}
+
+export function createReport(): ReportWriter {
+  const rejected: ImportReport['rejected'] = [];
+  let created = 0;
+  let rejectedTotal = 0;
+  return {
+    add(row, message) {
+      if (message === null) created++;
+      else if (rejectedTotal++ < REJECTED_LISTED_MAX) {
+        rejected.push({ row, message: boundedText(message, ISSUE_CHARACTERS_MAX) });
+      }
+    },
+    report: () => ({ created, rejected, rejectedTotal }),
+  };
 }

@@ -5,9 +5,8 @@ import type { Services } from '../contract/index.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Environment } from '../contract/values.ts';
 import type { NewPetRow, PetRow, PetRows, ProjectRows } from './dependencies.ts';
-import { createReport, type ReportWriter } from './import-report.ts';
+import { createReport, type ReportWriter, type ImportedRow } from './pet-import.ts';
 import { createOpenImports } from './open-imports.ts';
-import type { ImportedRow } from './pet-import.ts';
 import type { PetSeeds } from './pet-seeds.ts';
 import { existingProject } from './projects.ts';
 

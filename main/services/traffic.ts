@@ -4,7 +4,7 @@ import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
 import type { Loopback } from '../proxy/loopback.ts';
-import type { InternalTokens } from '../proxy/internal-tokens.ts';
+import type { InternalTokens } from '../proxy/identify.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
 import type { Entry, EntryIds } from '../traffic/entry.ts';
 import type { Recorder } from '../traffic/recorder.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { boundedText, ISSUE_CHARACTERS_MAX, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { recordType } from '../contract/zones.ts';

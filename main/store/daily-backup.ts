@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
-import { DAY_MS } from '../base/duration.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import type { Log } from '../base/log.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import type { OpenDatabase } from './database.ts';
 import { walksOf } from './inspect.ts';
 

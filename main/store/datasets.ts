@@ -1,7 +1,6 @@
 import type { Dataset } from '../base/dataset.ts';
 import { LruMap } from '../base/lru.ts';
 import type { Log } from '../base/log.ts';
-import { createSignal } from '../base/signal.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
@@ -156,6 +155,25 @@ export function createPurge({ sqlite, transactional }: Connection, log: Log): Pu
     begin,
     stop() {
       stopped = true;
+    },
+  };
+}
+
+/** Calls its listeners with each value, in order of subscription. Skips listeners that unsubscribe meanwhile. */
+export interface Signal<Value> {
+  emit(value: Value): void;
+  subscribe(listener: (value: Value) => void): () => void;
+}
+
+export function createSignal<Value>(): Signal<Value> {
+  const listeners = new Set<(value: Value) => void>();
+  return {
+    emit(value) {
+      for (const listener of listeners) listener(value);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

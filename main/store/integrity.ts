@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { isWhole, createBackups } from './backups.ts';
 import { damageOf } from './faults.ts';
 import { FULL_CHECK_BYTES_MAX, walksOf } from './inspect.ts';

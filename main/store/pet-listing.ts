@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { INT64_MAX, type PetSort, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle } from './datasets.ts';

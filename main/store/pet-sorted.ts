@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { INT64_MIN } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle } from './datasets.ts';

@@ -1,6 +1,6 @@
 import type { Dataset } from '../base/dataset.ts';
 import { codeOf } from '../base/error-code.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';

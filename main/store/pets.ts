@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../base/dataset.ts';
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { INT64_MAX, INT64_MIN, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';

@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/next-turn.ts';
+import { nextTurn } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { Entry } from './entry.ts';
 import { DECODED_BYTES_MAX, contentEncodingOf, presentBody } from './present.ts';

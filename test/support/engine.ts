@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
-import type { Sealer } from '../../main/base/sealer.ts';
+import type { Sealer } from '../../main/base/desktop.ts';
 import type { Project } from '../../main/contract/projects.ts';
 
 /** Closes it after the test, whatever becomes of the test; what was opened last is closed first. */

@@ -1,4 +1,4 @@
-import type { Sealer } from '../../main/base/sealer.ts';
+import type { Sealer } from '../../main/base/desktop.ts';
 
 /** A keyring made of values: seals by turning the text around, and refuses or fails as a test wants. */
 export interface FakeSealer extends Sealer {

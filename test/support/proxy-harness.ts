@@ -10,9 +10,8 @@ import { loadErrorPages } from '../../main/proxy/error-pages.ts';
 import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
 import { createProxy, type Proxy } from '../../main/proxy/proxy.ts';
-import type { Route, Snapshot } from '../../main/model/route.ts';
+import type { Route, Snapshot, TargetContext } from '../../main/model/route.ts';
 import type { HttpRequest } from '../../main/base/http/message.ts';
-import type { TargetContext } from '../../main/model/target-context.ts';
 import type { Target } from '../../main/proxy/target.ts';
 import type { TestCertificates } from './proxy-certificates.ts';
 

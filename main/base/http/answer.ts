@@ -1,5 +1,7 @@
-import { cutOff, drain, hasUnreadBody, type DrainBounds } from './drain.ts';
-import { asHttp1, isHttp2, type HttpExchange } from './message.ts';
+import { type DrainBounds, cutOff, drain, hasUnreadBody } from './drain.ts';
+import { type HttpExchange, asHttp1, isHttp2 } from './message.ts';
+import { STATUS_CODES } from 'node:http';
+import { pairsOf } from './fields.ts';
 
 /** An encoded response body. */
 export interface Body {
@@ -55,4 +57,15 @@ export function sendAnswer(exchange: HttpExchange, answer: Answer, bounds: Drain
     if (outcome === 'bound') cutOff(request);
   });
   return true;
+}
+
+/**
+ * A complete HTTP/1.1 response with `fields` (name, value, …) and a JSON body, which closes the connection. For
+ * sockets without a response object, for example after a malformed request.
+ */
+export function rawResponse(status: number, fields: readonly string[], json: string): string {
+  const length = String(Buffer.byteLength(json));
+  const all = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...fields];
+  const lines = [...pairsOf(all), ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${json}`;
 }

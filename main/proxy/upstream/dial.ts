@@ -1,10 +1,9 @@
-import { connect, isIP, type Socket } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
-import { DEFAULT_PORT } from '../../base/http/origin.ts';
+import { type Socket, connect, isIP } from 'node:net';
+import { type SecureContext, connect as tlsConnect, createSecureContext, getCACertificates } from 'node:tls';
+import { DEFAULT_PORT } from '../../base/hostname.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { lookup } from './agents.ts';
-import { machineTrust } from './authorities.ts';
-import { codeOf, describeUpstreamFault, type UpstreamDiagnosis } from './upstream-problem.ts';
+import { type UpstreamDiagnosis, codeOf, describeUpstreamFault } from './upstream-problem.ts';
 
 /**
  * Connects to an upstream with the same name resolution and certificate checks as requests, then disconnects without
@@ -44,4 +43,17 @@ export function dialUpstream(
       fail(socket, accepted && codeOf(error) === 'ECONNRESET' ? 'EPROTO' : codeOf(error), error.message),
     );
   });
+}
+
+let context: SecureContext | undefined;
+
+/**
+ * The trusted CAs for upstreams: Node's, including NODE_EXTRA_CA_CERTS, and the system's, which include developer CAs
+ * (mkcert). Reading the system's takes a tenth of a second, so it is done once, on first use.
+ */
+export function machineTrust(): SecureContext {
+  context ??= createSecureContext({
+    ca: [...new Set([...getCACertificates('default'), ...getCACertificates('system')])],
+  });
+  return context;
 }

@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import { isIP } from 'node:net';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { type Agents, lookup } from './agents.ts';
-import { machineTrust } from './authorities.ts';
+import { machineTrust } from './dial.ts';
 
 /**
  * Replaces the stream that http-proxy pipes into a request without a body; piping an empty stream is as costly as any.

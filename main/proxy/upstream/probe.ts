@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { lookup } from './agents.ts';
-import { machineTrust } from './authorities.ts';
+import { machineTrust } from './dial.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
 /** A server that needs longer for one request is not ready for more. */

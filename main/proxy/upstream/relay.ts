@@ -5,10 +5,9 @@ import { withoutFields } from '../../base/http/fields.ts';
 import { asHttp1, isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
-import { countPassedBytes } from './passed-bytes.ts';
-import { endToEndFields } from './hop-by-hop.ts';
+import { countPassedBytes } from '../../base/heap.ts';
+import { endToEndFields, isRateField } from './hop-by-hop.ts';
 import { type Carrier, type Forwarding, FORWARDING } from './forwarding.ts';
-import { isRateField } from './rate-fields.ts';
 import { addTrailers } from './trailers.ts';
 
 /**

@@ -3,9 +3,8 @@ import type { Socket } from 'node:net';
 import { pairsOf } from '../../base/http/fields.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
-import { endToEndFields } from './hop-by-hop.ts';
+import { endToEndFields, isRateField } from './hop-by-hop.ts';
 import type { Forwarding } from './forwarding.ts';
-import { isRateField } from './rate-fields.ts';
 
 /** Limit on bytes that a client may send before its upgrade is answered. */
 const EARLY_BYTES_MAX = 64 * 1024;

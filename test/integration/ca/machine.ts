@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
-import type { Command, RunCommand } from '../../../main/ca/command.ts';
+import { type Command, type RunCommand, createRunCommand } from '../../../main/ca/run-command.ts';
 import { machineStores, type MachineOptions } from '../../../main/ca/machine-stores.ts';
-import { createRunCommand } from '../../../main/ca/run-command.ts';
 import { createTrustStores } from '../../../main/ca/truststores.ts';
 import { run, temporaryFolder } from './commands.ts';
 

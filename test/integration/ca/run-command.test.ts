@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import type { Command } from '../../../main/ca/command.ts';
-import { createRunCommand } from '../../../main/ca/run-command.ts';
+import { type Command, createRunCommand } from '../../../main/ca/run-command.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const environment = { PATH: process.env.PATH, SECRET: 'kept' };

@@ -75,7 +75,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.equal-wishes-mean-html',
-    file: 'main/proxy/accept.ts',
+    file: 'main/proxy/answer.ts',
     find: 'weight(ranges, HTML) > weight(ranges, JSON_TYPE)',
     replace: 'weight(ranges, HTML) >= weight(ranges, JSON_TYPE)',
     breaks: 'an API client gets a page',
@@ -83,7 +83,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.bearer-compared-with-case',
-    file: 'main/base/http/bearer.ts',
+    file: 'main/base/http/fields.ts',
     find: '=*) *$/i;',
     replace: '=*) *$/;',
     breaks: 'a key after "bearer" is not found',

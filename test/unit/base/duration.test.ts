@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../../main/base/duration.ts';
+import { formatDuration, parseDuration } from '../../../main/contract/duration.ts';
 import { duration } from '../../../main/contract/values.ts';
 
 describe('parseDuration', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonStructure } from '../../../main/base/json-structure.ts';
+import { JsonStructure } from '../../../main/base/exact-json.ts';
 
 /** The structural characters of a text that comes in pieces. */
 function structureOf(...pieces: string[]): string {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextTurn } from '../../../main/base/next-turn.ts';
-import { createTurns } from '../../../main/base/turns.ts';
+import { nextTurn, createTurns } from '../../../main/base/turns.ts';
 
 describe('turns', () => {
   it('let two run at a time, and the others in the order of their calls', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pasteable, type Command, type CommandResult } from '../../../main/ca/command.ts';
+import { pasteable, type Command, type CommandResult } from '../../../main/ca/run-command.ts';
 import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/nss-certutil.ts';
 import { createRoot, extendRoot } from '../../../main/ca/root.ts';
 import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/truststore-linux.ts';

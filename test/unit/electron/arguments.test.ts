@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOwnArguments } from '../../../main/electron/arguments.ts';
+import { readOwnArguments } from '../../../main/electron/rules.ts';
 
 describe('the words of a start that are ours', () => {
   it.each<[line: string, mode: string, words: string[]]>([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from '../../../main/model/rate-decision.ts';
-import { DAY_MS, MINUTE_MS } from '../../../main/base/duration.ts';
+import { DAY_MS, MINUTE_MS } from '../../../main/contract/duration.ts';
 import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 
 /** A whole second, so that resets are whole seconds too where a test does not say otherwise. */

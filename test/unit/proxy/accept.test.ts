@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefersHtml } from '../../../main/proxy/accept.ts';
+import { prefersHtml } from '../../../main/proxy/answer.ts';
 
 test.each([
   ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', true],

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { hashSecret } from '../../../main/base/secret.ts';
-import { hashToken, identifyKey } from '../../../main/proxy/identify.ts';
-import { createInternalTokens, NO_INTERNAL_TOKENS } from '../../../main/proxy/internal-tokens.ts';
+import { hashToken, identifyKey, createInternalTokens, NO_INTERNAL_TOKENS } from '../../../main/proxy/identify.ts';
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
 import { DEMO_SECRET, SHOP_SECRET, testSnapshot } from '../../support/proxy-harness.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { boundConnections, readOpenFilesMax } from '../../../main/proxy/open-files.ts';
+import { boundConnections, readOpenFilesMax } from '../../../main/proxy/proxy-limits.ts';
 
 test.each([
   ['Max open files            1024                 524288               files     ', 1024],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../../main/base/duration.ts';
+import { parseDuration } from '../../../main/contract/duration.ts';
 import { duration } from '../../../main/contract/values.ts';
 import { readDurationText } from '../../../renderer/time/duration-text.ts';
 

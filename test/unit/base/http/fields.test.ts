@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasBearerCredentials, readBearerToken } from '../../../../main/base/http/bearer.ts';
-import { pairsOf, withoutFields } from '../../../../main/base/http/fields.ts';
-import { originOf } from '../../../../main/base/http/origin.ts';
-import { rawResponse } from '../../../../main/base/http/raw-response.ts';
+import { hasBearerCredentials, readBearerToken, pairsOf, withoutFields } from '../../../../main/base/http/fields.ts';
+import { originOf } from '../../../../main/base/hostname.ts';
+import { rawResponse } from '../../../../main/base/http/answer.ts';
 
 describe('the bearer token of an Authorization field', () => {
   it.each([
