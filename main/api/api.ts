@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import type { Answer } from '../base/http/answer.ts';
 import type { HttpExchange, HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Answer } from '../base/http/answer.ts';
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import type { TargetContext } from '../model/route.ts';
 import type { HeaderName } from './headers.ts';
 import type { Pages } from './pages.ts';

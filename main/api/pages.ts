@@ -1,4 +1,4 @@
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
 import { bodyOf, type Body } from '../base/http/answer.ts';
 import { pets as petsSchema, type ListQuery } from './schemas.ts';

@@ -1,12 +1,5 @@
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset, Pet } from '../model/pet.ts';
 import type { PetStatus } from '../contract/values.ts';
-
-export interface Pet {
-  id: bigint;
-  name: string;
-  categoryId: bigint;
-  status: PetStatus;
-}
 
 export interface PetPage {
   pets: Pet[];

@@ -7,7 +7,7 @@ import type { ChangeScope, ChangeType } from '../base/events.ts';
 export type { DeployRow, Deploys as DeployRows } from '../store/deploys.ts';
 export type { KeyRow, Keys as KeyRows } from '../store/keys.ts';
 export type { OrderRow, Orders as OrderRows } from '../store/orders.ts';
-export type { NewPetRow, PetRow } from '../store/pet-row.ts';
+export type { NewPet as NewPetRow, Pet as PetRow } from '../model/pet.ts';
 export type { Pets as PetRows } from '../store/pets.ts';
 export type { ProjectRow, Projects as ProjectRows } from '../store/projects.ts';
 export type { Settings as SettingRows } from '../store/settings.ts';

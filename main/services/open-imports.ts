@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createPetImport, type ImportFormat, type PetImport } from './pet-import.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { PetRecord } from '../contract/pets.ts';

@@ -1,4 +1,4 @@
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';

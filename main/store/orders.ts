@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset } from '../model/pet.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Connection } from './connection.ts';
 import type { Datasets } from './datasets.ts';

@@ -3,7 +3,7 @@ import { nextTurn } from '../base/turns.ts';
 import { INT64_MAX, type PetSort, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle } from './datasets.ts';
-import type { PetRow } from './pet-row.ts';
+import type { Pet } from '../model/pet.ts';
 import type { SortedPets } from './pet-sorted.ts';
 import { createPetWalks, STRETCH_ROWS, type SortKey, type Walk } from './pet-walk.ts';
 
@@ -23,7 +23,7 @@ export interface PetQuery {
 }
 
 export interface PetPage {
-  items: PetRow[];
+  items: Pet[];
   /** The total over all pages. */
   total: number;
   /** The position of the first item; null when the page was requested by `after`. */
@@ -70,9 +70,9 @@ export function createPetListings(
   { sqlite, guarded }: Connection,
   sortedPets: SortedPets,
   rows: {
-    get(handle: DatasetHandle, id: bigint): PetRow | null;
+    get(handle: DatasetHandle, id: bigint): Pet | null;
     /** At most `limit` pets by id, from `start`. */
-    byId(handle: DatasetHandle, status: PetStatus | null, start: bigint, limit: number): PetRow[];
+    byId(handle: DatasetHandle, status: PetStatus | null, start: bigint, limit: number): Pet[];
     count(handle: DatasetHandle, status: PetStatus | null): number;
   },
 ): PetListings {
@@ -131,7 +131,7 @@ export function createPetListings(
   }
 
   /** The rows of those ids that still exist. */
-  const read = guarded((handle: DatasetHandle, wanted: readonly bigint[]): PetRow[] =>
+  const read = guarded((handle: DatasetHandle, wanted: readonly bigint[]): Pet[] =>
     wanted.map((id) => rows.get(handle, id)).filter((row) => row !== null),
   );
 

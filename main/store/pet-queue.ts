@@ -1,14 +1,13 @@
-import type { Dataset } from '../base/dataset.ts';
+import type { Dataset, Pet } from '../model/pet.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { closedError, type Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
-import type { PetRow } from './pet-row.ts';
 import type { PetWriter } from './pet-writer.ts';
 
 /** Pets queued for the next commit, about 0.1 s of work. Beyond this the machine is overloaded and refuses more. */
 export const QUEUE_PETS_MAX = 10_000;
 
-type QueuedPet = Omit<PetRow, 'id'>;
+type QueuedPet = Omit<Pet, 'id'>;
 
 /**
  * Group commit. A durable commit waits for the disk regardless of its size, so all pets of one turn of the event loop
@@ -19,7 +18,7 @@ export interface PetQueue {
    * Resolves after the commit. A pet that cannot be added rejects its own promise only. @throws (rejects) VivariumError
    * `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
    */
-  add(dataset: Dataset, pet: QueuedPet): Promise<PetRow>;
+  add(dataset: Dataset, pet: QueuedPet): Promise<Pet>;
   /** Commits the queue and refuses new pets. */
   close(): void;
 }
@@ -27,11 +26,11 @@ export interface PetQueue {
 interface Waiting {
   handle: DatasetHandle;
   pet: QueuedPet;
-  resolve(pet: PetRow): void;
+  resolve(pet: Pet): void;
   reject(error: unknown): void;
 }
 
-type Outcome = { ok: true; pet: PetRow } | { ok: false; error: unknown };
+type Outcome = { ok: true; pet: Pet } | { ok: false; error: unknown };
 
 export function createPetQueue(connection: Connection, datasets: Datasets, writer: PetWriter): PetQueue {
   let waiting: Waiting[] = [];

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LruMap } from '../base/lru.ts';
 import { INT64_MAX, INT64_MIN, isInt64Text, type PetSort, type PetStatus } from '../contract/values.ts';
-import { foldName } from './pet-row.ts';
+import { foldName } from '../model/pet.ts';
 
 /** Rows inspected per step: about 1 ms, or 4 ms when names must be read from the table. */
 export const STRETCH_ROWS = 4_000;

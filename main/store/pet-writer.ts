@@ -1,11 +1,10 @@
-import type { Dataset } from '../base/dataset.ts';
+import { type Dataset, foldName, takenMessage, type NewPet, type Pet } from '../model/pet.ts';
 import { codeOf } from '../base/error-code.ts';
 import { nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
-import { foldName, takenMessage, type NewPetRow, type PetRow } from './pet-row.ts';
 import { createPetSequence } from './pet-sequence.ts';
 
 /** Pets per statement of a bulk insert. Twenty halve the cost, which is mostly fixed; more gain little. */
@@ -18,9 +17,9 @@ export interface PetWriter {
   /** One transaction, durable when this returns. */
   write<Result>(work: () => Result): Result;
   /** @throws VivariumError `conflict` when the id exists or none is left; `not_found` for a removed project. */
-  insert(handle: DatasetHandle, pet: NewPetRow): PetRow;
+  insert(handle: DatasetHandle, pet: NewPet): Pet;
   /** At most `CHUNK_PETS`; returns, for each in order, null or the reason for its rejection. */
-  insertChunk(handle: DatasetHandle, pets: readonly NewPetRow[]): (string | null)[];
+  insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (string | null)[];
 }
 
 export function createPetWriter(connection: Connection): PetWriter {
@@ -34,11 +33,11 @@ export function createPetWriter(connection: Connection): PetWriter {
   const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
 
   /** Returns whether the id was free and the pet was inserted. */
-  function place(handle: DatasetHandle, id: bigint, { name, categoryId, status }: NewPetRow): boolean {
+  function place(handle: DatasetHandle, id: bigint, { name, categoryId, status }: NewPet): boolean {
     return insertFree.run(handle.id, id, name, categoryId, status, foldName(name)).changes === 1;
   }
 
-  function assign(handle: DatasetHandle, pet: NewPetRow): bigint {
+  function assign(handle: DatasetHandle, pet: NewPet): bigint {
     let id = sequence.next(handle);
     if (!place(handle, id, pet)) {
       id = sequence.freeAfter(handle, id);
@@ -48,7 +47,7 @@ export function createPetWriter(connection: Connection): PetWriter {
     return id;
   }
 
-  function insert(handle: DatasetHandle, pet: NewPetRow): PetRow {
+  function insert(handle: DatasetHandle, pet: NewPet): Pet {
     const { name, categoryId, status } = pet;
     if (pet.id === undefined) return { id: assign(handle, pet), name, categoryId, status };
     const id = pet.id;
@@ -59,7 +58,7 @@ export function createPetWriter(connection: Connection): PetWriter {
   }
 
   /** One statement for all of them, which fails as a whole when one cannot be inserted. */
-  function insertTogether(handle: DatasetHandle, pets: readonly NewPetRow[]): boolean {
+  function insertTogether(handle: DatasetHandle, pets: readonly NewPet[]): boolean {
     const before = sequence.last(handle);
     const parameters: Parameter[] = [];
     try {
@@ -78,7 +77,7 @@ export function createPetWriter(connection: Connection): PetWriter {
     }
   }
 
-  function insertOne(handle: DatasetHandle, pet: NewPetRow): string | null {
+  function insertOne(handle: DatasetHandle, pet: NewPet): string | null {
     try {
       insert(handle, pet);
       return null;
@@ -117,7 +116,7 @@ interface Insertion {
   writer: PetWriter;
   datasets: Datasets;
   dataset: Dataset;
-  pets: Iterable<NewPetRow>;
+  pets: Iterable<NewPet>;
   /** Ends the import between two transactions. */
   signal: AbortSignal | undefined;
 }

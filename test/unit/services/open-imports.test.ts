@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Dataset } from '../../../main/base/dataset.ts';
+import type { Dataset } from '../../../main/model/pet.ts';
 import {
   createOpenImports,
   OPEN_IMPORTS_MAX,

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Dataset } from '../../../main/base/dataset.ts';
+import type { Dataset } from '../../../main/model/pet.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import type { Log } from '../../../main/base/log.ts';
 import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { CHUNK_PETS } from '../../../main/store/pet-writer.ts';
-import type { NewPetRow } from '../../../main/store/pet-row.ts';
+import type { NewPet } from '../../../main/model/pet.ts';
 import { allPets, HERE, memoryParts, memoryStore, pet } from './parts.ts';
 
 describe('the import of many pets', () => {
   it('has one result per pet, in order, and takes the good ones', async () => {
     const { pets } = memoryStore();
     pets.insert(HERE, { ...pet('There'), id: 5n });
-    const rows: NewPetRow[] = [
+    const rows: NewPet[] = [
       pet('a'),
       { ...pet('taken'), id: 5n },
       { ...pet('b'), id: 7n },
@@ -28,7 +28,7 @@ describe('the import of many pets', () => {
   it('gives the same results and ids in bulk as one by one, wherever a conflict lies', async () => {
     const bulk = memoryStore().pets;
     const single = memoryStore().pets;
-    const rows: NewPetRow[] = Array.from({ length: CHUNK_PETS * 7 + 3 }, (_, index) => ({
+    const rows: NewPet[] = Array.from({ length: CHUNK_PETS * 7 + 3 }, (_, index) => ({
       ...pet(`Pet ${index}`),
       ...(index % 11 === 3 ? { id: BigInt((index * 7) % 60) } : {}),
     }));
@@ -48,8 +48,8 @@ describe('the import of many pets', () => {
 
   it('says of a pet that the database refuses why, and takes the others', async () => {
     const { pets } = memoryStore();
-    const odd = { ...pet('odd'), status: 'lost' } as unknown as NewPetRow;
-    const results = await pets.insertMany(HERE, [...Array<NewPetRow>(CHUNK_PETS - 1).fill(pet('good')), odd]);
+    const odd = { ...pet('odd'), status: 'lost' } as unknown as NewPet;
+    const results = await pets.insertMany(HERE, [...Array<NewPet>(CHUNK_PETS - 1).fill(pet('good')), odd]);
     expect(results.filter((result) => result === null)).toHaveLength(CHUNK_PETS - 1);
     expect(results.at(-1)).toContain('CHECK constraint failed');
   });
@@ -63,7 +63,7 @@ describe('the import of many pets', () => {
       if (running) setImmediate(tick);
     };
     setImmediate(tick);
-    await pets.insertMany(HERE, Array<NewPetRow>(20_000).fill(pet('Rex')));
+    await pets.insertMany(HERE, Array<NewPet>(20_000).fill(pet('Rex')));
     running = false;
     expect(turns).toBeGreaterThan(5);
     expect(pets.total()).toBe(20_000);
@@ -75,7 +75,7 @@ describe('the import of many pets', () => {
 
   it('ends with the removal of its project, and says how many had been stored', async () => {
     const { pets, projects } = memoryParts();
-    function* rows(): Generator<NewPetRow> {
+    function* rows(): Generator<NewPet> {
       for (let number = 0; number < 10_000; number++) {
         if (number === 5_000) projects.remove(HERE.projectId);
         yield pet('Rex');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INT64_MAX, INT64_MIN, petSort, type PetSort, type PetStatus } from '../../../main/contract/values.ts';
 import type { PetQuery } from '../../../main/store/pet-listing.ts';
-import type { NewPetRow, PetRow } from '../../../main/store/pet-row.ts';
+import type { NewPet, Pet } from '../../../main/model/pet.ts';
 import { createPetWalks, STRETCH_ROWS } from '../../../main/store/pet-walk.ts';
 import { allPets, HERE, memoryParts, memoryStore, pet, projectRow, query, STAGING } from './parts.ts';
 
@@ -84,7 +84,7 @@ describe('a search', () => {
 
   it('lets others have their turns, and ends when its caller has gone', async () => {
     const { pets } = memoryStore();
-    await pets.insertMany(HERE, Array<NewPetRow>(5 * STRETCH_ROWS).fill(pet('Rex')));
+    await pets.insertMany(HERE, Array<NewPet>(5 * STRETCH_ROWS).fill(pet('Rex')));
     let turns = 0;
     let searching = true;
     const tick = () => {
@@ -108,7 +108,7 @@ describe('a sorted list', () => {
     const { pets, sqlite } = memoryParts();
     const names = ['ägäis', 'Zoë', 'ada', 'ADA', '🦊 fox', '\uFFFD', 'a\0b', 'Rex'];
     const statuses: PetStatus[] = ['sold', 'available', 'pending'];
-    const rows: NewPetRow[] = Array.from({ length: 2 * STRETCH_ROWS + 500 }, (_, index) => ({
+    const rows: NewPet[] = Array.from({ length: 2 * STRETCH_ROWS + 500 }, (_, index) => ({
       name: index % 3 === 0 ? 'Rex' : (names[(index * 7) % names.length] ?? 'Rex'),
       categoryId: [INT64_MIN, -1n, 5n, INT64_MAX][(index * 5) % 4] ?? 0n,
       status: statuses[(index * 11) % 3] ?? 'sold',
@@ -119,8 +119,8 @@ describe('a sorted list', () => {
   }
 
   const bytes = (text: string) => Buffer.from(text.toUpperCase().normalize('NFC'));
-  const compareIds = (a: PetRow, b: PetRow) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-  const COMPARISONS: Record<PetSort, (a: PetRow, b: PetRow) => number> = {
+  const compareIds = (a: Pet, b: Pet) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  const COMPARISONS: Record<PetSort, (a: Pet, b: Pet) => number> = {
     id: compareIds,
     name: (a, b) => Buffer.compare(bytes(a.name), bytes(b.name)) || compareIds(a, b),
     categoryId: (a, b) => Number(a.categoryId > b.categoryId) - Number(a.categoryId < b.categoryId) || compareIds(a, b),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PetRow } from '../../../main/store/pet-row.ts';
+import type { Pet } from '../../../main/model/pet.ts';
 import { QUEUE_PETS_MAX } from '../../../main/store/pet-queue.ts';
 import { HERE, memoryParts, pet, projectRow, STAGING } from './parts.ts';
 
@@ -35,7 +35,7 @@ describe('adding pets', () => {
     const { pets, projects } = memoryParts();
     projects.insert(projectRow('prj_gone'));
     const gone = { projectId: 'prj_gone', environment: 'production' } as const;
-    const odd = { ...pet('odd'), status: 'lost' } as unknown as Omit<PetRow, 'id'>;
+    const odd = { ...pet('odd'), status: 'lost' } as unknown as Omit<Pet, 'id'>;
     const added = [pets.add(HERE, pet('a')), pets.add(gone, pet('b')), pets.add(HERE, odd), pets.add(HERE, pet('c'))];
     projects.remove('prj_gone');
     const results = await Promise.allSettled(added);

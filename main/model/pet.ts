@@ -1,9 +1,14 @@
-import type { Dataset } from '../base/dataset.ts';
+import type { Environment, PetStatus } from '../contract/values.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { PetStatus } from '../contract/values.ts';
+
+/** One of a project's two datasets of pets and orders. */
+export interface Dataset {
+  projectId: string;
+  environment: Environment;
+}
 
 /** A pet. The int64 values are bigints, exact over the whole range. */
-export interface PetRow {
+export interface Pet {
   id: bigint;
   /** Any well-formed Unicode, NUL included; returned unchanged. */
   name: string;
@@ -12,14 +17,9 @@ export interface PetRow {
 }
 
 /** Without an id the dataset assigns the next one. */
-export type NewPetRow = Omit<PetRow, 'id'> & { id?: bigint | undefined };
+export type NewPet = Omit<Pet, 'id'> & { id?: bigint | undefined };
 
-export type PetPatch = { [Field in keyof Omit<PetRow, 'id'>]?: PetRow[Field] | undefined };
-
-/** A pet as an array, cheaper than an object: id, name, categoryId, status. */
-export type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];
-
-export const petOf = ([id, name, categoryId, status]: RawPet): PetRow => ({ id, name, categoryId, status });
+export type PetPatch = { [Field in keyof Omit<Pet, 'id'>]?: Pet[Field] | undefined };
 
 /**
  * The search form of names: upper case, whose letters do not depend on their neighbours (`ς` and `σ` are both `Σ`, `ß`
