@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../model/pet.ts';
-import type { Answer } from '../base/http/answer.ts';
+import { type Answer, noContent, success } from '../base/http/answer.ts';
 import type { HttpExchange, HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { problemAnswer, type Problem } from '../model/problem.ts';
@@ -14,7 +14,6 @@ import { createPages } from './pages.ts';
 import { createResponder } from './responder.ts';
 import { createRoutes } from './routes.ts';
 import type { OrderSource, PetSource } from './sources.ts';
-import { noContent, success } from './success.ts';
 
 /** The Animal Store API, mounted in the process that listens. */
 export interface Api {

@@ -1,11 +1,10 @@
-import { bodyOf } from '../base/http/answer.ts';
+import { bodyOf, success } from '../base/http/answer.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { endpoint, type Endpoint } from './operation.ts';
 import { GET_PET_RETIREMENT } from './retirement.ts';
 import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
 import type { Order } from './sources.ts';
-import { success } from './success.ts';
 
 /** The path of every base address. */
 export const BASE_PATH = '/v1';

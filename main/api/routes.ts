@@ -1,7 +1,6 @@
-import type { Answer } from '../base/http/answer.ts';
+import { type Answer, noContent } from '../base/http/answer.ts';
 import { problemAnswer } from '../model/problem.ts';
 import { failure } from './failures.ts';
-import { noContent } from './success.ts';
 import type { Endpoint, Sent } from './operation.ts';
 import { BASE_PATH, baseUrlAt, DOCUMENT_PATH } from './operations.ts';
 

@@ -9,9 +9,8 @@ import { createDomainSet, type DomainRows, type DomainTransition, type AttachedD
 import type { Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { evaluateHostname } from './hostname-rules.ts';
-import { createSchedule, isCheckDue } from './schedule.ts';
+import { createSchedule, isCheckDue, createHostnameTurns } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
-import { createHostnameTurns } from './turns.ts';
 import { createVerifier, type VerifierOptions } from './verify.ts';
 
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */

@@ -1,8 +1,7 @@
 import type { Block } from './blocks.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
-import { Recent } from './recent.ts';
+import { Recent, hasSubject, type Subject, subjectOf } from './subject.ts';
 import type { Span, Written } from './spans.ts';
-import { hasSubject, type Subject, subjectOf } from './subject.ts';
 
 /** The columns of a row's numbers. `NaN` means absent. */
 export const COLUMN = {

@@ -1,6 +1,6 @@
 import { BLOCK_BYTES, type Block } from './blocks.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedExchange } from '../model/exchange-record.ts';
-import { Recent } from './recent.ts';
+import { Recent } from './subject.ts';
 
 /** A range of bytes in a block. */
 export interface Span {

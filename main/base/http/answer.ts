@@ -69,3 +69,13 @@ export function rawResponse(status: number, fields: readonly string[], json: str
   const lines = [...pairsOf(all), ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${json}`;
 }
+
+const NO_HEADERS: readonly string[] = [];
+
+export function success(status: 200 | 201, body: Body, headers: readonly string[] = NO_HEADERS): Answer {
+  return { status, body, headers, close: false };
+}
+
+export function noContent(headers: readonly string[]): Answer {
+  return { status: 204, body: null, headers, close: false };
+}
