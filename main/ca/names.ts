@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from 'node:net';
 import { normalizeHostname } from '../base/hostname.ts';
+import { canonicalAddress, ipv4Octets, ipv6Groups } from '../model/address.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { taggedOctets, type Node } from './der.ts';
 
@@ -33,21 +34,13 @@ export const generalName = (name: LeafName): Node =>
 
 /** The 4 or 16 octets of an IP address in text. */
 export function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  // The URL parser writes every IPv6 address as hexadecimal groups with at most one "::" (RFC 5952).
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = '', tail] = canonical.split('::');
-  const before = groups(head);
-  const after = groups(tail ?? '');
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
-  return Buffer.from([...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 0xff]));
+  if (isIPv4(address)) return Buffer.from(ipv4Octets(address));
+  return Buffer.from(ipv6Groups(canonicalAddress(address)).flatMap((group) => [group >> 8, group & 0xff]));
 }
-
-const groups = (text: string): number[] => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
 
 /** The text of an IP address of 4 or 16 octets, IPv6 as in RFC 5952. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const hex = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
-  return new URL(`http://[${hex.join(':')}]`).hostname.slice(1, -1);
+  return canonicalAddress(hex.join(':'));
 }
