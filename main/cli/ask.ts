@@ -20,17 +20,26 @@ import {
 } from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
-import { findProcedure, kebab } from './procedures.ts';
+import { findProcedure, kebab, requireNamespace } from './procedures.ts';
 import { findRunning } from './running.ts';
 import { createStyle, printable, wantsColour } from './text.ts';
 
 /** Used when the terminal does not report its width. */
 const TERMINAL_WIDTH = 80;
 
-/** `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text. */
-export async function ask(namespace: string, args: readonly string[], io: Io): Promise<number> {
+/**
+ * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.
+ * `commands`: what else may have been meant.
+ */
+export async function ask(
+  namespace: string,
+  args: readonly string[],
+  io: Io,
+  commands: readonly string[],
+): Promise<number> {
   const [name, ...rest] = args;
   try {
+    requireNamespace(namespace, commands);
     if (name === undefined || name === '--help' || name === '-h') {
       io.stdout.write(namespaceHelp(namespace));
       return EXIT_OK;

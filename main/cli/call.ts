@@ -1,10 +1,13 @@
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
+import type { LoadedCommand } from './command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError } from './flags.ts';
 import { findRunning } from './running.ts';
 
-export const CALL_HELP = `vivarium call: one procedure, for scripts
+export const CALL: LoadedCommand = { options: [DATA_DIR_FLAG, HELP_FLAG], help: () => CALL_HELP, run: call };
+
+const CALL_HELP = `vivarium call: one procedure, for scripts
 
 Usage
   vivarium call <namespace.procedure> ['<json input>' | -] [--data-dir DIR]
@@ -24,9 +27,9 @@ Examples
 `;
 
 /** The command `call`: all output is JSON, errors included. */
-export async function call(args: readonly string[], io: Io): Promise<number> {
+async function call(args: readonly string[], io: Io): Promise<number> {
   try {
-    const read = readArguments(args, [HELP_FLAG, DATA_DIR_FLAG]);
+    const read = readArguments(args, CALL.options);
     if (isOn(read, 'help')) {
       io.stdout.write(CALL_HELP);
       return EXIT_OK;

@@ -2,14 +2,21 @@ import { realTime } from '../base/clock.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
+import type { LoadedCommand } from './command.ts';
 import { renderReport } from './doctor-report.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from './running.ts';
-import { PORT_OPTIONS, readServeConfig } from './serve-options.ts';
+import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
 import { createStyle, printable, wantsColour } from './text.ts';
 
-export const DOCTOR_HELP = `vivarium doctor: check the environment and suggest fixes
+export const DOCTOR: LoadedCommand = {
+  options: [JSON_FLAG, DATA_DIR_FLAG, ...PORT_FLAGS, HELP_FLAG],
+  help: () => DOCTOR_HELP,
+  run: doctor,
+};
+
+const DOCTOR_HELP = `vivarium doctor: check the environment and suggest fixes
 
 Usage
   vivarium doctor [options]
@@ -44,7 +51,7 @@ const WIDTH = 100;
 /**
  * The command `doctor`: asks the running Vivarium, or examines the folder itself when none runs or the engine hangs.
  */
-export async function doctor(args: readonly string[], io: Io): Promise<number> {
+async function doctor(args: readonly string[], io: Io): Promise<number> {
   try {
     if (args.includes('--help') || args.includes('-h')) {
       io.stdout.write(DOCTOR_HELP);
@@ -69,11 +76,10 @@ export function readDoctorOptions(
   args: readonly string[],
   io: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
 ) {
-  const portFlags = PORT_OPTIONS.map(({ flag }) => ({ name: flag, kind: 'value' }) as const);
-  const read = readArguments(args, [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...portFlags]);
+  const read = readArguments(args, DOCTOR.options);
   const [surplus] = read.positionals;
   if (surplus !== undefined) throw usageError(`doctor takes options only, not ${JSON.stringify(surplus)}.`);
-  const given = portFlags.flatMap(({ name }) => (read.flags.get(name) ?? []).map((port) => `--${name}=${port}`));
+  const given = PORT_FLAGS.flatMap(({ name }) => (read.flags.get(name) ?? []).map((port) => `--${name}=${port}`));
   const chosen = readServeConfig(given, io);
   const ports: Required<RuntimePorts> = {
     http: chosen.httpPort,

@@ -7,6 +7,17 @@ export interface Flag {
   kind: 'switch' | 'value';
   /** May be repeated; for other flags the last occurrence wins. */
   repeatable?: boolean;
+  /** One letter: `f` for `-f`. */
+  short?: string;
+}
+
+/** A flag with what the help and the shells' completion say of it. */
+export interface Option extends Flag {
+  /** The name of its value, such as `DIR`; none for a switch. */
+  placeholder?: string;
+  does: string;
+  /** The environment variable that sets it too. */
+  variable?: string;
 }
 
 export interface Arguments {
@@ -15,12 +26,15 @@ export interface Arguments {
   positionals: string[];
 }
 
-export const HELP_FLAG: Flag = { name: 'help', kind: 'switch' };
-export const DATA_DIR_FLAG: Flag = { name: 'data-dir', kind: 'value' };
-export const JSON_FLAG: Flag = { name: 'json', kind: 'switch' };
-export const OUTPUT_FLAG: Flag = { name: 'output', kind: 'value' };
-
-const SHORT: Record<string, string | undefined> = { '-h': '--help' };
+export const HELP_FLAG: Option = { name: 'help', kind: 'switch', short: 'h', does: 'This text' };
+export const DATA_DIR_FLAG: Option = { name: 'data-dir', kind: 'value', placeholder: 'DIR', does: 'The data folder' };
+export const JSON_FLAG: Option = { name: 'json', kind: 'switch', does: 'The result as JSON' };
+export const OUTPUT_FLAG: Option = {
+  name: 'output',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'The result into a file',
+};
 
 /**
  * Reads `--name value`, `--name=value`, `--switch`, `--no-switch`, and `--` before positionals. A value may start with
@@ -32,7 +46,8 @@ export function readArguments(args: readonly string[], known: readonly Flag[]): 
   const positionals: string[] = [];
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    const word = SHORT[arg] ?? arg;
+    const short = known.find((flag) => flag.short !== undefined && arg === `-${flag.short}`);
+    const word = short === undefined ? arg : `--${short.name}`;
     if (word === '--') {
       positionals.push(...rest.splice(0));
     } else if (!word.startsWith('--')) {
@@ -45,6 +60,14 @@ export function readArguments(args: readonly string[], known: readonly Flag[]): 
   }
   return { flags, positionals };
 }
+
+/** Cells of the help's table of options. */
+export const optionRows = (options: readonly Option[]): string[][] =>
+  options.map(({ name, short, placeholder, does, variable }) => [
+    `${short === undefined || name === HELP_FLAG.name ? '' : `-${short}, `}--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`,
+    does,
+    variable ?? '',
+  ]);
 
 /** The effective value of a flag: the last occurrence. */
 export const lastOf = (read: Arguments, name: string): string | undefined => read.flags.get(name)?.at(-1);

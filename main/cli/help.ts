@@ -1,20 +1,56 @@
+import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './examples.ts';
 import { listFields, positionalOf, type Field } from './fields.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG } from './flags.ts';
+import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
-import { findProcedure, kebab, listNamespaces, listProcedures } from './procedures.ts';
+import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
 import { columns } from './text.ts';
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
 
-const CLIENT_OPTIONS = columns([
-  ['--json', 'The result as JSON'],
-  ['--output FILE', 'The result into a file'],
-  ['--data-dir DIR', 'The data folder of the Vivarium to ask'],
-  ['--help', 'This text'],
-]);
+const CLIENT_OPTIONS = columns(
+  optionRows([JSON_FLAG, OUTPUT_FLAG, { ...DATA_DIR_FLAG, does: 'The data folder of the Vivarium to ask' }, HELP_FLAG]),
+);
+
+/** The command `help`, for the commands of the table. */
+export function createHelp(commands: readonly Command[]): LoadedCommand {
+  return {
+    options: [],
+    help: () => generalHelp(commands),
+    async run(args, io) {
+      try {
+        io.stdout.write(
+          await helpOn(
+            args.filter((word) => !word.startsWith('-')),
+            commands,
+            io,
+          ),
+        );
+        return EXIT_OK;
+      } catch (error) {
+        io.stderr.write(`vivarium: ${failureOf(error).message}\n`);
+        return EXIT_FAILED;
+      }
+    },
+  };
+}
+
+async function helpOn([name, procedure]: readonly string[], commands: readonly Command[], io: Io): Promise<string> {
+  if (name === undefined) return generalHelp(commands);
+  const command = findCommand(commands, name, procedure);
+  if (command !== undefined) return (await command.load()).help(io);
+  const names = commands.map((own) => own.name);
+  requireNamespace(name, names);
+  return procedure === undefined ? namespaceHelp(name) : procedureHelp(name, procedure);
+}
 
 /** Text of `vivarium help`. */
-export function generalHelp(): string {
+export function generalHelp(commands: readonly Command[]): string {
+  const usages = [
+    ...commands.map(({ name, usage, summary }) => [`vivarium ${name} ${usage}`.trimEnd(), summary]),
+    ['vivarium <namespace> <procedure> [options]', 'Call a running one; readable output'],
+  ];
   const namespaces = listNamespaces().map((namespace) => [
     namespace,
     listProcedures(namespace)
@@ -24,17 +60,12 @@ export function generalHelp(): string {
   return `vivarium: the Animal Store API on this machine
 
 Usage
-  vivarium serve [options]                      Start it
-  vivarium <namespace> <procedure> [options]    Call a running one; readable output
-  vivarium call <namespace.procedure> '<json>'  Call a running one; JSON output
-  vivarium doctor [options]                     Check the environment and suggest fixes
-  vivarium help [command]                       More on any of them
-  vivarium --version
+${indent(columns(usages))}
 
 Namespaces
 ${indent(columns(namespaces))}
 
-Options of every command but serve, call and doctor
+Options of every procedure
 ${indent(CLIENT_OPTIONS)}
 
 Exit codes

@@ -41,10 +41,17 @@ export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) =
 function definitionsOf(namespace: string): Record<string, Definition> {
   const procedures = Object.hasOwn(definitions, namespace) ? definitions[namespace] : undefined;
   if (procedures !== undefined) return procedures;
-  const commands = [...listNamespaces(), 'serve', 'call', 'help'];
-  throw usageError(
-    `There is no command ${JSON.stringify(namespace)}.${didYouMean(namespace, commands)} "vivarium help" lists them all.`,
-  );
+  throw unknownCommand(namespace, []);
+}
+
+/** @throws VivariumError `invalid_request` that names what is near of the namespaces and of `commands`. */
+export function requireNamespace(name: string, commands: readonly string[]): void {
+  if (!Object.hasOwn(definitions, name)) throw unknownCommand(name, commands);
+}
+
+function unknownCommand(name: string, commands: readonly string[]): VivariumError {
+  const near = didYouMean(name, [...listNamespaces(), ...commands]);
+  return usageError(`There is no command ${JSON.stringify(name)}.${near} "vivarium help" lists them all.`);
 }
 
 function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {

@@ -1,7 +1,7 @@
 import { DEFAULT_PORTS, type Config } from '../base/config.ts';
 import { didYouMean } from '../base/nearest.ts';
 import { chosenDataDir, defaultDataDir } from '../base/data-dir.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Arguments, type Flag } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Arguments, type Option } from './flags.ts';
 import type { Environment, Io } from './io.ts';
 
 type PortKey = keyof typeof DEFAULT_PORTS;
@@ -24,11 +24,19 @@ export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: stri
 /** `http-port` becomes `VIVARIUM_HTTP_PORT`. */
 export const variableOf = (flag: string): string => `VIVARIUM_${flag.toUpperCase().replaceAll('-', '_')}`;
 
-export const SERVE_FLAGS: readonly Flag[] = [
+export const PORT_FLAGS: readonly Option[] = PORT_OPTIONS.map((option) => ({
+  name: option.flag,
+  kind: 'value',
+  placeholder: 'PORT',
+  does: `The port for ${option.for} (default ${DEFAULT_PORTS[option.key]}, 0 = any free one)`,
+  variable: variableOf(option.flag),
+}));
+
+export const SERVE_FLAGS: readonly Option[] = [
+  { ...DATA_DIR_FLAG, variable: variableOf(DATA_DIR_FLAG.name) },
+  ...PORT_FLAGS,
+  ...SWITCH_OPTIONS.map(({ flag, does }): Option => ({ name: flag, kind: 'switch', does, variable: variableOf(flag) })),
   HELP_FLAG,
-  DATA_DIR_FLAG,
-  ...PORT_OPTIONS.map(({ flag }): Flag => ({ name: flag, kind: 'value' })),
-  ...SWITCH_OPTIONS.map(({ flag }): Flag => ({ name: flag, kind: 'switch' })),
 ];
 
 const PORT_MAX = 65_535;

@@ -1,17 +1,14 @@
-import { DEFAULT_PORTS } from '../base/config.ts';
 import { defaultDataDir } from '../base/data-dir.ts';
+import type { LoadedCommand, ServeEngine } from './command.ts';
+import { DATA_DIR_FLAG, optionRows } from './flags.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
-import { PORT_OPTIONS, readServeConfig, SWITCH_OPTIONS, variableOf, type ServeConfig } from './serve-options.ts';
+import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
 import { columns } from './text.ts';
 
-/** Starts the engine; resolves with the exit code once it has stopped. */
-export type ServeEngine = (
-  config: ServeConfig,
-  io: Pick<Io, 'stdout' | 'stderr' | 'env' | 'onStopSignal'>,
-) => Promise<number>;
+export const SERVE: LoadedCommand = { options: SERVE_FLAGS, help: serveHelp, run: serve };
 
 /** The command `serve`. Loads the engine last: help and usage errors do not need it. */
-export async function serve(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
+async function serve(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
   let config: ServeConfig;
   try {
     if (args.includes('--help') || args.includes('-h')) {
@@ -28,23 +25,18 @@ export async function serve(args: readonly string[], io: Io, loadEngine: () => P
 }
 
 export function serveHelp(io: Pick<Io, 'platform' | 'env' | 'homeDir'>): string {
-  const options = columns([
-    [`--data-dir DIR`, `The data folder (default ${defaultDataDir(io)})`, variableOf('data-dir')],
-    ...PORT_OPTIONS.map((option) => [
-      `--${option.flag} PORT`,
-      `The port for ${option.for} (default ${DEFAULT_PORTS[option.key]}, 0 = any free one)`,
-      variableOf(option.flag),
-    ]),
-    ...SWITCH_OPTIONS.map((option) => [`--${option.flag}`, option.does, variableOf(option.flag)]),
-    ['--help', 'This text', ''],
-  ]);
+  const options = SERVE_FLAGS.map((option) =>
+    option.name === DATA_DIR_FLAG.name ? { ...option, does: `${option.does} (default ${defaultDataDir(io)})` } : option,
+  );
   return `vivarium serve: the Animal Store API at its hostnames, and the interface in the browser
 
 Usage
   vivarium serve [options]
 
 Options, each with its environment variable; an option counts before its variable
-${options.map((line) => `  ${line}`).join('\n')}
+${columns(optionRows(options))
+  .map((line) => `  ${line}`)
+  .join('\n')}
 
   With --ephemeral and without --data-dir, runtime.json is in a temporary folder, which the start names.
   SIGINT and SIGTERM let requests in progress finish. Exit code 0; 1 when it could not start.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readArguments, type Flag } from '../../../main/cli/flags.ts';
 
 const FLAGS: Flag[] = [
-  { name: 'help', kind: 'switch' },
+  { name: 'help', kind: 'switch', short: 'h' },
   { name: 'json', kind: 'switch' },
   { name: 'limit', kind: 'value' },
   { name: 'per-minute', kind: 'value' },

@@ -1,23 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { CALL_HELP } from '../../../main/cli/call.ts';
-import { DOCTOR_HELP, readDoctorOptions } from '../../../main/cli/doctor.ts';
+import { COMMANDS } from '../../../main/cli/commands.ts';
+import { readDoctorOptions } from '../../../main/cli/doctor.ts';
 import { flagsOf, listFields } from '../../../main/cli/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../main/cli/flags.ts';
 import { generalHelp, namespaceHelp, procedureHelp } from '../../../main/cli/help.ts';
 import { buildInput } from '../../../main/cli/input.ts';
-import { findProcedure, kebab, listNamespaces, listProcedures } from '../../../main/cli/procedures.ts';
-import { serveHelp } from '../../../main/cli/serve.ts';
+import {
+  findProcedure,
+  kebab,
+  listNamespaces,
+  listProcedures,
+  requireNamespace,
+} from '../../../main/cli/procedures.ts';
 import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../main/cli/serve-options.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 
 const procedures = listNamespaces().flatMap(listProcedures);
 const place = { platform: 'linux', env: {}, homeDir: '/home/ada', workingDir: '/work' } as const;
 
+const commands = await Promise.all(COMMANDS.map(async (row) => ({ ...row, ...(await row.load()) })));
+
 const helps = [
-  ['vivarium', generalHelp()],
-  ['vivarium call', CALL_HELP],
-  ['vivarium serve', serveHelp(place)],
-  ['vivarium doctor', DOCTOR_HELP],
+  ...commands.map(({ name, help }) => [`vivarium ${name}`, help(place)]),
   ...listNamespaces().map((namespace) => [`vivarium ${namespace}`, namespaceHelp(namespace)]),
   ...procedures.map(({ namespace, name }) => [`vivarium ${namespace} ${name}`, procedureHelp(namespace, name)]),
 ] as [string, string][];
@@ -36,7 +40,7 @@ async function check(line: string): Promise<void> {
     const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
     const { inputType } = findProcedure(namespace, name);
     inputType.parse(rest[1] === undefined ? undefined : JSON.parse(rest[1]));
-  } else if (rest.at(-1) !== '--help') {
+  } else if (command !== 'version' && rest.at(-1) !== '--help') {
     const procedure = findProcedure(command, rest[0] ?? '');
     const fields = listFields(procedure.input);
     const read = readArguments(rest.slice(1), [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
@@ -67,11 +71,20 @@ describe('the help', () => {
   });
 
   it('of Vivarium has all namespaces', () => {
-    for (const namespace of listNamespaces()) expect(generalHelp()).toMatch(new RegExp(`^  ${namespace} `, 'm'));
+    for (const namespace of listNamespaces())
+      expect(generalHelp(COMMANDS)).toMatch(new RegExp(`^  ${namespace} `, 'm'));
+  });
+
+  it('of Vivarium has all commands with what they do, and each has all its options', () => {
+    for (const { name, summary, options, help } of commands) {
+      expect(generalHelp(COMMANDS)).toMatch(new RegExp(`^  vivarium ${name}.*  ${summary}$`, 'm'));
+      for (const option of options.filter(({ name: flag }) => flag !== 'help'))
+        expect([name, help(place)]).toEqual([name, expect.stringContaining(`--${option.name}`)]);
+    }
   });
 
   it('of serve has all options with their variables and defaults', () => {
-    const text = serveHelp(place);
+    const text = commands.find(({ name }) => name === 'serve')?.help(place);
     for (const { name } of SERVE_FLAGS) expect(text).toContain(`--${name}`);
     for (const { name } of SERVE_FLAGS) if (name !== 'help') expect(text).toContain(variableOf(name));
     for (const port of [8080, 8443, 5380, 4780]) expect(text).toContain(`default ${port}`);
@@ -109,9 +122,12 @@ describe('the help', () => {
 it.each([
   ['pet', 'list', /^There is no command "pet"\. Did you mean "pets"\? "vivarium help" lists them all\.$/],
   ['constructor', 'list', /^There is no command "constructor"/],
-  ['srve', 'x', /Did you mean "serve"\?/],
   ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, get, create, /],
   ['pets', 'constructor', /^pets has no procedure "constructor"/],
 ])('%s %s is unknown, and what is near is named', (namespace, name, message) => {
   expect(() => findProcedure(namespace, name)).toThrow(message);
+});
+
+it('a misspelt command is named from the table too', () => {
+  expect(() => requireNamespace('srve', ['serve', 'call'])).toThrow('Did you mean "serve"?');
 });

@@ -1,0 +1,42 @@
+import type { Place } from '../base/data-dir.ts';
+import type { Option } from './flags.ts';
+import type { Io } from './io.ts';
+import type { ServeConfig } from './serve-options.ts';
+
+/** Starts the engine; resolves with the exit code once it has stopped. */
+export type ServeEngine = (
+  config: ServeConfig,
+  io: Pick<Io, 'stdout' | 'stderr' | 'env' | 'onStopSignal'>,
+) => Promise<number>;
+
+/** One row of the table of commands: what a call of another command and the general help need, without its code. */
+export interface Command {
+  name: string;
+  /** Other words for it, such as `-h`. */
+  aliases?: readonly string[];
+  /** What follows its name in the general help. */
+  usage: string;
+  summary: string;
+  /** Whether the contract has a namespace of this name: a word after the name is then a procedure of that namespace. */
+  isNamespace?: boolean;
+  load(): Promise<LoadedCommand>;
+}
+
+export interface LoadedCommand {
+  /** Its options, in the order of the help. */
+  options: readonly Option[];
+  help(place: Pick<Place, 'platform' | 'env' | 'homeDir'>): string;
+  /** Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it. */
+  run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number>;
+}
+
+/** The command of this name or alias; undefined for a namespace of the contract, and for `doctor run`. */
+export function findCommand(
+  commands: readonly Command[],
+  name: string | undefined,
+  next: string | undefined,
+): Command | undefined {
+  const command = commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? ''));
+  const isProcedure = command?.isNamespace === true && next !== undefined && !next.startsWith('-');
+  return isProcedure ? undefined : command;
+}
