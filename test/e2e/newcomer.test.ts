@@ -6,14 +6,13 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
-import { liveAWhile, PICTURE_SCALE, takeImage, takesImages } from '../support/readme-images.ts';
 import { paste, readmeCommands, readmeSteps } from '../support/readme-walk.ts';
 import { requireTool } from '../support/tools.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Starting by npm, two browsers, and curl twice, on a machine that does other things too; pictures of a page at work. */
-const WALK_TIMEOUT_MS = takesImages ? 600_000 : 180_000;
+/** Starting by npm, two browsers, and curl twice, on a machine that does other things too. */
+const WALK_TIMEOUT_MS = 180_000;
 
 const steps = readmeSteps('A first walk in the window');
 
@@ -29,7 +28,6 @@ interface Started {
   /** The line *Interface*. */
   link: string;
   key: string;
-  httpPort: number;
   httpsPort: number;
 }
 
@@ -37,8 +35,7 @@ interface Started {
 async function startByNpm(home: string): Promise<Started> {
   expect(readmeCommands('Start')[0]).toMatch(/^npm start\b/);
   const { XDG_DATA_HOME: _data, VIVARIUM_DATA_DIR: _folder, ...env } = process.env;
-  const ports = takesImages ? [] : FREE_PORTS;
-  const child = spawn('npm', ['start', '--', '--headless', ...ports], {
+  const child = spawn('npm', ['start', '--', '--headless', ...FREE_PORTS], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, HOME: home, NO_COLOR: '1', npm_config_update_notifier: 'false' },
@@ -60,7 +57,6 @@ async function startByNpm(home: string): Promise<Started> {
   return {
     link: /Interface +(http\S+)/.exec(printed)?.[1] ?? '',
     key: /API key +(viv_\w+)/.exec(printed)?.[1] ?? '',
-    httpPort: Number(/HTTP (\d+)/.exec(printed)?.[1]),
     httpsPort: Number(/HTTPS (\d+)/.exec(printed)?.[1]),
   };
 }
@@ -70,10 +66,7 @@ async function openBrowser(home: string): Promise<{ browser: Browser; page: Page
   const rules = /`--host-resolver-rules="([^"]+)"`/.exec(steps[4] ?? '')?.[1];
   const browser = await launchChromium({ home, args: [`--host-resolver-rules=${rules}`] });
   track(() => browser.close());
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
-    deviceScaleFactor: PICTURE_SCALE,
-  });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   return { browser, page: await context.newPage() };
 }
@@ -99,7 +92,7 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     ['curl', 'certutil'].forEach(requireTool);
     const home = temporaryFolder();
     await makeDatabase(join(home, '.pki', 'nssdb'));
-    const { link, key, httpPort, httpsPort } = await startByNpm(home);
+    const { link, key, httpsPort } = await startByNpm(home);
     const address = `https://${hostname}:${httpsPort}/v1/pets?limit=100`;
 
     const { browser, page } = await openBrowser(home);
@@ -129,7 +122,6 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     await checks.getByText('no_record').waitFor();
     await checks.getByText('Expected').waitFor();
     await checks.getByText('Create the zone acme.test').waitFor();
-    await takeImage(page, 'domain', 760);
 
     await button(page, readAt(4, 'Put it in my local zone')).click();
     await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
@@ -141,10 +133,6 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
       .waitFor();
     await button(page, 'Copy request').click();
     expect(await pasteCopied(page, key)).toContain('"name":"Biscuit the Border Collie"');
-
-    await goTo(page, 'Overview');
-    await liveAWhile(page, httpPort, key);
-    await takeImage(page, 'overview', 608);
 
     const stranger = await browser.newPage();
     await expect(stranger.goto(address)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
