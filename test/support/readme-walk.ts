@@ -22,7 +22,8 @@ export function pageCommands(name: string): string[] {
   return [...page.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => commandsOf(block));
 }
 
-const commandsOf = (block: string): string[] =>
+/** The commands of a text of shell lines; one that is continued is one. */
+export const commandsOf = (block: string): string[] =>
   block
     .replaceAll('\\\n', '\\\0')
     .split('\n')
@@ -49,18 +50,43 @@ export interface Said {
 
 const MARK = '=====';
 
-/** Pastes commands into one shell, in the project's folder, and gives what each of them said. */
-export async function paste(commands: readonly string[], env: Record<string, string>): Promise<Said[]> {
-  const shell = spawn('bash', ['--norc'], {
-    cwd: ROOT,
+/**
+ * Shells that read commands from a pipe. zsh is interactive, as macOS has it: `#` begins no comment there, `!` is history, and an open
+ * quotation mark takes the following lines along.
+ */
+const SHELLS = {
+  bash: { words: ['--norc'], exitCode: '$?' },
+  zsh: { words: ['-f', '-i', '+o', 'prompt_cr', '+o', 'prompt_sp'], exitCode: '$?' },
+  fish: { words: ['--no-config'], exitCode: '$status' },
+} as const;
+
+export type PasteShell = keyof typeof SHELLS;
+
+export interface PasteOptions {
+  shell?: PasteShell;
+  /** By default the project's folder. */
+  folder?: string;
+}
+
+/** Pastes commands into one shell, and gives what each of them said. */
+export async function paste(
+  commands: readonly string[],
+  env: Record<string, string>,
+  { shell: name = 'bash', folder = ROOT }: PasteOptions = {},
+): Promise<Said[]> {
+  const { words, exitCode } = SHELLS[name];
+  // One pipe for both outputs keeps them in the order in which they were written; cat, because fish reads no socket.
+  const shell = spawn('sh', ['-c', 'cat | "$@" 2>&1', 'sh', requireTool(name), ...words], {
+    cwd: folder,
     stdio: 'pipe',
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', PS1: '', PS2: '', ...env },
   });
   track(() => void shell.kill('SIGKILL'));
   let said = '';
   shell.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const ended = new Promise((resolve) => shell.once('close', resolve));
-  shell.stdin.end(['exec 2>&1', ...commands.flatMap((command) => [command, `echo "${MARK}$?"`])].join('\n'));
+  const lines = commands.flatMap((command) => [command, `echo "${MARK}${exitCode}"`]);
+  shell.stdin.end([...lines, ''].join('\n'));
   await ended;
   const parts = said.split(new RegExp(`${MARK}(\\d+)\n`));
   return commands.map((command, index) => ({

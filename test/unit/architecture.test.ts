@@ -287,6 +287,7 @@ describe('the tree', () => {
   it('has every relative path that its READMEs name', () => {
     const readmes = [
       ...sources('main', ['README.md']),
+      ...sources('docs', ['.md']),
       { path: 'README.md', text: readFileSync(join(root, 'README.md'), 'utf8') },
     ];
     const wrong = readmes.flatMap((file) =>

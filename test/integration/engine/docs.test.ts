@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { findChromium } from '../../support/chromium.ts';
 import { startProgram } from '../../support/program.ts';
-import { paste, readmeCommands } from '../../support/readme-walk.ts';
+import { expectWalk as expectOutcomes, paste, readmeCommands, walk } from '../../support/readme-walk.ts';
 import { requireTool } from '../../support/tools.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Every line starts a program of its own. */
 const WALK_TIMEOUT_MS = 240_000;
@@ -83,6 +84,35 @@ const DEMO: Walk = [
   ['v reach open', /^0\n[^]*^url +https:\/\/www\.happypaws\.test\//m],
   ['v caa explain', /^0\n[^]*^verdict +forbidden$/m],
 ];
+
+const UPSTREAM_WALK: readonly [command: string, outcome: RegExp][] = [
+  ['D=', /^0\n$/],
+  ['v()', /^0\n$/],
+  ['v projects create', /^0\n[^]*^target\.url +http:\/\/127\.0\.0\.1:\d+$/m],
+  ['P=', /^0\n$/],
+  ['v deploys create', /^0\n[^]*^status +succeeded$/m],
+  ['v zones create', /^0\n[^]*^name +acme\.test$/m],
+  ['v records put', /^0\n[^]*^type +CNAME$/m],
+  ['v domains attach', /^0\n[^]*^state +pending$/m],
+  ['v domains verify', /^0\n[^]*^certificate\.state +issued$[^]*^serving\.https +true$/m],
+  ['curl', /^0\n[^]*host 127\.0\.0\.1:\d+, asked for as https:\/\/app\.acme\.test:\d+$/],
+  ['v projects update', /^0\n[^]*^target\.host +keep$/m],
+  ['curl', /^0\n[^]*host app\.acme\.test:\d+, asked for as https:\/\/app\.acme\.test:\d+$/],
+];
+
+it(
+  '“Put my app behind it”, at its own Host and at the one that was asked for',
+  { timeout: WALK_TIMEOUT_MS },
+  async () => {
+    const app = await startUpstream(({ headers }, response) =>
+      response.end(
+        `host ${headers.host}, asked for as ${String(headers['x-forwarded-proto'])}://${String(headers['x-forwarded-host'])}`,
+      ),
+    );
+    const commands = readmeCommands('With the command line', 'docs/put-my-app-behind-it.md');
+    expectOutcomes(await walk(commands, { 5173: app.port }), UPSTREAM_WALK);
+  },
+);
 
 it('“Test a custom domain”, pasted line by line', { timeout: WALK_TIMEOUT_MS }, () =>
   expectWalk('docs/test-a-custom-domain.md', ['From nothing to the padlock', 'Break it'], CUSTOM_DOMAIN),

@@ -1,0 +1,102 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { GUIDES, README } from '../support/pasted-documents.ts';
+import { makeReference } from '../support/reference.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const IMAGES = 'docs/images';
+
+const KILOBYTE = 1_000;
+/** A newcomer reads it in five minutes. */
+const README_BYTES_MAX = 9 * KILOBYTE;
+/** The largest that a page with several of them still loads at once. */
+const IMAGE_BYTES_MAX = 150 * KILOBYTE;
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** Every document of the repository, by its path. */
+const documents = new Map(
+  ['', 'docs', 'main', 'renderer', 'preload', 'test', 'resources']
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: folder !== '' })
+        .map((name) => join(folder, String(name)).replaceAll('\\', '/'))
+        .filter((path) => path.endsWith('.md')),
+    )
+    .map((path) => [path, read(path)]),
+);
+
+const withoutCode = (text: string): string => text.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, 'code');
+
+/** The anchors that GitHub gives the headings of a document: lower case, words joined by hyphens, without other marks. */
+function anchorsOf(text: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)) {
+    const anchor = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+      .replaceAll(' ', '-');
+    let unique = anchor;
+    for (let number = 1; anchors.has(unique); number++) unique = `${anchor}-${number}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+/** What a document links to within the repository, pictures included. */
+const linksOf = (text: string): string[] =>
+  [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)]
+    .map(([, link, source]) => link ?? source ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link));
+
+function brokenLink(from: string, link: string): string | null {
+  const [target = '', anchor] = link.split('#');
+  const path = target === '' ? from : normalize(join(dirname(from), target)).replaceAll('\\', '/');
+  if (!existsSync(join(ROOT, path))) return `${from}: ${link} is not there`;
+  if (anchor === undefined || anchorsOf(documents.get(path) ?? '').has(anchor)) return null;
+  return `${from}: ${path} has no heading #${anchor}`;
+}
+
+/** The lines of a document's blocks of shell commands. */
+const shellLines = (text: string): string[] =>
+  [...text.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'));
+
+describe('the documents', () => {
+  it('link to files and headings that are there', () => {
+    const broken = [...documents].flatMap(([path, text]) => linksOf(text).map((link) => brokenLink(path, link)));
+    expect(broken.filter((problem) => problem !== null)).toEqual([]);
+  });
+
+  it('begin with a README that a newcomer reads in five minutes, the guides in its first screen', () => {
+    const readme = read(README);
+    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX);
+    expect(GUIDES[0]).toBe('docs/put-my-app-behind-it.md');
+    expect(GUIDES).toHaveLength(5);
+    expect(readme.indexOf('](docs/put-my-app-behind-it.md)')).toBeLessThan(readme.indexOf('## '));
+  });
+
+  it.each([...documents.keys()].filter((path) => /^(?:docs\/.*|README)\.md$/.test(path) && !GUIDES.includes(path)))(
+    '%s has shell lines that can be pasted into every shell, on every system',
+    (path) => {
+      const unfit = shellLines(documents.get(path) ?? '').filter(
+        (line) => /(?:^|\s)#/.test(line) || line.split("'").length % 2 === 0 || /\.local\/share|\/tmp\//.test(line),
+      );
+      expect(unfit).toEqual([]);
+    },
+  );
+
+  it('have small pictures in both themes, and none that no document shows', () => {
+    const shown = new Set(
+      [...documents].flatMap(([path, text]) => linksOf(text).map((link) => normalize(join(dirname(path), link)))),
+    );
+    const files = readdirSync(join(ROOT, IMAGES)).map((name) => join(IMAGES, name));
+    expect(files.filter((file) => !shown.has(normalize(file)))).toEqual([]);
+    expect(files.filter((file) => statSync(join(ROOT, file)).size > IMAGE_BYTES_MAX)).toEqual([]);
+    const themes = (suffix: string) => files.filter((file) => file.includes(suffix)).map((file) => file.split('-')[0]);
+    expect(themes('-light.')).toEqual(themes('-dark.'));
+  });
+
+  it('have the reference of the commands as they are; if not, run "npm run reference"', async () => {
+    expect(read('docs/reference.md')).toBe(await makeReference());
+  });
+});
