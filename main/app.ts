@@ -7,7 +7,7 @@ import { startDns } from './composition/dns.ts';
 import { openDomains } from './composition/domains.ts';
 import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, type FoundationOptions, openFoundation } from './composition/foundation.ts';
-import { ownCommand } from './composition/own-command.ts';
+import { ownCommand } from './base/own-command.ts';
 import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';

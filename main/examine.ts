@@ -1,4 +1,4 @@
-import { ownCommand } from './composition/own-command.ts';
+import { ownCommand } from './base/own-command.ts';
 import type { DoctorReport } from './contract/doctor.ts';
 import { type AbsentEngine, createFolderDoctor, type FolderReaders } from './doctor/folder-doctor.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS } from './proxy/proxy-limits.ts';

@@ -16,11 +16,11 @@ export function findOwn(...names: readonly string[]): string {
   throw new VivariumError('internal_error', `Vivarium's own "${join(...names)}" is missing; install it again.`);
 }
 
-/** Whether the program contains this folder or file. */
-export const hasOwn = (...names: readonly string[]): boolean => lookUp(join(...names)) !== null;
+/** The path of a folder or file that not every form of the program has; null if it is missing. */
+export const findOwnIfThere = (...names: readonly string[]): string | null => lookUp(join(...names));
 
 /** The folder of the built interface; null if it is not built. */
-export const findAssets = (): string | null => lookUp(join('out', 'renderer'));
+export const findAssets = (): string | null => findOwnIfThere('out', 'renderer');
 
 function lookUp(path: string): string | null {
   let folder = dirname(fileURLToPath(import.meta.url));

@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf } from '../base/error-code.ts';
+import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { fileContent, shownText, renderEvent, renderResult, type Renderer } from './render.ts';
-import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, type Io } from './io.ts';
+import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io } from './io.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
   DATA_DIR_FLAG,
@@ -41,7 +42,7 @@ export async function ask(
   try {
     requireNamespace(namespace, commands);
     if (name === undefined || name === '--help' || name === '-h') {
-      io.stdout.write(namespaceHelp(namespace));
+      writeHelp(namespaceHelp(namespace), io);
       return EXIT_OK;
     }
     return await askProcedure(namespace, name, rest, io);
@@ -59,7 +60,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const fields = listFields(procedure.input);
   const read = readArguments(args, [HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
   if (isOn(read, 'help')) {
-    io.stdout.write(procedureHelp(namespace, name));
+    writeHelp(procedureHelp(namespace, name), io);
     return EXIT_OK;
   }
   const json = await buildInput(procedure, fields, read, (path) => readNamed(path, io));
@@ -126,7 +127,7 @@ async function writeNamed(path: string, content: string | Uint8Array, io: Io): P
 function hintOf(error: unknown, namespace: string, name: string | undefined): string {
   if (!(error instanceof VivariumError) || error.code !== 'invalid_request' || name === undefined) return '';
   try {
-    return ` See "vivarium ${namespace} ${kebab(findProcedure(namespace, name).name)} --help".`;
+    return ` See "${typed(`vivarium ${namespace} ${kebab(findProcedure(namespace, name).name)} --help`)}".`;
   } catch {
     return '';
   }

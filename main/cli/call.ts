@@ -1,8 +1,9 @@
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
+import { typed } from '../base/own-command.ts';
 import type { LoadedCommand } from './command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './io.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError } from './flags.ts';
 import { findRunning } from './running.ts';
 
 export const CALL: LoadedCommand = { options: [DATA_DIR_FLAG, HELP_FLAG], help: () => CALL_HELP, run: call };
@@ -30,13 +31,9 @@ Examples
 async function call(args: readonly string[], io: Io): Promise<number> {
   try {
     const read = readArguments(args, CALL.options);
-    if (isOn(read, 'help')) {
-      io.stdout.write(CALL_HELP);
-      return EXIT_OK;
-    }
     const [name, input = '', surplus] = read.positionals;
     if (name === undefined)
-      throw usageError('Name a procedure, such as "vivarium call pets.list \'{"projectId":"…"}\'".');
+      throw usageError(`Name a procedure, such as: ${typed(`vivarium call pets.list '{"projectId":"…"}'`)}`);
     if (surplus !== undefined) {
       throw usageError(`Unexpected argument ${JSON.stringify(surplus)}: put the JSON input in quotes.`);
     }

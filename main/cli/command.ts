@@ -26,7 +26,10 @@ export interface LoadedCommand {
   /** Its options, in the order of the help. */
   options: readonly Option[];
   help(place: Pick<Place, 'platform' | 'env' | 'homeDir'>): string;
-  /** Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it. */
+  /**
+   * Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it; never
+   * `--help`.
+   */
   run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number>;
 }
 

@@ -53,10 +53,6 @@ const WIDTH = 100;
  */
 async function doctor(args: readonly string[], io: Io): Promise<number> {
   try {
-    if (args.includes('--help') || args.includes('-h')) {
-      io.stdout.write(DOCTOR_HELP);
-      return EXIT_OK;
-    }
     const { json, dataDir, ports } = readDoctorOptions(args, io);
     const report = await reportOn(dataDir, ports);
     const { stdout, env } = io;

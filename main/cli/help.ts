@@ -2,7 +2,7 @@ import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './examples.ts';
 import { listFields, positionalOf, type Field } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG } from './flags.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
+import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
 import { columns } from './text.ts';
@@ -20,13 +20,8 @@ export function createHelp(commands: readonly Command[]): LoadedCommand {
     help: () => generalHelp(commands),
     async run(args, io) {
       try {
-        io.stdout.write(
-          await helpOn(
-            args.filter((word) => !word.startsWith('-')),
-            commands,
-            io,
-          ),
-        );
+        const topics = args.filter((word) => !word.startsWith('-'));
+        writeHelp(await helpOn(topics, commands, io), io);
         return EXIT_OK;
       } catch (error) {
         io.stderr.write(`vivarium: ${failureOf(error).message}\n`);

@@ -1,4 +1,5 @@
 import type { Place } from '../base/data-dir.ts';
+import { typedHelp } from '../base/own-command.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
 
@@ -26,6 +27,9 @@ export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 /** No Vivarium is running. */
 export const EXIT_NOT_RUNNING = 2;
+
+/** Prints a help text, with its commands as they are typed here. */
+export const writeHelp = (text: string, io: Pick<Io, 'stdout'>): void => void io.stdout.write(typedHelp(text));
 
 /** Reads standard input to its end, as text. */
 export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {

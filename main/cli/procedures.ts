@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../base/nearest.ts';
+import { typed } from '../base/own-command.ts';
 import type { VivariumError } from '../contract/errors.ts';
 import { contract } from '../contract/index.ts';
 import { usageError } from './flags.ts';
@@ -51,7 +52,7 @@ export function requireNamespace(name: string, commands: readonly string[]): voi
 
 function unknownCommand(name: string, commands: readonly string[]): VivariumError {
   const near = didYouMean(name, [...listNamespaces(), ...commands]);
-  return usageError(`There is no command ${JSON.stringify(name)}.${near} "vivarium help" lists them all.`);
+  return usageError(`There is no command ${JSON.stringify(name)}.${near} "${typed('vivarium help')}" lists them all.`);
 }
 
 function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {

@@ -1,6 +1,7 @@
+import { typed } from '../base/own-command.ts';
 import { findCommand, type ServeEngine } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { EXIT_FAILED, type Io } from './io.ts';
+import { EXIT_FAILED, EXIT_OK, writeHelp, type Io } from './io.ts';
 
 /** Options that may also precede the command. */
 const LEADING_VALUE = '--data-dir';
@@ -16,9 +17,16 @@ const DEFAULT_COMMAND = 'help';
 export async function run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
   const { leading, name, rest } = splitCommand(args);
   const command = findCommand(COMMANDS, name, rest[0]);
-  if (command !== undefined) return (await command.load()).run([...leading, ...rest], io, loadEngine);
+  if (command !== undefined) {
+    const { help, run: runCommand } = await command.load();
+    if (!asksForHelp(rest)) return runCommand([...leading, ...rest], io, loadEngine);
+    writeHelp(help(io), io);
+    return EXIT_OK;
+  }
   if (name.startsWith('-')) {
-    io.stderr.write(`vivarium: There is no command ${JSON.stringify(name)}; "vivarium help" lists them all.\n`);
+    io.stderr.write(
+      `vivarium: There is no command ${JSON.stringify(name)}; "${typed('vivarium help')}" lists them all.\n`,
+    );
     return EXIT_FAILED;
   }
   // The procedure follows its namespace; options come after both.
@@ -26,6 +34,12 @@ export async function run(args: readonly string[], io: Io, loadEngine: () => Pro
   const words = procedure === undefined ? leading : [procedure, ...leading, ...options];
   const ownNames = COMMANDS.map((own) => own.name);
   return (await import('./ask.ts')).ask(name, words, io, ownNames);
+}
+
+/** Words after `--` belong to another program. */
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');
 }
 
 function splitCommand(args: readonly string[]): { leading: string[]; name: string; rest: string[] } {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
+import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** Address and token of a running Vivarium's control port. */
@@ -12,7 +13,7 @@ export class NotRunningError extends VivariumError {
   constructor(dataDir: string, reason: string, cause?: unknown) {
     super(
       'unavailable',
-      `No Vivarium is running on ${dataDir} (${reason}). Start one with "vivarium serve", or name its folder with --data-dir.`,
+      `No Vivarium is running on ${dataDir} (${reason}). Start one with "${typed('vivarium serve')}", or name its folder with --data-dir.`,
       { cause },
     );
   }

@@ -1,7 +1,7 @@
 import { defaultDataDir } from '../base/data-dir.ts';
 import type { LoadedCommand, ServeEngine } from './command.ts';
 import { DATA_DIR_FLAG, optionRows } from './flags.ts';
-import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { failureOf, EXIT_FAILED, type Io } from './io.ts';
 import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
 import { columns } from './text.ts';
 
@@ -11,10 +11,6 @@ export const SERVE: LoadedCommand = { options: SERVE_FLAGS, help: serveHelp, run
 async function serve(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
   let config: ServeConfig;
   try {
-    if (args.includes('--help') || args.includes('-h')) {
-      io.stdout.write(serveHelp(io));
-      return EXIT_OK;
-    }
     config = readServeConfig(args, io);
   } catch (error) {
     io.stderr.write(`vivarium serve: ${failureOf(error).message}\n`);

@@ -17,7 +17,8 @@ export interface Finished {
 /** The command line as a process of its own; ended after the test. */
 export function startCli(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [CLI_MAIN, ...args], { env: { PATH, HOME, ...env }, stdio: 'pipe' });
+  const own = { PATH, HOME, VIVARIUM_COMMAND: 'vivarium' };
+  const child = spawn(process.execPath, [CLI_MAIN, ...args], { env: { ...own, ...env }, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }

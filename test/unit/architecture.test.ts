@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   services: [...BELOW, ...MACHINES],
   composition: [...BELOW, ...MACHINES, 'services'],
   // The doctor where no engine runs: of the command line’s parts, the only one that may import machines.
-  examine: ['doctor', 'proxy', 'store', 'composition', 'contract'],
+  examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   cli: ['examine', 'contract', 'base'],
   welcome: ['base'],

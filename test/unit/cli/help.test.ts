@@ -120,7 +120,7 @@ describe('the help', () => {
 });
 
 it.each([
-  ['pet', 'list', /^There is no command "pet"\. Did you mean "pets"\? "vivarium help" lists them all\.$/],
+  ['pet', 'list', /^There is no command "pet"\. Did you mean "pets"\? "npm run -s vivarium -- help" lists them all\.$/],
   ['constructor', 'list', /^There is no command "constructor"/],
   ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, get, create, /],
   ['pets', 'constructor', /^pets has no procedure "constructor"/],

@@ -1,0 +1,50 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { ownCommand, typed, typedHelp, type Origin } from '../../../main/base/own-command.ts';
+
+const clone = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+
+const from = (workingDir: string, env: Origin['env'] = {}): Origin => ({ env, platform: 'linux', workingDir });
+
+describe('a command of Vivarium is printed as it works where it was typed', () => {
+  it.each([
+    ['in the clone', from(clone), 'npm run -s vivarium -- status get'],
+    ['in a folder of the clone', from(join(clone, 'docs')), 'npm run -s vivarium -- status get'],
+    ['beside the clone', from(dirname(clone)), `npm --prefix ${clone} run -s vivarium -- status get`],
+    [
+      'beside a folder whose name begins alike',
+      from(`${clone}..x`),
+      `npm --prefix ${clone} run -s vivarium -- status get`,
+    ],
+    ['through npx', from(clone, { VIVARIUM_COMMAND: 'npx vivarium' }), 'npx vivarium status get'],
+    ['installed', from('/home/ada', { VIVARIUM_COMMAND: 'vivarium' }), 'vivarium status get'],
+  ])('%s', (_where, origin, line) => {
+    expect(typed('vivarium status get', origin)).toBe(line);
+  });
+
+  it('with the data folder, quoted, unless it is the default one or named already', () => {
+    const origin = from(clone, { VIVARIUM_COMMAND: 'vivarium' });
+    expect(ownCommand('/a b', origin)('vivarium stop')).toBe("vivarium stop --data-dir '/a b'");
+    expect(ownCommand('/a', origin)('vivarium stop --data-dir /b')).toBe('vivarium stop --data-dir /b');
+    expect(ownCommand(null, origin)('vivarium stop')).toBe('vivarium stop');
+  });
+
+  it('in a help text on the lines of commands, and nowhere else', () => {
+    const text = `vivarium call: one procedure of vivarium
+
+Usage
+  vivarium call <name>
+
+  Finds the vivarium there.
+  VIVARIUM_HTTP_PORT=1 vivarium serve
+  vivarium
+`;
+    expect(typedHelp(text, from('/', { VIVARIUM_COMMAND: 'npx vivarium' }))).toBe(
+      text
+        .replace('  vivarium call', '  npx vivarium call')
+        .replace('1 vivarium serve', '1 npx vivarium serve')
+        .replace('  vivarium\n', '  npx vivarium\n'),
+    );
+  });
+});
