@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { duration, timestamp } from './values.ts';
+import { duration, moment, timestamp } from './values.ts';
 
 const clockState = z.object({
   now: timestamp,
@@ -27,7 +27,7 @@ export const clock = {
     .output(clockMove),
   set: base
     .route({ summary: 'Set the clock; everything that falls due has run when this returns' })
-    .input(z.strictObject({ to: timestamp }))
+    .input(z.strictObject({ to: moment }))
     .output(clockMove),
   freeze: base.route({ summary: 'Freeze the clock at its current time' }).input(nothing).output(clockState),
   resume: base.route({ summary: 'Resume a frozen clock from its current time' }).input(nothing).output(clockState),

@@ -4,17 +4,43 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const UNITS_MS = { W: 7 * DAY_MS, D: DAY_MS, H: HOUR_MS, M: MINUTE_MS, S: 1_000 } as const;
 
-const DURATION = /^(-?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,3})?)S)?)?$/;
+const ISO_DURATION =
+  /^(-?)P(?=\d|T\d)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,3})?)S)?)?$/;
+
+/** Units as people write them, also in the plural. A lone capital M is refused: it could be months. */
+const TYPED_UNITS_MS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ...['s', 'sec', 'second'].map((unit) => [unit, UNITS_MS.S] as const),
+  ...['m', 'min', 'minute'].map((unit) => [unit, UNITS_MS.M] as const),
+  ...['h', 'hr', 'hour'].map((unit) => [unit, UNITS_MS.H] as const),
+  ...['d', 'day'].map((unit) => [unit, UNITS_MS.D] as const),
+  ...['w', 'week'].map((unit) => [unit, UNITS_MS.W] as const),
+]);
+
+const TYPED_PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
+
+/** What a duration may look like, phrased to follow "must be". */
+export const DURATION_FORMS =
+  'a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in weeks to milliseconds';
 
 /**
- * Milliseconds of an ISO 8601 duration such as `PT48H`, `P2D` or `PT0.5S`, also with a leading minus. @throws
- * RangeError for any other text.
+ * Milliseconds of a duration: ISO 8601 such as `PT48H`, `P2D` or `PT0.5S`, also with a leading minus; or as people write
+ * it: `10m`, `48 hours`, `1d2h`, `1 day and 2 hours`. Months and years are refused because their length varies.
+ * @throws RangeError for any other text.
  */
 export function parseDuration(text: string): number {
-  const match = DURATION.exec(text);
-  if (match === null || !/\d/.test(text) || text.endsWith('T')) {
-    throw new RangeError(`"${text}" is not an ISO 8601 duration such as "PT10M" or "P2D".`);
-  }
+  const milliseconds = isoMilliseconds(text) ?? typedMilliseconds(text);
+  if (milliseconds === null) throw new RangeError(`"${text}" is not ${DURATION_FORMS}.`);
+  if (!Number.isSafeInteger(milliseconds)) throw new RangeError(`The duration "${text}" is too long.`);
+  return milliseconds;
+}
+
+/** Whether `text` is in ISO 8601, without a sign. */
+export const isIsoDuration = (text: string): boolean => !text.startsWith('-') && ISO_DURATION.test(text);
+
+function isoMilliseconds(text: string): number | null {
+  const match = ISO_DURATION.exec(text);
+  if (match === null) return null;
   const [, sign, weeks, days, hours, minutes, seconds] = match;
   const milliseconds =
     Number(weeks ?? 0) * UNITS_MS.W +
@@ -22,8 +48,21 @@ export function parseDuration(text: string): number {
     Number(hours ?? 0) * UNITS_MS.H +
     Number(minutes ?? 0) * UNITS_MS.M +
     Math.round(Number(seconds ?? 0) * UNITS_MS.S);
-  if (!Number.isSafeInteger(milliseconds)) throw new RangeError(`The duration "${text}" is too long.`);
   return sign === '-' && milliseconds !== 0 ? -milliseconds : milliseconds;
+}
+
+function typedMilliseconds(text: string): number | null {
+  const words = text.trim().replaceAll(/\band\b|[,+]/gi, ' ');
+  const parts = [...words.matchAll(TYPED_PART)];
+  if (parts.length === 0 || words.replaceAll(TYPED_PART, '').trim() !== '') return null;
+  let milliseconds = 0;
+  for (const [, count, word = ''] of parts) {
+    const unit = word.toLowerCase();
+    const unitMs = word === 'M' ? undefined : (TYPED_UNITS_MS.get(unit) ?? TYPED_UNITS_MS.get(unit.replace(/s$/, '')));
+    if (unitMs === undefined) return null;
+    milliseconds += Number(count) * unitMs;
+  }
+  return Math.round(milliseconds);
 }
 
 /** The ISO 8601 form of `milliseconds` in hours, minutes and seconds: `PT48H`, `-PT1H30M`, `PT0S`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from './duration.ts';
+import { DURATION_FORMS, formatDuration, isIsoDuration, parseDuration } from './duration.ts';
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
@@ -35,26 +35,40 @@ export const int64Input = z
 /** A moment in ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:00:00.000Z'] });
 
-const DURATION_PATTERN = /^P(?=\d|T\d)(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** An ISO 8601 duration, weeks to milliseconds. Months and years are refused because their length varies. */
+/** A moment in input: ISO 8601, or a date alone, which is its beginning in UTC. */
+export const moment = z
+  .string()
+  .max(64)
+  .overwrite((text) => (DATE.test(text) ? `${text}T00:00:00.000Z` : text))
+  .refine(
+    (text) => timestamp.safeParse(text).success,
+    'must be a moment in ISO 8601, such as "2026-11-20T09:00:00.000Z", or a date, such as "2030-01-01" (00:00 UTC)',
+  )
+  .meta({ examples: ['2030-01-01'] });
+
+/** A duration, weeks to milliseconds. In input also as people write it (`10m`); it becomes ISO 8601. */
 export const duration = z
   .string()
   .max(64)
-  .regex(
-    DURATION_PATTERN,
-    'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, such as "PT10M" or "P2D"',
-  )
-  .meta({ examples: ['PT10M'] });
+  .overwrite(isoForm)
+  .refine(isIsoDuration, { error: `must be ${DURATION_FORMS}`, abort: true })
+  .meta({ examples: ['10m'] });
 
 /** A duration between two bounds, in milliseconds; `message` names them. */
 export const durationWithin = (leastMs: number, mostMs: number, message: string) =>
   duration.refine((text) => {
-    // The pattern has already reported it.
-    if (!DURATION_PATTERN.test(text)) return true;
     const milliseconds = durationOrNull(text);
     return milliseconds !== null && milliseconds >= leastMs && milliseconds <= mostMs;
   }, message);
+
+/** Keeps ISO 8601 as written; texts that are no duration too, for the schema to refuse. */
+function isoForm(text: string): string {
+  if (isIsoDuration(text)) return text;
+  const milliseconds = durationOrNull(text);
+  return milliseconds === null ? text : formatDuration(milliseconds);
+}
 
 /** Null when the text is no duration, or too long to count in milliseconds. */
 function durationOrNull(text: string): number | null {

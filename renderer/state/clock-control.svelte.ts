@@ -1,7 +1,6 @@
 import type { ClockMove, ClockReading } from '../../main/contract/clock.ts';
 import type { Client } from '../connection/transport.ts';
 import type { AppClock } from '../time/app-clock.svelte.ts';
-import { readDurationText } from '../time/duration-text.ts';
 import { formatLocalInput, formatMoment } from '../time/format.ts';
 import { Form } from './form.svelte.ts';
 import { Task } from './task.svelte.ts';
@@ -46,7 +45,7 @@ export class ClockControl {
     const { client } = options;
     this.forwarding = new Form({
       values: { by: '' },
-      submit: ({ by }) => client.clock.advance({ by: readDurationText(by) }),
+      submit: ({ by }) => client.clock.advance({ by }),
     });
     this.setting = new Form({
       values: { to: '' },

@@ -40,7 +40,7 @@ describe('a group of settings', () => {
     await field(page, 'Length of a ban').fill('');
     await group(page, 'Bans').getByRole('button', { name: 'Save' }).click();
     await group(page, 'Bans').getByText('must be a number').waitFor();
-    await group(page, 'Bans').getByText('must be an ISO 8601 duration').waitFor();
+    await group(page, 'Bans').getByText('must be a duration such as').waitFor();
     expect(await field(page, 'Refusals that ban a key').inputValue()).toBe('many');
 
     await page.getByRole('group', { name: 'DNS server' }).getByLabel('Another server').check();

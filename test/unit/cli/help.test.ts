@@ -98,7 +98,7 @@ describe('the help', () => {
     ['pets import', /--text-file FILE/],
     ['projects create', /--limits\.per-minute NUMBER/],
     ['projects create', /--target\.kind WORD +api, upstream$/m],
-    ['clock advance', /such as PT10M/],
+    ['clock advance', /such as 10m/],
     ['settings update', /--cors VALUE +\*; or values, may be given more than once$/m],
     ['status get', /^ {2}vivarium status get$/m],
   ])('of %s says %s', (command, pattern) => {

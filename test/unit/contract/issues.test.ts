@@ -55,7 +55,7 @@ describe('what a wrong input is answered with', () => {
       [['target.url', 'must be a URL such as "http://localhost:3000"']],
     ],
     ['no moment', issuesOf(clock.set, { to: 'soon' }), [['to', /^must be a moment in ISO 8601/]]],
-    ['the contract’s own sentence', issuesOf(clock.advance, { by: '2h' }), [['by', /^must be an ISO 8601 duration/]]],
+    ['the contract’s own sentence', issuesOf(clock.advance, { by: '2x' }), [['by', /^must be a duration such as "10m"/]]],
     [
       'the contract’s own sentence, missing',
       issuesOf(pets.create, { projectId: 'p', categoryId: 1 }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caName, int64Input, int64Text, petName } from '../../../main/contract/values.ts';
+import { caName, int64Input, int64Text, moment, petName } from '../../../main/contract/values.ts';
 
 describe('int64 as input', () => {
   it.each([
@@ -76,5 +76,19 @@ describe('the name of a CA', () => {
 
   it.each(['', ';', 'a b', 'a..b', '-a.test', 'a_b.test', '127.0.0.1', 'ca.example; x=y'])('%j is none', (text) => {
     expect(caName.safeParse(text).error?.issues[0]?.message).toContain('such as "letsencrypt.org"');
+  });
+});
+
+describe('a moment as input', () => {
+  it.each([
+    ['2030-01-01', '2030-01-01T00:00:00.000Z'],
+    ['2026-11-20T09:00:00.000Z', '2026-11-20T09:00:00.000Z'],
+    ['2026-11-20T09:00:00+01:00', '2026-11-20T09:00:00+01:00'],
+  ])('%s is %s', (text, value) => {
+    expect(moment.parse(text)).toBe(value);
+  });
+
+  it.each(['2030-02-30', '2030-1-1', '01.01.2030', 'tomorrow', '2030-01-01T09:00', ''])('%j is refused', (text) => {
+    expect(moment.safeParse(text).error?.issues[0]?.message).toMatch(/^must be a moment in ISO 8601, .* or a date/);
   });
 });
