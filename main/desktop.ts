@@ -25,7 +25,10 @@ const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
 async function runCommand(words: readonly string[], onStopSignal: OnStopSignal): Promise<number> {
   const { run } = await import('./cli/run.ts');
   const io: Io = { ...place, stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, onStopSignal };
-  return run(words, io, async () => (await import('./headless.ts')).serve);
+  return run(words, io, {
+    self: [process.execPath, ...process.argv.slice(1, process.argv.length - words.length)],
+    loadEngine: async () => (await import('./headless.ts')).serve,
+  });
 }
 
 async function openWindow(words: readonly string[]): Promise<void> {

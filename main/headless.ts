@@ -1,11 +1,14 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
-import type { Config } from './base/config.ts';
+import { realTime } from './base/clock.ts';
+import { type Config, DETACHED_VARIABLE, type RuntimeFile } from './base/config.ts';
 import { defaultDataDir } from './base/data-dir.ts';
-import { formatLogLine, readLogLevel } from './base/log.ts';
+import { LOGS_FOLDER } from './base/data-folder.ts';
+import { createLog, formatLogLine, type LogLine, readLogLevel } from './base/log.ts';
+import { openLogFile } from './base/log-file.ts';
+import { openInBrowser } from './base/open-in-browser.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
 import { VivariumError } from './contract/errors.ts';
 import { formatWelcome } from './welcome.ts';
@@ -33,6 +36,7 @@ export type HeadlessConfig = Omit<Config, 'dataDir'> & {
 export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo): Promise<number> {
   const temporaryDir = config.ephemeral || config.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
   const dataDir = config.dataDir ?? (temporaryDir as string);
+  const output = openOutput(dataDir, config.ephemeral, io);
   let signalled: (signal: string) => void = () => undefined;
   const stopSignal = new Promise<string>((resolve) => {
     signalled = resolve;
@@ -44,14 +48,15 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
       stateDir: temporaryDir ?? dataDir,
       resourcesDir: findOwn('resources'),
       assetsDir: findAssets(),
-      logLevel: readLogLevel(io.env, 'warn'),
+      logLevel: readLogLevel(io.env, output.logLevel),
       sealer: null,
-      writeLog: (line) => io.stderr.write(`${formatLogLine(line)}\n`),
+      writeLog: output.writeLog,
     });
     io.stdout.write(await formatBanner(app, io));
-    if (open) openInBrowser(app.signInLink());
+    if (open) void openInBrowser(app.signInLink(), { platform: process.platform, env: io.env });
+    output.serving(app.runtime);
     await stopSignal;
-    io.stdout.write('\n  Stopping: waiting for requests in progress.\n');
+    output.stopping();
     await app.stop();
     return 0;
   } catch (error) {
@@ -59,22 +64,39 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     return 1;
   } finally {
     stopListening();
+    output.close();
     if (temporaryDir !== null) rmSync(temporaryDir, { recursive: true, force: true });
   }
 }
 
-/** Programs that open an address with the user's default application. */
-const OPENERS: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-};
-
-/** Opens `url` in the default browser; ignores failures because the address is printed anyway. */
-function openInBrowser(url: string): void {
-  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' });
-  child.on('error', () => undefined);
-  child.unref();
+/** Where a start logs and says what it does: the terminal; a file in the data folder when it is in the background. */
+function openOutput(dataDir: string, ephemeral: boolean, { stdout, stderr, env }: HeadlessIo) {
+  if (env[DETACHED_VARIABLE] === undefined) {
+    return {
+      logLevel: 'warn' as const,
+      writeLog: (line: LogLine) => void stderr.write(`${formatLogLine(line)}\n`),
+      serving: () => undefined,
+      stopping: () => void stdout.write('\n  Stopping: waiting for requests in progress.\n'),
+      close: () => undefined,
+    };
+  }
+  const logsDir = join(dataDir, LOGS_FOLDER);
+  const isNew = !existsSync(logsDir);
+  const file = openLogFile(logsDir, (text) => stderr.write(text));
+  const log = createLog(realTime, file.write);
+  const crashed = (error: Error) => log.error('Vivarium crashed', { error });
+  process.on('uncaughtExceptionMonitor', crashed);
+  return {
+    logLevel: 'info' as const,
+    writeLog: file.write,
+    serving: ({ version, control }: RuntimeFile) => log.info('Serving', { version, control: control.url }),
+    stopping: () => log.info('Stopping: waiting for requests in progress'),
+    close() {
+      process.off('uncaughtExceptionMonitor', crashed);
+      file.close();
+      if (ephemeral && isNew) rmSync(logsDir, { recursive: true, force: true });
+    },
+  };
 }
 
 function describe(error: unknown): string {
@@ -119,6 +141,7 @@ export async function formatBanner(
       projectCount: projects.length,
       domains: { attached: domains.length, secure: domains.filter(({ serving }) => serving.https).length },
       warnings: status.warnings,
+      stop: io.env[DETACHED_VARIABLE] === undefined ? 'Ctrl-C.' : ownCommand('vivarium stop', usualDataDir),
       ownCommand: (command) => ownCommand(command, usualDataDir),
     },
     wantsColour(io),

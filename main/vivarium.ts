@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { EXIT_FAILED, EXIT_OK, type Io } from './cli/io.ts';
+import { PROGRAM_FLAGS } from './cli/program-flags.mjs';
 import { run } from './cli/run.ts';
 
 /** A closed terminal (SIGHUP) stops Vivarium as cleanly as Ctrl-C. */
@@ -35,7 +36,10 @@ for (const output of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await run(process.argv.slice(2), io, async () => {
-  isServing = true;
-  return (await import('./headless.ts')).serve;
+process.exitCode = await run(process.argv.slice(2), io, {
+  self: [process.execPath, ...new Set([...process.execArgv, ...PROGRAM_FLAGS]), process.argv[1] ?? ''],
+  async loadEngine() {
+    isServing = true;
+    return (await import('./headless.ts')).serve;
+  },
 });

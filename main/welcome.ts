@@ -23,6 +23,8 @@ export interface Welcome {
   /** Custom domains of all projects, and how many of them are served over HTTPS. */
   domains: { attached: number; secure: number };
   warnings: readonly string[];
+  /** What stops it: keys with a full stop, or a command to paste. */
+  stop: string;
   /** Turns one of Vivarium's commands (`vivarium domains list`) into a pasteable one. */
   ownCommand: (command: string) => string;
 }
@@ -64,7 +66,7 @@ export function formatWelcome(welcome: Welcome, colour: boolean): string {
     ...projectLines(welcome, paint, row),
     ...welcome.warnings.map((warning) => `  ${paint.amber('!')} ${warning}`),
     ...(welcome.warnings.length > 0 ? [''] : []),
-    `  ${paint.quiet('Stop with Ctrl-C.')}`,
+    `  ${paint.quiet(`Stop with ${welcome.stop}`)}`,
     '',
   ];
   return lines.join('\n');

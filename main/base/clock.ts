@@ -8,6 +8,7 @@
 
 // TypeScript cannot narrow the global of that name, which is a getter.
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** A moment in milliseconds since the Unix epoch. */
 export type EpochMs = number;
@@ -103,6 +104,10 @@ export const realTime: RealTime = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
+
+/** Waits in real time, while the process stays; an abort ends the wait early. */
+export const sleep = (delayMs: number, signal?: AbortSignal): Promise<void> =>
+  delay(delayMs, undefined, { ...(signal !== undefined && { signal }) }).catch(() => undefined);
 
 interface Scheduled {
   atMs: EpochMs;

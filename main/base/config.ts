@@ -46,3 +46,6 @@ export interface RuntimeFile {
 }
 
 export const RUNTIME_FILE = 'runtime.json';
+
+/** Set for the engine that `vivarium start -d` leaves behind: it logs to a file. */
+export const DETACHED_VARIABLE = 'VIVARIUM_DETACHED';

@@ -9,6 +9,13 @@ export type ServeEngine = (
   io: Pick<Io, 'stdout' | 'stderr' | 'env' | 'onStopSignal'>,
 ) => Promise<number>;
 
+/** The process of a command. */
+export interface Host {
+  loadEngine(): Promise<ServeEngine>;
+  /** The program and the words before a command, to run another command in a process of its own. */
+  self: readonly [program: string, ...words: string[]];
+}
+
 /** One row of the table of commands: what a call of another command and the general help need, without its code. */
 export interface Command {
   name: string;
@@ -30,7 +37,7 @@ export interface LoadedCommand {
    * Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it; never
    * `--help`.
    */
-  run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number>;
+  run(args: readonly string[], io: Io, host: Host): Promise<number>;
 }
 
 /** The command of this name or alias; undefined for a namespace of the contract, and for `doctor run`. */

@@ -7,8 +7,45 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
     usage: '[options]',
-    summary: 'Start it',
+    summary: 'Start it in this terminal',
     load: async () => (await import('./serve.ts')).SERVE,
+  },
+  {
+    name: 'start',
+    usage: '[options]',
+    summary: 'Start it; with -d in the background',
+    load: async () => (await import('./start.ts')).START,
+  },
+  {
+    name: 'stop',
+    usage: '',
+    summary: 'Stop it',
+    load: async () => (await import('./stop.ts')).STOP,
+  },
+  {
+    name: 'status',
+    usage: '',
+    summary: 'Show what runs',
+    isNamespace: true,
+    load: async () => (await import('./status.ts')).STATUS,
+  },
+  {
+    name: 'logs',
+    usage: '[-f]',
+    summary: 'Print the log of one in the background',
+    load: async () => (await import('./logs.ts')).LOGS,
+  },
+  {
+    name: 'open',
+    usage: '',
+    summary: 'Open the interface in the browser',
+    load: async () => (await import('./open.ts')).OPEN,
+  },
+  {
+    name: 'wait',
+    usage: '',
+    summary: 'Wait until it serves',
+    load: async () => (await import('./wait.ts')).WAIT,
   },
   {
     name: 'call',
@@ -32,7 +69,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'version',
-    aliases: ['--version', '-V'],
+    aliases: ['--version', '-V', '-v'],
     usage: '',
     summary: 'Print the version',
     load: () =>

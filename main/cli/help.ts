@@ -1,7 +1,7 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './examples.ts';
 import { listFields, positionalOf, type Field } from './fields.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
@@ -20,7 +20,7 @@ export function createHelp(commands: readonly Command[]): LoadedCommand {
     help: () => generalHelp(commands),
     async run(args, io) {
       try {
-        const topics = args.filter((word) => !word.startsWith('-'));
+        const topics = readArguments(args, [DATA_DIR_FLAG, JSON_FLAG, HELP_FLAG]).positionals;
         writeHelp(await helpOn(topics, commands, io), io);
         return EXIT_OK;
       } catch (error) {

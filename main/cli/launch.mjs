@@ -8,23 +8,19 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
 import { couldNotRun, fetchElectron, findElectron, planStart } from './desktop-start.mjs';
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
+import { PROGRAM_FLAGS } from './program-flags.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const isWindows = process.platform === 'win32';
 
 const NODE_MAJOR_MIN = 20;
-/**
- * MiB of one of V8's two young-generation semi-spaces. A forwarded request allocates 35 kB, most of it in Node: with 8
- * MB the GC runs twice as often and upstreams are a tenth slower; 32 MB gains nothing.
- */
-const PROGRAM_FLAGS = ['--max-semi-space-size=16'];
 
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const PACKAGER = join(root, 'node_modules', 'electron-builder', 'cli.js');
@@ -42,6 +38,8 @@ const BUILD_CONFIGS = ['vite.main.config.ts', 'vite.preload.config.ts', 'vite.re
 const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', ...BUILD_CONFIGS];
 
 async function main() {
+  // Inherited from a command that `bin.mjs` started, which is what npm's scripts are not.
+  if (basename(process.argv[1]) === 'launch.mjs') delete process.env.VIVARIUM_COMMAND;
   const [command = 'start', ...rest] = process.argv.slice(2);
   if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     fail(

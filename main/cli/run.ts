@@ -1,5 +1,5 @@
 import { typed } from '../base/own-command.ts';
-import { findCommand, type ServeEngine } from './command.ts';
+import { findCommand, type Host } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT_FAILED, EXIT_OK, writeHelp, type Io } from './io.ts';
 
@@ -7,19 +7,20 @@ import { EXIT_FAILED, EXIT_OK, writeHelp, type Io } from './io.ts';
 const LEADING_VALUE = '--data-dir';
 const LEADING_SWITCH = '--json';
 
-/** Without a command. */
-const DEFAULT_COMMAND = 'help';
-
 /**
  * Runs one `vivarium` command; resolves with the exit code. Loads only that command's modules: `call` skips the
  * contract, `--version` everything.
  */
-export async function run(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
+export async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   const { leading, name, rest } = splitCommand(args);
+  if (name === null) {
+    if (io.stdout.isTTY === true) return (await import('./status.ts')).overview(leading, io);
+    return run(['help'], io, host);
+  }
   const command = findCommand(COMMANDS, name, rest[0]);
   if (command !== undefined) {
     const { help, run: runCommand } = await command.load();
-    if (!asksForHelp(rest)) return runCommand([...leading, ...rest], io, loadEngine);
+    if (!asksForHelp(rest)) return runCommand([...leading, ...rest], io, host);
     writeHelp(help(io), io);
     return EXIT_OK;
   }
@@ -42,7 +43,7 @@ function asksForHelp(words: readonly string[]): boolean {
   return (end < 0 ? words : words.slice(0, end)).some((word) => word === '--help' || word === '-h');
 }
 
-function splitCommand(args: readonly string[]): { leading: string[]; name: string; rest: string[] } {
+function splitCommand(args: readonly string[]): { leading: string[]; name: string | null; rest: string[] } {
   const leading: string[] = [];
   const rest = [...args];
   for (;;) {
@@ -52,5 +53,5 @@ function splitCommand(args: readonly string[]): { leading: string[]; name: strin
       leading.push(...rest.splice(0, 1));
     else break;
   }
-  return { leading, name: rest.shift() ?? DEFAULT_COMMAND, rest };
+  return { leading, name: rest.shift() ?? null, rest };
 }

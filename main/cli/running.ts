@@ -6,7 +6,7 @@ import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** Address and token of a running Vivarium's control port. */
-export type Running = Pick<RuntimeFile['control'], 'url' | 'token'> & { dataDir: string };
+export type Running = Pick<RuntimeFile['control'], 'url' | 'token'> & { pid: number; dataDir: string };
 
 /** No Vivarium is running; a class of its own because it has its own exit code. */
 export class NotRunningError extends VivariumError {
@@ -81,7 +81,7 @@ function parse(text: string, dataDir: string): RuntimeReading | null {
       state: 'read',
       pid,
       alive: isAlive(pid),
-      control: { url: control.url, token: control.token, dataDir },
+      control: { url: control.url, token: control.token, pid, dataDir },
       ports: {
         ...portOf('http', http?.port),
         ...portOf('https', https?.port),
@@ -97,12 +97,22 @@ function parse(text: string, dataDir: string): RuntimeReading | null {
 const portOf = (name: keyof RuntimePorts, port: unknown): RuntimePorts =>
   Number.isInteger(port) ? { [name]: port } : {};
 
-function isAlive(pid: number): boolean {
+/** Whether the process exists, and has not ended already where its parent does not ask for that (Linux, containers). */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     // EPERM: the process exists but belongs to another user.
     return codeOf(error) === 'EPERM';
+  }
+}
+
+/** The state follows the program's name in proc_pid_stat(5), which may contain parentheses itself. */
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
   }
 }

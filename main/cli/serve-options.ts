@@ -5,7 +5,7 @@ import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Argum
 import type { Environment, Io } from './io.ts';
 
 type PortKey = keyof typeof DEFAULT_PORTS;
-type SwitchKey = 'ephemeral' | 'empty' | 'open';
+type SwitchKey = 'ephemeral' | 'empty' | 'open' | 'anyPorts';
 
 /** The options of `serve` other than `--data-dir`, in the order of the help. */
 export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[] = [
@@ -16,6 +16,7 @@ export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[
 ];
 
 export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: string }[] = [
+  { key: 'anyPorts', flag: 'any-ports', does: 'Any free port where none is given' },
   { key: 'ephemeral', flag: 'ephemeral', does: 'Nothing is kept after the end' },
   { key: 'empty', flag: 'empty', does: 'No demo project on first start' },
   { key: 'open', flag: 'open', does: 'Open the interface in the default browser' },
@@ -60,13 +61,13 @@ export function readServeConfig(
   const [surplus] = read.positionals;
   if (surplus !== undefined) throw unexpected(surplus);
   if (lastOf(read, 'data-dir') === '') throw usageError('--data-dir needs the path of a folder.');
-  const ports = Object.fromEntries(
-    PORT_OPTIONS.map(({ key, flag }) => [key, readPort(flag, read, place.env) ?? DEFAULT_PORTS[key]]),
-  ) as Record<PortKey, number>;
-  refuseSamePorts(ports);
-  const switches = Object.fromEntries(
+  const { anyPorts, ...switches } = Object.fromEntries(
     SWITCH_OPTIONS.map(({ key, flag }) => [key, readSwitch(flag, read, place.env)]),
   ) as Record<SwitchKey, boolean>;
+  const ports = Object.fromEntries(
+    PORT_OPTIONS.map(({ key, flag }) => [key, readPort(flag, read, place.env) ?? (anyPorts ? 0 : DEFAULT_PORTS[key])]),
+  ) as Record<PortKey, number>;
+  refuseSamePorts(ports);
   const chosen = chosenDataDir(lastOf(read, 'data-dir'), place);
   return { dataDir: chosen ?? (switches.ephemeral ? null : defaultDataDir(place)), ...ports, ...switches };
 }

@@ -1,5 +1,5 @@
 import { defaultDataDir } from '../base/data-dir.ts';
-import type { LoadedCommand, ServeEngine } from './command.ts';
+import type { Host, LoadedCommand } from './command.ts';
 import { DATA_DIR_FLAG, optionRows } from './flags.ts';
 import { failureOf, EXIT_FAILED, type Io } from './io.ts';
 import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
@@ -8,7 +8,7 @@ import { columns } from './text.ts';
 export const SERVE: LoadedCommand = { options: SERVE_FLAGS, help: serveHelp, run: serve };
 
 /** The command `serve`. Loads the engine last: help and usage errors do not need it. */
-async function serve(args: readonly string[], io: Io, loadEngine: () => Promise<ServeEngine>): Promise<number> {
+export async function serve(args: readonly string[], io: Io, { loadEngine }: Host): Promise<number> {
   let config: ServeConfig;
   try {
     config = readServeConfig(args, io);

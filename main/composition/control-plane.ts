@@ -35,13 +35,19 @@ export async function startControl(
   onStop(() => server.stop(DRAIN_MS_MAX));
   const { port, url, warnings } = await server.start();
   certificates.controlBound(url);
-  return { token, port, url, warnings, signInLink: () => url + server.signInPath() };
+  return { token, port, url, warnings, ready: () => server.ready(), signInLink: () => url + server.signInPath() };
 }
 
-/** Writes the runtime file that scripts read, for as long as this Vivarium runs. */
+/** Writes the runtime file that scripts read, for as long as this Vivarium runs, and answers `/healthz` with 200. */
 export function announce(
   { inFolder, onStop }: Foundation,
-  parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; reach: Reach; control: RuntimeFile['control'] },
+  parts: {
+    certificates: Certificates;
+    dns: Dns;
+    dataPlane: DataPlane;
+    reach: Reach;
+    control: RuntimeFile['control'] & { ready(): void };
+  },
 ): RuntimeFile {
   const { certificates, dns, dataPlane, reach, control } = parts;
   const { url, pacUrl } = reach.proxy();
@@ -59,5 +65,6 @@ export function announce(
   };
   writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
+  control.ready();
   return runtime;
 }

@@ -1,6 +1,8 @@
 import { app, dialog, Menu, session } from 'electron';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
+import { openLogFile } from '../base/log-file.ts';
+import { askForSignInLink } from '../base/open-in-browser.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
@@ -8,15 +10,8 @@ import type { OpenPreview, Sealer } from '../base/desktop.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { drainBeforeQuit, reportUncaught } from './ending.ts';
-import {
-  askForSignInLink,
-  type RunningElsewhere,
-  type StartChoice,
-  startEngine,
-  type StartFailure,
-} from './engine-start.ts';
+import { type RunningElsewhere, type StartChoice, startEngine, type StartFailure } from './engine-start.ts';
 import { setAppIdentity, preparePaths } from './identity.ts';
-import { openLogFile } from './log-file.ts';
 import { type MenuActions, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';

@@ -123,24 +123,3 @@ function refusedPort(error: VivariumError, config: Pick<Config, PortKey>): PortK
   const keys = Object.keys(PORT_NAMES) as PortKey[];
   return keys.find((key) => config[key] === cause.port) ?? null;
 }
-
-/** On loopback. */
-const ANSWER_MS_MAX = 3_000;
-
-/**
- * A one-time sign-in link of another Vivarium, which keeps its token out of process lists. Falls back to the plain
- * address, where the user signs in by hand.
- */
-export async function askForSignInLink({ url, token }: RunningElsewhere): Promise<string> {
-  try {
-    const response = await fetch(`${url}/sign-in`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    });
-    const { path } = (await response.json()) as { path?: unknown };
-    return typeof path === 'string' ? url + path : url;
-  } catch {
-    return url;
-  }
-}

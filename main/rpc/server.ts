@@ -10,7 +10,7 @@
  * `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
  * 3. Every call needs the token, which is in a file that only its owner can read. Over HTTP it is a header, which a
  * foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie. Only the
- * interface's files and the description of the contract are public. Browsers get a one-time sign-in link instead of the
+ * interface's files, the description of the contract and `/healthz` are public. Browsers get a one-time sign-in link instead of the
  * token, because program arguments are visible to all users.
  * 4. Everything is bounded: header and body sizes, times, connections, tabs, calls.
  */
@@ -43,6 +43,10 @@ const REQUEST_MS_MAX = 120_000;
 const KEEP_ALIVE_MS = 30_000;
 const CHECK_INTERVAL_MS = 5_000;
 
+/** Answers without the token, and tells nothing but that everything listens. */
+const HEALTH_PATH = '/healthz';
+const HEALTHY: OpenFile = { contentType: 'text/plain; charset=utf-8', read: () => Buffer.from('ok\n') };
+
 export interface ControlServerOptions {
   clock: Pick<Clock, 'realTimer'>;
   log: Log;
@@ -66,6 +70,8 @@ export interface ControlServer {
   start(): Promise<{ port: number; url: string; warnings: string[] }>;
   /** Refuses new calls, ends the streams, waits for running calls for at most `deadlineMs` (real time), closes. */
   stop(deadlineMs: number): Promise<void>;
+  /** From now on, `/healthz` answers 200: everything listens. */
+  ready(): void;
   /** The path of a one-time sign-in link, valid for a minute. */
   signInPath(): string;
   /** Number of watchers: browser tabs, and event streams over HTTP. */
@@ -82,6 +88,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   let servers: Server[] = [];
   let port = options.port;
   let stopping = false;
+  let ready = false;
 
   function createListener(): Server {
     const server = createServer(
@@ -122,7 +129,12 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     }
     const path = pathOf(request);
     const openFile = openFiles?.get(path);
-    if (openFile !== undefined) {
+    if (path === HEALTH_PATH && !ready) {
+      sendFailure(response, new VivariumError('unavailable', 'Vivarium is starting.'));
+      request.resume();
+    } else if (path === HEALTH_PATH) {
+      sendOpenFile(HEALTHY, request, response, clock);
+    } else if (openFile !== undefined) {
       sendOpenFile(openFile, request, response, clock);
     } else if (path === SOCKET_PATH) {
       const error = new VivariumError('invalid_request', 'This path takes WebSocket only; scripts POST to /api/.');
@@ -170,6 +182,9 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       });
       await Promise.all([sockets.stop(), ...servers.map(closeServer)]);
       timer.cancel();
+    },
+    ready() {
+      ready = true;
     },
     signInPath: () => signIn.issue(),
     clients: () => sockets.count() + api.streams(),

@@ -32,15 +32,23 @@ async function check(line: string): Promise<void> {
   const env = words[0]?.includes('=') === true ? Object.fromEntries([(words.shift() ?? '').split('=')]) : {};
   const [program, command = '', ...rest] = words;
   expect(program).toBe('vivarium');
+  const own = commands.find(({ name }) => name === command);
   if (command === 'serve') {
     readServeConfig(rest, { ...place, env: env as Record<string, string> });
+  } else if (command === 'start') {
+    readServeConfig(
+      rest.filter((word) => !/^(-d|--detach)$/.test(word)),
+      place,
+    );
   } else if (command === 'doctor' && rest[0]?.startsWith('-') !== false) {
     readDoctorOptions(rest, place);
   } else if (command === 'call') {
     const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
     const { inputType } = findProcedure(namespace, name);
     inputType.parse(rest[1] === undefined ? undefined : JSON.parse(rest[1]));
-  } else if (command !== 'version' && rest.at(-1) !== '--help') {
+  } else if (own !== undefined && (own.isNamespace !== true || rest[0]?.startsWith('-') !== false)) {
+    expect(readArguments(rest, own.options).positionals).toEqual([]);
+  } else if (rest.at(-1) !== '--help') {
     const procedure = findProcedure(command, rest[0] ?? '');
     const fields = listFields(procedure.input);
     const read = readArguments(rest.slice(1), [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);

@@ -17,7 +17,7 @@ const runtime = (changes: object) =>
 
 it('finds the one that is alive', () => {
   const dataDir = folderWith(runtime({}));
-  expect(findRunning(dataDir)).toEqual({ url: 'http://127.0.0.1:4780', token: 't', dataDir });
+  expect(findRunning(dataDir)).toEqual({ url: 'http://127.0.0.1:4780', token: 't', pid: process.pid, dataDir });
 });
 
 it.each([

@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../base/error-code.ts';
-import { OWNER_ONLY } from '../base/files.ts';
-import { formatLogLine, type LogLine } from '../base/log.ts';
+import { codeOf } from './error-code.ts';
+import { OWNER_ONLY } from './files.ts';
+import { formatLogLine, type LogLine } from './log.ts';
 
 /** With three older files beside the current one, logs take at most 4 MiB. */
 const FILE_BYTES_MAX = 1024 * 1024;
 const OLDER_FILES_MAX = 3;
 
-export const LOG_FILE = 'vivarium.log';
+const LOG_FILE = 'vivarium.log';
 
 export interface LogFile {
   write(line: LogLine): void;
@@ -71,3 +71,9 @@ function moveIfThere(from: string, to: string): void {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
 }
+
+/** The files that `openLogFile` writes, the oldest first; not all of them exist. */
+export const logFiles = (folder: string): string[] => [
+  ...Array.from({ length: OLDER_FILES_MAX }, (_, index) => olderFile(folder, OLDER_FILES_MAX - index)),
+  join(folder, LOG_FILE),
+];

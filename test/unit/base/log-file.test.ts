@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LogLine } from '../../../main/base/log.ts';
-import { openLogFile } from '../../../main/electron/log-file.ts';
+import { openLogFile } from '../../../main/base/log-file.ts';
 
 function logsFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-logs-'));

@@ -1,0 +1,67 @@
+import { request } from 'node:http';
+import { VivariumError } from '../contract/errors.ts';
+import type { StatusReport } from '../contract/status.ts';
+import { callProcedure } from './client.ts';
+import { failureOf, RemoteFailure } from './io.ts';
+import { findRunning, NotRunningError, readRuntime, type Running } from './running.ts';
+
+/** On this machine, an engine that takes longer hangs. */
+const ANSWER_MS_MAX = 5_000;
+
+/** An engine that answered with its own token. */
+export interface AnsweringEngine {
+  running: Running;
+  report: StatusReport;
+}
+
+/**
+ * Asks the Vivarium on a data folder for its status, which proves that the process in its runtime file is that
+ * Vivarium.
+ * @throws NotRunningError when none runs; VivariumError `unavailable` when something else answers, or nothing does.
+ */
+export async function askForStatus(dataDir: string): Promise<AnsweringEngine> {
+  const running = findRunning(dataDir);
+  const patience = AbortSignal.timeout(ANSWER_MS_MAX);
+  try {
+    const reply = await callProcedure(running, 'status.get', '', patience);
+    if (reply.kind === 'result') return { running, report: JSON.parse(reply.json) as StatusReport };
+  } catch (error) {
+    if (error instanceof NotRunningError) throw error;
+    if (patience.aborted) {
+      throw unavailable(`Process ${running.pid} has not answered at ${running.url} for ${ANSWER_MS_MAX / 1_000} s.`);
+    }
+    if (!(error instanceof RemoteFailure)) throw error;
+    throw unavailable(`What answers at ${running.url} is not the Vivarium of ${dataDir}: ${failureOf(error).message}`);
+  }
+  throw unavailable(`What answers at ${running.url} is not a Vivarium.`);
+}
+
+/** The same; null when none runs. */
+export async function findAnswering(dataDir: string): Promise<AnsweringEngine | null> {
+  try {
+    return await askForStatus(dataDir);
+  } catch (error) {
+    if (error instanceof NotRunningError) return null;
+    throw error;
+  }
+}
+
+/** Whether the Vivarium on a data folder listens on all its ports; asks without the token. */
+export function isServing(dataDir: string): Promise<boolean> {
+  const runtime = readRuntime(dataDir);
+  if (runtime.state !== 'read' || !runtime.alive) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const asking = request(
+      new URL('/healthz', runtime.control.url),
+      { agent: false, signal: AbortSignal.timeout(ANSWER_MS_MAX) },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    asking.once('error', () => resolve(false));
+    asking.end();
+  });
+}
+
+const unavailable = (message: string): VivariumError => new VivariumError('unavailable', message);

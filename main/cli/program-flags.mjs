@@ -1,0 +1,5 @@
+/**
+ * V8's flags for the engine. MiB of one of the two young-generation semi-spaces: a forwarded request allocates 35 kB,
+ * most of it in Node; with 8 MB the GC runs twice as often and upstreams are a tenth slower; 32 MB gains nothing.
+ */
+export const PROGRAM_FLAGS = ['--max-semi-space-size=16'];

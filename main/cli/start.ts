@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { DETACHED_VARIABLE } from '../base/config.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Host, LoadedCommand } from './command.ts';
+import { findAnswering } from './engine-status.ts';
+import { isOn, readArguments, type Option } from './flags.ts';
+import { EXIT_OK, exitCodeOf, failureOf, type Io } from './io.ts';
+import { formatHelp } from './local-command.ts';
+import { serve } from './serve.ts';
+import { readServeConfig, SERVE_FLAGS } from './serve-options.ts';
+import { describeEngine } from './status.ts';
+import { printable } from './text.ts';
+
+const DETACH_FLAG: Option = {
+  name: 'detach',
+  kind: 'switch',
+  short: 'd',
+  does: 'Return once it serves, and leave it in the background',
+};
+
+const START_FLAGS = [DETACH_FLAG, ...SERVE_FLAGS];
+
+export const START: LoadedCommand = {
+  options: START_FLAGS,
+  help: () =>
+    formatHelp({
+      name: 'start',
+      title: 'start it, in this terminal or in the background',
+      options: START_FLAGS,
+      notes: [
+        'Without --detach, the same as "serve". With it, the log is in the data folder, in logs/vivarium.log',
+        '(at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. Where one runs on the',
+        'data folder already, it is shown and nothing is started.',
+        '',
+        'Exit code 0 also then; 1 when it could not start.',
+      ],
+      examples: ['vivarium start --detach', 'vivarium start -d --ephemeral --any-ports'],
+    }),
+  run: start,
+};
+
+async function start(args: readonly string[], io: Io, host: Host): Promise<number> {
+  try {
+    const read = readArguments(args, START_FLAGS);
+    const given = [...read.flags].filter(([name]) => name !== DETACH_FLAG.name);
+    const words = [
+      ...given.flatMap(([name, values]) => values.map((value) => `--${name}=${value}`)),
+      ...read.positionals,
+    ];
+    if (!isOn(read, DETACH_FLAG.name)) return await serve(words, io, host);
+    const { dataDir } = readServeConfig(words, io);
+    const engine = dataDir === null ? null : await findAnswering(dataDir);
+    if (engine !== null) {
+      io.stdout.write(describeEngine(engine));
+      return EXIT_OK;
+    }
+    await startDetached(['serve', ...words], io, host);
+    return EXIT_OK;
+  } catch (error) {
+    const { message } = failureOf(error);
+    io.stderr.write(`${error instanceof StartFailure ? '' : 'vivarium start: '}${printable(message)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+/** The engine's own words for why it could not start. */
+class StartFailure extends VivariumError {}
+
+/** Starts an engine that outlives this process. Resolves once it serves, after printing its banner. */
+async function startDetached(words: readonly string[], io: Io, { self: [program, ...own] }: Host): Promise<void> {
+  const child = spawn(program, [...own, ...words], {
+    cwd: io.workingDir,
+    env: { ...io.env, [DETACHED_VARIABLE]: '1' },
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const stopListening = io.onStopSignal(() => child.kill());
+  try {
+    io.stdout.write(await readBanner(child));
+  } finally {
+    stopListening();
+    child.stdout.destroy();
+    child.stderr.destroy();
+    child.unref();
+  }
+}
+
+/** The banner is all that a detached engine prints, and it comes once the engine serves. */
+function readBanner(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let stdout = '';
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      if (stdout.endsWith('\n')) resolve(stdout);
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      const how = signal ?? `exit code ${code ?? 'unknown'}`;
+      reject(new StartFailure('unavailable', stderr.trimEnd() || `Vivarium ended before it served (${how}).`));
+    });
+  });
+}

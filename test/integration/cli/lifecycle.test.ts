@@ -1,0 +1,176 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { isAlive } from '../../../main/cli/running.ts';
+import { run } from '../../../main/cli/run.ts';
+import { commandHere, runHere } from '../../support/cli-io.ts';
+import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+
+const ENGINE_TIMEOUT_MS = 60_000;
+
+/** A data folder whose Vivarium, if any, ends with the test. */
+function folderToStart(): string {
+  const dataDir = join(temporaryFolder(), 'data');
+  onTestFinished(async () => void (await runCli(['stop', '--data-dir', dataDir])));
+  return dataDir;
+}
+
+describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
+  it('is started, found, followed and stopped', async () => {
+    const dataDir = folderToStart();
+    const on = ['--data-dir', dataDir];
+    const waiting = runHere(['wait', ...on]);
+    const started = await runCli(['start', '-d', '--any-ports', '--empty', ...on]);
+    expect(started).toMatchObject({ code: 0, stderr: '' });
+    expect(started.stdout).toContain(`Stop with vivarium stop --data-dir ${dataDir}\n`);
+    expect(await waiting).toEqual({ code: 0, stdout: '', stderr: '' });
+
+    const status = await runHere(['status', ...on]);
+    expect(status.stdout).toMatch(/^Vivarium 0\.1\.0 is running\.\n[^]*Contents +0 projects, 0 domains\n/);
+    expect(await runCli(['start', '--detach', ...on])).toEqual({ code: 0, stdout: status.stdout, stderr: '' });
+    const { pid, dataDir: shown } = JSON.parse((await runHere(['status', '--json', ...on])).stdout) as {
+      pid: number;
+      dataDir: string;
+    };
+    expect([pid, shown]).toEqual([JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')).pid, dataDir]);
+    expect((await runHere(['status', 'get', '--json', ...on])).code).toBe(0);
+
+    expect((await runHere(['logs', '-n', '1', ...on])).stdout).toMatch(
+      /^\S+ info {2}Serving version="0\.1\.0" control=.*\n$/,
+    );
+    expect(statSync(join(dataDir, 'logs', 'vivarium.log')).mode & 0o077).toBe(0);
+
+    expect(await runHere(['stop', ...on])).toEqual({ code: 0, stdout: 'Stopped.\n', stderr: '' });
+    expect(isAlive(pid)).toBe(false);
+    expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);
+    expect((await runHere(['stop', ...on])).code).toBe(2);
+    expect((await runHere(['logs', '-n', '1', ...on])).stdout).toContain('Stopping');
+  });
+
+  it('that cannot start fails with its own words', async () => {
+    const server = createServer();
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const args = ['start', '-d', '--any-ports', '--http-port', String(port), '--data-dir', folderToStart()];
+    const { code, stdout, stderr } = await runCli(args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(new RegExp(`^Port ${port} .* is taken by .*--http-port\\.\n$`));
+  });
+
+  it('keeps nothing when it is ephemeral', async () => {
+    const dataDir = folderToStart();
+    await runCli(['start', '-d', '--ephemeral', '--any-ports', '--empty', '--data-dir', dataDir]);
+    expect(existsSync(join(dataDir, 'logs'))).toBe(true);
+    await runHere(['stop', '--data-dir', dataDir]);
+    expect(existsSync(join(dataDir, 'logs'))).toBe(false);
+  });
+});
+
+describe('where none runs', () => {
+  it.each([['status'], ['stop'], ['open']])('%s exits 2 and says how to start one', async (command) => {
+    const dataDir = temporaryFolder();
+    const { code, stdout, stderr } = await runHere([command, '--data-dir', dataDir]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^vivarium ${command}: No Vivarium is running on ${dataDir} .* Start one with `));
+  });
+
+  it('status --json fails in JSON', async () => {
+    const { code, stderr } = await runHere(['status', '--json', '--data-dir', temporaryFolder()]);
+    expect([code, JSON.parse(stderr)]).toMatchObject([2, { code: 'unavailable' }]);
+  });
+
+  it('wait gives up in time, and exits 1', async () => {
+    const dataDir = temporaryFolder();
+    expect(await runHere(['wait', '--timeout', '0.2', '--data-dir', dataDir])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `vivarium wait: No Vivarium serves ${dataDir} within 0.2 s.\n`,
+    });
+  });
+
+  it('logs says where there are any', async () => {
+    const { code, stderr } = await runHere(['logs', '--data-dir', temporaryFolder()]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no log in ')]);
+  });
+
+  it('vivarium alone says so in a terminal, with what to type next, and is the help in a pipe', async () => {
+    const dataDir = temporaryFolder();
+    const { code, stdout } = await runHere(['--data-dir', dataDir], { isTTY: true });
+    expect([code, stdout.split('\n')[0]]).toEqual([0, `Vivarium 0.1.0. Nothing runs on ${dataDir}.`]);
+    expect(stdout.match(/ serve | start -d | help /g)).toEqual([' serve ', ' start -d ', ' help ']);
+    expect((await runHere([])).stdout).toMatch(/^vivarium: the Animal Store API/);
+  });
+});
+
+describe('a process that is not the Vivarium of the folder', () => {
+  it('is not stopped', async () => {
+    const { url, dataDir } = await startAsked();
+    writeRuntime(dataDir, { url, token: 'old' });
+    const { code, stderr } = await runHere(['stop', '--data-dir', dataDir]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`is not the Vivarium of ${dataDir}`)]);
+  });
+
+  it('does not end a wait: that ends when all listens', async () => {
+    const { server, dataDir } = await startAsked();
+    expect((await runHere(['wait', '--timeout', '0', '--data-dir', dataDir])).code).toBe(1);
+    server.ready();
+    expect((await runHere(['wait', '--timeout', '0', '--data-dir', dataDir])).code).toBe(0);
+  });
+});
+
+describe('vivarium open', () => {
+  it.each([
+    ['hands the browser a link that signs in', 0, /^Opened http:/],
+    ['prints the link where the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/sign-in\/\w{43}\n$/],
+  ])('%s', async (_what, code, output) => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('status', 'get', () => ({ ...STATUS, dataDir }));
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${folder}/opened\nexit ${code}\n`, {
+      mode: 0o755,
+    });
+    const env = { PATH: `${folder}:${process.env.PATH ?? ''}` };
+    expect(await runHere(['open', '--data-dir', dataDir], { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(output),
+    });
+    expect(readFileSync(join(folder, 'opened'), 'utf8')).toMatch(/\/sign-in\/\w{43}$/);
+  });
+});
+
+describe('vivarium logs', () => {
+  it('prints the last lines over several files, and follows into the next one', async () => {
+    const dataDir = temporaryFolder();
+    const folder = join(dataDir, 'logs');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'vivarium.1.log'), 'one\ntwo\n');
+    const current = join(folder, 'vivarium.log');
+    writeFileSync(current, 'three\u001b[31m\n');
+    const { io, printed, interrupt } = commandHere();
+    const ended = run(['logs', '-f', '--lines=2', '--data-dir', dataDir], io, {
+      self: ['false'],
+      loadEngine: () => Promise.reject(new Error('none')),
+    });
+    await vi.waitFor(() => expect(printed.stdout).toBe('two\nthree\\u{1b}[31m\n'));
+    writeFileSync(current, 'four\nfi', { flag: 'a' });
+    await vi.waitFor(() => expect(printed.stdout).toMatch(/four\n$/));
+    writeFileSync(join(folder, 'next'), 'six\n');
+    writeFileSync(current, 've\n', { flag: 'a' });
+    renameSync(join(folder, 'next'), current);
+    await vi.waitFor(() => expect(printed.stdout).toMatch(/four\nfive\nsix\n$/));
+    interrupt();
+    expect(await ended).toBe(0);
+  });
+});
+
+const STATUS = {
+  version: '0.1.0',
+  platformZone: 'vivarium.localhost',
+  ports: { http: 1, https: 2, dns: 3, control: 4 },
+  urls: { control: 'http://127.0.0.1:4', http: 'http://127.0.0.1:1', https: 'https://127.0.0.1:2' },
+  counts: { projects: 0, keys: 0, domains: 0, pets: 0, requests: 0, refused: 0, connections: 0 },
+  warnings: [],
+};

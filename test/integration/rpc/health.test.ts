@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { startControl } from '../../support/rpc-control.ts';
+import { requestRaw, statusOf } from '../../support/rpc-raw.ts';
+
+it('/healthz answers 503 until everything listens, and then 200 with nothing but ok', async () => {
+  const { server, url } = await startControl();
+  const early = await fetch(`${url}/healthz`);
+  expect([early.status, await early.json()]).toEqual([503, { code: 'unavailable', message: 'Vivarium is starting.' }]);
+  server.ready();
+  const late = await fetch(`${url}/healthz`);
+  expect([late.status, await late.text(), late.headers.get('cache-control')]).toEqual([200, 'ok\n', 'no-store']);
+  const head = await fetch(`${url}/healthz`, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+});
+
+it('/healthz takes GET and HEAD, from its own names and pages only', async () => {
+  const { server, port } = await startControl();
+  server.ready();
+  const own = `Host: 127.0.0.1:${port}`;
+  expect(statusOf(await requestRaw(port, 'POST /healthz', [own, 'Content-Length: 0']))).toBe(405);
+  expect(statusOf(await requestRaw(port, 'GET /healthz', [`Host: evil.example:${port}`]))).toBe(403);
+  expect(statusOf(await requestRaw(port, 'GET /healthz', [own, 'Origin: http://evil.example']))).toBe(403);
+});

@@ -1,0 +1,48 @@
+import { homedir } from 'node:os';
+import type { Host } from '../../main/cli/command.ts';
+import type { Io } from '../../main/cli/io.ts';
+import { run } from '../../main/cli/run.ts';
+import type { Finished } from './rpc-cli.ts';
+
+const HOST: Host = {
+  self: ['false'],
+  loadEngine: () => Promise.reject(new Error('This test starts no engine.')),
+};
+
+/** A command in this process, with its output as text. */
+export interface CommandHere {
+  io: Io;
+  printed: Finished;
+  /** What a stop signal does. */
+  interrupt(): void;
+}
+
+export function commandHere({ env = {}, isTTY = false }: { env?: Io['env']; isTTY?: boolean } = {}): CommandHere {
+  const printed: Finished = { code: null, stdout: '', stderr: '' };
+  const listeners = new Set<(signal: string) => void>();
+  const into = (name: 'stdout' | 'stderr') => ({
+    isTTY,
+    write: (content: string | Uint8Array) => void (printed[name] += Buffer.from(content).toString()),
+  });
+  const io: Io = {
+    stdout: into('stdout'),
+    stderr: into('stderr'),
+    stdin: (async function* () {})(),
+    env: { VIVARIUM_COMMAND: 'vivarium', ...env },
+    platform: 'linux',
+    homeDir: homedir(),
+    workingDir: process.cwd(),
+    onStopSignal(callback) {
+      listeners.add(callback);
+      return () => void listeners.delete(callback);
+    },
+  };
+  return { io, printed, interrupt: () => listeners.forEach((callback) => callback('SIGINT')) };
+}
+
+/** Runs a command to its end in this process, without an engine of its own. */
+export async function runHere(args: readonly string[], options?: Parameters<typeof commandHere>[0]): Promise<Finished> {
+  const { io, printed } = commandHere(options);
+  printed.code = await run(args, io, HOST);
+  return printed;
+}
