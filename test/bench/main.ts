@@ -6,6 +6,7 @@
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
 import { cpus } from 'node:os';
+import { commandStart } from './cases/command-start.ts';
 import { datasetSize } from './cases/dataset-size.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
@@ -37,6 +38,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   routeCount,
   recorder,
   startAndMemory,
+  commandStart,
   dnsThroughput,
   dnsRecordCount,
   dnsAgreement,

@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+/**
+ * The command `vivarium` that npm installs. In a clone (`npx vivarium`, `npm link`) it hands over to the launcher, which
+ * installs and builds what is missing. In the packed tarball the built program is inside, and runs in this process.
+ *
+ * Old syntax, as in `launch.mjs`: an old Node must be able to read this to say that it is too old.
+ */
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const folder = dirname(fileURLToPath(import.meta.url));
+
+/** Whether npx found the command, or could: it is not on the path of a shell then. Windows' shims hide their own path. */
+const byNpx =
+  basename(dirname(process.argv[1])) === '.bin' || /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
+
+/** What `main/base/own-command.ts` prints. */
+process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : 'vivarium';
+
+if (existsSync(join(folder, 'launch.mjs'))) {
+  // npm's folder of a script that calls this is not the folder of the call.
+  process.env.INIT_CWD = process.cwd();
+  process.argv.splice(2, 0, 'vivarium');
+  await import('./launch.mjs');
+} else if (isNodeNewEnough()) {
+  await import(pathToFileURL(join(folder, '..', '..', 'out', 'main', 'vivarium.js')).href);
+} else {
+  process.stderr.write(
+    `Vivarium needs Node 24.9 or newer (or 22 from 22.21); this is ${process.version}. See https://nodejs.org.\n`,
+  );
+  process.exitCode = 1;
+}
+
+/** The engine decides about every HTTP upgrade itself (`shouldUpgradeCallback`), which came with these releases. */
+function isNodeNewEnough() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/engine.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** npm reads the whole folder. */
+const PACKING_MS_MAX = 60_000;
+
+const run = promisify(execFile);
+
+let prefix: string;
+let installed: string;
+
+/** What `npm i -g` of the tarball makes, with the native database from here instead of the registry. */
+beforeAll(async () => {
+  prefix = mkdtempSync(join(tmpdir(), 'vivarium-tarball-'));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', prefix], {
+    cwd: ROOT,
+  });
+  const [{ filename } = { filename: '' }] = JSON.parse(stdout) as { filename: string }[];
+  await run('tar', ['-xzf', join(prefix, filename), '-C', prefix]);
+  installed = join(prefix, 'package');
+  mkdirSync(join(installed, 'node_modules'));
+  symlinkSync(join(ROOT, 'node_modules', 'better-sqlite3'), join(installed, 'node_modules', 'better-sqlite3'));
+  mkdirSync(join(prefix, 'bin'));
+  symlinkSync(join(installed, 'main', 'cli', 'bin.mjs'), join(prefix, 'bin', 'vivarium'));
+}, PACKING_MS_MAX);
+
+afterAll(() => rmSync(prefix, { recursive: true, force: true }));
+
+/** Runs the installed command, as a shell does that finds it on the path. */
+const vivarium = (...args: string[]) =>
+  run(process.execPath, [join(prefix, 'bin', 'vivarium'), ...args], { cwd: temporaryFolder() });
+
+describe('the packed tarball', () => {
+  it('has the built program and no sources', () => {
+    expect(readdirSync(join(installed, 'main', 'cli'))).toEqual(['bin.mjs']);
+    expect(readdirSync(join(installed, 'out')).sort()).toEqual(['main', 'renderer']);
+    expect(readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.map'))).toEqual([]);
+  });
+
+  it('depends on what the bundle leaves out, and on nothing else', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+      dependencies: object;
+    };
+    expect(Object.keys(dependencies)).toEqual(['better-sqlite3']);
+  });
+
+  it('installs a command that starts, asks and stops a Vivarium, and prints itself as vivarium', async () => {
+    const on = ['--data-dir', join(temporaryFolder(), 'data')];
+    const { stdout } = await vivarium('start', '-d', '--any-ports', ...on);
+    expect(stdout).toContain(`  Stop with vivarium stop ${on.join(' ')}\n`);
+    const page = await fetch(/Interface +(\S+)#/.exec(stdout)?.[1] ?? '');
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')]);
+    expect((await vivarium('projects', 'list', ...on)).stdout).toContain('Demo');
+    expect((await vivarium('stop', ...on)).stdout).toBe('Stopped.\n');
+    expect((await vivarium('help')).stdout).toContain('\n  vivarium serve [options] ');
+  });
+});
+
+it('in a clone the same command is the launcher', async () => {
+  const bin = join(ROOT, 'main', 'cli', 'bin.mjs');
+  const env = { ...process.env, npm_lifecycle_script: "'vivarium'" };
+  const { stdout } = await run(process.execPath, [bin, 'help'], { cwd: temporaryFolder(), env });
+  expect(stdout).toContain('\n  npx vivarium serve [options] ');
+});
