@@ -10,6 +10,7 @@ import { createLog, formatLogLine, type LogLine, readLogLevel } from './base/log
 import { openLogFile } from './base/log-file.ts';
 import { openInBrowser } from './base/open-in-browser.ts';
 import { findAssets, findOwn } from './base/program-folder.ts';
+import { wantsColour } from './base/terminal.ts';
 import { VivariumError } from './contract/errors.ts';
 import { formatWelcome } from './welcome.ts';
 
@@ -146,11 +147,4 @@ export async function formatBanner(
     },
     wantsColour(io),
   );
-}
-
-/** Colours for terminals, unless NO_COLOR (no-color.org) is set; FORCE_COLOR enables them for pipes. */
-function wantsColour({ stdout, env }: Pick<HeadlessIo, 'stdout' | 'env'>): boolean {
-  if ((env.NO_COLOR ?? '') !== '') return false;
-  if ((env.FORCE_COLOR ?? '') !== '' && env.FORCE_COLOR !== '0') return true;
-  return stdout.isTTY === true && env.TERM !== 'dumb';
 }

@@ -5,7 +5,7 @@ import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { fileContent, shownText, renderEvent, renderResult, type Renderer } from './render.ts';
+import { fileContent, renderEvent, renderResult } from './render.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io } from './io.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
@@ -23,10 +23,7 @@ import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { findProcedure, kebab, requireNamespace } from './procedures.ts';
 import { findRunning } from './running.ts';
-import { createStyle, printable, wantsColour } from './text.ts';
-
-/** Used when the terminal does not report its width. */
-const TERMINAL_WIDTH = 80;
+import { jsonLine, printable, printableLines, rendererFor, type Renderer } from './text.ts';
 
 /**
  * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.
@@ -87,7 +84,7 @@ async function writeResult(json: string, read: Arguments, io: Io): Promise<void>
   }
   const onTerminal = io.stdout.isTTY === true;
   if (content === null) io.stdout.write(formatWith(renderResult, json, read, io));
-  else if (typeof content === 'string') io.stdout.write(onTerminal ? shownText(content) : content);
+  else if (typeof content === 'string') io.stdout.write(onTerminal ? printableLines(content) : content);
   else if (onTerminal) throw usageError('The result is binary; add --output FILE.');
   else io.stdout.write(content);
 }
@@ -98,10 +95,7 @@ function formatWith(
   read: Arguments,
   io: Io,
 ): string {
-  if (isOn(read, 'json')) return `${json}\n`;
-  const { stdout, env } = io;
-  const width = stdout.isTTY === true ? (stdout.columns ?? TERMINAL_WIDTH) : null;
-  return render(JSON.parse(json), { style: createStyle(wantsColour(stdout, env)), width });
+  return isOn(read, 'json') ? jsonLine(json, io.stdout) : render(JSON.parse(json), rendererFor(io));
 }
 
 async function readNamed(path: string, io: Io): Promise<string> {

@@ -5,6 +5,7 @@ import type { LoadedCommand } from './command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError } from './flags.ts';
 import { findRunning } from './running.ts';
+import { jsonLine } from './text.ts';
 
 export const CALL: LoadedCommand = { options: [DATA_DIR_FLAG, HELP_FLAG], help: () => CALL_HELP, run: call };
 
@@ -41,9 +42,9 @@ async function call(args: readonly string[], io: Io): Promise<number> {
     const json = input === '-' ? await readStdin(io) : input;
     await interruptible(io, async (signal, onStream) => {
       const reply = await callProcedure(running, name, json, signal);
-      if (reply.kind === 'result') return void io.stdout.write(`${reply.json}\n`);
+      if (reply.kind === 'result') return void io.stdout.write(jsonLine(reply.json, io.stdout));
       onStream();
-      for await (const value of reply.values) io.stdout.write(`${value}\n`);
+      for await (const value of reply.values) io.stdout.write(jsonLine(value, io.stdout));
     });
     return EXIT_OK;
   } catch (error) {

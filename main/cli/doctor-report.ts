@@ -1,5 +1,5 @@
 import type { DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
-import { columns, fit, printable, type Style, widthOf } from './text.ts';
+import { columns, fit, printable, type Renderer, type Style, widthOf } from './text.ts';
 
 /** Least urgent first: the terminal shows the end of the report right above the prompt. */
 const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
@@ -12,7 +12,7 @@ const NAMES: Record<DoctorStatus, readonly [one: string, more: string]> = {
 };
 
 /** Renders a report as text: one line for each check that passed, full details for the others. */
-export function renderReport(report: DoctorReport, { style, width }: { style: Style; width: number }): string {
+export function renderReport(report: DoctorReport, { style, width }: Renderer): string {
   const of = (status: DoctorStatus): DoctorCheck[] => report.checks.filter((check) => check.status === status);
   const quiet = [...of('ok'), ...of('skipped')];
   const loud = [...of('warning'), ...of('failed')];
@@ -21,22 +21,28 @@ export function renderReport(report: DoctorReport, { style, width }: { style: St
   );
   const lines = rows.map((row, index) => {
     const { status = 'ok' } = quiet[index] ?? {};
-    return style.word(status) + fit(row, width).slice(status.length);
+    return style.word(status) + (width === null ? row : fit(row, width)).slice(status.length);
   });
   return [
     ...lines,
     ...loud.flatMap((check) => ['', ...section(check, style, width)]),
     '',
-    summary(report, style),
+    ...wrap(summary(report), width).map((line) => style.heading(line)),
     '',
   ].join('\n');
 }
 
 const INDENT = '    ';
 
-function section({ status, title, evidence, fix, commands }: DoctorCheck, style: Style, width: number): string[] {
+function section(
+  { status, title, evidence, fix, commands }: DoctorCheck,
+  style: Style,
+  width: number | null,
+): string[] {
   const indented = (text: string, first = INDENT, rest = INDENT): string[] =>
-    wrap(printable(text), width - INDENT.length).map((line, index) => (index === 0 ? first : rest) + line);
+    wrap(printable(text), width === null ? null : width - INDENT.length).map(
+      (line, index) => (index === 0 ? first : rest) + line,
+    );
   return [
     `${style.word(status)}  ${style.heading(printable(title))}`,
     ...evidence.flatMap((line) => indented(line)),
@@ -46,16 +52,17 @@ function section({ status, title, evidence, fix, commands }: DoctorCheck, style:
   ];
 }
 
-function summary({ counts }: DoctorReport, style: Style): string {
+function summary({ counts }: DoctorReport): string {
   const parts = [...ORDER]
     .reverse()
     .filter((status) => counts[status] > 0)
     .map((status) => `${counts[status]} ${NAMES[status][counts[status] === 1 ? 0 : 1]}`);
-  return style.heading(`${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`);
+  return `${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`;
 }
 
-/** Breaks `text` between words into lines of at most `width` cells; a longer word gets its own line. */
-export function wrap(text: string, width: number): string[] {
+/** Breaks `text` between words into lines of at most `width` cells; a longer word gets its own line. Null: no limit. */
+function wrap(text: string, width: number | null): string[] {
+  if (width === null) return [text];
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);

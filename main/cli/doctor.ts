@@ -8,7 +8,7 @@ import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from './running.ts';
 import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
-import { createStyle, printable, wantsColour } from './text.ts';
+import { printable, jsonLine, rendererFor } from './text.ts';
 
 export const DOCTOR: LoadedCommand = {
   options: [JSON_FLAG, DATA_DIR_FLAG, ...PORT_FLAGS, HELP_FLAG],
@@ -45,9 +45,6 @@ Examples
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
 
-/** Used when stdout is not a terminal or does not report its width. */
-const WIDTH = 100;
-
 /**
  * The command `doctor`: asks the running Vivarium, or examines the folder itself when none runs or the engine hangs.
  */
@@ -55,9 +52,8 @@ async function doctor(args: readonly string[], io: Io): Promise<number> {
   try {
     const { json, dataDir, ports } = readDoctorOptions(args, io);
     const report = await reportOn(dataDir, ports);
-    const { stdout, env } = io;
-    const renderer = { style: createStyle(wantsColour(stdout, env)), width: stdout.columns ?? WIDTH };
-    stdout.write(json ? `${JSON.stringify(report)}\n` : renderReport(report, renderer));
+    const { stdout } = io;
+    stdout.write(json ? jsonLine(JSON.stringify(report), stdout) : renderReport(report, rendererFor(io)));
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
   } catch (error) {
     const failure = failureOf(error);

@@ -1,10 +1,4 @@
-import { columns, createStyle, fit, printable, widthOf, type Style } from './text.ts';
-
-/** Style and width of the output; a null width means unlimited. */
-export interface Renderer {
-  style: Style;
-  width: number | null;
-}
+import { columns, createStyle, fit, printable, widthOf, type Renderer, type Style } from './text.ts';
 
 type Row = Map<string, string>;
 
@@ -159,6 +153,3 @@ export function fileContent(result: unknown): string | Uint8Array | null {
   if (name === 'text') return content;
   return name === 'base64' ? Buffer.from(content, 'base64') : null;
 }
-
-/** Makes the text of a file safe for a terminal: keeps line breaks and tabs, escapes other control characters. */
-export const shownText = (text: string): string => text.replace(/[^\n\t]+/g, printable);

@@ -1,10 +1,35 @@
+import { wantsColour, widthLimit, type TextOutput } from '../base/terminal.ts';
+
+/** Style and width of the output; a null width means unlimited. */
+export interface Renderer {
+  style: Style;
+  width: number | null;
+}
+
+/** Follows the colours and width that the output wants. */
+export const rendererFor = (output: TextOutput): Renderer => ({
+  style: createStyle(wantsColour(output)),
+  width: widthLimit(output),
+});
+
 /** Control characters and bidirectional overrides: a terminal would act on them instead of showing them. */
-const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Escapes characters that a terminal would act on: ESC becomes `\u{1b}`. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
 }
+
+/** A line with `json`. For a terminal it escapes the same characters in JSON's own way, which keeps the value. */
+export function jsonLine(json: string, { isTTY }: TextOutput['stdout']): string {
+  return `${isTTY === true ? escapeJson(json) : json}\n`;
+}
+
+const escapeJson = (json: string): string =>
+  json.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** Makes the text of a file safe for a terminal: keeps line breaks and tabs, escapes other control characters. */
+export const printableLines = (text: string): string => text.replace(/[^\n\t]+/g, printable);
 
 /** Created on first use: loading the ICU tables takes longer than most commands run. */
 let segmenter: Intl.Segmenter | null = null;
@@ -14,17 +39,28 @@ function segmentsOf(text: string): Iterable<{ segment: string }> {
   return segmenter.segment(text);
 }
 
-/** Characters that terminals show two cells wide (Unicode TR11, the wide blocks used in names). */
+/**
+ * Characters that terminals show two cells wide: the wide blocks of Unicode TR11, and emoji (Unicode TR51) that are
+ * pictures by default or by the variation selector U+FE0F, but not `©` or `↔` as text.
+ */
 const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2fb}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u;
+
+/** Characters that take no cell: marks without a base, joiners, zero-width spaces. */
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 const PLAIN = /^[\u0020-\u007e]*$/;
 
 /** Width of `text` in terminal cells. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmentsOf(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of segmentsOf(text)) width += cellsOf(segment);
   return width;
+}
+
+function cellsOf(segment: string): number {
+  if (WIDE.test(segment)) return 2;
+  return INVISIBLE.test(segment) ? 0 : 1;
 }
 
 /** Cuts `text` to at most `width` cells, with an ellipsis if anything is cut. */
@@ -59,6 +95,8 @@ export interface Style {
   faint(text: string): string;
   /** Colours a state by its meaning: good, waiting, or wrong. */
   word(text: string): string;
+  /** Colours a status by its class; null is an exchange without one. */
+  status(text: string, status: number | null): string;
 }
 
 const plain = (text: string): string => text;
@@ -70,6 +108,9 @@ const FAINT = 2;
 const RED = 31;
 const GREEN = 32;
 const YELLOW = 33;
+const CYAN = 36;
+
+const CLASS_COLOURS: Record<number, number | undefined> = { 1: CYAN, 2: GREEN, 3: CYAN, 4: YELLOW, 5: RED };
 
 /** Words of the contract that name a state. */
 const WORD_COLOURS: Record<string, number | undefined> = {
@@ -81,7 +122,7 @@ const WORD_COLOURS: Record<string, number | undefined> = {
 };
 
 export function createStyle(colour: boolean): Style {
-  if (!colour) return { heading: plain, faint: plain, word: plain };
+  if (!colour) return { heading: plain, faint: plain, word: plain, status: plain };
   return {
     heading: paint(BOLD),
     faint: paint(FAINT),
@@ -89,15 +130,6 @@ export function createStyle(colour: boolean): Style {
       const code = WORD_COLOURS[text.trim()];
       return code === undefined ? text : paint(code)(text);
     },
+    status: (text, status) => paint(CLASS_COLOURS[Math.floor((status ?? 0) / 100)] ?? FAINT)(text),
   };
-}
-
-/** Colours for terminals, unless `NO_COLOR` (no-color.org) is set; `FORCE_COLOR` enables them for pipes. */
-export function wantsColour(
-  stdout: { isTTY?: boolean | undefined },
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
-  if (env['NO_COLOR']) return false;
-  if (env['FORCE_COLOR'] && env['FORCE_COLOR'] !== '0') return true;
-  return stdout.isTTY === true && env['TERM'] !== 'dumb';
 }

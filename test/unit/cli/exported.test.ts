@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileContent, shownText } from '../../../main/cli/render.ts';
+import { fileContent } from '../../../main/cli/render.ts';
 
 describe('a result that is a file', () => {
   it.each([
@@ -16,9 +16,5 @@ describe('a result that is a file', () => {
     [null, null],
   ])('%j has %j', (result, content) => {
     expect(fileContent(result)).toEqual(content);
-  });
-
-  it('is shown on a terminal without acting on it', () => {
-    expect(shownText('a\tb\n\u001b[2Jc\n')).toBe('a\tb\n\\u{1b}[2Jc\n');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderEvent, renderResult } from '../../../main/cli/render.ts';
-import { createStyle, fit, printable, wantsColour, widthOf } from '../../../main/cli/text.ts';
+import { createStyle, fit, jsonLine, printable, printableLines, widthOf } from '../../../main/cli/text.ts';
 
 const plain = { style: createStyle(false), width: null };
 const lines = (...text: string[]) => `${text.join('\n')}\n`;
@@ -116,25 +116,20 @@ it('an event is one line', () => {
 });
 
 it.each([
-  [true, {}, true],
-  [false, {}, false],
-  [undefined, {}, false],
-  [true, { NO_COLOR: '1' }, false],
-  [true, { NO_COLOR: '' }, true],
-  [true, { TERM: 'dumb' }, false],
-  [false, { FORCE_COLOR: '1' }, true],
-  [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  [false, { FORCE_COLOR: '0' }, false],
-])('with a terminal %j and %j there is colour: %s', (isTTY, env, colour) => {
-  expect(wantsColour({ isTTY }, env)).toBe(colour);
-});
-
-it.each([
   ['abc', 3],
   ['猫', 2],
   ['é', 1],
   ['e\u0301', 1],
   ['🦦', 2],
+  ['👩‍👩‍👧', 2],
+  ['🇯🇵', 2],
+  ['❤\ufe0f', 2],
+  ['©', 1],
+  ['↔', 1],
+  ['한글', 4],
+  ['ｱ', 1],
+  ['𠮷', 2],
+  ['a\u200bb', 2],
   ['', 0],
 ])('%j takes %i cells', (text, width) => {
   expect(widthOf(text)).toBe(width);
@@ -153,4 +148,17 @@ it.each([
   ['Ünï 猫 👩‍👩‍👧', 'Ünï 猫 👩‍👩‍👧'],
 ])('%j is shown as %j', (text, shown) => {
   expect(printable(text)).toBe(shown);
+});
+
+it('a JSON line keeps its value, and drives no terminal', () => {
+  const value = { name: 'a\u009b31m\u202e', text: 'b\nc' };
+  const json = JSON.stringify(value);
+  expect(jsonLine(json, {})).toBe(`${json}\n`);
+  const shown = jsonLine(json, { isTTY: true });
+  expect(shown).toContain('a\\u009b31m\\u202e');
+  expect(JSON.parse(shown)).toEqual(value);
+});
+
+it('a file’s text keeps its lines and tabs, and drives no terminal', () => {
+  expect(printableLines('a\tb\n\u001b[2Jc\n')).toBe('a\tb\n\\u{1b}[2Jc\n');
 });

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { DoctorReport } from '../../../main/contract/doctor.ts';
+import { renderReport } from '../../../main/cli/doctor-report.ts';
+import { createStyle, widthOf } from '../../../main/cli/text.ts';
+
+const LONG = 'It answers at 127.0.0.1 and at ::1, and so does every other name that ends in the zone of this machine.';
+
+const REPORT: DoctorReport = {
+  examinedAt: '2026-11-20T09:00:00.000Z',
+  elapsedMs: 12,
+  running: true,
+  counts: { failed: 1, warning: 0, ok: 1, skipped: 0 },
+  checks: [
+    { id: 'dns.local', area: 'dns', title: 'Local DNS', status: 'ok', evidence: [LONG] },
+    { id: 'dns.system', area: 'dns', title: 'System DNS', status: 'failed', evidence: [LONG], fix: LONG },
+  ],
+};
+
+const linesOf = (width: number | null) => renderReport(REPORT, { style: createStyle(false), width }).split('\n');
+
+describe('the doctor’s report', () => {
+  it.each([30, 40, 80, 120])('fits a terminal of %i cells', (width) => {
+    const lines = linesOf(width);
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
+    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(`System DNS ${LONG} → ${LONG}`);
+  });
+
+  it('is whole where there is no width', () => {
+    expect(linesOf(null)).toEqual([
+      `ok  Local DNS  ${LONG}`,
+      '',
+      'failed  System DNS',
+      `    ${LONG}`,
+      `  → ${LONG}`,
+      '',
+      'Problems found: 1 failed, 1 ok.',
+      '',
+    ]);
+  });
+});
