@@ -36,6 +36,8 @@ export const trafficEntry = z.object({
   address: z.string(),
   /** Which limit refused the request, if one did. */
   refusal: z.enum(['rate_limit_exceeded', 'api_key_banned']).optional(),
+  /** The exhausted rate window; absent for a ban. */
+  window: z.enum(['minute', 'day']).optional(),
   requestBytes: z.int(),
   responseBytes: z.int(),
   /** Real milliseconds to the first byte of the answer and to its end. */

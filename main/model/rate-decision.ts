@@ -24,6 +24,8 @@ export interface RateState {
 
 export interface Refusal {
   code: 'rate_limit_exceeded' | 'api_key_banned';
+  /** The exhausted rate window; absent for a ban. */
+  window?: 'minute' | 'day';
   /** Whole seconds, at least 1, that the client MUST wait (`Retry-After`, RFC 9110 §10.2.3). */
   retryAfterSeconds: number;
   /** A sentence for the Error body: which limit, until when, and what to do. */
@@ -217,6 +219,7 @@ function refuse(state: CallerState, exhausted: OpenWindow, ban: BanRule | null, 
   const banBegan = ban !== null && strikes >= ban.afterRefusals;
   const refusal: Refusal = {
     code: 'rate_limit_exceeded',
+    window: exhausted.name,
     retryAfterSeconds: secondsUntil(exhausted.endsAtMs, nowMs),
     message: limitMessage(exhausted),
   };

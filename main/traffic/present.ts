@@ -29,7 +29,7 @@ export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): Tr
     answeredBy: entry.byProxy || record.handedMs === null || route === null ? 'proxy' : route.target.kind,
     ...(entry.keyId !== null && { keyId: entry.keyId }),
     address: entry.address,
-    ...(decision !== null && decision.refusal !== null && { refusal: decision.refusal.code }),
+    ...presentRefusal(decision),
     requestBytes: record.requestBody.bytes,
     responseBytes: record.responseBody.bytes,
     firstByteMs: record.firstByteMs === null ? null : rounded(record.firstByteMs),
@@ -37,6 +37,12 @@ export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): Tr
     aborted: entry.aborted,
     ...(entry.replayOf !== null && { replayOf: idOf(entry.replayOf) }),
   };
+}
+
+function presentRefusal(decision: Entry['decision']): Pick<TrafficEntry, 'refusal' | 'window'> {
+  const refusal = decision?.refusal ?? null;
+  if (refusal === null) return {};
+  return { refusal: refusal.code, ...(refusal.window !== undefined && { window: refusal.window }) };
 }
 
 /** An entry with all its details. */

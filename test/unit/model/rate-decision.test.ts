@@ -41,6 +41,7 @@ describe('the plans', () => {
       });
       expect(take(limits, last.state, 1, NOW).decision.refusal).toMatchObject({
         code: 'rate_limit_exceeded',
+        window: 'minute',
         retryAfterSeconds: 60,
       });
     },
@@ -136,6 +137,7 @@ describe('a refusal', () => {
     const { refusal, rate } = take(limits, full.state, 1, NOW + 1_000).decision;
     expect(refusal?.retryAfterSeconds).toBe(86_399);
     expect(refusal?.message).toContain('5 requests per day');
+    expect(refusal?.window).toBe('day');
     expect(rate).toEqual({ limit: 5, remaining: 0, resetSeconds: NOW / 1000 + 86_400 });
   });
 

@@ -76,6 +76,22 @@ describe('a body', () => {
 });
 
 describe('an entry', () => {
+  it.each([
+    [
+      { code: 'rate_limit_exceeded', window: 'day' },
+      { refusal: 'rate_limit_exceeded', window: 'day' },
+    ],
+    [{ code: 'api_key_banned' }, { refusal: 'api_key_banned' }],
+    [null, {}],
+  ] as const)('refused with %j has %j', (refusal, shown) => {
+    const decision = {
+      refusal: refusal && { ...refusal, retryAfterSeconds: 7, message: 'Wait.' },
+      rate: { limit: 60, remaining: 0, resetSeconds: 1 },
+    };
+    const presented = presentDetail(entry({ status: 429, decision }), ids);
+    expect({ refusal: presented.refusal, window: presented.window }).toEqual(shown);
+  });
+
   it('says where its time went', () => {
     expect(presentDetail(entry(), ids).timings).toEqual([
       { part: 'stages', ms: 1 },
