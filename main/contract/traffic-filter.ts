@@ -1,9 +1,17 @@
+import { didYouMean } from './nearest.ts';
 import { STAGE_NAMES } from './stages.ts';
 
 /**
- * The filter of the traffic list, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are joined by
- * "and", several values of one field by "or" (`method:GET,POST`); a minus negates a term. A term without a field
- * searches method, address and status. The engine parses filters; the page also uses this file for completion.
+ * The filter of the traffic list, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are separated by
+ * blanks and joined by "and", several values of one field by "or" (`method:GET,POST`). The engine parses filters; the
+ * page also uses this file for completion.
+ *
+ * - A term is `[-]"text"`, `[-]field:value` or `[-]text`; the minus negates it.
+ * - `field:` is two or more letters and a colon at the start of a term; the letters have to be one of `FILTER_FIELDS`.
+ *   `scheme://…` and `localhost:8080` are text, and so is any other colon: `a:b`, `/v1/pets:batch`, `[::1]:8080`.
+ * - A term that begins with a quotation mark is text, whatever it contains. In a value, quotation marks keep blanks:
+ *   `key:"Demo key"`.
+ * - Text is searched for in the method, the address with its path, and the status, in any case.
  */
 
 export const FILTER_FIELDS = {
@@ -36,28 +44,31 @@ export type FilterResult = { ok: true; terms: FilterTerm[] } | { ok: false; mess
 /** The maximum number of terms; bounds the work per entry. */
 export const FILTER_TERMS_MAX = 30;
 
-const WORD = /"([^"]*)"|(\S+)/g;
+/** A term: letters, quoted parts that keep their blanks, and a quotation mark without its partner. */
+const TERM = /(?:"[^"]*"|\S)+/g;
+const FIELD = /^([a-z]{2,}):(?!\/\/)/i;
+const AUTHORITY = /^localhost:\d/i;
 const STATUS = /^(?:[1-5]xx|[1-5][0-9]{2}|(?:>=|<=|>|<)[1-5][0-9]{2}|none)$/;
 const DURATION = /^(?:>=|<=|>|<)[0-9]+(?:\.[0-9]+)?(?:ms|s)?$/;
 
 /** Parses a filter; a fault tells what to change. */
 export function readFilter(text: string): FilterResult {
   const terms: FilterTerm[] = [];
-  for (const word of words(text)) {
+  for (const [word] of text.matchAll(TERM)) {
     const negated = word.length > 1 && word.startsWith('-');
     const bare = negated ? word.slice(1) : word;
-    const colon = bare.indexOf(':');
-    const name = colon < 1 ? '' : bare.slice(0, colon).toLowerCase();
-    const field = FIELD_NAMES.find((known) => known === name);
-    if (field === undefined) {
-      terms.push({ field: null, values: [bare.toLowerCase()], negated });
+    const name = AUTHORITY.test(bare) ? undefined : FIELD.exec(bare)?.[1]?.toLowerCase();
+    const value = unquoted(bare).toLowerCase();
+    if (name === undefined) {
+      if (value !== '') terms.push({ field: null, values: [value], negated });
       continue;
     }
-    const values = bare
-      .slice(colon + 1)
-      .toLowerCase()
+    const field = FIELD_NAMES.find((known) => known === name);
+    if (field === undefined) return { ok: false, message: unknownField(name, bare) };
+    const values = value
+      .slice(name.length + 1)
       .split(',')
-      .filter((value) => value !== '');
+      .filter((part) => part !== '');
     const fault = faultOf(field, values);
     if (fault !== null) return { ok: false, message: fault };
     terms.push({ field, values, negated });
@@ -66,14 +77,13 @@ export function readFilter(text: string): FilterResult {
   return { ok: true, terms };
 }
 
-function words(text: string): string[] {
-  // A quoted part keeps its blanks, also after a field: `path:"a b"`.
-  const joined = text.replace(/"([^"]*)"/g, (_whole, quoted: string) => quoted.replaceAll(/\s/g, BLANK));
-  return [...joined.matchAll(WORD)].map(([word]) => word.replaceAll('"', '').replaceAll(BLANK, ' ')).filter(Boolean);
-}
+const unquoted = (word: string): string => word.replaceAll('"', '');
 
-/** Replaces quoted blanks while the text is split into words; it occurs in no request. */
-const BLANK = '\u0000';
+function unknownField(name: string, word: string): string {
+  const similar = didYouMean(name, FIELD_NAMES);
+  const fix = similar === '' ? `; use one of ${FIELD_NAMES.join(', ')}.` : `.${similar}`;
+  return `${name}: is not a field${fix} To search for it as text, put it in quotes: "${unquoted(word)}"`;
+}
 
 function faultOf(field: FilterField, values: readonly string[]): string | null {
   const { hint, values: known } = FILTER_FIELDS[field];

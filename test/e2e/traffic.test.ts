@@ -110,6 +110,9 @@ describe('the Traffic page', () => {
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
+    await filter(page).fill('sttus:4xx');
+    await page.getByRole('alert').getByText('sttus: is not a field. Did you mean "status"?').waitFor();
+    expect(await filter(page).inputValue()).toBe('sttus:4xx');
     await open(`${PATH}?filter=is:refused`);
     await page.getByText('No entries match').waitFor();
     expect(errors).toEqual([]);

@@ -58,6 +58,18 @@ describe('the filter field', () => {
     expect(filters.at(-1)).toBe('');
   });
 
+  it('keeps a word with an unknown field, does not apply it, and says what was probably meant', () => {
+    const { field, filters } = setUp();
+    for (const text of ['s', 'sttus', 'sttus:']) field.type(text);
+    expect(field.fault).toBeUndefined();
+    const before = filters.length;
+    field.type('sttus:4xx');
+    expect(field.fault).toContain('sttus: is not a field. Did you mean "status"?');
+    expect([field.text, filters.length]).toEqual(['sttus:4xx', before]);
+    field.type('"sttus:4xx"');
+    expect([field.fault, filters.at(-1)]).toEqual([undefined, '"sttus:4xx"']);
+  });
+
   it('does not look for a word that may become a field, until nothing is offered any more', () => {
     const { field, filters } = setUp();
     field.type('method:GET st');

@@ -52,7 +52,24 @@ describe('a filter', () => {
     ['is:replay', { replayOf: 3 }, true],
     ['pets 200', {}, true],
     ['pets -200', {}, false],
-    ['unknown:word', {}, false],
+    ['"limit=20"', {}, true],
+    ['"status:2xx"', {}, false],
+    ['"sttus:4xx"', { target: '/v1/pets?q=sttus:4xx' }, true],
+    ['-"sttus:4xx"', { target: '/v1/pets?q=sttus:4xx' }, false],
+    ['"a b"', { target: '/v1/pets?q=a b' }, true],
+    ['"-x"', { target: '/v1/pets-x' }, true],
+    ['http://x', { target: '/v1/pets?next=http://x/y' }, true],
+    ['HTTPS://X', { target: '/v1/pets?next=https://x/y' }, true],
+    ['a:b', { target: '/v1/a:b' }, true],
+    ['/pets:batch', { target: '/v1/pets:batch' }, true],
+    ['demo.vivarium.localhost:80', { authority: 'demo.vivarium.localhost:8080' }, true],
+    ['localhost:8080', { authority: 'localhost:8080' }, true],
+    ['[::1]:8080', { authority: '[::1]:8080' }, true],
+    ['127.0.0.1:8080', { authority: '127.0.0.1:8080' }, true],
+    ['2026-11-20T09:00', { target: '/v1/pets?since=2026-11-20T09:00' }, true],
+    ['path:http://x', { target: '/v1/pets?next=http://x' }, true],
+    ['path:pets:batch', { target: '/v1/pets:batch' }, true],
+    ['""', {}, true],
     ['method:get status:5xx', {}, false],
   ])('%s of %o: %s', (text, changes, fits) => {
     const read = readFilter(text);
@@ -69,6 +86,24 @@ describe('a filter', () => {
     ],
     ['took:fast', 'took:fast is not valid; use >100ms, <2s'],
     ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, aborted'],
+    [
+      'sttus:4xx',
+      'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:4xx"',
+    ],
+    [
+      '-Methd:get',
+      'methd: is not a field. Did you mean "method"? To search for it as text, put it in quotes: "Methd:get"',
+    ],
+    [
+      'st:4xx',
+      'st: is not a field. Did you mean "stage" or "status"? To search for it as text, put it in quotes: "st:4xx"',
+    ],
+    [
+      'unknown:"two words"',
+      'unknown: is not a field; use one of method, status, host, path, key, address, stage, environment, scheme, took, is. To search for it as text, put it in quotes: "unknown:two words"',
+    ],
+    ['sttus:', 'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:"'],
+    ['pets mailto:x', expect.stringContaining('mailto: is not a field')],
     ['x '.repeat(31), 'must have at most 30 terms'],
   ])('%s is refused in words', (text, message) => {
     expect(readFilter(text)).toEqual({ ok: false, message });
