@@ -5,8 +5,8 @@ import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { fileContent, renderEvent, renderResult } from './render.ts';
-import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io } from './io.ts';
+import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
+import { fileContent } from './file-result.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
   DATA_DIR_FLAG,
@@ -23,7 +23,8 @@ import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { findProcedure, kebab, requireNamespace } from './procedures.ts';
 import { findRunning } from './running.ts';
-import { jsonLine, printable, printableLines, rendererFor, type Renderer } from './text.ts';
+import { jsonLine, printable, printableLines, rendererFor } from './text.ts';
+import { createStreamView, jsonTexts, renderFor } from './views.ts';
 
 /**
  * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.
@@ -62,40 +63,57 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   }
   const json = await buildInput(procedure, fields, read, (path) => readNamed(path, io));
   const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+  const called = `${procedure.namespace}.${procedure.name}`;
   await interruptible(io, async (signal, onStream) => {
-    const reply = await callProcedure(running, `${procedure.namespace}.${procedure.name}`, json, signal);
-    if (reply.kind === 'result') return writeResult(reply.json, read, io);
+    const reply = await callProcedure(running, called, json, signal);
+    if (reply.kind === 'result') return writeResult(called, reply.json, read, io);
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
       throw usageError(`--output does not work with a stream; write "> FILE" instead.`);
     }
     onStream();
-    for await (const value of reply.values) io.stdout.write(formatWith(renderEvent, value, read, io));
+    await writeStream(called, reply.values, read, io);
   });
   return EXIT_OK;
 }
 
-/** Writes a file result verbatim and renders any other result. */
-async function writeResult(json: string, read: Arguments, io: Io): Promise<void> {
-  const content = isOn(read, 'json') ? null : fileContent(JSON.parse(json));
-  const path = lastOf(read, OUTPUT_FLAG.name);
-  if (path !== undefined) {
-    const plainIo = { ...io, stdout: { write: () => true }, env: { NO_COLOR: '1' } };
-    return writeNamed(path, content ?? formatWith(renderResult, json, read, plainIo), io);
+async function writeStream(called: string, values: AsyncIterable<string>, read: Arguments, io: Io): Promise<void> {
+  const { stdout, stderr } = io;
+  if (isOn(read, 'json')) {
+    for await (const value of values) {
+      for (const json of jsonTexts(called, value)) stdout.write(jsonLine(json, stdout));
+    }
+    return;
   }
-  const onTerminal = io.stdout.isTTY === true;
-  if (content === null) io.stdout.write(formatWith(renderResult, json, read, io));
-  else if (typeof content === 'string') io.stdout.write(onTerminal ? printableLines(content) : content);
-  else if (onTerminal) throw usageError('The result is binary; add --output FILE.');
-  else io.stdout.write(content);
+  const view = createStreamView(called);
+  stdout.write(view.header(rendererFor(io)));
+  for await (const value of values) {
+    // Every time anew: the terminal's width changes.
+    const { lines, notices } = view.value(JSON.parse(value), rendererFor(io));
+    stdout.write(lines);
+    for (const notice of notices) stderr.write(`vivarium: ${notice}\n`);
+  }
 }
 
-function formatWith(
-  render: (value: unknown, renderer: Renderer) => string,
-  json: string,
-  read: Arguments,
-  io: Io,
-): string {
-  return isOn(read, 'json') ? jsonLine(json, io.stdout) : render(JSON.parse(json), rendererFor(io));
+/** Writes a file result verbatim and renders any other result. */
+async function writeResult(called: string, json: string, read: Arguments, io: Io): Promise<void> {
+  const path = lastOf(read, OUTPUT_FLAG.name);
+  const isNamed = path !== undefined && path !== '-';
+  const content = isOn(read, 'json') ? null : fileContent(called, JSON.parse(json));
+  const to: Pick<Io, 'stdout' | 'env'> = isNamed ? { stdout: NO_TERMINAL, env: {} } : io;
+  const text =
+    content ?? (isOn(read, 'json') ? jsonLine(json, to.stdout) : renderFor(called, JSON.parse(json), rendererFor(to)));
+  if (isNamed) return writeNamed(path, text, io);
+  // "--output -" asks for the octets as they are, also on a terminal.
+  const isCleaned = content !== null && path === undefined && io.stdout.isTTY === true;
+  io.stdout.write(isCleaned ? terminalText(content) : text);
+}
+
+const NO_TERMINAL: Output = { write: () => true };
+
+function terminalText(content: string | Uint8Array): string {
+  if (typeof content !== 'string')
+    throw usageError('The result is binary; add --output FILE, or --output - for this terminal.');
+  return `${printableLines(content)}${content.endsWith('\n') ? '' : '\n'}`;
 }
 
 async function readNamed(path: string, io: Io): Promise<string> {

@@ -1,3 +1,4 @@
+import { isSeries, sparkline } from './sparkline.ts';
 import { columns, createStyle, fit, printable, widthOf, type Renderer, type Style } from './text.ts';
 
 type Row = Map<string, string>;
@@ -49,9 +50,12 @@ function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, 
   const [head = '', ...lines] =
     width === null || shown.length > 1 ? columns(table) : columns(table).map((line) => fit(line, width));
   const colouredLines = lines.map((line, index) => colourWords(line, table[index + 1] ?? [], style));
-  const note = left.length === 0 ? [] : [style.faint(`Not shown: ${left.join(', ')}. --json has everything.`)];
-  return [style.heading(head), ...colouredLines, ...note].map((line) => `${line}\n`).join('');
+  return [style.heading(head), ...colouredLines, ...leftOut(left, style)].map((line) => `${line}\n`).join('');
 }
+
+/** The line below a table that names the columns left out, if there are any. */
+export const leftOut = (names: readonly string[], style: Style): string[] =>
+  names.length === 0 ? [] : [style.faint(`Not shown: ${names.join(', ')}. --json has everything.`)];
 
 const widthOfTable = (cells: readonly (readonly string[])[]): number =>
   columns(cells).reduce((widest, line) => Math.max(widest, widthOf(line)), 0);
@@ -69,7 +73,8 @@ function colourWords(line: string, cells: readonly string[], style: Style): stri
   return coloured + line.slice(position);
 }
 
-const renderObject = (value: Record<string, unknown>, { style }: Renderer): string =>
+/** Renders names and values, one a line. */
+export const renderObject = (value: Record<string, unknown>, { style }: Renderer): string =>
   namedLines(flatten(value, 'block'), style);
 
 /** One line per name with its text beside it; further lines of a text are indented below the first. */
@@ -85,7 +90,7 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
   const row: Row = new Map();
   for (const [name, inner] of Object.entries(value)) {
     if (isObject(inner)) for (const [path, text] of flatten(inner, layout, `${prefix}${name}.`)) row.set(path, text);
-    else row.set(prefix + name, textOf(inner, layout));
+    else row.set(printable(prefix + name), textOf(inner, layout));
   }
   return row;
 }
@@ -94,7 +99,7 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
 function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string> {
   for (const [name, inner] of Object.entries(value)) {
     if (isObject(inner)) yield* largeIn(inner, `${prefix}${name}.`);
-    else if (Array.isArray(inner) ? isLongList(inner) : isLinesText(inner)) yield prefix + name;
+    else if (Array.isArray(inner) ? isLongList(inner) : isLinesText(inner)) yield printable(prefix + name);
   }
 }
 
@@ -115,6 +120,7 @@ function textOf(value: unknown, layout: Layout = 'line'): string {
 
 function listText(list: readonly unknown[], layout: Layout): string {
   if (list.length === 0) return NOTHING;
+  if (isSeries(list)) return sparkline(list);
   const texts = list.map((item) =>
     isObject(item) ? [...flatten(item)].map(([name, text]) => `${name}: ${text}`).join(', ') : textOf(item),
   );
@@ -137,19 +143,3 @@ const SEPARATORS: Record<Layout, string> = { line: '; ', block: '\n' };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Fields that may accompany the content of a file. */
-const FACTS = ['format', 'fileName'];
-
-/**
- * The file in a result such as an exported certificate or zone: `text` or `base64` with nothing but metadata beside it.
- * Null for any other result.
- */
-export function fileContent(result: unknown): string | Uint8Array | null {
-  if (typeof result !== 'object' || result === null) return null;
-  const entries = Object.entries(result).filter(([name]) => !FACTS.includes(name));
-  const [[name, content] = ['', null], surplus] = entries;
-  if (surplus !== undefined || typeof content !== 'string') return null;
-  if (name === 'text') return content;
-  return name === 'base64' ? Buffer.from(content, 'base64') : null;
-}

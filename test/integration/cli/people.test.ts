@@ -3,6 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VERSION } from '../../../main/base/version.ts';
+import { run } from '../../../main/cli/run.ts';
+import { widthOf } from '../../../main/cli/text.ts';
+import { makeEntry } from '../../support/page-traffic.ts';
 import { CLI_MAIN, finished, runCli, startAsked, startCli, temporaryFolder } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
@@ -125,19 +128,166 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it('ends quietly when its reader has heard enough', async () => {
+  it.each([
+    ['events', 'watch'],
+    ['projects', 'list'],
+  ])('%s %s ends quietly when its reader has heard enough', async (namespace, procedure) => {
     const { fake, dataDir } = await startAsked();
     fake.teach('events', 'watch', countingStream({}).open);
-    const shell = spawn('sh', [
+    fake.teach('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
+    const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
+    const shell = spawn('bash', [
+      '-o',
+      'pipefail',
       '-c',
-      '"$0" "$1" events watch --data-dir "$2" | head -n 1',
+      line,
       process.execPath,
       CLI_MAIN,
       dataDir,
+      namespace,
+      procedure,
     ]);
     onTestFinished(() => void shell.kill());
     const { code, stdout, stderr } = await finished(shell);
     expect([code, stdout.split('\n').length, stderr]).toEqual([0, 2, '']);
+  });
+
+  it('writes a file to standard output with --output -', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
+    fake.teach('projects', 'list', () => []);
+    const { stdout } = await runCli(['zones', 'export', 'acme.test', '--output', '-', '--data-dir', dataDir]);
+    expect(stdout).toBe('$ORIGIN acme.test.\n');
+    const json = await runCli(['projects', 'list', '--json', '--output=-', '--data-dir', dataDir]);
+    expect(json.stdout).toBe('[]\n');
+  });
+});
+
+it('what was removed is one line, and with --json the whole', async () => {
+  const { fake, dataDir } = await startAsked();
+  fake.teach('projects', 'remove', () => SAMPLE_PROJECT);
+  const args = ['projects', 'remove', SAMPLE_PROJECT.id, '--data-dir', dataDir];
+  expect(await runCli(args)).toEqual({
+    code: 0,
+    stdout: `Removed ${SAMPLE_PROJECT.name} (${SAMPLE_PROJECT.id}).\n`,
+    stderr: '',
+  });
+  expect(JSON.parse((await runCli([...args, '--json'])).stdout)).toEqual(SAMPLE_PROJECT);
+});
+
+describe('vivarium traffic watch', () => {
+  async function startTraffic() {
+    const { fake, dataDir, server } = await startAsked();
+    fake.teach('traffic', 'watch', async function* (_input, { signal }) {
+      yield { entries: [makeEntry(1), makeEntry(2, { status: 404 })], missed: 3, cleared: false };
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+    });
+    const watch = async (args: readonly string[]) => {
+      const child = startCli(['traffic', 'watch', ...args, '--data-dir', dataDir], { TZ: 'Asia/Kolkata' });
+      const result = finished(child);
+      let seen = 0;
+      await new Promise<void>((resolve) => {
+        child.stdout?.on('data', (chunk: string) => {
+          seen += chunk.split('\n').length - 1;
+          if (seen >= 3) resolve();
+        });
+      });
+      child.kill('SIGINT');
+      return result;
+    };
+    return { fake, watch, server };
+  }
+
+  it('is one request a line, with one header, and says on standard error what it missed', async () => {
+    const { fake, watch } = await startTraffic();
+    const { code, stdout, stderr } = await watch(['--filter', 'status:>=200', '--project-id', 'p']);
+    expect([code, stderr]).toEqual([0, 'vivarium: 3 more requests came too fast to be shown.\n']);
+    expect(stdout.split('\n').map((line) => line.slice(0, 24))).toEqual([
+      'time      status  method',
+      '14:30:00  200     GET   ',
+      '14:30:00  404     GET   ',
+      '',
+    ]);
+    expect(fake.calls).toEqual([{ procedure: 'traffic.watch', input: { filter: 'status:>=200', projectId: 'p' } }]);
+  });
+
+  it('is one JSON object a line with --json', async () => {
+    const { watch } = await startTraffic();
+    const { code, stdout, stderr } = await watch(['--json']);
+    const values = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+    expect([code, stderr, values]).toEqual([0, '', [makeEntry(1), makeEntry(2, { status: 404 }), { missed: 3 }]]);
+  });
+
+  it.each(['watch', 'list'])('refuses a filter with an unknown field, as does the list: %s', async (procedure) => {
+    const { code, stderr } = await runCli(['traffic', procedure, '--filter', 'sttus:4xx']);
+    expect([code, stderr]).toEqual([
+      1,
+      `vivarium: --filter sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:4xx". See "vivarium traffic ${procedure} --help".\n`,
+    ]);
+  });
+});
+
+describe('on a terminal', () => {
+  /** What the command writes on a terminal of so many columns, in this process. */
+  async function onTerminal(args: readonly string[], columns: number, dataDir: string) {
+    const written = { stdout: '', stderr: '' };
+    const write = (name: keyof typeof written) => (content: string | Uint8Array) => (written[name] += String(content));
+    const code = await run(
+      [...args, '--data-dir', dataDir],
+      {
+        stdout: { write: write('stdout'), isTTY: true, columns },
+        stderr: { write: write('stderr'), isTTY: true, columns },
+        stdin: process.stdin,
+        env: { NO_COLOR: '1' },
+        platform: process.platform,
+        homeDir: dataDir,
+        workingDir: dataDir,
+        onStopSignal: () => () => undefined,
+      },
+      () => Promise.reject(new Error('This command starts no engine.')),
+    );
+    return { code, ...written };
+  }
+
+  it('a table fits, and is whole where the terminal reports no width', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);
+    const narrow = await onTerminal(['projects', 'list'], 40, dataDir);
+    expect(Math.max(...narrow.stdout.split('\n').slice(0, 2).map(widthOf))).toBeLessThanOrEqual(40);
+    expect(narrow.stdout).toContain('Not shown: ');
+    const wide = await onTerminal(['projects', 'list'], 0, dataDir);
+    expect(wide.stdout.split('\n')).toHaveLength(3);
+    expect(wide.stdout).not.toContain('Not shown: ');
+  });
+
+  it('control characters are escaped, of tables, files and JSON', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
+    fake.teach('zones', 'export', () => ({ text: 'a\u009b31m' }));
+    for (const args of [
+      ['projects', 'list'],
+      ['projects', 'list', '--json'],
+      ['call', 'projects.list'],
+      ['zones', 'export', 'a.test'],
+    ]) {
+      const { code, stdout } = await onTerminal(args, 0, dataDir);
+      expect([args, code, stdout.includes('\u009b'), stdout.endsWith('\n')]).toEqual([args, 0, false, true]);
+    }
+  });
+
+  it('octets are refused, but for --output -', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: 'QUI=' }));
+    const args = ['ca', 'export', '--format', 'der'];
+    expect(await onTerminal(args, 80, dataDir)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('is binary'),
+    });
+    expect(await onTerminal([...args, '--output', '-'], 80, dataDir)).toEqual({ code: 0, stdout: 'AB', stderr: '' });
   });
 });
 

@@ -59,13 +59,13 @@ const CUSTOM_DOMAIN: Walk = [
   ['v certificates renew', /^0\n[^]*^state +issued$/m],
   ['v settings update', /^0\n[^]*^propagation +PT1H$/m],
   ['R=', /^0\n$/],
-  ['v records remove', /^0\n[^]*^type +CNAME$/m],
+  ['v records remove', /^0\nRemoved shop CNAME [^]*; it is answered until /],
   ['v domains verify', /^0\n[^]*^state +verified$/m],
   ['v clock advance', /^0\n[^]*^offset +PT2H$/m],
   ['v domains verify', /^0\n[^]*^state +misconfigured$[^]*^serving\.https +true$/m],
   ['v clock reset', /^0\n[^]*^offset +PT0S$/m],
   ['v settings update', /^0\n[^]*^propagation +PT0S$/m],
-  ['v domains remove', /^0\n[^]*^hostname +shop\.acme\.test$/m],
+  ['v domains remove', /^0\nRemoved shop\.acme\.test\.$/],
 ];
 
 const DEMO: Walk = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileContent } from '../../../main/cli/render.ts';
+import { fileContent } from '../../../main/cli/file-result.ts';
 
 describe('a result that is a file', () => {
   it.each([
@@ -15,6 +15,19 @@ describe('a result that is a file', () => {
     ['text', null],
     [null, null],
   ])('%j has %j', (result, content) => {
-    expect(fileContent(result)).toEqual(content);
+    expect(fileContent('zones.export', result)).toEqual(content);
+  });
+
+  it.each([
+    ['traffic.har', { log: { entries: [] } }, '{\n  "log": {\n    "entries": []\n  }\n}\n'],
+    ['domains.export', { domains: [], primary: null }, '{\n  "domains": [],\n  "primary": null\n}\n'],
+    [
+      'api.describe',
+      { baseUrl: 'http://x/v1', document: '{"openapi":9007199254740993}' },
+      '{"openapi":9007199254740993}',
+    ],
+    ['api.describe', { baseUrl: 'http://x/v1', document: null }, null],
+  ])('of %s, %j, is %j', (procedure, result, content) => {
+    expect(fileContent(procedure, result)).toEqual(content);
   });
 });

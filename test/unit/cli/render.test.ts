@@ -72,6 +72,17 @@ describe('a result for people', () => {
         '        fix   y',
       ),
     ],
+    [
+      'a series of numbers',
+      { requests: [0, 0, 1, 0, 4, 8, 16, 0], p50: [null, null, 0.5, null, 1, 1.25, 2, null], few: [1, 2] },
+      lines('requests  ▁▁▂▁▂▄█▁  highest 16', 'p50       ··▂·▄▅█·  highest 2', 'few       1, 2'),
+    ],
+    [
+      'a long series, with the highest of neighbours',
+      { requests: Array.from({ length: 120 }, (_, index) => (index === 119 ? 9 : 0)) },
+      lines(`requests  ${'▁'.repeat(39)}█  highest 9`),
+    ],
+    ['a series of nothing', { p50: Array.from({ length: 8 }, () => null) }, lines('p50  –')],
     ['a text of several lines', { pem: '-----BEGIN\nabc\n' }, lines('pem  -----BEGIN', '     abc')],
     [
       'names of two cells a character',

@@ -1,0 +1,109 @@
+import type { ApiKey } from '../contract/keys.ts';
+import type { Domain } from '../contract/domains.ts';
+import type { OrderRecord } from '../contract/orders.ts';
+import type { PetRecord } from '../contract/pets.ts';
+import type { Project } from '../contract/projects.ts';
+import type { TrafficEntry } from '../contract/traffic.ts';
+import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
+import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
+import { printable, type Renderer } from './text.ts';
+import { TrafficRows } from './traffic-rows.ts';
+
+type View = (result: unknown, renderer: Renderer) => string;
+
+const view =
+  <Result>(render: (result: Result, renderer: Renderer) => string): View =>
+  (result, renderer) =>
+    render(result as Result, renderer);
+
+/** One sentence, where the result only repeats what was asked for. */
+const sentence = <Result>(say: (result: Result) => string): View =>
+  view<Result>((result) => `${printable(say(result))}\n`);
+
+const counted = (count: number, one: string, more: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
+
+/** Results that are not shown as a table or as names and values. */
+const VIEWS: Record<string, View | undefined> = {
+  'projects.remove': sentence<Project>(({ name, id }) => `Removed ${name} (${id}).`),
+  'keys.revoke': sentence<ApiKey>(({ id, name, prefix }) => `Revoked ${name === '' ? id : name} (${prefix}…).`),
+  'limits.unban': sentence<{ keyId: string; lifted: boolean }>(({ keyId, lifted }) =>
+    lifted ? `Lifted the ban of ${keyId}.` : `${keyId} was not banned.`,
+  ),
+  'pets.remove': sentence<PetRecord>(({ id, name }) => `Removed pet ${id} (${name}).`),
+  'pets.clear': sentence<{ removed: number; left: number }>(
+    ({ removed, left }) =>
+      `Removed ${counted(removed, 'pet', 'pets')}${left > 0 ? `; ${counted(left, 'is', 'are')} left` : ''}.`,
+  ),
+  'orders.remove': sentence<OrderRecord>(({ id }) => `Removed order ${id}.`),
+  'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
+  'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
+  'records.remove': sentence<RecordInfo>(
+    ({ zone, name, type, value, visibleAt }) =>
+      `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
+  ),
+  'traffic.clear': sentence<{ cleared: number }>(({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.`),
+  'traffic.list': view<{ items: TrafficEntry[] }>(({ items, ...rest }, renderer) => {
+    if (items.length === 0) return renderResult({ items, ...rest }, renderer);
+    const rows = new TrafficRows();
+    rows.fitTo(items);
+    const { line, left } = rows.header(renderer);
+    const lines = [line, ...items.map((entry) => rows.row(entry, renderer)), ...leftOut(left, renderer.style)];
+    return `${lines.join('\n')}\n\n${renderObject(rest, renderer)}`;
+  }),
+};
+
+/** Renders the result of `procedure` as text for people. */
+export function renderFor(procedure: string, result: unknown, renderer: Renderer): string {
+  return (VIEWS[procedure] ?? renderResult)(result, renderer);
+}
+
+/** What one value of a stream writes for people: lines for standard output, and notices for standard error. */
+export interface StreamText {
+  lines: string;
+  notices: string[];
+}
+
+/** Shows the values of one stream. */
+export interface StreamView {
+  /** Written once, before the first value. */
+  header(renderer: Renderer): string;
+  value(value: unknown, renderer: Renderer): StreamText;
+}
+
+interface TrafficBatch {
+  entries: TrafficEntry[];
+  missed: number;
+  cleared: boolean;
+}
+
+export function createStreamView(procedure: string): StreamView {
+  if (procedure !== 'traffic.watch') {
+    return { header: () => '', value: (value, renderer) => ({ lines: renderEvent(value, renderer), notices: [] }) };
+  }
+  const rows = new TrafficRows();
+  return {
+    header: (renderer) => `${rows.header(renderer).line}\n`,
+    value(value, renderer) {
+      const { entries, missed, cleared } = value as TrafficBatch;
+      return {
+        lines: entries.map((entry) => `${rows.row(entry, renderer)}\n`).join(''),
+        notices: [
+          ...(cleared ? ['The earlier entries were deleted.'] : []),
+          ...(missed > 0 ? [`${counted(missed, 'more request', 'more requests')} came too fast to be shown.`] : []),
+        ],
+      };
+    },
+  };
+}
+
+/**
+ * The JSON texts of one value of a stream, one a line. A batch of `traffic watch` becomes `{"cleared":true}` if the entries
+ * before it were deleted, its entries, and `{"missed":n}` if n further ones came too fast.
+ */
+export function jsonTexts(procedure: string, json: string): string[] {
+  if (procedure !== 'traffic.watch') return [json];
+  const { entries, missed, cleared } = JSON.parse(json) as TrafficBatch;
+  const values = [...(cleared ? [{ cleared }] : []), ...entries, ...(missed > 0 ? [{ missed }] : [])];
+  return values.map((value) => JSON.stringify(value));
+}

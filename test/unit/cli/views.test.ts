@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { createStyle } from '../../../main/cli/text.ts';
+import { renderFor } from '../../../main/cli/views.ts';
+
+const PLAIN = { style: createStyle(false), width: null };
+
+describe('what was removed is one sentence', () => {
+  it.each([
+    ['projects.remove', { id: 'prj_1', name: 'Aquarium', slug: 'aquarium' }, 'Removed Aquarium (prj_1).'],
+    ['keys.revoke', { id: 'key_1', name: 'CI', prefix: 'viv_3fQ9' }, 'Revoked CI (viv_3fQ9…).'],
+    ['keys.revoke', { id: 'key_1', name: '', prefix: 'viv_3fQ9' }, 'Revoked key_1 (viv_3fQ9…).'],
+    ['limits.unban', { keyId: 'key_1', lifted: true }, 'Lifted the ban of key_1.'],
+    ['limits.unban', { keyId: 'key_1', lifted: false }, 'key_1 was not banned.'],
+    ['pets.remove', { id: '7', name: 'Ada\u001b[2J', categoryId: '3' }, 'Removed pet 7 (Ada\\u{1b}[2J).'],
+    ['pets.clear', { removed: 1_000, left: 0 }, 'Removed 1,000 pets.'],
+    ['pets.clear', { removed: 1, left: 2 }, 'Removed 1 pet; 2 are left.'],
+    ['orders.remove', { id: '3', petId: '7' }, 'Removed order 3.'],
+    [
+      'domains.remove',
+      { hostname: 'shop.acme.test', state: 'verified', serving: { http: true } },
+      'Removed shop.acme.test.',
+    ],
+    ['zones.remove', { name: 'acme.test', records: 4 }, 'Removed acme.test.'],
+    [
+      'records.remove',
+      { zone: 'acme.test', name: 'www', type: 'A', value: '127.0.0.1', visibleAt: '2026-11-20T09:00:00.000Z' },
+      'Removed www A 127.0.0.1 from acme.test; it is answered until 2026-11-20T09:00:00.000Z.',
+    ],
+    ['traffic.clear', { cleared: 1 }, 'Removed 1 entry.'],
+    ['traffic.clear', { cleared: 0 }, 'Removed 0 entries.'],
+  ])('%s of %j', (procedure, result, sentence) => {
+    expect(renderFor(procedure, result, PLAIN)).toBe(`${sentence}\n`);
+  });
+});
