@@ -6,6 +6,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
+import { exitCodeFor } from './exit-codes.ts';
 import { fileContent } from './file-result.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
@@ -64,16 +65,20 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const json = await buildInput(procedure, fields, read, (path) => readNamed(path, io));
   const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
   const called = `${procedure.namespace}.${procedure.name}`;
+  let exitCode: number = EXIT_OK;
   await interruptible(io, async (signal, onStream) => {
     const reply = await callProcedure(running, called, json, signal);
-    if (reply.kind === 'result') return writeResult(called, reply.json, read, io);
+    if (reply.kind === 'result') {
+      exitCode = exitCodeFor(called, reply.json);
+      return writeResult(called, reply.json, read, io);
+    }
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
       throw usageError(`--output does not work with a stream; write "> FILE" instead.`);
     }
     onStream();
     await writeStream(called, reply.values, read, io);
   });
-  return EXIT_OK;
+  return exitCode;
 }
 
 async function writeStream(called: string, values: AsyncIterable<string>, read: Arguments, io: Io): Promise<void> {

@@ -1,5 +1,6 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './examples.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 import { listFields, positionalOf, type Field } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
@@ -64,9 +65,7 @@ Options of every procedure
 ${indent(CLIENT_OPTIONS)}
 
 Exit codes
-  0  done
-  1  usage error, or the command failed; for the doctor: a check failed
-  2  no Vivarium is running on the data folder
+${indent(columns(EXIT_CODES.map(([code, meaning]) => [String(code), meaning])))}
 
 Examples
   vivarium serve --data-dir ./vivarium-data

@@ -23,7 +23,7 @@ export interface Io extends Place {
 }
 
 export const EXIT_OK = 0;
-/** Usage error, or the procedure failed. */
+/** Usage error, the procedure was refused, or its result is a failure (`exit-codes.ts`). */
 export const EXIT_FAILED = 1;
 /** No Vivarium is running. */
 export const EXIT_NOT_RUNNING = 2;

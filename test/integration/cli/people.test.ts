@@ -163,6 +163,27 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 });
 
+describe('a result that is a failure', () => {
+  const FAILED = {
+    id: 'dpl_1',
+    status: 'failed' as const,
+    reason: 'Nothing listens.',
+    createdAt: '2026-11-20T09:00:00.000Z',
+  };
+
+  it.each([
+    [['deploys', 'create', 'p'], 1],
+    [['deploys', 'create', 'p', '--json'], 1],
+    [['call', 'deploys.create', '{"projectId":"p"}'], 0],
+  ])('%j is printed, with exit code %i', async (args, code) => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('deploys', 'create', () => FAILED);
+    const { stdout, ...rest } = await runCli([...args, '--data-dir', dataDir]);
+    expect(rest).toEqual({ code, stderr: '' });
+    expect(stdout).toContain('Nothing listens.');
+  });
+});
+
 it('what was removed is one line, and with --json the whole', async () => {
   const { fake, dataDir } = await startAsked();
   fake.teach('projects', 'remove', () => SAMPLE_PROJECT);

@@ -54,7 +54,7 @@ const CUSTOM_DOMAIN: Walk = [
 
   ['v records put', /^0\n[^]*^value +0 issue ";"$/m],
   ['v certificates renew', /^1\nvivarium: No certificate was issued for shop\.acme\.test: /],
-  ['v caa explain', /^0\n[^]*^verdict +forbidden$/m],
+  ['v caa explain', /^1\n[^]*^verdict +forbidden$/m],
   ['v records put', /^0\n[^]*^value +0 issue "vivarium\.localhost"$/m],
   ['v certificates renew', /^0\n[^]*^state +issued$/m],
   ['v settings update', /^0\n[^]*^propagation +PT1H$/m],
@@ -62,7 +62,7 @@ const CUSTOM_DOMAIN: Walk = [
   ['v records remove', /^0\nRemoved shop CNAME [^]*; it is answered until /],
   ['v domains verify', /^0\n[^]*^state +verified$/m],
   ['v clock advance', /^0\n[^]*^offset +PT2H$/m],
-  ['v domains verify', /^0\n[^]*^state +misconfigured$[^]*^serving\.https +true$/m],
+  ['v domains verify', /^1\n[^]*^state +misconfigured$[^]*^serving\.https +true$/m],
   ['v clock reset', /^0\n[^]*^offset +PT0S$/m],
   ['v settings update', /^0\n[^]*^propagation +PT0S$/m],
   ['v domains remove', /^0\nRemoved shop\.acme\.test\.$/],
@@ -82,7 +82,7 @@ const DEMO: Walk = [
   ['curl', /^0\n410$/],
   ['v clock reset', /^0\n[^]*^offset +PT0S$/m],
   ['v reach open', /^0\n[^]*^url +https:\/\/www\.happypaws\.test\//m],
-  ['v caa explain', /^0\n[^]*^verdict +forbidden$/m],
+  ['v caa explain', /^1\n[^]*^verdict +forbidden$/m],
 ];
 
 const UPSTREAM_WALK: readonly [command: string, outcome: RegExp][] = [

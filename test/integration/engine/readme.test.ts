@@ -22,7 +22,7 @@ const DOMAIN_WALK: readonly [command: string, outcome: RegExp][] = [
   ['v certificates renew', /^1\nvivarium: No certificate was issued for shop\.acme\.test: .*other-ca\.example/],
   [
     'v caa explain',
-    /^0\n[^]*^verdict +forbidden$[^]*^foundAt +acme\.test$[^]*^change +.*0 issue "vivarium\.localhost"/m,
+    /^1\n[^]*^verdict +forbidden$[^]*^foundAt +acme\.test$[^]*^change +.*0 issue "vivarium\.localhost"/m,
   ],
   ['v records put', /^0\n[^]*^value +0 issue "vivarium\.localhost"$/m],
   ['v caa explain', /^0\n[^]*^verdict +allowed$[^]*^foundAt +acme\.test$/m],

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { contract } from '../../../main/contract/index.ts';
+import { exitCodeFor, FAILED_RESULTS } from '../../../main/cli/exit-codes.ts';
 import { createStyle } from '../../../main/cli/text.ts';
 import { renderFor } from '../../../main/cli/views.ts';
 
@@ -30,5 +32,43 @@ describe('what was removed is one sentence', () => {
     ['traffic.clear', { cleared: 0 }, 'Removed 0 entries.'],
   ])('%s of %j', (procedure, result, sentence) => {
     expect(renderFor(procedure, result, PLAIN)).toBe(`${sentence}\n`);
+  });
+});
+
+describe('the exit code', () => {
+  it.each<[string, unknown, number]>([
+    ['deploys.create', { status: 'succeeded' }, 0],
+    ['deploys.create', { status: 'failed', reason: 'Nothing listens.' }, 1],
+    ['deploys.list', [{ status: 'failed' }], 0],
+    ['domains.verify', { state: 'verified', certificate: { state: 'issued' } }, 0],
+    ['domains.verify', { state: 'verified', certificate: { state: 'pending' } }, 0],
+    ['domains.verify', { state: 'verified', certificate: { state: 'failed' } }, 1],
+    ['domains.verify', { state: 'pending', certificate: { state: 'none' } }, 1],
+    ['domains.verify', { state: 'misconfigured', certificate: { state: 'issued' } }, 1],
+    ['domains.get', { state: 'misconfigured', certificate: { state: 'failed' } }, 0],
+    ['caa.explain', { verdict: 'allowed' }, 0],
+    ['caa.explain', { verdict: 'forbidden' }, 1],
+    ['caa.explain', { verdict: 'lookup_failed' }, 1],
+    ['ca.trust', { state: 'trusted' }, 0],
+    ['ca.trust', { state: 'untrusted', command: 'sudo …' }, 1],
+    ['ca.trust', { state: 'unavailable' }, 1],
+    ['ca.untrust', { state: 'untrusted' }, 0],
+    ['ca.untrust', { state: 'trusted' }, 0],
+    ['ca.untrust', { state: 'trusted', command: 'sudo …' }, 1],
+    ['ca.untrust', { state: 'unavailable' }, 1],
+    ['doctor.run', { counts: { failed: 0, warning: 2 } }, 0],
+    ['doctor.run', { counts: { failed: 1, warning: 0 } }, 1],
+    ['projects.list', [], 0],
+  ])('of %s with %j is %i', (procedure, result, code) => {
+    expect(exitCodeFor(procedure, JSON.stringify(result))).toBe(code);
+  });
+
+  it('is decided for procedures that exist', () => {
+    const namespaces = contract as unknown as Record<string, Record<string, unknown> | undefined>;
+    const unknown = FAILED_RESULTS.filter(({ procedure }) => {
+      const [namespace = '', name = ''] = procedure.split('.');
+      return namespaces[namespace]?.[name] === undefined;
+    });
+    expect(unknown).toEqual([]);
   });
 });

@@ -1,0 +1,56 @@
+import type { CaaVerdict } from '../contract/caa.ts';
+import type { StoreTrust } from '../contract/certificates.ts';
+import type { Deploy } from '../contract/deploys.ts';
+import type { DoctorReport } from '../contract/doctor.ts';
+import type { Domain } from '../contract/domains.ts';
+import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from './io.ts';
+
+/** The exit codes and their meanings, for help. */
+export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT_OK, 'done; also when a stream is interrupted or its reader goes away'],
+  [EXIT_FAILED, 'usage error, the command was refused, or its result is a failure'],
+  [EXIT_NOT_RUNNING, 'no Vivarium is running on the data folder'],
+];
+
+/** A procedure that can succeed in telling about a failure. */
+export interface FailedResult {
+  procedure: string;
+  /** When its result is a failure, as the end of a sentence. */
+  when: string;
+  isFailed(result: unknown): boolean;
+}
+
+function failed<Result>(procedure: string, when: string, isFailed: (result: Result) => boolean): FailedResult {
+  return { procedure, when, isFailed: (result) => isFailed(result as Result) };
+}
+
+/**
+ * The results that exit with 1. What Vivarium refuses, such as `certificates.renew` against CAA, is no result and exits
+ * with 1 anyway. `vivarium call` does not use this table: it exits with 0 whenever there is a result.
+ */
+export const FAILED_RESULTS: readonly FailedResult[] = [
+  failed<Deploy>('deploys.create', 'the status is failed', ({ status }) => status === 'failed'),
+  failed<Domain>(
+    'domains.verify',
+    'the state is not verified, or the certificate failed',
+    ({ state, certificate }) => state !== 'verified' || certificate.state === 'failed',
+  ),
+  failed<CaaVerdict>(
+    'caa.explain',
+    'the verdict is forbidden or lookup_failed',
+    ({ verdict }) => verdict !== 'allowed',
+  ),
+  failed<StoreTrust>('ca.trust', 'the store does not trust the root', ({ state }) => state !== 'trusted'),
+  failed<StoreTrust>(
+    'ca.untrust',
+    'the store cannot be changed without the command that the answer has',
+    ({ state, command }) => state === 'unavailable' || (state === 'trusted' && command !== undefined),
+  ),
+  failed<DoctorReport>('doctor.run', 'a check failed', ({ counts }) => counts.failed > 0),
+];
+
+/** The exit code for a result of `procedure`, such as `deploys.create`. */
+export function exitCodeFor(procedure: string, json: string): number {
+  const entry = FAILED_RESULTS.find((candidate) => candidate.procedure === procedure);
+  return entry?.isFailed(JSON.parse(json)) === true ? EXIT_FAILED : EXIT_OK;
+}
