@@ -1,4 +1,5 @@
 import { posixWord } from './base/shell.ts';
+import { printable } from './base/terminal.ts';
 
 /** Content of the console's banner: addresses, the demo key, and requests that work when pasted. */
 export interface Welcome {
@@ -93,7 +94,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
   return [
     row(
       'Project',
-      `${paint.strong(project.name)}, plan ${project.plan}: ${project.perMinute} requests a minute, ${project.perDay} a day`,
+      `${paint.strong(printable(project.name))}, plan ${project.plan}: ${project.perMinute} requests a minute, ${project.perDay} a day`,
     ),
     row('Addresses', project.baseUrl),
     row('', project.secureBaseUrl),

@@ -1,5 +1,6 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { Clock } from './clock.ts';
+import { printable } from './terminal.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -58,7 +59,7 @@ export function readLogLevel(env: Readonly<Record<string, string | undefined>>, 
 /** Formats a line for a log file or terminal: time, level, message, then fields as `name=value`. */
 export function formatLogLine(line: LogLine): string {
   const fields = Object.entries(line.fields).map(([name, value]) => ` ${name}=${formatField(value)}`);
-  return `${line.at} ${line.level.padEnd(5)} ${line.message}${fields.join('')}`;
+  return printable(`${line.at} ${line.level.padEnd(5)} ${line.message}${fields.join('')}`);
 }
 
 function formatField(value: unknown): string {

@@ -35,3 +35,13 @@ export function widthLimit({ stdout, env }: TextOutput): number | null {
   const columns = /^[1-9]\d{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : (stdout.columns ?? 0);
   return columns > 0 ? columns : null;
 }
+
+/** Control characters and bidirectional overrides: a terminal would act on them instead of showing them. */
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Replaces each character that a terminal would act on; all of them have codes of at most four hexadecimal digits. */
+export const escapeUnprintable = (text: string, escape: (code: number) => string): string =>
+  text.replace(UNPRINTABLE, (character) => escape(character.charCodeAt(0)));
+
+/** Escapes characters that a terminal would act on: ESC becomes `\u{1b}`. */
+export const printable = (text: string): string => escapeUnprintable(text, (code) => `\\u{${code.toString(16)}}`);

@@ -1,4 +1,6 @@
-import { wantsColour, widthLimit, type TextOutput } from '../base/terminal.ts';
+import { escapeUnprintable, printable, wantsColour, widthLimit, type TextOutput } from '../base/terminal.ts';
+
+export { printable } from '../base/terminal.ts';
 
 /** Style and width of the output; a null width means unlimited. */
 export interface Renderer {
@@ -12,21 +14,13 @@ export const rendererFor = (output: TextOutput): Renderer => ({
   width: widthLimit(output),
 });
 
-/** Control characters and bidirectional overrides: a terminal would act on them instead of showing them. */
-const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** Escapes characters that a terminal would act on: ESC becomes `\u{1b}`. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`);
-}
-
 /** A line with `json`. For a terminal it escapes the same characters in JSON's own way, which keeps the value. */
 export function jsonLine(json: string, { isTTY }: TextOutput['stdout']): string {
   return `${isTTY === true ? escapeJson(json) : json}\n`;
 }
 
 const escapeJson = (json: string): string =>
-  json.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  escapeUnprintable(json, (code) => `\\u${code.toString(16).padStart(4, '0')}`);
 
 /** Makes the text of a file safe for a terminal: keeps line breaks and tabs, escapes other control characters. */
 export const printableLines = (text: string): string => text.replace(/[^\n\t]+/g, printable);
