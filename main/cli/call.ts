@@ -18,7 +18,7 @@ Usage
   prints one JSON value a line, until it is interrupted.
 
 Exit codes
-  0  done
+  0  done, whatever the result says
   1  failed: {"code", "message", …} in JSON on standard error
   2  no Vivarium is running on the data folder: the same
 
