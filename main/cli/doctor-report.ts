@@ -1,5 +1,5 @@
 import type { DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
-import { columns, fit, printable, type Renderer, type Style, widthOf } from './text.ts';
+import { columns, fit, printable, type Renderer, type Style, wrap } from './text.ts';
 
 /** Least urgent first: the terminal shows the end of the report right above the prompt. */
 const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
@@ -58,16 +58,4 @@ function summary({ counts }: DoctorReport): string {
     .filter((status) => counts[status] > 0)
     .map((status) => `${counts[status]} ${NAMES[status][counts[status] === 1 ? 0 : 1]}`);
   return `${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`;
-}
-
-/** Breaks `text` between words into lines of at most `width` cells; a longer word gets its own line. Null: no limit. */
-function wrap(text: string, width: number | null): string[] {
-  if (width === null) return [text];
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

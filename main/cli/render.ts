@@ -1,5 +1,5 @@
 import { isSeries, sparkline } from './sparkline.ts';
-import { columns, createStyle, fit, printable, widthOf, type Renderer, type Style } from './text.ts';
+import { columns, createStyle, fit, printable, widthOf, wrap, type Renderer, type Style } from './text.ts';
 
 type Row = Map<string, string>;
 
@@ -35,7 +35,8 @@ function renderList(list: readonly unknown[], renderer: Renderer): string {
   );
 }
 
-function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, width }: Renderer): string {
+function renderTable(rows: readonly Row[], large: ReadonlySet<string>, renderer: Renderer): string {
+  const { style, width } = renderer;
   const all = [...new Set(rows.flatMap((row) => [...row.keys()]))];
   const small = all.filter((name) => !large.has(name));
   const names = small.length > 0 ? small : all;
@@ -50,12 +51,14 @@ function renderTable(rows: readonly Row[], large: ReadonlySet<string>, { style, 
   const [head = '', ...lines] =
     width === null || shown.length > 1 ? columns(table) : columns(table).map((line) => fit(line, width));
   const colouredLines = lines.map((line, index) => colourWords(line, table[index + 1] ?? [], style));
-  return [style.heading(head), ...colouredLines, ...leftOut(left, style)].map((line) => `${line}\n`).join('');
+  return [style.heading(head), ...colouredLines, ...leftOut(left, renderer)].map((line) => `${line}\n`).join('');
 }
 
-/** The line below a table that names the columns left out, if there are any. */
-export const leftOut = (names: readonly string[], style: Style): string[] =>
-  names.length === 0 ? [] : [style.faint(`Not shown: ${names.join(', ')}. --json has everything.`)];
+/** The lines below a table that name the columns left out, if there are any. */
+export const leftOut = (names: readonly string[], { style, width }: Renderer): string[] =>
+  names.length === 0
+    ? []
+    : wrap(`Not shown: ${names.join(', ')}. --json has everything.`, width).map((line) => style.faint(line));
 
 const widthOfTable = (cells: readonly (readonly string[])[]): number =>
   columns(cells).reduce((widest, line) => Math.max(widest, widthOf(line)), 0);

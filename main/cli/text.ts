@@ -70,6 +70,18 @@ export function fit(text: string, width: number): string {
   return `${cut}…`;
 }
 
+/** Breaks `text` between words into lines of at most `width` cells; a longer word gets its own line. Null: no limit. */
+export function wrap(text: string, width: number | null): string[] {
+  if (width === null) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** Aligns columns, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

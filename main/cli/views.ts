@@ -48,7 +48,7 @@ const VIEWS: Record<string, View | undefined> = {
     const rows = new TrafficRows();
     rows.fitTo(items);
     const { line, left } = rows.header(renderer);
-    const lines = [line, ...items.map((entry) => rows.row(entry, renderer)), ...leftOut(left, renderer.style)];
+    const lines = [line, ...items.map((entry) => rows.row(entry, renderer)), ...leftOut(left, renderer)];
     return `${lines.join('\n')}\n\n${renderObject(rest, renderer)}`;
   }),
 };

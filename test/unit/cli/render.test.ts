@@ -102,7 +102,7 @@ describe('a result for people', () => {
   it('leaves out what does not fit the terminal, and says so', () => {
     const rows = [{ id: 'prj_1', name: 'Aquarium', baseUrl: 'http://aquarium.vivarium.localhost' }];
     expect(renderResult(rows, { ...plain, width: 20 })).toBe(
-      lines('id     name', 'prj_1  Aquarium', 'Not shown: baseUrl. --json has everything.'),
+      lines('id     name', 'prj_1  Aquarium', 'Not shown: baseUrl.', '--json has', 'everything.'),
     );
     expect(renderResult([{ text: 'x'.repeat(30) }], { ...plain, width: 10 })).toBe(lines('text', `${'x'.repeat(9)}…`));
   });
