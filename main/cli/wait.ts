@@ -1,5 +1,5 @@
 import { realTime, sleep } from '../base/clock.ts';
-import { parseDuration } from '../base/duration.ts';
+import { parseDuration } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isServing } from './engine-status.ts';
 import { lastOf, usageError, type Option } from './flags.ts';

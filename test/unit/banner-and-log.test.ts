@@ -27,6 +27,7 @@ it('the banner shows a project’s name without acting on it', () => {
       projectCount: 1,
       domains: { attached: 0, secure: 0 },
       warnings: [],
+      stop: 'Ctrl-C.',
       ownCommand: (command) => command,
     },
     false,

@@ -268,7 +268,7 @@ describe('on a terminal', () => {
         workingDir: dataDir,
         onStopSignal: () => () => undefined,
       },
-      () => Promise.reject(new Error('This command starts no engine.')),
+      { loadEngine: () => Promise.reject(new Error('This command starts no engine.')), self: [process.execPath] },
     );
     return { code, ...written };
   }
