@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { defaultDataDir } from './base/data-dir.ts';
 import { keepHeapSmall } from './base/heap.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { openCertificates } from './composition/certificates.ts';
@@ -11,6 +13,7 @@ import { ownCommand } from './base/own-command.ts';
 import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
+import { explainTakenPorts } from './composition/taken-ports.ts';
 import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './examine.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
@@ -52,7 +55,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     return { ...app, stop: () => (stopping ??= close()) };
   } catch (error) {
     await close();
-    throw error;
+    const usualDataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });
+    throw await explainTakenPorts(error, options.config, usualDataDir);
   }
 }
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
@@ -33,6 +33,9 @@ const IGNORED_NAMES: ReadonlySet<string> = new Set(['.DS_Store', 'desktop.ini', 
  */
 export function prepareDataFolder(directory: string): boolean {
   let isNew: boolean;
+  if (statSync(directory, { throwIfNoEntry: false })?.isFile() === true) {
+    throw new VivariumError('unavailable', `The data folder ${directory} is a file; choose a folder with --data-dir.`);
+  }
   try {
     isNew = makeFolder(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -87,7 +87,11 @@ function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag:
   const denied = known.find((candidate) => candidate.kind === 'switch' && `no-${candidate.name}` === name);
   if (denied !== undefined && attached === null) return { flag: denied, value: 'false' };
   const names = known.map((candidate) => `--${candidate.name}`);
-  throw usageError(`There is no option --${name}.${didYouMean(`--${name}`, names)}`);
+  const near = didYouMean(`--${name}`, names);
+  // `--port` is far from `--http-port` in letters only.
+  const longer = names.find((candidate) => candidate.endsWith(`-${name}`));
+  const hint = near === '' && longer !== undefined ? ` Did you mean "${longer}"?` : near;
+  throw usageError(`There is no option --${name}.${hint}`);
 }
 
 function switchValue(name: string, attached: string | null): string {

@@ -58,7 +58,8 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
     return EXIT_OK;
   } catch (error) {
     const { message } = failureOf(error);
-    io.stderr.write(`${error instanceof StartFailure ? '' : 'vivarium start: '}${printable(message)}\n`);
+    if (error instanceof StartFailure) io.stderr.write(`${message.split('\n').map(printable).join('\n')}\n`);
+    else io.stderr.write(`vivarium start: ${printable(message)}\n`);
     return exitCodeOf(error);
   }
 }

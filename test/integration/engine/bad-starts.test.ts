@@ -19,7 +19,7 @@ async function refusal(args: readonly string[], env?: Record<string, string>): P
 }
 
 async function takenPort(): Promise<number> {
-  const server = createServer();
+  const server = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   track(() => new Promise((resolve) => void server.close(() => resolve())));
   return (server.address() as AddressInfo).port;
@@ -38,6 +38,44 @@ describe('a start that can’t be says why in one line and exits 1', () => {
       if (process.platform === 'linux') expect(line).toContain(String(process.pid));
     },
   );
+
+  it('when several ports are taken, naming all of them with their options', async () => {
+    const ports = [await takenPort(), await takenPort()];
+    const given = ['--https-port', String(ports[0]), '--control-port', String(ports[1])];
+    const { code, stderr } = await runProgram(['serve', '--ephemeral', '--any-ports', ...given]);
+    expect([code, stderr.trimEnd().split('\n')]).toEqual([
+      1,
+      [
+        'Taken already:',
+        expect.stringMatching(new RegExp(`^  ${ports[0]} \\(--https-port\\).*`)),
+        expect.stringMatching(new RegExp(`^  ${ports[1]} \\(--control-port\\).*`)),
+        'Stop what holds them, or choose other ports. Any free ones: --https-port 0 --control-port 0',
+      ],
+    ]);
+    expect(stderr).not.toContain('Vivarium');
+  });
+
+  it('when a port is held by the Vivarium of the usual folder, with the command that stops it', async () => {
+    const home = temporaryFolder();
+    const running = await startProgram([], { dataDir: join(home, 'vivarium') });
+    const given = ['--http-port', String(running.runtime.http.port)];
+    const { code, stderr } = await runProgram(['serve', '--ephemeral', '--any-ports', ...given], {
+      XDG_DATA_HOME: home,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`(pid ${running.child.pid}), which is a Vivarium on ${join(home, 'vivarium')}\n`);
+    expect(stderr).toContain('Stop that Vivarium with "npm run -s vivarium -- stop", or');
+  });
+
+  it('when a Vivarium on another folder holds the control port, which answers for itself', async () => {
+    const running = await startProgram();
+    const { control, dns } = running.runtime;
+    const given = ['--dns-port', String(dns.port), '--control-port', new URL(control.url).port];
+    const { stderr } = await runProgram(['serve', '--ephemeral', '--any-ports', ...given], {
+      XDG_DATA_HOME: temporaryFolder(),
+    });
+    expect(stderr.match(/\(pid \d+\), which is a Vivarium$/gm)).toHaveLength(2);
+  });
 
   it('when the folder is another Vivarium’s, naming who runs there', async () => {
     const running = await startProgram();
@@ -59,7 +97,9 @@ describe('a start that can’t be says why in one line and exits 1', () => {
   it('when the folder is a file', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    expect(await refusal(['--data-dir', file, ...FREE_PORTS])).toContain('--data-dir');
+    expect(await refusal(['--data-dir', file, ...FREE_PORTS])).toBe(
+      `The data folder ${file} is a file; choose a folder with --data-dir.\n`,
+    );
   });
 
   it('when the folder can’t be made or written', async () => {

@@ -35,6 +35,7 @@ describe('the words of a command line', () => {
   it.each([
     [['--lmit', '5'], 'There is no option --lmit. Did you mean "--limit"?'],
     [['--perMinute', '5'], 'There is no option --perMinute. Did you mean "--per-minute"?'],
+    [['--minute', '5'], 'There is no option --minute. Did you mean "--per-minute"?'],
     [['--zzz'], 'There is no option --zzz.'],
     [['--no-limit'], 'There is no option --no-limit.'],
     [['-x'], 'There is no option -x.'],
