@@ -8,6 +8,7 @@ import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { fileContent } from './file-result.ts';
+import { refuseEaten } from './eaten-options.ts';
 import { flagsOf, listFields } from './fields.ts';
 import {
   DATA_DIR_FLAG,
@@ -57,7 +58,9 @@ export async function ask(
 async function askProcedure(namespace: string, name: string, args: readonly string[], io: Io): Promise<number> {
   const procedure = findProcedure(namespace, name);
   const fields = listFields(procedure.input);
-  const read = readArguments(args, [HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
+  const flags = [HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)];
+  refuseEaten([namespace, name], args, flags, io);
+  const read = readArguments(args, flags);
   if (isOn(read, 'help')) {
     writeHelp(procedureHelp(namespace, name), io);
     return EXIT_OK;

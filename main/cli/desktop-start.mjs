@@ -36,6 +36,25 @@ function reasonAgainst({ platform, env, userId }) {
   return null;
 }
 
+/** The options of `npm start`; those without a value first. */
+export const START_SWITCHES = ['headless', 'any-ports', 'ephemeral', 'empty', 'open'];
+export const START_VALUES = ['data-dir', 'http-port', 'https-port', 'dns-port', 'control-port'];
+
+/**
+ * What to type instead when npm took the options of `npm start` for its own, as it does without `--` before them; null
+ * when it took none. It passes them on in its environment, and leaves their values behind as words.
+ */
+export function planAgain({ env, args }) {
+  if (env.npm_command !== 'start' || args.some((arg) => arg.startsWith('--'))) return null;
+  const valueOf = (name) => env[`npm_config_${name.replaceAll('-', '_')}`];
+  const switches = START_SWITCHES.filter((name) => valueOf(name) !== undefined);
+  const values = START_VALUES.filter((name) => valueOf(name) !== undefined);
+  if (switches.length + values.length === 0) return null;
+  const shown = (name) => (valueOf(name) !== 'true' ? valueOf(name) : values.length === 1 ? (args[0] ?? '…') : '…');
+  const options = [...switches.map((name) => `--${name}`), ...values.map((name) => `--${name} ${shown(name)}`)];
+  return `npm start -- ${options.join(' ')}`;
+}
+
 /**
  * Electron's program in `root/node_modules`, or null when it has to be fetched first. Does not load the package, which
  * would download it.

@@ -3,13 +3,21 @@ import type { StoreTrust } from '../contract/certificates.ts';
 import type { Deploy } from '../contract/deploys.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
+import { kebab } from './procedures.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from './io.ts';
+import { columns } from './text.ts';
 
-/** The exit codes and their meanings, for help. */
-export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
-  [EXIT_OK, 'done; also when a stream is interrupted or its reader goes away'],
-  [EXIT_FAILED, 'usage error, the command was refused, or its result is a failure'],
-  [EXIT_NOT_RUNNING, 'no Vivarium is running on the data folder'],
+/** Topic of `vivarium help exit-codes`. */
+export const EXIT_CODES_TOPIC = 'exit-codes';
+
+/** What the exit codes of the commands mean. */
+export const EXIT_CODES: readonly (readonly [code: number, commands: string, meaning: string])[] = [
+  [EXIT_OK, 'all', 'done; also when a stream is interrupted or its reader goes away'],
+  [EXIT_OK, 'start -d', 'also when a Vivarium runs on the data folder already'],
+  [EXIT_FAILED, 'all', 'usage error, the command was refused, or its result is a failure, see below'],
+  [EXIT_FAILED, 'doctor', 'a check failed; warnings are 0'],
+  [EXIT_FAILED, 'wait', 'the time was over before a Vivarium served'],
+  [EXIT_NOT_RUNNING, 'all but serve, start, wait, logs and doctor', 'no Vivarium is running on the data folder'],
 ];
 
 /** A procedure that can succeed in telling about a failure. */
@@ -54,3 +62,13 @@ export function exitCodeFor(procedure: string, json: string): number {
   const entry = FAILED_RESULTS.find((candidate) => candidate.procedure === procedure);
   return entry?.isFailed(JSON.parse(json)) === true ? EXIT_FAILED : EXIT_OK;
 }
+
+export const exitCodesHelp = (): string => `vivarium: exit codes
+
+${indented(columns(EXIT_CODES.map(([code, ...rest]) => [String(code), ...rest])))}
+
+Results that are failures; "vivarium call" exits with 0 for them
+${indented(columns(FAILED_RESULTS.map(({ procedure, when }) => [kebab(procedure).replace('.', ' '), when])))}
+`;
+
+const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join('\n');

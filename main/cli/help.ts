@@ -1,9 +1,9 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './examples.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import { listFields, positionalOf, type Field } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
+import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
 import { columns } from './text.ts';
@@ -34,6 +34,7 @@ export function createHelp(commands: readonly Command[]): LoadedCommand {
 
 async function helpOn([name, procedure]: readonly string[], commands: readonly Command[], io: Io): Promise<string> {
   if (name === undefined) return generalHelp(commands);
+  if (name === EXIT_CODES_TOPIC) return exitCodesHelp();
   const command = findCommand(commands, name, procedure);
   if (command !== undefined) return (await command.load()).help(io);
   const names = commands.map((own) => own.name);
@@ -64,8 +65,8 @@ ${indent(columns(namespaces))}
 Options of every procedure
 ${indent(CLIENT_OPTIONS)}
 
-Exit codes
-${indent(columns(EXIT_CODES.map(([code, meaning]) => [String(code), meaning])))}
+More
+${indent(columns([[`vivarium help ${EXIT_CODES_TOPIC}`, 'What the exit codes mean: 0 done, 1 failed, 2 nothing runs']]))}
 
 Examples
   vivarium serve --data-dir ./vivarium-data

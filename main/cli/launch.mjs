@@ -12,7 +12,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
-import { couldNotRun, fetchElectron, findElectron, planStart } from './desktop-start.mjs';
+import { couldNotRun, fetchElectron, findElectron, planAgain, planStart } from './desktop-start.mjs';
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
 import { PROGRAM_FLAGS } from './program-flags.mjs';
@@ -52,6 +52,8 @@ async function main() {
       'The app for macOS can only be packaged on macOS, because Apple silicon starts no program without a signature, which only Apple’s codesign gives.',
     );
   }
+  const again = command === 'start' ? planAgain({ env: process.env, args: rest }) : null;
+  if (again !== null) fail(`npm took the options for itself. Put -- before them: ${again}`);
   const node = await interruptible(() => prepare(command));
   switch (command) {
     case 'start':

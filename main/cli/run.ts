@@ -1,7 +1,8 @@
 import { typed } from '../base/own-command.ts';
 import { findCommand, type Host } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { EXIT_FAILED, EXIT_OK, writeHelp, type Io } from './io.ts';
+import { refuseEaten } from './eaten-options.ts';
+import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
 
 /** Options that may also precede the command. */
 const LEADING_VALUE = '--data-dir';
@@ -19,10 +20,18 @@ export async function run(args: readonly string[], io: Io, host: Host): Promise<
   }
   const command = findCommand(COMMANDS, name, rest[0]);
   if (command !== undefined) {
-    const { help, run: runCommand } = await command.load();
-    if (!asksForHelp(rest)) return runCommand([...leading, ...rest], io, host);
-    writeHelp(help(io), io);
-    return EXIT_OK;
+    const { help, options, run: runCommand } = await command.load();
+    if (asksForHelp(rest)) {
+      writeHelp(help(io), io);
+      return EXIT_OK;
+    }
+    try {
+      refuseEaten([command.name], rest, options, io);
+    } catch (error) {
+      io.stderr.write(`vivarium: ${failureOf(error).message}\n`);
+      return EXIT_FAILED;
+    }
+    return runCommand([...leading, ...rest], io, host);
   }
   if (name.startsWith('-')) {
     io.stderr.write(

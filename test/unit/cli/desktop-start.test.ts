@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SERVE_FLAGS } from '../../../main/cli/serve-options.ts';
 import { temporaryFolder } from '../../support/engine.ts';
 
 interface Surroundings {
@@ -11,10 +12,13 @@ interface Surroundings {
 }
 
 /** The launcher's own JavaScript, which has no types because it runs in any Node. */
-const { planStart, findElectron, couldNotRun } = (await import(
+const { planStart, planAgain, findElectron, couldNotRun, START_SWITCHES, START_VALUES } = (await import(
   new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href
 )) as {
   planStart(surroundings: Surroundings): { window: boolean; reason: string | null; open: boolean; args: string[] };
+  planAgain(surroundings: Pick<Surroundings, 'env' | 'args'>): string | null;
+  START_SWITCHES: string[];
+  START_VALUES: string[];
   findElectron(root: string): string | null;
   couldNotRun(end: { code: number | null; signal: string | null; elapsedMs: number; stopped: boolean }): boolean;
 };
@@ -47,6 +51,28 @@ describe('npm start', () => {
     [{ env: { DISPLAY: ':0', VIVARIUM_HEADLESS: '1' } }, []],
   ])('with %j serves headless as it is told, without a word', (surroundings, args) => {
     expect(planStart({ ...DESK, ...surroundings })).toEqual({ window: false, reason: null, open: false, args });
+  });
+});
+
+describe('npm start without -- before its options, which npm takes', () => {
+  it.each<[args: string[], taken: Record<string, string>, line: string | null]>([
+    [[], { npm_config_headless: 'true', npm_config_empty: 'true' }, 'npm start -- --headless --empty'],
+    [['9080'], { npm_config_http_port: 'true' }, 'npm start -- --http-port 9080'],
+    [[], { npm_config_http_port: '9080' }, 'npm start -- --http-port 9080'],
+    [
+      ['1', '2'],
+      { npm_config_http_port: 'true', npm_config_dns_port: 'true' },
+      'npm start -- --http-port … --dns-port …',
+    ],
+    [['--headless'], { npm_config_empty: 'true' }, null],
+    [[], { npm_config_color: 'false' }, null],
+  ])('%j with %j is answered with %s', (args, taken, line) => {
+    expect(planAgain({ args, env: { npm_command: 'start', ...taken } })).toBe(line);
+  });
+
+  it('is recognised for every option of serve', () => {
+    const names = SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== 'help');
+    expect([...START_SWITCHES, ...START_VALUES].sort()).toEqual(['headless', ...names].sort());
   });
 });
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../main/cli/commands.ts';
 import { readDoctorOptions } from '../../../main/cli/doctor.ts';
+import { EXIT_CODES, exitCodesHelp } from '../../../main/cli/exit-codes.ts';
 import { flagsOf, listFields } from '../../../main/cli/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../main/cli/flags.ts';
 import { generalHelp, namespaceHelp, procedureHelp } from '../../../main/cli/help.ts';
+import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from '../../../main/cli/io.ts';
 import { buildInput } from '../../../main/cli/input.ts';
 import {
   findProcedure,
@@ -88,6 +90,15 @@ describe('the help', () => {
       expect(generalHelp(COMMANDS)).toMatch(new RegExp(`^  vivarium ${name}.*  ${summary}$`, 'm'));
       for (const option of options.filter(({ name: flag }) => flag !== 'help'))
         expect([name, help(place)]).toEqual([name, expect.stringContaining(`--${option.name}`)]);
+    }
+  });
+
+  it('names the topic of exit codes, whose table has the codes that commands exit with', () => {
+    expect(generalHelp(COMMANDS)).toMatch(/^ {2}vivarium help exit-codes {2}/m);
+    const codes = new Set(EXIT_CODES.map(([code]) => Number(code)));
+    expect([...codes]).toEqual([EXIT_OK, EXIT_FAILED, EXIT_NOT_RUNNING]);
+    for (const [code, , meaning] of EXIT_CODES) {
+      expect(exitCodesHelp()).toMatch(new RegExp(`^ {2}${code} .* ${meaning}$`, 'm'));
     }
   });
 

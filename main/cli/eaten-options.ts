@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { typed } from '../base/own-command.ts';
+import { shellWord } from '../base/shell.ts';
+import { usageError, type Flag } from './flags.ts';
+import type { Environment, Io } from './io.ts';
+
+/**
+ * npm takes the options of a line without `--` for its own: `npm run vivarium projects list --json`. It passes its
+ * configuration to the scripts that it runs, as `npm_config_…`, which is all that is left of them.
+ */
+const PREFIX = 'npm_config_';
+
+/** npm reads `--plan` as `-p -l -a -n` (Shorthands in npm's config documentation); `-n` leaves no trace. */
+const LETTERS: Record<string, string | undefined> = { a: 'all', l: 'long', n: '', p: 'parseable' };
+
+/** What npm makes of our options of one letter. */
+const SHORT: Record<string, [name: string, value: string] | undefined> = {
+  d: ['loglevel', 'info'],
+  f: ['force', 'true'],
+};
+
+/** The files of npm's configuration, as it names them to its scripts. */
+const FILES = ['npm_config_globalconfig', 'npm_config_userconfig'];
+
+/**
+ * Refuses a command whose options npm has taken. Leaves alone what the command was given as well, and what one of npm's
+ * configuration files sets.
+ * @param command such as `['projects', 'create']`
+ * @param words what came after it: npm takes an option that it does not know for a switch, and leaves its value behind
+ * @throws VivariumError `invalid_request` with the line as it was meant
+ */
+export function refuseEaten(
+  command: readonly string[],
+  words: readonly string[],
+  options: readonly Flag[],
+  { env, platform }: Pick<Io, 'env' | 'platform'>,
+): void {
+  const isScript = env['npm_command'] === 'run' || env['npm_command'] === 'run-script';
+  if (!isScript || env['npm_lifecycle_event'] !== 'vivarium' || env['VIVARIUM_COMMAND'] !== undefined) return;
+  const eaten = options.flatMap((option) => {
+    const value = takenValue(option, env);
+    return value === null || isGiven(option, words) ? [] : [{ option, value }];
+  });
+  if (eaten.length === 0) return;
+  const rest = [...words];
+  const lost = eaten.filter(({ option, value }) => option.kind === 'value' && value === 'true');
+  const left = lost.length === 1 ? rest.pop() : undefined;
+  const line = [
+    ...[...command, ...rest].map((word) => shellWord(word, platform)),
+    ...eaten.flatMap(({ option, value }) => {
+      if (option.kind === 'switch') return [value === 'true' ? `--${option.name}` : `--no-${option.name}`];
+      const known = value === 'true' ? left : value;
+      return [`--${option.name}`, known === undefined ? '…' : shellWord(known, platform)];
+    }),
+  ].join(' ');
+  const names = eaten.map(({ option }) => `--${option.name}`).join(', ');
+  throw usageError(`npm took ${names} for itself. Put -- before the options: ${typed(`vivarium ${line}`)}`);
+}
+
+function isGiven({ name, short }: Flag, words: readonly string[]): boolean {
+  const forms = [`--${name}`, `--no-${name}`, ...(short === undefined ? [] : [`-${short}`])];
+  return words.some((word) => forms.includes(word.split('=', 1)[0] ?? ''));
+}
+
+/** The value that npm has for the option; null without one from the command line. */
+function takenValue({ name, short }: Flag, env: Environment): string | null {
+  const value = env[PREFIX + name.replaceAll('-', '_')];
+  if (value !== undefined) return isConfigured(name, env) ? null : value;
+  if ([...name].every((letter) => isLetterTaken(letter, env))) return 'true';
+  const shorthand = short === undefined ? undefined : SHORT[short];
+  return shorthand !== undefined && isTaken(shorthand, env) ? 'true' : null;
+}
+
+function isLetterTaken(letter: string, env: Environment): boolean {
+  const config = LETTERS[letter];
+  return config === '' || (config !== undefined && isTaken([config, 'true'], env));
+}
+
+const isTaken = ([name, value]: readonly [string, string], env: Environment): boolean =>
+  env[PREFIX + name] === value && !isConfigured(name, env);
+
+function isConfigured(name: string, env: Environment): boolean {
+  const project = env['npm_config_local_prefix'];
+  const files = [...FILES.map((key) => env[key]), project === undefined ? undefined : join(project, '.npmrc')];
+  return files.some((file) => file !== undefined && namesIn(file).includes(name));
+}
+
+/** The names that a file in npm's ini format sets. */
+function namesIn(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => (line.split('=', 1)[0] ?? '').trim());
+  } catch {
+    return [];
+  }
+}
