@@ -10,6 +10,8 @@ export const LOCK_FILE = 'vivarium.lock';
 /** The desktop app's own data: window position, and Chromium's files. */
 export const DESKTOP_FOLDER = 'desktop';
 export const LOGS_FOLDER = 'logs';
+/** Where a restored backup is unpacked before it replaces the folder's content. */
+export const RESTORE_FOLDER = 'restore';
 const OWN_NAMES: ReadonlySet<string> = new Set([
   DATABASE_FILE,
   `${DATABASE_FILE}-wal`,
@@ -18,6 +20,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   RUNTIME_FILE,
   DESKTOP_FOLDER,
   LOGS_FOLDER,
+  RESTORE_FOLDER,
   'backups',
   'ca',
   'control-token',

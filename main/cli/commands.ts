@@ -61,6 +61,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./doctor.ts')).DOCTOR,
   },
   {
+    name: 'backup',
+    usage: 'create|restore FILE',
+    summary: 'The whole data folder as one file, and back',
+    load: async () => (await import('./backup.ts')).BACKUP,
+  },
+  {
     name: 'help',
     aliases: ['--help', '-h'],
     usage: '[command]',

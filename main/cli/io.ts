@@ -2,6 +2,7 @@ import type { Place } from '../base/data-dir.ts';
 import { typedHelp } from '../base/own-command.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
+import { printable } from './text.ts';
 
 /** Streams and environment of a command: the process's own, or a test's. */
 export interface Output {
@@ -83,6 +84,14 @@ export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof VivariumError)) return { code: 'internal_error', message };
   return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
+}
+
+/** Prints the failure of `vivarium <command>`, as JSON if the arguments ask for it; returns the exit code. */
+export function printFailure(command: string, error: unknown, args: readonly string[], io: Pick<Io, 'stderr'>): number {
+  const failure = failureOf(error);
+  const text = `vivarium ${command}: ${failure.message.split('\n').map(printable).join('\n')}`;
+  io.stderr.write(`${args.includes('--json') ? JSON.stringify(failure) : text}\n`);
+  return exitCodeOf(error);
 }
 
 export const exitCodeOf = (error: unknown): number =>

@@ -170,6 +170,7 @@ export function createServices(
       internalTokens: dataPlane.internalTokens,
     }),
     reach: createReachServices(parts.reach),
+    backup: { create: store.backUpTo },
     doctor: createDoctorServices(parts.doctor),
     settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
     events: createEventServices(events),

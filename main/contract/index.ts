@@ -1,6 +1,7 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
 import { api } from './api.ts';
+import { backup } from './backup.ts';
 import { caa } from './caa.ts';
 import { ca, certificates } from './certificates.ts';
 import { clock } from './clock.ts';
@@ -42,6 +43,7 @@ export const contract = {
   traffic,
   reach,
   doctor,
+  backup,
   settings,
   events,
 };

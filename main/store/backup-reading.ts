@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BACKUP_FOLDER, createBackups } from './backups.ts';
 import { codeOf } from '../base/error-code.ts';
-import { APPLICATION_ID, APPLICATION_ID_OFFSET, HEADER_BYTES, MAGIC } from './inspect.ts';
+import { APPLICATION_ID, APPLICATION_ID_OFFSET, HEADER_BYTES, MAGIC, readHeader } from './inspect.ts';
 import { latestVersion, MIGRATIONS } from './migrations.ts';
 
 /** The header of a database file (sqlite.org/fileformat2.html, section 1.3). */
@@ -35,15 +35,10 @@ export function readBackups(file: string): { folder: string; backups: BackupRead
 function readBackup(path: string, namedSchema: number): BackupReading {
   try {
     const { size, mtimeMs } = statSync(path);
-    const header = Buffer.alloc(HEADER_BYTES);
-    const file = openSync(path, 'r');
-    try {
-      readSync(file, header, 0, HEADER_BYTES, 0);
-    } finally {
-      closeSync(file);
-    }
-    const schema = header.readUInt32BE(USER_VERSION_OFFSET);
-    return { path, bytes: size, writtenAtMs: mtimeMs, schema, fault: headerFault(header, size) };
+    const header = readHeader(path);
+    const fault = headerFault(header, size);
+    const schema = header.length < HEADER_BYTES ? namedSchema : header.readUInt32BE(USER_VERSION_OFFSET);
+    return { path, bytes: size, writtenAtMs: mtimeMs, schema, fault };
   } catch (error) {
     const reason = codeOf(error) ?? String(error);
     return { path, bytes: 0, writtenAtMs: 0, schema: namedSchema, fault: `it can’t be read (${reason})` };
@@ -51,9 +46,10 @@ function readBackup(path: string, namedSchema: number): BackupReading {
 }
 
 /** The fault in the header of a file of `size` bytes. */
-export function headerFault(header: Buffer, size: number): string | null {
-  if (!header.subarray(0, MAGIC.length).equals(MAGIC)) return 'it does not begin like an SQLite database';
-  if (header.readUInt32BE(APPLICATION_ID_OFFSET) !== APPLICATION_ID) return 'it is the database of another program';
+export function headerFault(header: Buffer, size: number, ids: readonly number[] = [APPLICATION_ID]): string | null {
+  const isDatabase = header.length === HEADER_BYTES && header.subarray(0, MAGIC.length).equals(MAGIC);
+  if (!isDatabase) return 'it does not begin like an SQLite database';
+  if (!ids.includes(header.readUInt32BE(APPLICATION_ID_OFFSET))) return 'it is the database of another program';
   const written = header.readUInt16BE(PAGE_BYTES_OFFSET);
   const whole = (written === 1 ? LARGEST_PAGE : written) * header.readUInt32BE(PAGE_COUNT_OFFSET);
   if (size < whole) return `it is cut off: ${size} of ${whole} bytes exist`;

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import type { Log } from '../base/log.ts';
@@ -48,8 +49,7 @@ export function scheduleDailyBackup(
     const backup = backups.begin(schema);
     abandon = () => backup.abandon();
     try {
-      await connection.sqlite.backup(backup.temporary, { progress: () => STEP_PAGES });
-      await checkCopy(backup.temporary, () => cancelled);
+      await copyDatabase(connection.sqlite, backup.temporary, () => cancelled);
       if (cancelled) return;
       log.info('Backup written', { path: backup.finish() });
     } catch (error) {
@@ -76,6 +76,15 @@ export function scheduleDailyBackup(
       abandon?.();
     },
   };
+}
+
+/**
+ * Copies an open database into an empty file, in small steps between other work: the content at the end of the copying.
+ * @throws SqliteError (rejects) when the disk is full, or at the first unreadable page.
+ */
+export async function copyDatabase(sqlite: Database, path: string, isCancelled = () => false): Promise<void> {
+  await sqlite.backup(path, { progress: () => STEP_PAGES });
+  await checkCopy(path, isCancelled);
 }
 
 /**

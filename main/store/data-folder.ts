@@ -5,6 +5,7 @@ import { RUNTIME_FILE } from '../base/config.ts';
 import { LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
 import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { finishRestore } from './folder-restore.ts';
 
 export interface FolderLock {
   /**
@@ -15,7 +16,8 @@ export interface FolderLock {
 }
 
 /**
- * Creates `directory` if needed, checks that it is writable, and locks it until `release`.
+ * Creates `directory` if needed, checks that it is writable, and locks it until `release`. Finishes an interrupted
+ * restoration of a backup.
  *
  * Uses SQLite's lock on a small file: the system drops it when the process ends for any reason, which avoids stale
  * locks and checks of process ids. @throws VivariumError with one line that names the folder and the fix.
@@ -24,6 +26,12 @@ export function claimDataFolder(directory: string): FolderLock {
   const isNew = prepareDataFolder(directory);
   const hadLock = existsSync(join(directory, LOCK_FILE));
   const held = lock(directory);
+  try {
+    finishRestore(directory);
+  } catch (error) {
+    held.close();
+    throw error;
+  }
   return {
     release({ leaveNothing } = { leaveNothing: false }) {
       held.close();

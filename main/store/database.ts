@@ -74,6 +74,28 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
   }
 }
 
+/**
+ * Opens an existing database to read it, at whatever schema it has. @throws VivariumError as `openDatabase`; not_found
+ * without a database.
+ */
+export function openAtRest(path: string): Database {
+  const file = resolve(path);
+  const place = { file, backups: createBackups(file, { now: () => 0 }) };
+  try {
+    if (inspectPath(place) === 'absent') {
+      throw new VivariumError('not_found', `There is no Vivarium database in ${dirname(file)}.`);
+    }
+    const schema = latestVersion(MIGRATIONS);
+    const probed = probe(place, schema, BUSY_TIMEOUT_MS);
+    // A connection that cannot write would leave its -wal and -shm behind.
+    const sqlite = new Sqlite(file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+    if (!probed) probeConnection(sqlite, place, schema);
+    return sqlite;
+  } catch (error) {
+    throw explain(error, place);
+  }
+}
+
 type WritablePlace = Place & { backups: Backups };
 
 function openInMemory(migrations: readonly Migration[]): OpenDatabase {
@@ -89,7 +111,8 @@ function openInMemory(migrations: readonly Migration[]): OpenDatabase {
   return { connection, backups, file: null, schema: latestVersion(migrations), warnings: [] };
 }
 
-function refuseBackup(): never {
+/** @throws VivariumError conflict: nothing is kept in memory. */
+export function refuseBackup(): never {
   throw new VivariumError('conflict', 'An ephemeral Vivarium stores nothing and has no backups.');
 }
 

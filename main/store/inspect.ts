@@ -66,7 +66,8 @@ function statDatabase(file: string): Stats | null {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-function readHeader(file: string): Buffer {
+/** The first bytes of a file: fewer than a whole header when it is shorter. */
+export function readHeader(file: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   const descriptor = openSync(file, 'r');
   try {

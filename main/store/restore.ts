@@ -32,7 +32,7 @@ const ASIDE_FOLDERS_MAX = 1_000;
  * A new folder, to keep files of earlier restorations. It is inside the backups, because a data folder without a
  * database may contain only Vivarium's own files.
  */
-function asideFolder(file: string): string {
+export function asideFolder(file: string): string {
   const stem = join(dirname(file), BACKUP_FOLDER, 'set-aside');
   let number = 1;
   while (number < ASIDE_FOLDERS_MAX && existsSync(`${stem}-${number}`)) number++;

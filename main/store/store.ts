@@ -1,8 +1,11 @@
+import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { WrittenBackup } from '../contract/backup.ts';
+import { writeBackupFile } from './backup-file.ts';
 import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
-import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
+import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets, createPurge } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
 import { createDomains, type Domains } from './domains.ts';
@@ -32,6 +35,8 @@ export interface Store {
   warnings: string[];
   /** Paths of the backups, newest first. */
   backupFiles(): string[];
+  /** Writes everything that the data folder keeps into one file. @throws VivariumError as `writeBackupFile`. */
+  backUpTo(target: { file: string; force: boolean }): Promise<WrittenBackup>;
   /** Commits queued writes, checkpoints the write-ahead log, and closes the file. Idempotent. */
   close(): void;
 }
@@ -72,6 +77,10 @@ export function openStore(options: StoreOptions): Store {
     clock: createClockSettings(connection),
     warnings,
     backupFiles: () => backups.list().map((backup) => backup.path),
+    async backUpTo(target) {
+      if (database.file === null) refuseBackup();
+      return await writeBackupFile({ sqlite: connection.sqlite, dataDir: dirname(database.file), ...target });
+    },
     close() {
       if (!connection.sqlite.open) return;
       dailyBackup.cancel();

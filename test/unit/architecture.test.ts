@@ -37,8 +37,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   composition: [...BELOW, ...MACHINES, 'services'],
   // The doctor where no engine runs: of the command line’s parts, the only one that may import machines.
   examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
+  // What the command line does with a data folder on which no engine runs.
+  'at-rest': [...BELOW, 'ca', 'store', 'composition'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
-  cli: ['examine', 'contract', 'base'],
+  cli: ['examine', 'at-rest', 'contract', 'base'],
   welcome: ['base'],
   headless: ['app', 'welcome', 'contract', 'base'],
   electron: ['app', 'rpc', 'contract', 'base'],

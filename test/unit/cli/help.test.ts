@@ -49,7 +49,8 @@ async function check(line: string): Promise<void> {
     const { inputType } = findProcedure(namespace, name);
     inputType.parse(rest[1] === undefined ? undefined : JSON.parse(rest[1]));
   } else if (own !== undefined && (own.isNamespace !== true || rest[0]?.startsWith('-') !== false)) {
-    expect(readArguments(rest, own.options).positionals).toEqual([]);
+    const { positionals } = readArguments(rest, own.options);
+    if (!own.usage.includes('FILE')) expect(positionals).toEqual([]);
   } else if (rest.at(-1) !== '--help') {
     const procedure = findProcedure(command, rest[0] ?? '');
     const fields = listFields(procedure.input);

@@ -1,0 +1,116 @@
+import Sqlite from 'better-sqlite3';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { codeOf } from '../base/error-code.ts';
+import { OWNER_ONLY } from '../base/files.ts';
+import type { WrittenBackup } from '../contract/backup.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { headerFault } from './backup-reading.ts';
+import { syncFolder, syncPath } from './backups.ts';
+import { copyDatabase } from './daily-backup.ts';
+import { damageOf } from './faults.ts';
+import { readHeader } from './inspect.ts';
+import { readVersion } from './migrations.ts';
+
+/** "VIVB": the PRAGMA application_id of a backup file, a database with the folder's other files in a table. */
+export const BACKUP_ID = 0x56495642;
+
+/** The table, which the data folder's own database never has. */
+export const FILES_TABLE = 'data_folder_files';
+
+/** The folder of the root. */
+const ROOT_FOLDER = 'ca';
+const SEALED_KEY = `${ROOT_FOLDER}/root-key.sealed`;
+
+/** What a backup keeps besides the database, in the data folder: not logs, older backups and the window's state. */
+export const KEPT_BESIDES = [ROOT_FOLDER, 'control-token', 'demo-key.json'] as const;
+
+/** Any other path in a backup is refused: unpacking must not write outside of the data folder. */
+const KEPT_FILE = /^(?:ca\/root(?:-[0-9a-f]{8}|-key)?\.pem|ca\/root-key\.sealed|control-token|demo-key\.json)$/;
+export const isKeptFile = (path: string): boolean => KEPT_FILE.test(path);
+
+/**
+ * Writes a backup of a data folder: a consistent copy of its open database, made in small steps between other work and
+ * read through once, with the other files in a table. The file appears complete or not at all, with mode 0600.
+ *
+ * @throws VivariumError conflict when `file` exists (with `force`: when it is not a backup); unavailable when it cannot
+ * be written; internal_error when the database is damaged.
+ */
+export async function writeBackupFile(options: {
+  sqlite: Database;
+  dataDir: string;
+  /** Absolute. */
+  file: string;
+  /** Replaces an older backup. */
+  force: boolean;
+}): Promise<WrittenBackup> {
+  const { sqlite, dataDir, file, force } = options;
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    refuseOverwriting(file, force);
+    closeSync(openSync(temporary, 'wx', OWNER_ONLY));
+    await copyDatabase(sqlite, temporary);
+    const files = readFiles(dataDir);
+    const schema = addFiles(temporary, files);
+    syncPath(temporary, 'r+');
+    refuseOverwriting(file, force);
+    renameSync(temporary, file);
+    syncFolder(dirname(file));
+    const sealed = files.some(({ path }) => path === SEALED_KEY);
+    return { file, bytes: statSync(file).size, schema, sealed };
+  } catch (error) {
+    for (const left of ['', '-journal']) rmSync(temporary + left, { force: true });
+    throw explainWriting(error, file);
+  }
+}
+
+function refuseOverwriting(file: string, force: boolean): void {
+  const facts = statSync(file, { throwIfNoEntry: false });
+  if (facts === undefined) return;
+  if (!force) throw new VivariumError('conflict', `${file} exists; choose another name, or replace it with --force.`);
+  const isBackup = facts.isFile() && headerFault(readHeader(file), facts.size, [BACKUP_ID]) === null;
+  if (isBackup) return;
+  throw new VivariumError('conflict', `${file} is not a Vivarium backup, so it is not replaced; choose another name.`);
+}
+
+interface KeptFile {
+  path: string;
+  content: Buffer;
+}
+
+function readFiles(dataDir: string): KeptFile[] {
+  const [, ...besides] = KEPT_BESIDES;
+  const root = readdirSync(join(dataDir, ROOT_FOLDER)).map((name) => `${ROOT_FOLDER}/${name}`);
+  return [...root, ...besides].flatMap((path) => {
+    const from = join(dataDir, path);
+    return isKeptFile(path) && existsSync(from) ? [{ path, content: readFileSync(from) }] : [];
+  });
+}
+
+function addFiles(path: string, files: readonly KeptFile[]): number {
+  const sqlite = new Sqlite(path);
+  try {
+    sqlite.exec(`CREATE TABLE ${FILES_TABLE} (path TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID`);
+    const insert = sqlite.prepare(`INSERT INTO ${FILES_TABLE} (path, content) VALUES (?, ?)`);
+    for (const file of files) insert.run(file.path, file.content);
+    sqlite.pragma(`application_id = ${BACKUP_ID}`);
+    return readVersion(sqlite);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function explainWriting(error: unknown, file: string): unknown {
+  if (error instanceof VivariumError) return error;
+  const damage = damageOf(error);
+  if (damage !== null) {
+    const message = `The database is damaged: ${damage}. No backup was written; "vivarium doctor" names its backups.`;
+    return new VivariumError('internal_error', message, { cause: error });
+  }
+  const code = codeOf(error);
+  if (code === null) return error;
+  const reason = code === 'ENOENT' ? 'its folder does not exist' : code;
+  return new VivariumError('unavailable', `${file} could not be written (${reason}).`, { cause: error });
+}

@@ -1,0 +1,239 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { BACKUP_ID, FILES_TABLE } from '../../../main/store/backup-file.ts';
+import { claimDataFolder } from '../../../main/store/data-folder.ts';
+import { restoreFolder } from '../../../main/store/folder-restore.ts';
+import { HERE, pet } from '../../unit/store/parts.ts';
+import { strikeFiles } from './failing-files.ts';
+import { contentOf, makeDatabase, openFile, temporaryFile, temporaryFolder } from './files.ts';
+
+const CHILD = join(import.meta.dirname, 'restoring-child.ts');
+const KEY = `-----BEGIN PRIVATE KEY-----\nof the root, ${'k'.repeat(40)}\n-----END PRIVATE KEY-----\n`;
+
+const BESIDES = {
+  'ca/root.pem': 'the root',
+  'ca/root-0a1b2c3d.pem': 'before an extension',
+  'ca/root-key.pem': KEY,
+  'control-token': 'token',
+  'demo-key.json': '{}',
+};
+
+/** A data folder with pets, the files beside the database, and some that no backup keeps. */
+async function dataFolder(name: string, pets: number): Promise<string> {
+  const file = temporaryFile();
+  await makeDatabase(file, pets, name);
+  const folder = dirname(file);
+  for (const sub of ['ca', 'logs']) mkdirSync(join(folder, sub), { mode: 0o700 });
+  for (const [path, text] of Object.entries(BESIDES)) writeFileSync(join(folder, path), `${name}: ${text}`);
+  writeFileSync(join(folder, 'ca', 'notes.txt'), 'of the user');
+  writeFileSync(join(folder, 'logs', 'today.log'), 'a line');
+  return folder;
+}
+
+const databaseOf = (folder: string): string => join(folder, 'vivarium.db');
+
+async function backUp(folder: string, file = join(temporaryFolder(), 'backup'), force = false): Promise<string> {
+  const store = openFile(databaseOf(folder));
+  await store.backUpTo({ file, force }).finally(() => store.close());
+  return file;
+}
+
+/** What a folder keeps, as a user sees it. */
+function keptIn(folder: string): Record<string, unknown> {
+  const store = openFile(databaseOf(folder));
+  const pets = store.pets.count(HERE, null);
+  store.close();
+  const texts = Object.keys(BESIDES).map((path) => {
+    const place = join(folder, path);
+    return [path, existsSync(place) ? readFileSync(place, 'utf8') : null];
+  });
+  return { pets, ...Object.fromEntries(texts) };
+}
+
+const keptBy = (name: string, pets: number): Record<string, unknown> => ({
+  pets,
+  ...Object.fromEntries(Object.entries(BESIDES).map(([path, text]) => [path, `${name}: ${text}`])),
+});
+
+describe('a backup file', () => {
+  it('has the database and the files beside it, for its owner only, and leaves nothing else', async () => {
+    const folder = await dataFolder('Old', 30);
+    const file = await backUp(folder);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect([...contentOf(dirname(file)).keys()]).toEqual([basename(file)]);
+    const copy = new Sqlite(file, { readonly: true });
+    expect(copy.pragma('application_id', { simple: true })).toBe(BACKUP_ID);
+    expect(copy.prepare(`SELECT path FROM ${FILES_TABLE} ORDER BY path`).pluck().all()).toEqual(
+      Object.keys(BESIDES).sort(),
+    );
+    copy.close();
+    const target = join(temporaryFolder(), 'new');
+    const lock = claimDataFolder(target);
+    expect(restoreFolder(target, file)).toMatchObject({ aside: null, whole: true, rootChanged: false });
+    lock.release();
+    expect(keptIn(target)).toEqual(keptBy('Old', 30));
+    expect(['ca/root-key.pem', 'control-token', 'vivarium.db', 'ca/root.pem'].map(modeIn(target))).toEqual([
+      0o600, 0o600, 0o600, 0o644,
+    ]);
+  });
+
+  it('is consistent while pets are added', async () => {
+    const folder = await dataFolder('Old', 3_000);
+    const store = openFile(databaseOf(folder));
+    const file = join(temporaryFolder(), 'backup');
+    let isWriting = true;
+    const writing = (async () => {
+      while (isWriting) await store.pets.add(HERE, pet('meanwhile'));
+    })();
+    const { bytes } = await store.backUpTo({ file, force: false });
+    isWriting = false;
+    await writing;
+    expect(statSync(file).size).toBe(bytes);
+    const copy = new Sqlite(file, { readonly: true });
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+    const counted = copy.prepare('SELECT sum(pets) FROM pet_counts').pluck().get();
+    expect(copy.prepare('SELECT count(*) FROM pets').pluck().get()).toBe(counted);
+    copy.close();
+  });
+
+  it('replaces nothing without force, and with it nothing but a backup', async () => {
+    const folder = await dataFolder('Old', 1);
+    const file = await backUp(folder);
+    const before = readFileSync(file);
+    await expect(backUp(folder, file)).rejects.toThrow(/exists; choose another name, or replace it with --force/);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    await backUp(folder, file, true);
+    for (const other of [databaseOf(folder), join(folder, 'logs', 'today.log'), folder]) {
+      await expect(backUp(folder, other, true)).rejects.toThrow(/not a Vivarium backup, so it is not replaced/);
+    }
+    await expect(backUp(folder, join(folder, 'none', 'backup'))).rejects.toThrow(/its folder does not exist/);
+  });
+
+  it('is not made of a damaged database, and an older one stays', async () => {
+    const folder = await dataFolder('Old', 2_000);
+    const file = await backUp(folder);
+    const before = readFileSync(file);
+    const store = openFile(databaseOf(folder));
+    const bytes = readFileSync(databaseOf(folder));
+    bytes.fill(0xff, bytes.length - 40_960, bytes.length - 20_480);
+    writeFileSync(databaseOf(folder), bytes);
+    await expect(store.backUpTo({ file, force: true })).rejects.toThrow(
+      /The database is damaged: .*No backup was written/,
+    );
+    store.close();
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect([...contentOf(dirname(file)).keys()]).toEqual([basename(file)]);
+  });
+});
+
+const modeIn = (folder: string) => (path: string) => statSync(join(folder, path)).mode & 0o777;
+
+describe('restoring', () => {
+  it('moves the previous content aside, and leaves the root’s key in no database', async () => {
+    const file = await backUp(await dataFolder('Old', 3));
+    const folder = await dataFolder('New', 7);
+    const { aside, rootChanged } = restoreFolder(folder, file);
+    expect([aside, rootChanged]).toEqual([join(folder, 'backups', 'set-aside-1'), true]);
+    expect(keptIn(folder)).toEqual(keptBy('Old', 3));
+    expect(keptIn(aside ?? '')).toEqual(keptBy('New', 7));
+    expect(readFileSync(file).includes(KEY)).toBe(true);
+    expect(readFileSync(databaseOf(folder)).includes(KEY.slice(0, 60))).toBe(false);
+    expect(existsSync(join(folder, 'restore'))).toBe(false);
+    expect(restoreFolder(folder, file).aside).toBe(join(folder, 'backups', 'set-aside-2'));
+  });
+
+  it('takes a file of the folder of backups for the database alone', async () => {
+    const old = await dataFolder('Old', 3);
+    const folder = await dataFolder('New', 7);
+    const copy = join(temporaryFolder(), 'copy.db');
+    copyFileSync(databaseOf(old), copy);
+    expect(restoreFolder(folder, copy)).toMatchObject({ whole: false, rootChanged: false });
+    expect(keptIn(folder)).toEqual({ ...keptBy('New', 7), pets: 3 });
+  });
+
+  it.each<{ of: string; change: (file: string) => void; says: RegExp }>([
+    { of: 'no file', change: (file) => truncateSync(file, 0), says: /does not begin like an SQLite database/ },
+    { of: 'a text', change: (file) => writeFileSync(file, 'x'.repeat(9_000)), says: /does not begin like an SQLite/ },
+    { of: 'another program', change: inside('PRAGMA application_id = 1'), says: /database of another program/ },
+    { of: 'a newer one', change: inside('PRAGMA user_version = 900'), says: /schema 900, but this Vivarium supports/ },
+    { of: 'a part', change: (file) => truncateSync(file, 50_000), says: /it is cut off: 50000 of \d+ bytes exist/ },
+    { of: 'a damaged one', change: damage, says: /is damaged: .*Nothing was changed/ },
+    {
+      of: 'a path that leads out of the folder',
+      change: inside(`INSERT INTO ${FILES_TABLE} VALUES ('../x', x'00')`),
+      says: /contains the unknown file "\.\.\/x"/,
+    },
+    { of: 'a missing table', change: inside(`DROP TABLE ${FILES_TABLE}`), says: /is damaged|could not be restored/ },
+  ])('is refused for $of, with nothing changed', async ({ change, says }) => {
+    const file = await backUp(await dataFolder('Old', 900));
+    change(file);
+    const folder = await dataFolder('New', 7);
+    const before = contentOf(folder);
+    expect(() => restoreFolder(folder, file)).toThrow(says);
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  it('is refused for a file that is not there', async () => {
+    const folder = await dataFolder('New', 1);
+    expect(() => restoreFolder(folder, join(folder, 'none.db'))).toThrow(/There is no file/);
+  });
+});
+
+/** What a start makes of an interrupted restoration: the previous content or the new one, complete. */
+function expectEither(folder: string): 'as before' | 'restored' {
+  claimDataFolder(folder).release();
+  const kept = keptIn(folder);
+  const isNew = kept.pets === 3;
+  expect(kept).toEqual(isNew ? keptBy('Old', 3) : keptBy('New', 7));
+  if (isNew) expect(keptIn(join(folder, 'backups', 'set-aside-1'))).toEqual(keptBy('New', 7));
+  expect(existsSync(join(folder, 'restore'))).toBe(false);
+  return isNew ? 'restored' : 'as before';
+}
+
+describe('an interrupted restoration', () => {
+  it('leaves the old content or, at the next start, the new one, at whatever operation it ended', async () => {
+    const file = await backUp(await dataFolder('Old', 3));
+    const struck = (): never => {
+      throw Object.assign(new Error('the process has ended'), { code: 'EIO' });
+    };
+    const outcomes: string[] = [];
+    let hasEnded = true;
+    for (let operation = 1; hasEnded; operation++) {
+      const folder = await dataFolder('New', 7);
+      hasEnded = false;
+      try {
+        strikeFiles(operation, () => restoreFolder(folder, file), struck);
+      } catch {
+        hasEnded = true;
+      }
+      outcomes.push(expectEither(folder));
+    }
+    const turned = outcomes.indexOf('restored');
+    expect(outcomes.slice(turned)).not.toContain('as before');
+    expect([turned > 5, outcomes.length - turned > 5]).toEqual([true, true]);
+    // The same by a real kill, at the last operation before the turn, and in the middle of those after it.
+    for (const operation of [turned, turned + 4]) {
+      const folder = await dataFolder('New', 7);
+      const child = spawnSync(process.execPath, [CHILD, folder, file, String(operation)], { encoding: 'utf8' });
+      expect([child.stderr, child.signal]).toEqual(['', 'SIGKILL']);
+      expect(expectEither(folder)).toBe(outcomes[operation - 1]);
+    }
+  });
+});
+
+function inside(sql: string): (file: string) => void {
+  return (file) => {
+    const sqlite = new Sqlite(file);
+    sqlite.exec(sql);
+    sqlite.close();
+  };
+}
+
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 40_960, 49_152);
+  writeFileSync(file, bytes);
+}
