@@ -1,12 +1,20 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClock } from './base/clock.ts';
 import { DATABASE_FILE } from './base/data-folder.ts';
+import { readOwnRoots } from './ca/authority.ts';
+import { ROOT_CERTIFICATE_FILE } from './ca/root-folder.ts';
+import { createRunCommand } from './ca/run-command.ts';
+import type { TrustStores } from './ca/truststores.ts';
+import { openTrustStores } from './composition/certificates.ts';
 import { ownCommand } from './composition/own-command.ts';
 import type { WrittenBackup } from './contract/backup.ts';
 import { VivariumError } from './contract/errors.ts';
+import { findTraces, type Trace, type TraceFacts } from './reach/traces.ts';
+import { writeBackupFile } from './store/backup-file.ts';
 import { claimDataFolder, isFolderLocked } from './store/data-folder.ts';
 import { openAtRest } from './store/database.ts';
-import { writeBackupFile } from './store/backup-file.ts';
+import { readHostnames } from './store/domains.ts';
 import { type Restored, restoreFolder } from './store/folder-restore.ts';
 
 /** Writes a backup of a data folder on which no engine runs. @throws VivariumError as `writeBackupFile`. */
@@ -42,3 +50,53 @@ export function restoreAtRest(dataDir: string, file: string): Restored {
     folder.release();
   }
 }
+
+/** What `vivarium uninstall` needs of the data folder and this machine; the root is null when there is none. */
+export interface Installation {
+  stores: Pick<TrustStores, 'list' | 'untrust'> | null;
+  /** The attached hostnames of the database. */
+  hostnames: readonly string[];
+}
+
+/** Reads a data folder without changing it. @throws VivariumError unavailable when the root cannot be read. */
+export function readInstallation(dataDir: string): Installation {
+  const directory = join(dataDir, 'ca');
+  const own = existsSync(directory) ? readOwnRoots(directory) : null;
+  const run = createRunCommand({ clock: createClock(), environment: process.env });
+  return { stores: own === null ? null : openTrustStores(run, () => own), hostnames: hostnamesIn(dataDir) };
+}
+
+function hostnamesIn(dataDir: string): readonly string[] {
+  try {
+    const sqlite = openAtRest(join(dataDir, DATABASE_FILE));
+    try {
+      return readHostnames(sqlite);
+    } finally {
+      sqlite.close();
+    }
+  } catch {
+    // A missing, damaged or older database: the platform's own names can be found without it.
+    return [];
+  }
+}
+
+/** What is left on this machine of the instructions. */
+export const findTracesHere = (facts: {
+  dataDir: string;
+  home: string;
+  environment: TraceFacts['environment'];
+  hostnames: readonly string[];
+}): Trace[] =>
+  findTraces({
+    ...facts,
+    platform: process.platform,
+    program: process.execPath,
+    caFile: join(facts.dataDir, 'ca', ROOT_CERTIFICATE_FILE),
+    readText(path) {
+      try {
+        return readFileSync(path, 'utf8');
+      } catch {
+        return null;
+      }
+    },
+  });

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../base/files.ts';
-import { silentLog } from '../base/log.ts';
+import { type Log, silentLog } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { fingerprint, fingerprintStart } from './certificate.ts';
 import { createFile, readOwnFile } from './owned-files.ts';
@@ -13,7 +13,8 @@ import {
   ROOT_CERTIFICATE_FILE,
   ROOT_FILE_BYTES_MAX,
 } from './root-folder.ts';
-import { extendRoot, type Root } from './root.ts';
+import { extendRoot, readRootCertificate, type Root } from './root.ts';
+import type { OwnRoots } from './vivarium-roots.ts';
 
 /** The name of an earlier `root.pem`: `root-` and the first 8 digits of its fingerprint. */
 const OLDER_FILE = /^root-[0-9a-f]{8}\.pem$/;
@@ -36,12 +37,24 @@ export interface Authority {
   extend(suffix: string): Root;
 }
 
+/**
+ * The root of a folder without its private key, to find it in trust stores; null when there is none. @throws VivariumError
+ * unavailable when it cannot be read.
+ */
+export function readOwnRoots(directory: string): OwnRoots | null {
+  const file = join(directory, ROOT_CERTIFICATE_FILE);
+  const pem = readOwnFile(file, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log: silentLog });
+  if (pem === null) return null;
+  const current = readRootCertificate(pem, file);
+  return { current, file, older: readOlder(directory, silentLog) };
+}
+
 /** Opens or creates the root of a folder. @throws VivariumError as `loadOrCreateRoot`. */
 export function openAuthority(options: LoadOrCreateRootOptions): Authority {
   const { directory, clock, log = silentLog } = options;
   const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
   let root = loadOrCreateRoot(options);
-  let older = readOlder(options);
+  let older = readOlder(directory, log);
 
   return {
     root: () => root,
@@ -64,7 +77,7 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
         fingerprint: extended.fingerprint,
         suffixes: extended.constraints.suffixes,
       });
-      older = readOlder(options);
+      older = readOlder(directory, log);
       root = extended;
       return root;
     },
@@ -78,7 +91,7 @@ function keepOlder({ directory, log = silentLog }: LoadOrCreateRootOptions, root
   if (existing === null) createFile(file, root.certificatePem, CERTIFICATE_MODE);
 }
 
-function readOlder({ directory, log = silentLog }: LoadOrCreateRootOptions): X509Certificate[] {
+function readOlder(directory: string, log: Log): X509Certificate[] {
   const names = readdirSync(directory).filter((name) => OLDER_FILE.test(name));
   return names.slice(0, OLDER_ROOTS_MAX).flatMap((name) => {
     const file = join(directory, name);

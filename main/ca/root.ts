@@ -179,7 +179,17 @@ export function openRoot({ certificatePem: pem, privateKeyPem, certificateName, 
   );
 }
 
-function toRoot(certificate: X509Certificate, privateKey: KeyObject): Root {
+/** The public part of a root, from its certificate. @throws VivariumError unavailable when Vivarium did not make it. */
+export function readRootCertificate(pem: string, name: string): Omit<Root, 'privateKey'> {
+  return attempt(() => publicPart(new X509Certificate(pem)), `${name} holds no certificate made by Vivarium.`);
+}
+
+const toRoot = (certificate: X509Certificate, privateKey: KeyObject): Root => ({
+  ...publicPart(certificate),
+  privateKey,
+});
+
+function publicPart(certificate: X509Certificate): Omit<Root, 'privateKey'> {
   const { subject, extensions } = readCertificate(certificate.raw);
   const constraints = extensions.get(EXTENSION.nameConstraints);
   const subjectKey = extensions.get(EXTENSION.subjectKeyIdentifier);
@@ -187,7 +197,6 @@ function toRoot(certificate: X509Certificate, privateKey: KeyObject): Root {
   return {
     certificate,
     certificatePem: certificatePem(certificate.raw),
-    privateKey,
     fingerprint: fingerprint(certificate.raw),
     subject,
     keyIdentifier: content(decode(subjectKey.value)),

@@ -135,6 +135,7 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
       state: stateOf(roots),
       needs: passwordNote(platform),
       command: pasteable(commands, platform),
+      present: true,
       message: 'Nothing was changed: this needs a password. Paste the command, then query the status again.',
     };
   }
@@ -181,6 +182,7 @@ function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platf
     state,
     ...(needPassword(commands) && { needs: passwordNote(platform), command: pasteable(commands, platform) }),
     message: messageOf(roots, own),
+    ...(roots.some(({ identity }) => identity !== 'other') && { present: true }),
     ...(state === 'trusted' && superseded.length > 0 && { superseded: true }),
     ...presentOthers(roots),
   };

@@ -4,7 +4,7 @@ import type { Root } from './root.ts';
 
 /** The root to trust, and its earlier certificates. */
 export interface OwnRoots {
-  readonly current: Root;
+  readonly current: Pick<Root, 'certificate' | 'fingerprint' | 'constraints'>;
   /** The file of `current`, for commands. */
   readonly file: string;
   readonly older: readonly X509Certificate[];

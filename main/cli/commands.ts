@@ -67,6 +67,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./backup.ts')).BACKUP,
   },
   {
+    name: 'uninstall',
+    usage: '[--dry-run]',
+    summary: 'Take the root out of trust stores; list what else to undo',
+    load: async () => (await import('./uninstall.ts')).UNINSTALL,
+  },
+  {
     name: 'help',
     aliases: ['--help', '-h'],
     usage: '[command]',

@@ -9,7 +9,9 @@ import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
 import { trustInHome } from '../ca/nss-certutil.ts';
 import { createRunCommand } from '../ca/run-command.ts';
-import { createTrustStores } from '../ca/truststores.ts';
+import { createTrustStores, type TrustStores } from '../ca/truststores.ts';
+import type { RunCommand } from '../ca/command.ts';
+import type { OwnRoots } from '../ca/vivarium-roots.ts';
 import type { Foundation } from './foundation.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
@@ -29,13 +31,11 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
   const platformLeaves = createLeafContexts({ root: authority.root, clock, crlUrl: () => crlUrl });
   const { env: environment, platform } = process;
   const run = createRunCommand({ clock, environment });
-  const privileged = process.getuid?.() === 0;
-  const trustStores = createTrustStores({
-    stores: () => machineStores({ platform, home: homedir(), environment, run, privileged }),
-    own: () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
-    run,
-    platform,
-  });
+  const trustStores = openTrustStores(run, () => ({
+    current: authority.root(),
+    older: authority.older(),
+    file: authority.certificateFile,
+  }));
 
   return {
     certificateFile: authority.certificateFile,
@@ -71,6 +71,18 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
       issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, crlUrl }),
     },
   };
+}
+
+/** The trust stores of this machine and user. */
+export function openTrustStores(run: RunCommand, own: () => OwnRoots): TrustStores {
+  const { env: environment, platform } = process;
+  const privileged = process.getuid?.() === 0;
+  return createTrustStores({
+    stores: () => machineStores({ platform, home: homedir(), environment, run, privileged }),
+    own,
+    run,
+    platform,
+  });
 }
 
 const crlUrlAt = (controlUrl: string): string => controlUrl + CRL_PATH;

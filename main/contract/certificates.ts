@@ -31,6 +31,8 @@ export const storeTrust = z.object({
   needs: z.string().optional(),
   command: z.string().optional(),
   message: z.string(),
+  /** The store contains the root or an older certificate of it, trusted or not. */
+  present: z.literal(true).optional(),
   /** The store trusts the root and also an older certificate of it, which `ca.trust` removes. */
   superseded: z.literal(true).optional(),
   /** Roots of other Vivariums in the store; `ca.untrust` removes one by its fingerprint. */

@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // The doctor where no engine runs: of the command line’s parts, the only one that may import machines.
   examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
   // What the command line does with a data folder on which no engine runs.
-  'at-rest': [...BELOW, 'ca', 'store', 'composition'],
+  'at-rest': [...BELOW, 'ca', 'reach', 'store', 'composition'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   cli: ['examine', 'at-rest', 'contract', 'base'],
   welcome: ['base'],

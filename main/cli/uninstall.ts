@@ -1,0 +1,198 @@
+import { existsSync } from 'node:fs';
+import { resolveDataDir } from '../base/data-dir.ts';
+import { posixWord, powerShellString } from '../base/shell.ts';
+import type { StoreTrust } from '../contract/certificates.ts';
+import { callProcedure } from './client.ts';
+import type { LoadedCommand } from './command.ts';
+import { EXIT_FAILED, EXIT_OK, failureOf, printFailure, type Io } from './io.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, optionRows, readArguments, usageError } from './flags.ts';
+import { findRunning, NotRunningError } from './running.ts';
+import { columns, printable } from './text.ts';
+
+const DRY_RUN = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be done' } as const;
+const OPTIONS = [DRY_RUN, JSON_FLAG, DATA_DIR_FLAG, HELP_FLAG];
+
+const help = (): string => `vivarium uninstall: take back what Vivarium changed on this machine
+
+Usage
+  vivarium uninstall [--dry-run]
+
+  Removes the root of this data folder from every trust store. Then lists what you may have changed by Vivarium's
+  instructions, with the commands that undo it, and the command that deletes the data folder. It runs none of those.
+  It may be run again.
+
+Options
+${columns(optionRows(OPTIONS))
+  .map((line) => `  ${line}`)
+  .join('\n')}
+
+Exit codes
+  0  no trust store has the root any more; with --dry-run: always
+  1  a store still has it, or could not be changed; or usage error
+
+Examples
+  vivarium uninstall --dry-run
+  vivarium uninstall
+`;
+
+/** The command `uninstall`. */
+export const UNINSTALL: LoadedCommand = { options: OPTIONS, help, run: uninstall };
+
+/** The trust stores of this machine: of a running Vivarium, or read by this process. */
+export interface Trust {
+  list(): Promise<StoreTrust[]>;
+  untrust(store: string): Promise<StoreTrust>;
+}
+
+/** What became of the root in one store. */
+export interface StoreOutcome {
+  store: string;
+  title: string;
+  outcome: 'removed' | 'absent' | 'would_remove' | 'to_paste' | 'failed' | 'unknown';
+  /** Empty when there is nothing to say. */
+  message: string;
+  /** To paste: it asks for a password. */
+  command?: string;
+}
+
+/** Removes the root from all stores that have it. A store that fails does not stop the others. */
+export async function withdrawRoot(trust: Trust, dryRun: boolean): Promise<StoreOutcome[]> {
+  const outcomes: StoreOutcome[] = [];
+  for (const status of await trust.list()) {
+    const { store, title, message } = status;
+    const found = {
+      store,
+      title,
+      message: status.otherRoots === undefined && status.state !== 'unavailable' ? '' : message,
+    };
+    if (status.state === 'unavailable') outcomes.push({ ...found, outcome: 'unknown' });
+    else if (status.present !== true) outcomes.push({ ...found, outcome: 'absent' });
+    else outcomes.push(dryRun ? { ...found, outcome: 'would_remove' } : await removeFrom(trust, found));
+  }
+  return outcomes;
+}
+
+async function removeFrom(
+  trust: Trust,
+  { store, title }: Pick<StoreOutcome, 'store' | 'title'>,
+): Promise<StoreOutcome> {
+  try {
+    const { present, message, command } = await trust.untrust(store);
+    const outcome = present === true ? 'to_paste' : 'removed';
+    return { store, title, outcome, message, ...(command !== undefined && present === true && { command }) };
+  } catch (error) {
+    return { store, title, outcome: 'failed', message: failureOf(error).message };
+  }
+}
+
+interface Report {
+  dryRun: boolean;
+  /** Null without a root in the data folder. */
+  stores: StoreOutcome[] | null;
+  traces: { title: string; undo: string; found: boolean }[];
+  dataDir: string;
+  running: boolean;
+  /** Null when there is no data folder. */
+  deleteCommand: string | null;
+}
+
+async function uninstall(args: readonly string[], io: Io): Promise<number> {
+  try {
+    const read = readArguments(args, OPTIONS);
+    if (isOn(read, HELP_FLAG.name)) {
+      io.stdout.write(help());
+      return EXIT_OK;
+    }
+    const [surplus] = read.positionals;
+    if (surplus !== undefined) throw usageError(`uninstall takes options only, not ${JSON.stringify(surplus)}.`);
+    const report = await work(resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), isOn(read, DRY_RUN.name), io);
+    const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(report)] : render(report).map(printable);
+    io.stdout.write(`${lines.join('\n')}\n`);
+    const isLeft = report.stores?.some(({ outcome }) => outcome === 'failed' || outcome === 'to_paste') === true;
+    return isLeft ? EXIT_FAILED : EXIT_OK;
+  } catch (error) {
+    return printFailure('uninstall', error, args, io);
+  }
+}
+
+async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
+  const { findTracesHere, readInstallation } = await import('../at-rest.ts');
+  const running = await askRunning(dataDir);
+  const { stores, hostnames } = running ?? readInstallation(dataDir);
+  return {
+    dryRun,
+    stores: stores === null ? null : await withdrawRoot(stores, dryRun),
+    traces: findTracesHere({ dataDir, home: io.homeDir, environment: io.env, hostnames }),
+    dataDir,
+    running: running !== null,
+    deleteCommand: existsSync(dataDir) ? deleteCommand(dataDir, io.platform) : null,
+  };
+}
+
+/** Null when none runs. A running one has the hostnames of an ephemeral start, and shows the change in its page. */
+async function askRunning(dataDir: string): Promise<{ stores: Trust; hostnames: string[] } | null> {
+  const ask = async <Answer>(procedure: string, input: object): Promise<Answer> => {
+    const reply = await callProcedure(findRunning(dataDir), procedure, JSON.stringify(input));
+    if (reply.kind === 'stream') throw new Error(`${procedure} is not a stream.`);
+    return JSON.parse(reply.json) as Answer;
+  };
+  try {
+    const domains = await ask<{ hostname: string }[]>('domains.list', {});
+    return {
+      hostnames: domains.map(({ hostname }) => hostname),
+      stores: {
+        list: () => ask('ca.trustStatus', {}),
+        untrust: (store) => ask('ca.untrust', { store }),
+      },
+    };
+  } catch (error) {
+    if (error instanceof NotRunningError) return null;
+    throw error;
+  }
+}
+
+const deleteCommand = (dataDir: string, platform: NodeJS.Platform): string =>
+  platform === 'win32'
+    ? `Remove-Item -Recurse -Force -LiteralPath ${powerShellString(dataDir)}`
+    : `rm -rf -- ${posixWord(dataDir)}`;
+
+const OUTCOMES: Record<StoreOutcome['outcome'], string> = {
+  removed: 'removed from',
+  absent: 'not in',
+  would_remove: 'would be removed from',
+  to_paste: 'still in',
+  failed: 'not removed from',
+  unknown: 'not checked in',
+};
+
+function render({ dryRun, stores, traces, dataDir, running, deleteCommand: remove }: Report): string[] {
+  const found = traces.filter((trace) => trace.found);
+  const possible = traces.filter((trace) => !trace.found);
+  return [
+    dryRun ? 'The root (nothing is changed)' : 'The root',
+    ...(stores === null ? [`  There is none in ${dataDir}, so no trust store has it.`] : stores.flatMap(storeLines)),
+    ...(found.length === 0 ? [] : ['', 'On this machine; Vivarium runs none of these commands', ...traceLines(found)]),
+    '',
+    'If you changed these by Vivarium’s instructions, which it cannot know',
+    ...traceLines(possible),
+    '',
+    'The data folder',
+    ...(remove === null
+      ? [`  ${dataDir} does not exist.`]
+      : [
+          `  ${dataDir} stays, with its projects, keys, backups and the root’s key. ${
+            running ? 'Vivarium is running on it: stop it first. ' : ''
+          }To delete it:`,
+          `    ${remove}`,
+        ]),
+  ];
+}
+
+const storeLines = ({ title, outcome, message, command }: StoreOutcome): string[] => [
+  `  ${OUTCOMES[outcome]} ${title}`,
+  ...(message === '' ? [] : [`    ${message}`]),
+  ...(command === undefined ? [] : [`    ${command}`]),
+];
+
+const traceLines = (traces: Report['traces']): string[] =>
+  traces.flatMap(({ title, undo }) => [`  ${title}`, ...undo.split('\n').map((line) => `    ${line}`)]);

@@ -1,0 +1,105 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createClock } from '../../../main/base/clock.ts';
+import { openAuthority } from '../../../main/ca/authority.ts';
+import { withdrawRoot } from '../../../main/cli/uninstall.ts';
+import { runCli } from '../../support/rpc-cli.ts';
+import { temporaryFolder } from './commands.ts';
+import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
+
+const COMMANDS_TIMEOUT_MS = 60_000;
+const timeout = { timeout: COMMANDS_TIMEOUT_MS };
+const FIREFOX = 'nss:firefox:anna.default';
+
+/** A user with Chromium and Firefox, who trusts the root in both. */
+async function trustingMachine() {
+  const machine = createMachine();
+  const chromium = await makeDatabase(join(machine.home, '.pki/nssdb'));
+  const firefox = await makeDatabase(join(machine.home, '.mozilla/firefox/anna.default'));
+  writeFileSync(
+    join(machine.home, '.mozilla/firefox/profiles.ini'),
+    '[Profile0]\nName=anna\nIsRelative=1\nPath=anna.default\n',
+  );
+  for (const id of ['nss:user', FIREFOX]) await machine.stores.trust(id);
+  machine.commands.length = 0;
+  return { ...machine, chromium, firefox };
+}
+
+const outcomesOf = (outcomes: Awaited<ReturnType<typeof withdrawRoot>>) =>
+  Object.fromEntries(outcomes.map(({ store, outcome }) => [store, outcome]));
+
+test('the root is taken out of every store, once', timeout, async () => {
+  const { stores, chromium, firefox } = await trustingMachine();
+  expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
+  expect([await listed(chromium), await listed(firefox)]).toEqual([[], []]);
+  expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'absent', [FIREFOX]: 'absent' });
+});
+
+test('a dry run changes nothing', timeout, async () => {
+  const { stores, commands } = await trustingMachine();
+  expect(outcomesOf(await withdrawRoot(stores, true))).toMatchObject({
+    'nss:user': 'would_remove',
+    [FIREFOX]: 'would_remove',
+  });
+  expect(commands.filter(({ args }) => args[0] !== '-L')).toEqual([]);
+});
+
+test(
+  'a store that fails does not stop the others, and one that asks for a password shows its command',
+  timeout,
+  async () => {
+    const { stores } = await trustingMachine();
+    const title = 'Another store';
+    const held = { title, state: 'trusted', present: true, message: '' } as const;
+    const some = {
+      list: async () => [{ ...held, store: 'broken' }, { ...held, store: 'locked' }, ...(await stores.list())],
+      untrust(store: string) {
+        if (store === 'broken') return Promise.reject(new Error('It is read-only.'));
+        if (store === 'locked') return Promise.resolve({ ...held, store, command: 'sudo rm root.pem' });
+        return stores.untrust(store);
+      },
+    };
+    const outcomes = await withdrawRoot(some, false);
+    expect(outcomes.slice(0, 2)).toEqual([
+      { store: 'broken', title, outcome: 'failed', message: 'It is read-only.' },
+      { store: 'locked', title, outcome: 'to_paste', message: '', command: 'sudo rm root.pem' },
+    ]);
+    expect(outcomesOf(outcomes)).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
+  },
+);
+
+test('vivarium uninstall works without an engine, and keeps the data folder', timeout, async () => {
+  const home = temporaryFolder();
+  const dataDir = join(home, "Ann's data");
+  mkdirSync(dataDir);
+  const authority = openAuthority({ directory: join(dataDir, 'ca'), clock: createClock(), owner: 'anna@laptop' });
+  const database = await makeDatabase(join(home, '.pki/nssdb'));
+  await importInto(database, 'Vivarium', authority.root().certificatePem);
+  writeFileSync(join(home, '.curlrc'), `cacert = ${authority.certificateFile}\n`);
+  const words = ['--data-dir', dataDir];
+
+  const dry = await runCli(['uninstall', '--dry-run', ...words], { env: { HOME: home } });
+  expect([dry.code, dry.stderr]).toEqual([0, '']);
+  expect(dry.stdout).toContain('would be removed from Chromium and Chrome');
+  expect(await listed(database)).toHaveLength(1);
+
+  const done = await runCli(['uninstall', ...words], { env: { HOME: home } });
+  expect([done.code, done.stderr]).toEqual([0, '']);
+  expect(done.stdout).toContain('  removed from Chromium and Chrome\n');
+  expect(done.stdout).toContain(`  ${home}/.curlrc names the root\n`);
+  expect(done.stdout).toContain(`    rm -rf -- '${home}/Ann'"'"'s data'\n`);
+  expect(await listed(database)).toEqual([]);
+  expect(readFileSync(authority.certificateFile, 'utf8')).toBe(authority.root().certificatePem);
+
+  const again = await runCli(['uninstall', '--json', ...words], { env: { HOME: home } });
+  const report = JSON.parse(again.stdout) as { stores: { store: string; outcome: string }[] };
+  expect(report.stores).toContainEqual(expect.objectContaining({ store: 'nss:user', outcome: 'absent' }));
+});
+
+test('vivarium uninstall says that a folder without a root has nothing in a store', timeout, async () => {
+  const folder = temporaryFolder();
+  const { code, stdout } = await runCli(['uninstall', '--data-dir', join(folder, 'none')], { env: { HOME: folder } });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/There is none in .*so no trust store has it\.[^]*none does not exist\./);
+});
