@@ -43,9 +43,24 @@ export const browserState = z.object({
 export type BrowserState = z.infer<typeof browserState>;
 
 export const snippet = z.object({
-  id: z.enum(['curl', 'node', 'requests', 'urllib', 'java', 'playwright', 'environment', 'dig']),
+  id: z.enum([
+    'curl',
+    'httpie',
+    'powershell',
+    'node',
+    'requests',
+    'urllib',
+    'java',
+    'go',
+    'csharp',
+    'php',
+    'ruby',
+    'playwright',
+    'environment',
+    'dig',
+  ]),
   title: z.string(),
-  language: z.enum(['sh', 'js', 'python', 'java']),
+  language: z.enum(['sh', 'powershell', 'js', 'python', 'java', 'go', 'csharp', 'php', 'ruby']),
   /** Works unchanged; the API key is read from `VIVARIUM_KEY`. */
   text: z.string(),
   note: z.string().optional(),

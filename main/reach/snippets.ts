@@ -1,17 +1,8 @@
 import { originOf } from '../base/hostname.ts';
-import { posixWord } from '../base/shell.ts';
+import { posixWord, powerShellString } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
-import type { ReachedAddress } from './mapped-hostnames.ts';
-
-/** Parameters of the snippets. */
-export interface SnippetFacts {
-  address: Pick<ReachedAddress, 'hostname' | 'scheme' | 'leadsTo'>;
-  ports: { http: number; https: number; dns: number };
-  /** Of the root, in PEM. */
-  caFile: string;
-  proxyUrl: string;
-  pacUrl: string;
-}
+import { languageSnippets } from './language-snippets.ts';
+import { type SnippetContext, type SnippetFacts, snippetContext } from './snippet-context.ts';
 
 /** Address of a hostname at the listener's own port; omits default ports, as URLs do. */
 export function directUrl(
@@ -21,40 +12,21 @@ export function directUrl(
   return `${originOf(scheme, hostname, ports[scheme])}${leadsTo === 'api' ? '/v1' : '/'}`;
 }
 
-interface SnippetContext extends SnippetFacts {
-  secure: boolean;
-  /** At the listener's port, for clients that are given the address; at the scheme's port, for clients of the proxy. */
-  direct: string;
-  proxied: string;
-  port: number;
-  /** Whether there is an API key to use. */
-  keyed: boolean;
-}
-
 /**
  * Code that requests one hostname, whatever this machine's DNS resolves it to. Works as it is, trusts the root in that
  * program alone, and reads an API key from `VIVARIUM_KEY`.
  */
 export function makeSnippets(facts: SnippetFacts): Snippet[] {
-  const { hostname, scheme, leadsTo } = facts.address;
-  const secure = scheme === 'https';
-  const port = facts.ports[scheme];
-  const keyed = leadsTo === 'api';
-  const path = keyed ? '/v1/pets?limit=5' : '/';
-  const context: SnippetContext = {
-    ...facts,
-    secure,
-    port,
-    keyed,
-    direct: `${originOf(facts.address.scheme, facts.address.hostname, port)}${path}`,
-    proxied: `${scheme}://${hostname}${path}`,
-  };
+  const context = snippetContext(facts);
   return [
     curl(context),
+    httpie(context),
+    powershell(context),
     node(context),
     requests(context),
     urllib(context),
     java(context),
+    ...languageSnippets(context),
     playwright(context),
     environment(context),
     dig(context),
@@ -79,6 +51,38 @@ function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl 
 # The same through the proxy, at the usual port
 ${lines(`curl --noproxy '' --proxy ${posixWord(proxyUrl)}`, ...rest, posixWord(proxied))}
 `,
+  };
+}
+
+/** HTTPie has no option for a hostname’s address, and a `Host` header does not set the server name of TLS. */
+function httpie({ address: { scheme }, secure, proxied, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
+  const rest = [
+    ...(secure ? [`--verify=${posixWord(caFile)}`] : []),
+    `--print=hb GET ${posixWord(proxied)}`,
+    ...(keyed ? ['"Authorization:Bearer $VIVARIUM_KEY"'] : []),
+  ];
+  return {
+    id: 'httpie',
+    title: 'HTTPie',
+    language: 'sh',
+    text: `${[`http --ignore-stdin --proxy=${scheme}:${posixWord(proxyUrl)}`, ...rest].join(' \\\n  ')}\n`,
+    note: 'Through the proxy, because HTTPie cannot be given the address of a hostname.',
+  };
+}
+
+function powershell({ address, secure, direct, port, caFile, keyed }: SnippetContext): Snippet {
+  const words = [
+    `curl.exe --include --noproxy '*' --resolve ${powerShellString(`${address.hostname}:${port}:127.0.0.1`)}`,
+    ...(secure ? [`--cacert ${powerShellString(caFile)} --ssl-revoke-best-effort`] : []),
+    ...(keyed ? ['-H "Authorization: Bearer $env:VIVARIUM_KEY"'] : []),
+    powerShellString(direct),
+  ];
+  return {
+    id: 'powershell',
+    title: 'PowerShell',
+    language: 'powershell',
+    text: `${words.join(' `\n  ')}\n`,
+    note: 'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS write curl instead.',
   };
 }
 

@@ -10,6 +10,7 @@ import { requireTool } from '../../support/tools.ts';
 
 const SNIPPETS_TIMEOUT_MS = 120_000;
 const HOSTNAME = 'www.happypaws.test';
+const HOSTILE_NAME = String.raw`it's "$HOME" $x #{x} 100%s \n \u0041 {x}`;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 function has(program: string, ...args: string[]): boolean {
@@ -25,7 +26,8 @@ let engine: Engine;
 let texts: Record<string, string>;
 let environment: string;
 beforeEach(async () => {
-  engine = await startEngine();
+  // Every language has its own way to get the path of the root wrong.
+  engine = await startEngine({ dataDir: join(temporaryFolder(), HOSTILE_NAME) });
   const { projectId } = (await engine.call('domains.get', { hostname: HOSTNAME })) as { projectId: string };
   const { secret } = (await engine.call('keys.create', { projectId })) as { secret: string };
   const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
@@ -70,6 +72,42 @@ describe('a snippet, run as it is', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
 
   it.skipIf(!has('javac', '-version'))('Java (skipped without a JDK)', async () => {
     expect(await shell('java Reach.java', { name: 'Reach.java', text: texts.java ?? '' })).toMatch(PETS);
+  });
+
+  it('HTTPie (skipped where it is not installed)', async ({ skip }) => {
+    skip(!has('http', '--version'), 'http is not installed');
+    const [head = '', body = ''] = (await shell(texts.httpie ?? '')).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(body).toMatch(PETS);
+  });
+
+  it.for([
+    ['go', ['go', 'version'], 'reach.go', 'go run reach.go'],
+    ['php', ['php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);'], 'reach.php', 'php reach.php'],
+    ['ruby', ['ruby', '--version'], 'reach.rb', 'ruby reach.rb'],
+  ] as const)('%s (skipped where it is not installed)', async ([id, version, name, command], { skip }) => {
+    const [program, ...args] = version;
+    skip(!has(program, ...args), `${program} is not installed`);
+    const said = await shell(command, { name, text: texts[id] ?? '' });
+    const [status, ...body] = said.split('\n');
+    expect([status, body.join('\n')]).toEqual(['200', expect.stringMatching(PETS)]);
+  });
+
+  it('C# (skipped where .NET is not installed)', async ({ skip }) => {
+    skip(!has('dotnet', '--version'), 'dotnet is not installed');
+    const folder = temporaryFolder();
+    await shell('dotnet new console --output . --force', undefined, folder);
+    expect(await shell('dotnet run', { name: 'Program.cs', text: texts.csharp ?? '' }, folder)).toMatch(
+      /^200\n\[\{"id":1,/,
+    );
+  });
+
+  it('PowerShell (skipped where it is not installed)', async ({ skip }) => {
+    skip(!has('pwsh', '--version'), 'pwsh is not installed');
+    const text = (texts.powershell ?? '').replace('curl.exe', 'curl --silent');
+    expect(await shell('pwsh -NoProfile -File reach.ps1', { name: 'reach.ps1', text })).toMatch(
+      / 200 [^]*\r\n\r\n\[\{"id":1,/,
+    );
   });
 
   it('Playwright, with the browser of this machine', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeInstructions, type InstructionFacts } from '../../../main/reach/instructions.ts';
-import { directUrl, makeSnippets, type SnippetFacts } from '../../../main/reach/snippets.ts';
+import type { SnippetFacts } from '../../../main/reach/snippet-context.ts';
+import { directUrl, makeSnippets } from '../../../main/reach/snippets.ts';
 
 const FACTS: SnippetFacts = {
   address: { hostname: 'shop.acme.test', scheme: 'https', leadsTo: 'api' },
@@ -41,7 +42,21 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
 
   it('do without the root where there is no certificate yet', () => {
     const plain = texts({ address: { ...FACTS.address, scheme: 'http' } });
-    for (const id of ['curl', 'node', 'requests', 'urllib', 'java', 'playwright']) {
+    const ids = [
+      'curl',
+      'node',
+      'requests',
+      'urllib',
+      'java',
+      'go',
+      'csharp',
+      'php',
+      'httpie',
+      'powershell',
+      'playwright',
+    ];
+    expect(plain.ruby).not.toMatch(/use_ssl|ca_file/);
+    for (const id of ids) {
       expect(plain[id], id).not.toMatch(/root\.pem|https:\/\/|ignoreHTTPSErrors/);
       expect(plain[id], id).toContain('http://shop.acme.test');
     }
@@ -50,6 +65,26 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
   it('show no key to an upstream', () => {
     const upstream = texts({ address: { ...FACTS.address, leadsTo: 'upstream' } });
     for (const text of Object.values(upstream)) expect(text).not.toMatch(/VIVARIUM_KEY|\/v1/);
+  });
+
+  it('quote the path of the root as each language does', () => {
+    const quoted = texts({ caFile: String.raw`C:\it's "q" $x #{y} 100%\root.pem` });
+    expect(quoted.powershell).toContain(String.raw`--cacert 'C:\it''s "q" $x #{y} 100%\root.pem' `);
+    for (const id of ['go', 'csharp', 'java', 'node'] as const)
+      expect(quoted[id]).toContain(String.raw`("C:\\it's \"q\" $x #{y} 100%\\root.pem")`);
+    for (const id of ['php', 'ruby'] as const)
+      expect(quoted[id]).toContain(String.raw`'C:\\it\'s "q" $x #{y} 100%\\root.pem'`);
+  });
+
+  it('of PowerShell and C# replace the lookup, trust the root and send the key', () => {
+    expect(texts().powershell).toBe(`curl.exe --include --noproxy '*' --resolve 'shop.acme.test:8443:127.0.0.1' \`
+  --cacert '/home/anna/my data/root.pem' --ssl-revoke-best-effort \`
+  -H "Authorization: Bearer $env:VIVARIUM_KEY" \`
+  'https://shop.acme.test:8443/v1/pets?limit=5'
+`);
+    for (const part of ['IPAddress.Loopback', 'CustomRootTrust', '"Bearer " + Environment.GetEnvironmentVariable']) {
+      expect(texts().csharp).toContain(part);
+    }
   });
 
   it('leave usual ports out', () => {
