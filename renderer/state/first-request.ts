@@ -33,20 +33,30 @@ export function firstRequest(options: FirstRequestOptions): string {
   return `curl ${lines.join(' \\\n  ')}`;
 }
 
-/** The same request in JavaScript, for a page or Node. */
-export function firstFetch(options: FirstRequestOptions): string {
-  const key = options.secret === undefined ? 'process.env.VIVARIUM_KEY' : `'${options.secret}'`;
-  if (!limitsHold(options.project)) {
-    return [
-      `const response = await fetch('${firstUrl(options)}');`,
-      'console.log(response.status, await response.text());',
-    ].join('\n');
-  }
+/**
+ * The same request for Node, saved as a module. It connects to 127.0.0.1 and names the host in the field, from which
+ * Node takes the server name of TLS too: fetch can send no Host field, and not every system resolves names below
+ * `localhost` for Node.
+ */
+export function firstNode(options: FirstRequestOptions): string {
+  const { project, secure, dataDir, secret } = options;
+  const { protocol, hostname, host, port, pathname, search } = new URL(firstUrl(options));
+  const key = secret === undefined ? 'process.env.VIVARIUM_KEY' : JSON.stringify(secret);
   return [
-    `const response = await fetch('${firstUrl(options)}', {`,
-    `  headers: { Authorization: 'Bearer ' + ${key} },`,
+    ...(secure ? ["import { readFileSync } from 'node:fs';"] : []),
+    `import { get } from 'node:${secure ? 'https' : 'http'}';`,
+    '',
+    `// ${hostname} is this machine`,
+    `get('${protocol}//127.0.0.1${port && `:${port}`}${pathname}${search}', {`,
+    ...(secure ? [`  ca: readFileSync(${JSON.stringify(rootFile(dataDir))}),`] : []),
+    '  headers: {',
+    `    Host: '${host}',`,
+    ...(limitsHold(project) ? [`    Authorization: 'Bearer ' + ${key},`] : []),
+    '  },',
+    '}, (response) => {',
+    '  console.log(response.statusCode);',
+    '  response.pipe(process.stdout);',
     '});',
-    `console.log(response.status, await response.${options.project.target.kind === 'api' ? 'json' : 'text'}());`,
   ].join('\n');
 }
 

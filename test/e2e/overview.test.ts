@@ -115,12 +115,13 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('gives the same request in JavaScript, and over HTTPS with the root to trust', async () => {
+  it('gives the same request for Node, and over HTTPS with the root to trust', async () => {
     const { page, engine } = await openPage();
-    await page.getByRole('group', { name: 'With' }).getByLabel('fetch').check();
-    await seen(page, `await fetch('http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1/pets?limit=5'`);
-    await seen(page, /by themselves: nothing to set up/);
+    await page.getByRole('group', { name: 'With' }).getByLabel('Node').check();
+    await seen(page, `get('http://127.0.0.1:${engine.app.runtime.http.port}/v1/pets?limit=5'`);
+    await seen(page, 'node first.mjs');
     await page.getByRole('group', { name: 'With' }).getByLabel('curl').check();
+    await seen(page, /by themselves: nothing to set up/);
     await page.getByRole('group', { name: 'Over' }).getByLabel('HTTPS').check();
     await seen(page, `--cacert ${engine.app.runtime.caFile}`);
   });

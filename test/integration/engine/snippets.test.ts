@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Project } from '../../../main/contract/projects.ts';
 import type { ReachSnippets } from '../../../main/contract/reach.ts';
+import { firstNode } from '../../../renderer/state/first-request.ts';
 import { findChromium } from '../../support/chromium.ts';
 import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
 import { runCommand } from '../../support/proxy-command.ts';
@@ -25,10 +27,11 @@ function has(program: string, ...args: string[]): boolean {
 let engine: Engine;
 let texts: Record<string, string>;
 let environment: string;
+let projectId: string;
 beforeEach(async () => {
   // Every language has its own way to get the path of the root wrong.
   engine = await startEngine({ dataDir: join(temporaryFolder(), HOSTILE_NAME) });
-  const { projectId } = (await engine.call('domains.get', { hostname: HOSTNAME })) as { projectId: string };
+  ({ projectId } = (await engine.call('domains.get', { hostname: HOSTNAME })) as { projectId: string });
   const { secret } = (await engine.call('keys.create', { projectId })) as { secret: string };
   const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
   texts = Object.fromEntries(snippets.map(({ id, text }) => [id, text]));
@@ -130,6 +133,15 @@ fetch('https://${HOSTNAME}/v1/pets?limit=5', { headers }).then((response) => res
       text,
     });
     expect(said).toMatch(PETS);
+  });
+});
+
+describe('the first request of the Overview for Node', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
+  it.each([false, true])('works where the system does not resolve the name; over HTTPS: %s', async (secure) => {
+    const project = (await engine.call('projects.get', { projectId })) as Project;
+    const text = firstNode({ project, environment: 'production', secure, dataDir: engine.dataDir });
+    const said = await shell(`'${process.execPath}' first.mjs`, { name: 'first.mjs', text });
+    expect(said).toMatch(/^200\n\[\{"id":1,"name":"Biscuit/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { firstFetch, firstRequest } from '../../../renderer/state/first-request.ts';
+import { firstNode, firstRequest } from '../../../renderer/state/first-request.ts';
 import { makeProject } from '../../support/page-world.ts';
 
 const project = makeProject('Demo');
@@ -47,24 +47,25 @@ describe('the first request', () => {
   });
 });
 
-describe('the same in JavaScript', () => {
+describe('the same for Node', () => {
   const at = { project, environment: 'production', secure: false, dataDir: '/data' } as const;
 
-  it('runs, with the secret that it brings along', async () => {
-    const asked: unknown[] = [];
-    const fetch = (...args: unknown[]) => {
-      asked.push(args);
-      return Promise.resolve({ status: 200, json: () => Promise.resolve([]) });
-    };
-    // Here, `await` at the top of a script is one in a function.
-    const run = new Function('fetch', 'console', `return (async () => {${firstFetch({ ...at, secret: 'viv_x' })}})()`);
-    await run(fetch, { log: () => undefined });
-    expect(asked).toEqual([
-      ['http://demo.vivarium.localhost:8080/v1/pets?limit=5', { headers: { Authorization: 'Bearer viv_x' } }],
-    ]);
+  it('connects to this machine with the hostname in its field, and the secret that it brings along', () => {
+    expect(firstNode({ ...at, secret: 'viv_x' })).toBe(`import { get } from 'node:http';
+
+// demo.vivarium.localhost is this machine
+get('http://127.0.0.1:8080/v1/pets?limit=5', {
+  headers: {
+    Host: 'demo.vivarium.localhost:8080',
+    Authorization: 'Bearer ' + "viv_x",
+  },
+}, (response) => {
+  console.log(response.statusCode);
+  response.pipe(process.stdout);
+});`);
   });
 
   it('takes the key from the environment otherwise', () => {
-    expect(firstFetch(at)).toContain("'Bearer ' + process.env.VIVARIUM_KEY");
+    expect(firstNode(at)).toContain("'Bearer ' + process.env.VIVARIUM_KEY");
   });
 });

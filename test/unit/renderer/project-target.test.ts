@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { domainRequest } from '../../../renderer/state/domain-requests.ts';
-import { firstFetch, firstRequest } from '../../../renderer/state/first-request.ts';
+import { firstNode, firstRequest } from '../../../renderer/state/first-request.ts';
 import { API_TARGET, isOtherTarget, readTarget, targetOf } from '../../../renderer/state/project-target.ts';
 import { makeProject } from '../../support/page-world.ts';
 
@@ -40,7 +40,9 @@ describe('requests to paste for a project with an upstream', () => {
 
   it('ask for its root, without a key that nobody would look at', () => {
     expect(firstRequest(at)).toBe('curl http://app.vivarium.localhost:8080/');
-    expect(firstFetch(at)).toContain("await fetch('http://app.vivarium.localhost:8080/');");
+    expect(firstNode(at)).toMatch(
+      /get\('http:\/\/127\.0\.0\.1:8080\/', \{\n {2}headers: \{\n {4}Host: 'app\.vivarium\.localhost:8080',\n {2}\}/,
+    );
     const status = { ports: { http: 8080, https: 8443, dns: 5380, control: 4780 }, dataDir: '/data' };
     expect(domainRequest({ hostname: 'app.acme.test', secure: false, status, project })).toBe(
       'curl --resolve app.acme.test:8080:127.0.0.1 \\\n  http://app.acme.test:8080/',
@@ -50,6 +52,6 @@ describe('requests to paste for a project with an upstream', () => {
   it('carry the key where its limits hold', () => {
     const limited = { ...project, target: saved };
     expect(firstRequest({ ...at, project: limited })).toContain('Bearer $VIVARIUM_KEY');
-    expect(firstFetch({ ...at, project: limited })).toContain('await response.text()');
+    expect(firstNode({ ...at, project: limited })).toContain('process.env.VIVARIUM_KEY');
   });
 });
