@@ -67,6 +67,18 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./backup.ts')).BACKUP,
   },
   {
+    name: 'export',
+    usage: '[--file FILE]',
+    summary: 'Settings, projects and zones as one text',
+    load: async () => (await import('./world.ts')).EXPORT,
+  },
+  {
+    name: 'import',
+    usage: 'FILE [--dry-run]',
+    summary: 'Create and change what such a text has',
+    load: async () => (await import('./world.ts')).IMPORT,
+  },
+  {
     name: 'uninstall',
     usage: '[--dry-run]',
     summary: 'Take the root out of trust stores; list what else to undo',

@@ -29,6 +29,7 @@ import { createReachServices } from '../services/reach.ts';
 import { createRecordServices } from '../services/records.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createTrafficServices } from '../services/traffic.ts';
+import { createWorldServices } from '../services/world.ts';
 import { createZoneServices } from '../services/zones.ts';
 import { createEntryIds } from '../traffic/entry.ts';
 import type { Certificates } from './certificates.ts';
@@ -171,6 +172,14 @@ export function createServices(
     }),
     reach: createReachServices(parts.reach),
     backup: { create: store.backUpTo },
+    world: createWorldServices({
+      services: () => services,
+      deploys: store.deploys,
+      rows: { projects, records: store.records, pets: store.pets },
+      domainOf: lifecycle.find,
+      nameServer: NAME_SERVER,
+      now: () => clock.now(),
+    }),
     doctor: createDoctorServices(parts.doctor),
     settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
     events: createEventServices(events),

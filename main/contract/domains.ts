@@ -88,7 +88,7 @@ export type Domain = z.infer<typeof domain>;
 
 const one = z.strictObject({ hostname: hostnameInput });
 
-const redirectInput = z.strictObject({
+export const redirectInput = z.strictObject({
   from: hostnameInput,
   to: hostnameInput,
   status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]).default(301),

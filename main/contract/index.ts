@@ -18,6 +18,7 @@ import { reach } from './reach.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
 import { traffic } from './traffic.ts';
+import { worlds } from './world.ts';
 import { dns, records, zones } from './zones.ts';
 
 /**
@@ -44,6 +45,7 @@ export const contract = {
   reach,
   doctor,
   backup,
+  world: worlds,
   settings,
   events,
 };

@@ -19,10 +19,12 @@ export type ApiKey = z.infer<typeof apiKey>;
 
 export const apiKeyWithSecret = apiKey.extend({ secret: z.string() });
 
+export const keyName = z.string().trim().min(1).max(100);
+
 export const keys = {
   create: base
     .route({ summary: 'Create an API key; only this answer contains its secret' })
-    .input(z.strictObject({ projectId: identifier, name: z.string().trim().min(1).max(100).optional() }))
+    .input(z.strictObject({ projectId: identifier, name: keyName.optional() }))
     .output(apiKeyWithSecret),
   list: base
     .route({ summary: 'A project’s API keys, newest first' })

@@ -68,7 +68,7 @@ export const project = z.object({
 });
 export type Project = z.infer<typeof project>;
 
-const projectName = z
+export const projectName = z
   .string()
   .trim()
   .min(1, 'must have at least one character that is not blank')
@@ -76,7 +76,7 @@ const projectName = z
   .refine((name) => name.isWellFormed(), 'must be well-formed Unicode');
 
 export const SLUG_LENGTH_MAX = 55;
-const slug = z
+export const projectSlug = z
   .string()
   .max(SLUG_LENGTH_MAX)
   .regex(
@@ -98,7 +98,7 @@ export const projects = {
     .input(
       z.strictObject({
         name: projectName,
-        slug: slug.optional(),
+        slug: projectSlug.optional(),
         plan: plan.default('free'),
         limits: planLimits.optional(),
         target: target.optional(),
@@ -111,7 +111,7 @@ export const projects = {
       z.strictObject({
         projectId: identifier,
         name: projectName.optional(),
-        slug: slug.optional(),
+        slug: projectSlug.optional(),
         plan: plan.optional(),
         limits: planLimits.optional(),
         target: target.optional(),

@@ -78,10 +78,15 @@ export const settingsInForce = (values: Settings): SettingsInForce => ({
   resolver: readAddress(values.resolver),
 });
 
+export const settingsUpdate = z.strictObject({
+  ...settingsValues.partial().shape,
+  caaIdentity: caaIdentity.partial().optional(),
+});
+
 export const settings = {
   get: base.route({ summary: 'The settings' }).input(z.strictObject({}).optional()).output(settingsValues),
   update: base
     .route({ summary: 'Change settings; omitted ones stay unchanged' })
-    .input(z.strictObject({ ...settingsValues.partial().shape, caaIdentity: caaIdentity.partial().optional() }))
+    .input(settingsUpdate)
     .output(settingsValues),
 };

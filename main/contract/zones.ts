@@ -7,7 +7,7 @@ export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
 export const recordType = z.enum(['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME', 'TXT', 'CAA', 'MX', 'NS']);
 
-const nameText = z.string().min(1).max(1000);
+export const nameText = z.string().min(1).max(1000);
 const ttl = z.int().min(0).max(2_147_483_647);
 const value = z.string().max(65_535);
 const recordId = z.string().min(1).max(64);

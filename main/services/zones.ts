@@ -28,6 +28,32 @@ const ENTRIES_PER_TURN = 100;
 /** The server generates the zone's SOA; the one in the file is skipped. */
 const FILE_TYPES = [...recordType.options, 'SOA'] as const;
 
+/**
+ * Reads a zone text without storing it: the lines that an import would reject, and how many records are not in the zone
+ * yet. What a careless provider would accept is accepted.
+ */
+export function examineZoneText(
+  text: string,
+  zone: { apex: string; supportsAlias: boolean; nameServer: string },
+  records: Pick<RecordRows, 'list' | 'typesAt'>,
+): { faults: readonly ZoneFileFault[]; missing: number } {
+  const { apex, supportsAlias, nameServer } = zone;
+  const at = (owner: string) => records.typesAt(apex, owner).flatMap((row) => readData(row));
+  const options = { apex, supportsAlias, types: FILE_TYPES, force: true, at };
+  const [read] = readZoneFileInParts(text, options, Number.POSITIVE_INFINITY);
+  const keyOf = (name: string, data: ResourceRecord['data']): string =>
+    JSON.stringify([name, data.type, formatValue(data)]);
+  const stored = new Set(records.list(apex).flatMap((row) => readData(row).map((data) => keyOf(row.name, data))));
+  const missing = (read?.records ?? []).filter(
+    (record) => !isGenerated(record, apex, nameServer) && !stored.has(keyOf(record.name, record.data)),
+  );
+  return { faults: read?.faults ?? [], missing: missing.length };
+}
+
+/** The server generates a zone's SOA and its own NS. */
+const isGenerated = ({ name, data }: ResourceRecord, apex: string, nameServer: string): boolean =>
+  data.type === 'SOA' || (data.type === 'NS' && name === apex && data.target === nameServer);
+
 export function createZoneServices(options: {
   clock: Pick<Clock, 'now'>;
   zones: ZoneRows;
@@ -48,9 +74,6 @@ export function createZoneServices(options: {
     options.emit('zones.changed');
   }
 
-  const isOwn = ({ name, data }: ResourceRecord, apex: string): boolean =>
-    data.type === 'SOA' || (data.type === 'NS' && name === apex && data.target === nameServer);
-
   /** @throws VivariumError with the number of imported records when an import stops part-way. */
   function putPart(
     apex: string,
@@ -59,7 +82,7 @@ export function createZoneServices(options: {
   ): { created: number; existing: number } {
     try {
       existingZone(zones, apex);
-      const own = part.filter((record) => !isOwn(record, apex));
+      const own = part.filter((record) => !isGenerated(record, apex, nameServer));
       const created = writer.put(apex, own);
       return { created, existing: own.length - created };
     } catch (error) {

@@ -1,0 +1,104 @@
+import type { ProjectEntry, World } from '../contract/world.ts';
+import { WORLD_PETS_MAX } from '../contract/world.ts';
+import type { Project } from '../contract/projects.ts';
+import type { Services } from '../contract/index.ts';
+import { type Environment, environment as environments } from '../contract/values.ts';
+import type { AttachedDomain } from '../domains/domain-set.ts';
+import type { DeployRows, PetRows, ProjectRows, RecordRows } from './dependencies.ts';
+
+/** What the world is made of: the services that change it, and the rows that its checks read. */
+export interface WorldParts {
+  services: () => Pick<Services, 'projects' | 'keys' | 'pets' | 'domains' | 'zones' | 'settings'>;
+  deploys: DeployRows;
+  rows: {
+    projects: Pick<ProjectRows, 'list' | 'getBySlug'>;
+    records: Pick<RecordRows, 'list' | 'typesAt'>;
+    pets: Pick<PetRows, 'count'>;
+  };
+  /** Expects a hostname in normal form. */
+  domainOf(hostname: string): AttachedDomain | null;
+  /** The DNS server's own name. */
+  nameServer: string;
+  now: () => number;
+}
+
+const CALL = { signal: undefined };
+const PAGE = 1_000;
+
+/** A zone text without the SOA, whose serial changes with every record, and the NS that every zone gets. */
+const withoutGenerated = (text: string, nameServer: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !/^@ \d+ IN SOA /.test(line) && !(/^@ \d+ IN NS /.test(line) && line.endsWith(` ${nameServer}.`)))
+    .join('\n');
+
+/** The world in the form of a file, and what the file does not have, in sentences. */
+export async function exportWorld({
+  services,
+  rows,
+  nameServer,
+}: WorldParts): Promise<{ world: World; omitted: string[] }> {
+  const { projects, settings, zones } = services();
+  const { caKey: _place, ...shown } = await settings.get(undefined, CALL);
+  const omitted: string[] = [];
+  const entries: [string, ProjectEntry][] = [];
+  for (const project of [...(await projects.list(undefined, CALL))].reverse()) {
+    entries.push([project.slug, await entryOf(project)]);
+  }
+  const zoneEntries: [string, NonNullable<World['zones']>[string]][] = [];
+  for (const { name, supportsAlias } of await zones.list(undefined, CALL)) {
+    const text = withoutGenerated((await zones.export({ name }, CALL)).text, nameServer);
+    zoneEntries.push([name, supportsAlias ? text : { supportsAlias, text }]);
+  }
+  const world = {
+    vivarium: 1,
+    settings: shown,
+    projects: Object.fromEntries(entries),
+    zones: Object.fromEntries(zoneEntries),
+  } as const;
+  return { world, omitted };
+
+  async function entryOf(project: Project): Promise<ProjectEntry> {
+    const { id: projectId, slug, name, plan, limits, target, primary, redirects } = project;
+    const keys = await services().keys.list({ projectId }, CALL);
+    const domains = await services().domains.list({ projectId }, CALL);
+    const pets: Partial<Record<Environment, Awaited<ReturnType<typeof petsOf>>>> = {};
+    for (const environment of environments.options) {
+      const count = rows.pets.count({ projectId, environment }, null);
+      if (count > WORLD_PETS_MAX) {
+        const most = WORLD_PETS_MAX.toLocaleString('en');
+        omitted.push(`${count.toLocaleString('en')} pets of ${slug}, ${environment}: more than ${most}.`);
+      } else if (count > 0) pets[environment] = await petsOf(projectId, environment);
+    }
+    return {
+      name,
+      plan,
+      ...(plan === 'enterprise' && { limits }),
+      ...(target.kind !== 'api' && { target }),
+      ...(Object.keys(pets).length > 0 && { pets }),
+      keys: keys
+        .filter(({ revokedAt }) => revokedAt === undefined)
+        .map((key) => key.name)
+        .reverse(),
+      domains: Object.fromEntries(
+        domains.map(({ hostname }) => {
+          const redirect = redirects.find(({ from }) => from === hostname);
+          return [hostname, redirect === undefined ? {} : { redirect: redirect.to, status: redirect.status }];
+        }),
+      ),
+      ...(primary !== null && { primary }),
+    };
+  }
+
+  async function petsOf(projectId: string, environment: Environment) {
+    const found = [];
+    let after: string | undefined;
+    do {
+      const input = { projectId, environment, sort: 'id', descending: false, before: 0, limit: PAGE } as const;
+      const page = await services().pets.list({ ...input, ...(after !== undefined && { after }) }, CALL);
+      found.push(...page.items);
+      after = page.next;
+    } while (after !== undefined);
+    return found;
+  }
+}
