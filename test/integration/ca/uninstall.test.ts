@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
 import { withdrawRoot } from '../../../main/cli/uninstall.ts';
+import { startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from './commands.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
@@ -102,4 +103,14 @@ test('vivarium uninstall says that a folder without a root has nothing in a stor
   const { code, stdout } = await runCli(['uninstall', '--data-dir', join(folder, 'none')], { env: { HOME: folder } });
   expect(code).toBe(0);
   expect(stdout).toMatch(/There is none in .*so no trust store has it\.[^]*none does not exist\./);
+});
+
+test('vivarium uninstall asks a running Vivarium, and says that it has to be stopped first', timeout, async () => {
+  const { dataDir } = await startEngine();
+  const env = { HOME: temporaryFolder() };
+  const dry = await runCli(['uninstall', '--dry-run', '--json', '--data-dir', dataDir], { env });
+  expect([dry.code, dry.stderr]).toEqual([0, '']);
+  expect(JSON.parse(dry.stdout)).toMatchObject({ running: true, dryRun: true, dataDir });
+  const { stdout } = await runCli(['uninstall', '--dry-run', '--data-dir', dataDir], { env });
+  expect(stdout).toContain('Vivarium is running on it: stop it first. To delete it:\n');
 });
