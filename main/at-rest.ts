@@ -7,7 +7,7 @@ import { ROOT_CERTIFICATE_FILE } from './ca/root-folder.ts';
 import { createRunCommand } from './ca/run-command.ts';
 import type { TrustStores } from './ca/truststores.ts';
 import { openTrustStores } from './composition/certificates.ts';
-import { ownCommand } from './composition/own-command.ts';
+import { ownCommand } from './base/own-command.ts';
 import type { WrittenBackup } from './contract/backup.ts';
 import { VivariumError } from './contract/errors.ts';
 import { findTraces, type Trace, type TraceFacts } from './reach/traces.ts';

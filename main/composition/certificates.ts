@@ -8,9 +8,8 @@ import { createLeafContexts } from '../ca/leaf-contexts.ts';
 import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
 import { trustInHome } from '../ca/nss-certutil.ts';
-import { createRunCommand } from '../ca/run-command.ts';
+import { createRunCommand, type RunCommand } from '../ca/run-command.ts';
 import { createTrustStores, type TrustStores } from '../ca/truststores.ts';
-import type { RunCommand } from '../ca/command.ts';
 import type { OwnRoots } from '../ca/vivarium-roots.ts';
 import type { Foundation } from './foundation.ts';
 

@@ -1,4 +1,4 @@
-import { originOf } from '../base/http/origin.ts';
+import { originOf } from '../base/hostname.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Parameters of the snippets. */

@@ -19,7 +19,10 @@ async function backup(workingDir: string, ...args: string[]) {
     workingDir,
     onStopSignal: () => () => undefined,
   };
-  const code = await BACKUP.run(args, io, () => Promise.reject(new Error('It starts no engine.')));
+  const code = await BACKUP.run(args, io, {
+    loadEngine: () => Promise.reject(new Error('It starts no engine.')),
+    self: [process.execPath],
+  });
   return { code, ...said };
 }
 
