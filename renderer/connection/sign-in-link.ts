@@ -31,7 +31,7 @@ export function readSignInLink(text: string, origin: string): SignInLink {
   if (token === null) return fault('The part after #token= is missing. Copy the link to its end.');
   if (isSamePlace(url, new URL(origin))) return { kind: 'token', token };
   if (LOOPBACK_HOSTS.has(url.hostname)) return { kind: 'elsewhere', href: url.href };
-  return fault(`The link leads to ${url.hostname}, not to a Vivarium on this machine.`);
+  return fault(`The link points to ${url.hostname}, not to a Vivarium on this machine.`);
 }
 
 function isSamePlace(link: URL, page: URL): boolean {

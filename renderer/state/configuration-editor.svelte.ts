@@ -105,13 +105,13 @@ export class ConfigurationEditor {
     const attached = after.domains.filter((hostname) => !before.domains.includes(hostname));
     const added = attached.length === 0 ? '' : ` Attached: ${attached.join(', ')}; verify them next.`;
     toasts.done({
-      text: `The configuration is in force.${added}`,
+      text: `The configuration applies now.${added}`,
       undo: async () => {
         const { primary, redirects } = before;
         await client.domains.import({ projectId, configuration: { primary, redirects } });
         for (const hostname of attached) await client.domains.remove({ hostname });
       },
-      undone: 'The configuration is as it was.',
+      undone: 'The configuration was restored.',
     });
   }
 }

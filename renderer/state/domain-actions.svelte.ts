@@ -67,7 +67,7 @@ export class DomainActions {
     if (before === undefined) return false;
     let back: Domain | undefined;
     toasts.done({
-      text: `Removed ${hostname}. It is not served any more, and its certificate is gone.`,
+      text: `Removed ${hostname}. It is no longer served, and its certificate was deleted.`,
       undo: async () => {
         await client.domains.attach({ projectId, hostname });
         back = await client.domains.verify({ hostname });

@@ -16,14 +16,14 @@ const TROUBLES: Record<CheckCode, string> = {
   cname_at_apex: 'A CNAME at the apex',
   alias_mismatch: 'Other addresses',
   alias_unsupported: 'The provider has no ALIAS',
-  chain_loop: 'The CNAMEs lead in a circle',
+  chain_loop: 'The CNAMEs form a loop',
   chain_too_long: 'Too many CNAMEs',
   not_propagated: 'Not visible yet',
   caa_forbids: 'CAA forbids the certificate',
   caa_lookup_failed: 'CAA could not be read',
-  wildcard_risk: 'A wildcard leads here too',
-  moved: 'It has moved away',
-  issuance_pending: 'The certificate is on its way',
+  wildcard_risk: 'A wildcard points here too',
+  moved: 'It points elsewhere now',
+  issuance_pending: 'The certificate is being issued',
   timed_out: 'No certificate within 30 minutes',
   suffix_not_permitted: 'The root may not sign for it',
 };
@@ -193,7 +193,7 @@ const HEALTHY: Summary = {
   tone: 'moss',
   icon: 'ok',
   title: 'Served over HTTP and HTTPS',
-  text: 'The record leads here, and the certificate renews itself.',
+  text: 'The record points here, and the certificate renews automatically.',
 };
 
 const lowerFirst = (text: string): string =>

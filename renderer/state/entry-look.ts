@@ -19,7 +19,12 @@ export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'a
   title: string | undefined;
 } {
   if (status === null) {
-    return { tone: 'neutral', icon: 'unplugged', text: 'none', title: 'The client left before there was an answer' };
+    return {
+      tone: 'neutral',
+      icon: 'unplugged',
+      text: 'none',
+      title: 'The client disconnected before there was an answer',
+    };
   }
   const look = CLASSES[Math.floor(status / 100)] ?? { tone: 'neutral' as const, icon: 'unknown' as const };
   if (aborted)
@@ -42,7 +47,7 @@ export const STAGE_WORK: Record<StageName, string> = {
   listener: 'takes the request',
   authority: 'reads the requested authority',
   route: 'finds the project',
-  redirect: 'sends it on to another hostname',
+  redirect: 'redirects it to another hostname',
   identify: 'finds the API key',
   limit: 'counts it and enforces the limits',
   target: 'answers it',

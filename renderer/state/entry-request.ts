@@ -68,18 +68,18 @@ export function entryRequest(
       ? [`Left out, because secrets are not recorded: ${hidden.map(({ name }) => name).join(', ')}.`]
       : []),
     ...(hasRedacted ? ['A key in its address or body is not recorded: replace … with it.'] : []),
-    ...(requestBody?.cut === true ? ['Of its body the first 64 KiB were recorded.'] : []),
+    ...(requestBody?.cut === true ? ['Only the first 64 KiB of its body were recorded.'] : []),
     ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
   ];
   const shellNotes = isWindowsPath(dataDir)
-    ? ['Paste it into Git Bash or WSL: cmd and PowerShell read quotation marks otherwise.']
+    ? ['Paste it into Git Bash or WSL: cmd and PowerShell treat quotation marks differently.']
     : [];
   const fetchNotes = [
     ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
-    ...(hasDotSegments(url) ? ['fetch takes . and .. in the path as a way; curl sends them.'] : []),
+    ...(hasDotSegments(url) ? ['fetch resolves . and .. in the path; curl sends them.'] : []),
     ...(isFound
       ? [
-          `${hostname} has to lead to 127.0.0.1, which not every system knows of *.localhost; the doctor says if this one does.`,
+          `${hostname} has to resolve to 127.0.0.1, which not every system does for *.localhost; the doctor shows whether this one does.`,
         ]
       : [`${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`]),
     ...(scheme === 'https' ? ['In Node, set NODE_EXTRA_CA_CERTS to the root’s file.'] : []),

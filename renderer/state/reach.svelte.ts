@@ -39,7 +39,7 @@ export class Reach {
         const { url, browser, trust } = await client.reach.open({ hostname });
         const known = trust === 'root' ? 'trusts the root' : 'takes this project’s certificates';
         toasts.say(
-          `Opened ${url}: ${lowerFirst(browser)} with a profile that ${known}, and is thrown away at its end.`,
+          `Opened ${url}: ${lowerFirst(browser)} with a profile that ${known}, and is deleted when it closes.`,
         );
       } finally {
         this.browser.reread();

@@ -55,7 +55,7 @@ export function planRecord(
   { zone, records }: Pick<LocalRecords, 'zone' | 'records'>,
 ): RecordPlan {
   const [instruction] = instructions;
-  if (instruction === undefined) return { kind: 'impossible', why: 'There is no record to put.' };
+  if (instruction === undefined) return { kind: 'impossible', why: 'There is no record to add.' };
   const zoneName = zone?.name ?? registeredZone(hostname, instruction);
   const name = nameWithin(hostname, zoneName);
   const impossible = impossibility(instruction, name, zone);

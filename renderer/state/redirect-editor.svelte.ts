@@ -106,9 +106,9 @@ export class RedirectEditor {
       await client.domains.setRedirects({ projectId, redirects: this.rows.map(fromDraft) });
       this.#drafts = undefined;
       toasts.done({
-        text: 'The redirects are in force.',
+        text: 'The redirects apply now.',
         undo: () => client.domains.setRedirects({ projectId, redirects: before }),
-        undone: 'The redirects are as they were.',
+        undone: 'The redirects were restored.',
       });
       return true;
     } catch (error) {

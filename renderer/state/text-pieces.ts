@@ -38,7 +38,7 @@ async function bytesOf(file: Blob, start: number, end: number): Promise<ArrayBuf
     return await file.slice(start, end).arrayBuffer();
   } catch (cause) {
     throw new UnreadableFileError(
-      'The file cannot be read: it has changed or gone since it was chosen. Choose it again.',
+      'The file cannot be read: it was changed or removed after you chose it. Choose it again.',
       {
         cause,
       },

@@ -62,7 +62,7 @@ describe('the API reference', () => {
     await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
     await open(`${PATH}/removedLongAgo`);
     await page.getByText('The document has no operation “removedLongAgo”').waitFor();
-    await page.getByRole('link', { name: 'Show the operations there are' }).click();
+    await page.getByRole('link', { name: 'Show all operations' }).click();
     await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
   });
 

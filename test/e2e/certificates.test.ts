@@ -190,7 +190,7 @@ describe('a leaf', () => {
     const { page, engine } = opened;
     const get = () => engine.call('certificates.get', { hostname: 'www.happypaws.test' }) as Promise<Certificate>;
     const { serial, fingerprint, pem } = await get();
-    for (const text of [serial, fingerprint, 'The root signs it itself; nothing lies between.']) {
+    for (const text of [serial, fingerprint, 'Signed by the root directly.']) {
       await page.getByText(text, { exact: true }).waitFor();
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();

@@ -79,7 +79,7 @@ describe('signing in', () => {
     const field = page.getByLabel('Link');
     await field.fill('http://example.org/#token=abc');
     await field.press('Enter');
-    await page.getByRole('alert').getByText('The link leads to example.org').waitFor();
+    await page.getByRole('alert').getByText('The link points to example.org').waitFor();
     expect(await field.inputValue()).toBe('http://example.org/#token=abc');
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     await field.fill(linkTo(engine.app.runtime));

@@ -86,7 +86,7 @@ describe('the life of a domain', () => {
         .filter({ has: page.locator('.mark') })
         .allInnerTexts();
       expect(stations.map((text) => text.split('\n').slice(0, 2).join(' '))).toEqual([
-        'shop.acme.test goes on',
+        'shop.acme.test continues',
         'shop.acme.test forbids',
         'shop.acme.test not asked',
         'the root not asked',
@@ -256,7 +256,7 @@ describe('redirects and configuration', () => {
     await to.fill('happypaws.example');
     await page.getByLabel('Status').selectOption('308');
     await button(page, 'Save').click();
-    await page.getByText('The redirects are in force.').waitFor();
+    await page.getByText('The redirects apply now.').waitFor();
     const answer = await engine.api({ host: 'www.happypaws.test', path: '/v1/pets?limit=1' });
     expect([answer.status, answer.headers.location]).toEqual([
       308,

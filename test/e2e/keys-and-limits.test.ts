@@ -112,7 +112,7 @@ describe('an API key', () => {
     await page.getByRole('button', { name: 'More about Demo key' }).click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await keys(page).getByText('No API key is in force').waitFor();
+    await keys(page).getByText('No valid API key').waitFor();
     expect((await engine.api({ key: secret })).status).toBe(401);
     await keys(page).getByText('1 revoked key').click();
     await page.getByRole('list', { name: 'Revoked API keys' }).getByText('Demo key').waitFor();

@@ -367,7 +367,7 @@ describe('an import', () => {
     const text = Array.from({ length: 200_000 }, (_, index) => `{"name":"Pet ${index}","categoryId":${index % 5}}`);
     await send(page, await fileOf('many.json', `[${text.join(',\n')}]`));
     await dialogOf(page).getByRole('progressbar').waitFor();
-    await dialogOf(page).getByRole('button', { name: 'Go on without this window' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Continue without this window' }).click();
     const works = page.getByRole('region', { name: 'Tasks in progress' });
     await works.getByText('Importing many.json into production').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();

@@ -48,7 +48,7 @@ describe('a group of settings', () => {
     await page.keyboard.press('Enter');
     await group(page, 'Resolver').getByText('must be "local", or an address and a port').waitFor();
 
-    await page.getByRole('group', { name: 'Whose pages may read' }).getByLabel('These origins').check();
+    await page.getByRole('group', { name: 'Pages that may read' }).getByLabel('These origins').check();
     await field(page, 'Origins').fill('http://localhost:5173\n<b>somewhere</b>');
     await group(page, 'CORS').getByRole('button', { name: 'Save' }).click();
     await group(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
@@ -56,7 +56,7 @@ describe('a group of settings', () => {
     expect(await inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
 
     await group(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
-    expect(await page.getByRole('group', { name: 'Whose pages may read' }).getByLabel('Any page').isChecked()).toBe(
+    expect(await page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked()).toBe(
       true,
     );
   });
@@ -78,7 +78,7 @@ describe('a group of settings', () => {
 describe('waiting', () => {
   it('is filled by presets, and refused beyond 48 hours', async () => {
     const { page, engine } = await openPage({ path: '/settings' });
-    await page.getByRole('group', { name: 'How long things take' }).getByLabel('Realistic').check();
+    await page.getByRole('group', { name: 'Delays' }).getByLabel('Realistic').check();
     expect(await field(page, 'Propagation').inputValue()).toBe('1');
     expect(await field(page, 'Issuance delay').inputValue()).toBe('2');
     await group(page, 'Waiting').getByRole('button', { name: 'Save' }).click();

@@ -243,7 +243,7 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Recording', exact: true }).click();
-    await page.getByText('Not recorded: what goes through a WebSocket').waitFor();
+    await page.getByText('Not recorded: WebSocket messages').waitFor();
     await expectSound(opened);
     await page.getByRole('switch', { name: 'Record requests' }).click();
     await page.keyboard.press('Escape');

@@ -98,7 +98,7 @@ async function importFile(page: Page, file: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Import pets' });
   await dialog.getByLabel('File to import').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  const goingOn = dialog.getByRole('button', { name: 'Go on without this window' });
+  const goingOn = dialog.getByRole('button', { name: 'Continue without this window' });
   await goingOn.waitFor();
   await goingOn.waitFor({ state: 'detached', timeout: 600_000 });
 }

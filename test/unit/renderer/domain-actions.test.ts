@@ -60,7 +60,7 @@ describe('what is done to a domain', () => {
   it('is removed at once; undone, it is attached and verified again, with what the project had of it', async () => {
     const { actions, calls, changes, texts, undo } = setUp();
     expect(await actions.remove(HOST)).toBe(true);
-    expect(texts()).toEqual([`Removed ${HOST}. It is not served any more, and its certificate is gone.`]);
+    expect(texts()).toEqual([`Removed ${HOST}. It is no longer served, and its certificate was deleted.`]);
     await undo();
     expect(changes()).toEqual([
       'domains.remove',

@@ -53,7 +53,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   [
     'a certificate on its way',
     { certificate: { state: 'pending', reason: 'issuance_pending', nextAttemptAt: AT } },
-    `water | The certificate is on its way | Issued in ${AT} | clock`,
+    `water | The certificate is being issued | Issued in ${AT} | clock`,
   ],
   [
     'refused',

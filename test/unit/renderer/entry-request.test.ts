@@ -20,7 +20,7 @@ describe('a recorded request as code', () => {
     );
     expect(request?.fetch).toContain('Authorization: `Bearer ${process.env.VIVARIUM_KEY}`');
     expect(request?.notes.curl).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
-    expect(request?.notes.fetch.at(-1)).toContain('which not every system knows of *.localhost');
+    expect(request?.notes.fetch.at(-1)).toContain('which not every system does for *.localhost');
   });
 
   it('leads a custom domain to this machine, with the root for HTTPS', () => {
@@ -41,7 +41,7 @@ describe('a recorded request as code', () => {
     const request = entryRequest(makeDetail(1, { method: 'POST', requestBody: body, requestBytes: 49 }), STATUS);
     expect(request?.curl).toContain(`--data-raw '{"name":"O'"’"'Neil'"'"'s","categoryId":9007199254740993}'`);
     expect(entryRequest(makeDetail(1, { requestBody: { ...body, cut: true } }), STATUS)?.notes.curl).toContain(
-      'Of its body the first 64 KiB were recorded.',
+      'Only the first 64 KiB of its body were recorded.',
     );
     expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes.curl).toContain(
       'Its body was not recorded.',
@@ -63,7 +63,7 @@ describe('a recorded request as code', () => {
   it.each([
     ['a key in its address', { target: '/v1/pets?key=viv_3fQ9…' }, 'replace … with it'],
     ['a body with GET', { requestBody: { text: '{}', encoding: 'utf8', bytes: 2, cut: false } }, 'no body with GET'],
-    ['a path with steps', { target: '/a/../b' }, 'takes . and .. in the path as a way'],
+    ['a path with steps', { target: '/a/../b' }, 'resolves . and .. in the path'],
     [
       'a token of somebody else',
       { requestHeaders: [{ name: 'Authorization', value: 'Bearer …' }] },

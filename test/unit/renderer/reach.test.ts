@@ -82,7 +82,7 @@ describe('Open in browser', () => {
     await settle();
     await reach.opening.start();
     expect(texts()).toEqual([
-      `Opened https://${HOST}/: Chromium with a profile that trusts the root, and is thrown away at its end.`,
+      `Opened https://${HOST}/: Chromium with a profile that trusts the root, and is deleted when it closes.`,
     ]);
   });
 

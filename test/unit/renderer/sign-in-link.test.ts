@@ -44,8 +44,8 @@ describe('what is pasted', () => {
     [`${ORIGIN}/`, 'after #token= is missing'],
     [`${ORIGIN}/#token=`, 'after #token= is missing'],
     ['javascript://127.0.0.1/%0aalert(1)#token=abc', 'not a sign-in link'],
-    ['http://example.org/#token=abc', 'leads to example.org'],
-    ['http://localhost.example.org:4780/#token=abc', 'leads to localhost.example.org'],
+    ['http://example.org/#token=abc', 'points to example.org'],
+    ['http://localhost.example.org:4780/#token=abc', 'points to localhost.example.org'],
     ['http://', 'not a sign-in link'],
   ])('"%s" is refused, and says why', (text, message) => {
     const result = readSignInLink(text, ORIGIN);
