@@ -44,14 +44,15 @@ export const FAILURES: Readonly<Record<FailureStatus, FailureDescription>> = {
     headers: [],
   },
   415: {
-    description: 'The body is not unencoded application/json in UTF-8; Accept or Accept-Encoding says what is read.',
+    description:
+      'The body is not unencoded application/json in UTF-8; Accept or Accept-Encoding names what is supported.',
     code: 'unsupported_media_type',
     message: 'The body has no Content-Type; send it with "Content-Type: application/json".',
     headers: ['Accept', 'Accept-Encoding'],
   },
   429: {
     description:
-      'Rate limit exceeded (code rate_limit_exceeded), or the API key is banned for a while because it went on asking after refusals (code api_key_banned). Wait as Retry-After says, with exponential backoff.',
+      'Rate limit exceeded (code rate_limit_exceeded), or the API key is banned for a while because it kept sending requests after refusals (code api_key_banned). Wait for Retry-After, with exponential backoff.',
     code: 'rate_limit_exceeded',
     message: 'The plan allows 60 requests per minute; wait 42 seconds.',
     headers: ['Retry-After'],

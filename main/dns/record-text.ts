@@ -194,7 +194,7 @@ class Fields {
 
   end(): void {
     const extra = this.#tokens[this.#next];
-    if (extra !== undefined) throw this.#fault(`"${extra.text}" is one word too many`);
+    if (extra !== undefined) throw this.#fault(`unexpected "${extra.text}"`);
   }
 }
 

@@ -117,11 +117,11 @@ function answerOf(
 }
 
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'nothing is listening there',
   ECONNRESET: 'it closed the connection',
   EADDRNOTAVAIL: 'this machine has no such address',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no network to it',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
 };
 
 /** Describes a connection error. */

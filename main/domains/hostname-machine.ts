@@ -70,5 +70,5 @@ export function whyUnserved(domain: HostnameState & { hostname: string }, projec
   const attached = `${domain.hostname} is attached to the project "${projectName}"`;
   return domain.state === 'suspended'
     ? `${attached} and suspended: the project’s plan has no custom domains. Change it to Pro, Business or Enterprise.`
-    : `${attached}, but its DNS does not lead here yet. Verify the domain: its checks name what is missing.`;
+    : `${attached}, but its DNS does not point here yet. Verify the domain: its checks name what is missing.`;
 }

@@ -80,7 +80,7 @@ function shapeRefusal(text: string): HostnameRefusal | null {
   if (text.includes('*')) {
     return invalid(
       'wildcard',
-      `${quote(text)} is a wildcard. Each hostname is attached, verified and certified by itself, because a wildcard would also serve names that nobody has verified.`,
+      `${quote(text)} is a wildcard. Each hostname is attached, verified and certified by itself, because a wildcard would also cover unverified names.`,
       text.startsWith('*.') && normalizeHostname(text.slice(2)).ok
         ? `Attach the hostnames that you use one by one, such as www.${text.slice(2)}.`
         : 'Attach the hostnames that you use one by one.',

@@ -24,7 +24,7 @@ function restrict(contents: WebContents, { log, openExternal, previews }: Naviga
   contents.on('will-frame-navigate', (event) => {
     if ((event.isMainFrame || previews.has(contents)) && mayNavigate(event.url)) return;
     event.preventDefault();
-    log.warn('A page was kept from leading elsewhere', { url: event.url });
+    log.warn('A page was prevented from navigating elsewhere', { url: event.url });
     if (event.isMainFrame && !previews.has(contents)) openExternal(event.url);
   });
   contents.on('will-redirect', (event) => {

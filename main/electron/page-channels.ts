@@ -39,7 +39,7 @@ export function acceptPagePorts({ log, serve }: PagePortOptions): { closeAll(): 
   ipcMain.on(CONNECT_CHANNEL, ({ senderFrame, sender, ports }) => {
     const [port, ...surplus] = ports;
     if (port === undefined || surplus.length > 0 || !isOwnPage(senderFrame)) {
-      log.warn('A port was refused that is not the page’s own', { url: senderFrame?.url, ports: ports.length });
+      log.warn('A message port from another page was refused', { url: senderFrame?.url, ports: ports.length });
       for (const refused of ports) refused.close();
       return;
     }

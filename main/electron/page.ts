@@ -30,7 +30,7 @@ const HEADERS = { ...COMMON_HEADERS, ...pagePolicy("'self'"), 'Cache-Control': '
 export function createPageFiles(folder: string): (request: Request) => Promise<Response> {
   async function answer(request: Request): Promise<Response> {
     if (!isPageUrl(request.url)) return refuse(404, 'There is no such page.');
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'The page’s files are only read.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'The page’s files are read-only.');
     const asset = readAssetPath(new URL(request.url).pathname);
     if (asset.kind === 'refused') return refuse(400, asset.reason);
     if (asset.kind === 'unknown_type') return refuse(404, 'The page has no such file.');

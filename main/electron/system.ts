@@ -16,7 +16,8 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
   return {
     async openExternal(url) {
       const address = externalAddress(url, ownPorts());
-      if (address === null) return log.warn('An address was not opened, because it is not one for a browser', { url });
+      if (address === null)
+        return log.warn('An address was not opened, because it is not suitable for a browser', { url });
       await shell
         .openExternal(address)
         .catch((error: unknown) => log.warn('The browser could not be opened', { error }));
@@ -37,7 +38,7 @@ export function createKeySealer(platform: NodeJS.Platform = process.platform): S
   return {
     refusal() {
       if (platform !== 'linux' || !NO_KEYRING.has(safeStorage.getSelectedStorageBackend())) return null;
-      return 'This session has no keyring (Secret Service or KWallet), so that sealing it would protect nothing.';
+      return 'This session has no keyring (Secret Service or KWallet), so sealing it would protect nothing.';
     },
     async seal(text) {
       if (!(await safeStorage.isAsyncEncryptionAvailable())) throw new Error('the keyring is locked, or not available');

@@ -97,7 +97,7 @@ export function openDesktopMemory(file: string, log: Log): DesktopMemory {
       try {
         writeFileAtomically(file, `${JSON.stringify(current, null, 2)}\n`, OWNER_ONLY);
       } catch (error) {
-        log.warn('What the window remembers could not be written', { file, error });
+        log.warn('The state of the window could not be saved', { file, error });
       }
     },
   };

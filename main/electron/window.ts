@@ -134,9 +134,9 @@ async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions)
     memory.set({ closeExplained: true });
     const { response } = await dialog.showMessageBox(window, {
       type: 'info',
-      message: 'Vivarium goes on serving without its window',
+      message: 'Vivarium keeps running without its window',
       detail:
-        'Open it again from its icon in the tray, or by starting it again. Quit ends the servers. This is said once.',
+        'Open the window from the icon in the tray, or by starting Vivarium again. Quit stops the servers. This message appears only once.',
       buttons: ['Keep serving', 'Quit Vivarium'],
       cancelId: 0,
     });

@@ -242,7 +242,7 @@ function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision 
     refusal: {
       code: 'api_key_banned',
       retryAfterSeconds: secondsUntil(untilMs, nowMs),
-      message: `This API key went on asking after it was refused, and is banned until ${iso(untilMs)}. Wait for Retry-After, and back off exponentially after a 429.`,
+      message: `This API key kept sending requests after refusals, and is banned until ${iso(untilMs)}. Wait for Retry-After, and back off exponentially after a 429.`,
     },
   };
 }

@@ -33,7 +33,7 @@ export function createHttp2Acceptor({ connections, log, limits, onRequest }: Htt
   let accepting: Connection | null = null;
 
   server.on('session', (session) => {
-    if (accepting === null) throw new Error('An HTTP/2 session came from nowhere.');
+    if (accepting === null) throw new Error('An HTTP/2 session has no known connection.');
     adopt(accepting, session);
   });
   server.on('sessionError', (error) => log.debug('An HTTP/2 session failed', { error }));

@@ -110,7 +110,7 @@ export function createBrowserProcesses(options: {
       if (running.size + starting >= BROWSERS_MAX) {
         throw new VivariumError(
           'conflict',
-          `${BROWSERS_MAX} throw-away browsers are open already. Close one of them, or open the address in one of them.`,
+          `${BROWSERS_MAX} temporary browsers are open already. Close one of them, or open the address in one of them.`,
         );
       }
       const parent = browser.confinedTo ?? temporaryDir;

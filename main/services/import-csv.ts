@@ -85,7 +85,7 @@ function readHeader(header: CsvRecord | undefined): (string | null)[] {
 function readCells(columns: readonly (string | null)[], cells: readonly string[]): Source {
   if (cells.length > columns.length) {
     return {
-      fault: `has ${cells.length} cells, and the header line only ${columns.length}; quote what contains a comma`,
+      fault: `has ${cells.length} cells, but the header line has ${columns.length}; quote cells that contain a comma`,
     };
   }
   const value: Record<string, string> = {};

@@ -21,7 +21,7 @@ export function createJsonReader(): TextReader {
     // `[]` has no element; `[1,]` has one comma too many.
     if (element === '' && last && elements === 0) return [];
     elements++;
-    if (element === '') return [{ fault: 'is not JSON: there is nothing beside the comma' }];
+    if (element === '') return [{ fault: 'is not JSON: an element is missing beside a comma' }];
     try {
       return [{ value: parseExactJson(element) }];
     } catch (error) {
@@ -72,7 +72,7 @@ export function createJsonReader(): TextReader {
       if (phase === 'inside') index = readInside(piece, index, found);
       if (phase === 'after' && /\S/.test(piece.slice(index))) {
         phase = 'lost';
-        found.push({ fault: 'is not read: it stands after the end of the array' });
+        found.push({ fault: 'was not read: it comes after the end of the array' });
       }
       return found;
     },

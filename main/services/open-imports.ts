@@ -55,17 +55,18 @@ export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports 
     if (found === undefined) {
       throw new VivariumError(
         'not_found',
-        `There is no import ${importId}: it has ended, or its next piece took longer than ${PIECE_MS_MAX / 1000} s to come. ` +
-          'What it had taken stays.',
+        `There is no import ${importId}: it has ended, or its next piece did not arrive within ${PIECE_MS_MAX / 1000} s. ` +
+          'The pets imported so far stay.',
       );
     }
-    if (found.busy) throw new VivariumError('conflict', 'The piece before is still being taken; wait for its answer.');
+    if (found.busy)
+      throw new VivariumError('conflict', 'The previous piece is still being imported; wait for its answer.');
     const { projectId, environment } = found.dataset;
     if (projectId !== dataset.projectId || environment !== dataset.environment || format !== found.format) {
       throw new VivariumError(
         'conflict',
-        `The import ${importId} was begun as ${found.format} for ${environment} of project ${projectId}; ` +
-          'all of its pieces go there.',
+        `The import ${importId} was started as ${found.format} for ${environment} of project ${projectId}; ` +
+          'all of its pieces must be the same.',
       );
     }
     return found;

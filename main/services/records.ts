@@ -31,7 +31,7 @@ export function createRecordServices(options: {
     const row = records
       .rrset(zone.name, name, data.type)
       .find((version) => version.visibleUntilMs === null && version.value === value);
-    if (row === undefined) throw new Error('A record that was put is not there.');
+    if (row === undefined) throw new Error('A stored record is missing.');
     return presentRecord(row, [
       ...nameWarnings(zone, typed, name),
       ...hiddenWarnings({ zones, records }, zone, record),

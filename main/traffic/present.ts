@@ -132,7 +132,7 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 /** Which stage answered an exchange and why, in a sentence. */
 export function explain(entry: Entry): string {
   const { stage, status, decision, route, keyId, record } = entry;
-  if (status === null) return 'The client left before there was an answer.';
+  if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':
       return 'The listener answered: the request is none that this port can carry. The body of the answer says what is wrong.';

@@ -47,7 +47,7 @@ for (const host of HOSTS) {
       const dialog = desktop.nextDialog();
       await closeWindow();
       const { message, press } = await dialog;
-      expect(message).toBe('Vivarium goes on serving without its window');
+      expect(message).toBe('Vivarium keeps running without its window');
       press('Keep serving');
       await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
       expect(await desktop.call('status.get')).toHaveProperty('version');

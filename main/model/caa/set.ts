@@ -66,9 +66,9 @@ export function evaluateProperty(record: CaaRecord, issuer: CaaIssuer): Property
     mended: record.value,
     warnings: [],
   });
-  if (!parsed.ok) return refuse(`authorises nobody, because its value is malformed: ${parsed.fault}`);
+  if (!parsed.ok) return refuse(`authorises no CA, because its value is malformed: ${parsed.fault}`);
   const { value } = parsed;
-  if (value.issuer === '') return refuse('authorises nobody: it names no CA');
+  if (value.issuer === '') return refuse('authorises no CA: it names none');
   if (value.issuer.toLowerCase() !== issuer.issuer.toLowerCase()) return refuse(`authorises ${value.issuer} only`);
   const faults = conditionFaults(value, issuer);
   return {
@@ -106,7 +106,7 @@ function accountFault(uris: readonly string[], accountUri: string | null): Condi
   if (uris.length > 1) {
     return {
       ...fault,
-      reason: 'has accounturi more than once, which nobody can satisfy',
+      reason: 'has accounturi more than once, which no request can satisfy',
       edit: `keep one accounturi: ${right}`,
     };
   }
@@ -123,7 +123,7 @@ function methodFault(lists: readonly string[], method: string): ConditionFault |
   if (lists.length > 1) {
     return {
       ...fault,
-      reason: 'has validationmethods more than once, which nobody can satisfy',
+      reason: 'has validationmethods more than once, which no request can satisfy',
       edit: `keep one validationmethods, with ${method} in it`,
     };
   }

@@ -109,8 +109,8 @@ function evaluationText(owner: string, evaluation: SetEvaluation, issuer: CaaIss
       const what =
         record !== undefined && isRegistered(record)
           ? `this CA does not support "${record.tag}"`
-          : `"${record?.tag ?? ''}" is no property that a CA knows`;
-      return `The record ${line} is marked critical (128), and ${what}, so no CA may issue, whatever else stands there.`;
+          : `"${record?.tag ?? ''}" is not a registered property`;
+      return `The record ${line} is marked critical (128), and ${what}, so no CA may issue, regardless of the other records.`;
     }
   }
 }

@@ -67,7 +67,7 @@ it.each([
 });
 
 it('a handshake that cannot be is told', async () => {
-  expect(await handshakeWith(await closedPort())).toMatchObject({ ok: false, reason: 'nothing listens there' });
+  expect(await handshakeWith(await closedPort())).toMatchObject({ ok: false, reason: 'nothing is listening there' });
   const garbage = createServer((socket) => socket.on('error', () => undefined).end('no TLS here'));
   expect(await handshakeWith(await listen(garbage))).toMatchObject({ ok: false, refusal: null });
 });
@@ -82,7 +82,7 @@ it('a listener that answers, hangs up, or is not there is told', async () => {
   const hangingUp = createServer((socket) => socket.on('error', () => undefined).end());
   expect(await ask(await listen(answering))).toEqual({ status: 200 });
   expect(await ask(await listen(hangingUp))).toEqual({ reason: expect.stringMatching(/./) as string });
-  expect(await ask(await closedPort())).toEqual({ reason: 'nothing listens there' });
+  expect(await ask(await closedPort())).toEqual({ reason: 'nothing is listening there' });
 });
 
 it('a port that is taken at one address is told by that address', async () => {

@@ -98,7 +98,7 @@ describe('a custom domain', () => {
     };
     expect(await told()).toEqual([404, expect.stringContaining(`No project has the hostname ${HOST}`)]);
     await engine.call('domains.attach', { projectId, hostname: HOST });
-    expect(await told()).toEqual([404, expect.stringContaining('its DNS does not lead here yet')]);
+    expect(await told()).toEqual([404, expect.stringContaining('its DNS does not point here yet')]);
     await engine.put('www', 'CNAME', TARGET);
     await engine.verify(HOST);
     await engine.call('projects.update', { projectId, plan: 'free' });

@@ -57,9 +57,9 @@ describe('a listener', () => {
     ['and nobody can see whose it is', { holder: null }, 'ok', /answers/],
     [
       'is silent at one address',
-      { answers: [{ address: '::1', answer: { reason: 'nothing listens there' } }] },
+      { answers: [{ address: '::1', answer: { reason: 'nothing is listening there' } }] },
       'failed',
-      /\[::1\]:8080 gives no answer: nothing listens there\./,
+      /\[::1\]:8080 gives no answer: nothing is listening there\./,
     ],
     [
       'answers as something else does',
@@ -249,10 +249,10 @@ describe('a domain', () => {
       'is not served, nor anything',
       { ...unserved, state: 'pending' },
       null,
-      { ok: false, refusal: null, reason: 'nothing listens there' },
+      { ok: false, refusal: null, reason: 'nothing is listening there' },
       NOW_MS,
       'failed',
-      /handshake failed: nothing listens/,
+      /handshake failed: nothing is listening/,
     ],
   ] as const)('%s', (_what, domain, held, handshake, nowMs, status, words) => {
     const check = evaluateDomain({ domain: { ...domain, checks: [...domain.checks] }, leaf: held, handshake, nowMs });

@@ -46,7 +46,7 @@ describe('a hostname that cannot be attached', () => {
     ['127.0.0.1', 'address', 'is an IP address', 'www.example.test'],
     ['::1', 'address', 'is an IP address', 'www.example.test'],
     ['[2001:db8::1]', 'address', 'is an IP address', 'www.example.test'],
-    ['*.example.test', 'wildcard', 'nobody has verified', 'www.example.test'],
+    ['*.example.test', 'wildcard', 'unverified names', 'www.example.test'],
     ['*', 'wildcard', 'is a wildcard', 'one by one'],
     ['w*.example.test', 'wildcard', 'is a wildcard', 'one by one'],
     ['https://www.example.test/shop', 'url', 'more than a hostname', 'Write only www.example.test.'],

@@ -106,7 +106,7 @@ describe('an entry', () => {
   });
 
   it.each([
-    [{ status: null }, 'The client left before there was an answer.'],
+    [{ status: null }, 'The client disconnected before there was an answer.'],
     [{ stage: 'route', status: 404, route: null }, 'no project is served at demo.vivarium.localhost:8080'],
     [{ stage: 'authority', status: 421 }, 'opened for another hostname'],
     [{ status: 401, keyId: null }, 'no valid API key'],

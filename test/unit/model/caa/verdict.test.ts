@@ -347,7 +347,7 @@ const tables: Table[] = [
         fact: '§4.2: ";" is nobody',
         request: 'nocerts.example.com',
         verdict: 'forbidden',
-        says: ['authorises nobody: it names no CA'],
+        says: ['authorises no CA: it names none'],
       },
       {
         fact: '§4.2: unknown parameters do not matter',
@@ -362,9 +362,9 @@ const tables: Table[] = [
         foundAt: 'malformed.example.com',
         says: ['malformed', '"%%%%%"'],
       },
-      { fact: '""', request: 'empty.com', verdict: 'forbidden', says: ['names no CA'] },
-      { fact: '"  "', request: 'blank.com', verdict: 'forbidden', says: ['names no CA'] },
-      { fact: '" ; "', request: 'semi.com', verdict: 'forbidden', says: ['names no CA'] },
+      { fact: '""', request: 'empty.com', verdict: 'forbidden', says: ['it names none'] },
+      { fact: '"  "', request: 'blank.com', verdict: 'forbidden', says: ['it names none'] },
+      { fact: '" ; "', request: 'semi.com', verdict: 'forbidden', says: ['it names none'] },
       {
         fact: 'records add up, so ";" beside a CA takes nothing away',
         request: 'nobodybut.com',
