@@ -2,7 +2,7 @@ import type { CaaIssuer, GoverningTag, PropertyEvaluation, SetEvaluation } from 
 import { type CaaRecord, formatCaa } from './value.ts';
 
 /** One name of the walk. */
-export interface Place {
+export interface WalkedName {
   /** The queried name. */
   readonly name: string;
   /** The owner of the records: the end of the name's CNAME chain. */
@@ -31,20 +31,20 @@ export interface CaaChange {
 }
 
 /** The smallest change to the records that would reverse a verdict. */
-export function changeFor(ending: Ending, places: readonly Place[], issuer: CaaIssuer): CaaChange {
-  const last = places.at(-1);
+export function changeFor(ending: Ending, names: readonly WalkedName[], issuer: CaaIssuer): CaaChange {
+  const last = names.at(-1);
   if (last === undefined) return NO_CHANGE;
   // issuewild affects no other certificates.
   const tag = ending.wildcard ? 'issuewild' : 'issue';
   switch (ending.kind) {
     case 'none':
-      return said('To forbid it, ', addition(roomFor(places), tag, ';'));
+      return said('To forbid it, ', addition(roomFor(names), tag, ';'));
     case 'lookup_failed':
-      return { text: mendLookup(last, places.slice(0, -1), tag, issuer.issuer), edits: [] };
+      return { text: fixLookup(last, names.slice(0, -1), tag, issuer.issuer), edits: [] };
     case 'evaluated':
       return isAllowed(ending.evaluation)
         ? said('To forbid it, ', forbid(last.owner, ending.evaluation, tag))
-        : said('To permit it, ', allow(last, places, ending.evaluation, tag, issuer.issuer));
+        : said('To permit it, ', allow(last, names, ending.evaluation, tag, issuer.issuer));
   }
 }
 
@@ -72,8 +72,8 @@ const linesOf = (owner: string, records: readonly CaaRecord[]): string =>
   records.map((record) => formatCaa(owner, record)).join(' and ');
 
 /** The closest name that can hold a CAA record and is not a top-level domain. */
-const roomFor = (places: readonly Place[]): string =>
-  (places.find(({ name, aliased }) => !aliased && name.includes('.')) ?? places[0])?.owner ?? '';
+const roomFor = (names: readonly WalkedName[]): string =>
+  (names.find(({ name, aliased }) => !aliased && name.includes('.')) ?? names[0])?.owner ?? '';
 
 function forbid(owner: string, evaluation: SetEvaluation, tag: GoverningTag): CaaChange {
   if (evaluation.kind !== 'authorised' || (tag === 'issuewild' && evaluation.tag === 'issue')) {
@@ -91,8 +91,8 @@ function forbid(owner: string, evaluation: SetEvaluation, tag: GoverningTag): Ca
 }
 
 function allow(
-  last: Place,
-  places: readonly Place[],
+  last: WalkedName,
+  names: readonly WalkedName[],
   evaluation: SetEvaluation,
   tag: GoverningTag,
   issuer: string,
@@ -100,18 +100,18 @@ function allow(
   if (evaluation.kind === 'critical') {
     const first = uncritical(last.owner, evaluation.records, evaluation.alone);
     if (isAllowed(evaluation.rest)) return first;
-    const then = allow(last, places, evaluation.rest, tag, issuer);
+    const then = allow(last, names, evaluation.rest, tag, issuer);
     return { text: `${first.text}; and ${then.text}`, edits: [...first.edits, ...then.edits] };
   }
   const close = evaluation.kind === 'unauthorised' ? fewestEdits(evaluation.properties) : undefined;
   if (close !== undefined) {
-    const { record, edits, mended } = close;
+    const { record, edits, corrected } = close;
     return {
       text: `in ${formatCaa(last.owner, record)} ${edits.join('; and ')}`,
-      edits: replacement(last.owner, record, { value: mended }),
+      edits: replacement(last.owner, record, { value: corrected }),
     };
   }
-  const owner = last.owner.includes('.') ? last.owner : roomFor(places);
+  const owner = last.owner.includes('.') ? last.owner : roomFor(names);
   const { text, edits } = addition(owner, tag, issuer);
   return owner === last.owner && last.aliased
     ? { text: `${text} – or, where ${owner} is not yours, do without the CNAME from ${last.name} to it`, edits }
@@ -132,10 +132,10 @@ function uncritical(owner: string, records: readonly CaaRecord[], alone: boolean
 const fewestEdits = (properties: readonly PropertyEvaluation[]): PropertyEvaluation | undefined =>
   properties.filter(({ edits }) => edits.length > 0).sort((a, b) => a.edits.length - b.edits.length)[0];
 
-function mendLookup(last: Place, below: readonly Place[], tag: GoverningTag, issuer: string): string {
-  const mend = `Make the name servers of ${last.name} answer the question for CAA; an answer without records is enough`;
+function fixLookup(last: WalkedName, below: readonly WalkedName[], tag: GoverningTag, issuer: string): string {
+  const fix = `Make the name servers of ${last.name} answer the question for CAA; an answer without records is enough`;
   const closer = below.find(({ aliased }) => !aliased);
   return closer === undefined
-    ? mend
-    : `${mend}. Or end the search before it, with this record: ${formatCaa(closer.name, { flags: 0, tag, value: issuer })}`;
+    ? fix
+    : `${fix}. Or end the search before it, with this record: ${formatCaa(closer.name, { flags: 0, tag, value: issuer })}`;
 }

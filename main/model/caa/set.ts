@@ -29,7 +29,7 @@ export interface PropertyEvaluation {
   /** Edits of this record's value that would make it authorise its issuer. */
   readonly edits: readonly string[];
   /** The value after these edits; unchanged if there are none. */
-  readonly mended: string;
+  readonly corrected: string;
   /** Where Let’s Encrypt would decide differently. */
   readonly warnings: readonly string[];
 }
@@ -44,7 +44,7 @@ interface ConditionFault {
 }
 
 /** A value after the edits: each wrong parameter is replaced once, or removed. */
-function mend({ issuer, parameters }: IssueValue, faults: readonly ConditionFault[]): IssueValue {
+function correct({ issuer, parameters }: IssueValue, faults: readonly ConditionFault[]): IssueValue {
   const wrong = (tag: string) => faults.some(({ parameter }) => parameter === tag.toLowerCase());
   const right = faults.flatMap(({ parameter, becomes }) =>
     becomes === null ? [] : [{ tag: parameter, value: becomes }],
@@ -63,7 +63,7 @@ export function evaluateProperty(record: CaaRecord, issuer: CaaIssuer): Property
     authorises: false,
     reason,
     edits: [],
-    mended: record.value,
+    corrected: record.value,
     warnings: [],
   });
   if (!parsed.ok) return refuse(`authorises no CA, because its value is malformed: ${parsed.fault}`);
@@ -79,7 +79,7 @@ export function evaluateProperty(record: CaaRecord, issuer: CaaIssuer): Property
         ? `authorises ${issuer.issuer}`
         : `names ${issuer.issuer}, and ${faults.map(({ reason }) => reason).join('; and ')}`,
     edits: faults.map(({ edit }) => edit),
-    mended: faults.length === 0 ? record.value : formatIssueValue(mend(value, faults)),
+    corrected: faults.length === 0 ? record.value : formatIssueValue(correct(value, faults)),
     warnings: spellingWarnings(value),
   };
 }

@@ -1,7 +1,7 @@
 import type { CaaStep, CaaVerdict } from '../../contract/caa.ts';
 import type { LookupFailure } from '../dns-lookup.ts';
 import { dnsName, parentOf, ROOT } from '../dns-name.ts';
-import { changeFor, type Ending, type Place } from './change.ts';
+import { changeFor, type Ending, type WalkedName } from './change.ts';
 import { type CaaIssuer, evaluateSet, type SetEvaluation } from './set.ts';
 import { type CaaRecord, formatCaa, formatCaaData } from './value.ts';
 import { emptyStep, errorStep, setStep, verdictText } from './wording.ts';
@@ -22,7 +22,7 @@ export type CaaLookup =
   | { kind: 'error'; reason: LookupFailure; aliasChain?: readonly string[]; detail?: string };
 
 /** A step of the walk, with data that only later decisions need. */
-interface Visit extends Place {
+interface Visit extends WalkedName {
   step: CaaStep;
 }
 
