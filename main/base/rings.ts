@@ -4,26 +4,26 @@ import { LruMap } from './lru.ts';
 /** Reusable slots for the current time step and those before it. */
 export interface StepRing {
   /** The slot of `step`. Clears the slots of all steps that began since the last call. */
-  placeOf(step: number): number;
+  slotOf(step: number): number;
   /** The slots of the `count` steps before `step`, oldest first. Slots from before the process started are empty. */
-  placesBefore(step: number, count: number): number[];
+  slotsBefore(step: number, count: number): number[];
 }
 
-export function createStepRing(steps: number, empty: (place: number) => void): StepRing {
+export function createStepRing(steps: number, empty: (slot: number) => void): StepRing {
   // One extra slot for the current step.
   const length = steps + 1;
   let last = 0;
 
-  function placeOf(step: number): number {
+  function slotOf(step: number): number {
     for (let begun = Math.max(last + 1, step - steps); begun <= step; begun++) empty(begun % length);
     last = Math.max(last, step);
     return step % length;
   }
 
   return {
-    placeOf,
-    placesBefore(step, count) {
-      placeOf(step);
+    slotOf,
+    slotsBefore(step, count) {
+      slotOf(step);
       return Array.from({ length: count }, (_, index) => (step + length - count + index) % length);
     },
   };

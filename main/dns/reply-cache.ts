@@ -7,11 +7,11 @@ const MEMORY_OCTETS = 4 * 1024 * 1024;
 const KEPT_OCTETS_MAX = 512;
 
 /** Slots of the table, grouped into sets; a query is in one slot of its set. */
-const PLACES = 32_768;
-const SET_PLACES = 4;
+const SLOTS = 32_768;
+const SET_SLOTS = 4;
 
 /** A slot: the query's hash (0: empty) and its offset in memory. */
-const PLACE_NUMBERS = 2;
+const SLOT_NUMBERS = 2;
 
 /** The header of an entry: the query's length, the end of its question, the reply's length. */
 const LENGTHS_OCTETS = 6;
@@ -29,13 +29,13 @@ export class ReplyCache {
   /** Filled from the start and cleared as a whole: entries used together are adjacent. */
   readonly #memory = Buffer.alloc(MEMORY_OCTETS);
   #end = 0;
-  readonly #places = new Uint32Array(PLACES * PLACE_NUMBERS);
+  readonly #slots = new Uint32Array(SLOTS * SLOT_NUMBERS);
   #nextVictim = 0;
 
   /** Clears the cache. */
   clear(): void {
     if (this.#end === 0) return;
-    this.#places.fill(0);
+    this.#slots.fill(0);
     this.#end = 0;
   }
 
@@ -43,10 +43,10 @@ export class ReplyCache {
   find(query: Buffer): Buffer | null {
     if (query.length > KEPT_OCTETS_MAX) return null;
     const hash = hashOf(query);
-    const first = firstPlace(hash);
-    for (let place = first; place < first + SET_PLACES * PLACE_NUMBERS; place += PLACE_NUMBERS) {
-      if (this.#places[place] !== hash) continue;
-      const reply = this.#read(this.#places[place + 1] ?? 0, query);
+    const first = firstSlot(hash);
+    for (let slot = first; slot < first + SET_SLOTS * SLOT_NUMBERS; slot += SLOT_NUMBERS) {
+      if (this.#slots[slot] !== hash) continue;
+      const reply = this.#read(this.#slots[slot + 1] ?? 0, query);
       if (reply !== null) return reply;
     }
     return null;
@@ -57,9 +57,9 @@ export class ReplyCache {
     if (query.length + reply.length > KEPT_OCTETS_MAX) return;
     if (this.#end + LENGTHS_OCTETS + query.length + reply.length > MEMORY_OCTETS) this.clear();
     const hash = hashOf(query);
-    const place = this.#placeFor(firstPlace(hash));
-    this.#places[place] = hash;
-    this.#places[place + 1] = this.#end;
+    const slot = this.#slotFor(firstSlot(hash));
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = this.#end;
     const memory = this.#memory;
     memory.writeUInt16LE(query.length, this.#end);
     memory.writeUInt16LE(questionEnd, this.#end + 2);
@@ -88,12 +88,12 @@ export class ReplyCache {
   }
 
   /** A slot of the set for a new query: an empty one, or one to evict. */
-  #placeFor(first: number): number {
-    for (let place = first; place < first + SET_PLACES * PLACE_NUMBERS; place += PLACE_NUMBERS) {
-      if (this.#places[place] === 0) return place;
+  #slotFor(first: number): number {
+    for (let slot = first; slot < first + SET_SLOTS * SLOT_NUMBERS; slot += SLOT_NUMBERS) {
+      if (this.#slots[slot] === 0) return slot;
     }
-    this.#nextVictim = (this.#nextVictim + 1) % SET_PLACES;
-    return first + this.#nextVictim * PLACE_NUMBERS;
+    this.#nextVictim = (this.#nextVictim + 1) % SET_SLOTS;
+    return first + this.#nextVictim * SLOT_NUMBERS;
   }
 }
 
@@ -105,5 +105,5 @@ function hashOf(query: Buffer): number {
 }
 
 /** The first slot of a hash's set. FNV mixes the high bits best. */
-const firstPlace = (hash: number): number =>
-  (((hash ^ (hash >>> 15)) >>> 1) & (PLACES / SET_PLACES - 1)) * SET_PLACES * PLACE_NUMBERS;
+const firstSlot = (hash: number): number =>
+  (((hash ^ (hash >>> 15)) >>> 1) & (SLOTS / SET_SLOTS - 1)) * SET_SLOTS * SLOT_NUMBERS;

@@ -51,19 +51,19 @@ function createRing(): Ring {
   // One extra slot for the current second.
   const requests = new Uint32Array(RATE_SECONDS + 1);
   const refusals = new Uint32Array(RATE_SECONDS + 1);
-  const ring = createStepRing(RATE_SECONDS, (place) => {
-    requests[place] = refusals[place] = 0;
+  const ring = createStepRing(RATE_SECONDS, (slot) => {
+    requests[slot] = refusals[slot] = 0;
   });
   return {
     count(second, refused) {
-      const place = ring.placeOf(second);
-      requests[place] = (requests[place] ?? 0) + 1;
-      if (refused) refusals[place] = (refusals[place] ?? 0) + 1;
+      const slot = ring.slotOf(second);
+      requests[slot] = (requests[slot] ?? 0) + 1;
+      if (refused) refusals[slot] = (refusals[slot] ?? 0) + 1;
     },
     before(second) {
-      const places = ring.placesBefore(second, RATE_SECONDS);
-      const read = (counts: Uint32Array): number[] => places.map((place) => counts[place] ?? 0);
-      return { requests: read(requests), refused: read(refusals), running: requests[ring.placeOf(second)] ?? 0 };
+      const slots = ring.slotsBefore(second, RATE_SECONDS);
+      const read = (counts: Uint32Array): number[] => slots.map((slot) => counts[slot] ?? 0);
+      return { requests: read(requests), refused: read(refusals), running: requests[ring.slotOf(second)] ?? 0 };
     },
   };
 }

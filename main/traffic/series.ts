@@ -15,7 +15,7 @@ const STEP_MS = STEP_SECONDS * 1_000;
 
 /** Rows of the latency histogram: the first ends at 0.1 ms, each next one √2 times later, the last at about 100 s. */
 const LATENCY_ROWS = 41;
-const FIRST_PLACE_MS = 0.1;
+const FIRST_ROW_MS = 0.1;
 
 /** The counters of a step, in this order: answers by class, refusals, latencies by row. */
 const CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -79,9 +79,9 @@ function createRing(): Ring {
   // One extra slot for the current step.
   const counts = new Uint32Array((STEPS + 1) * WIDTH);
   const quotas = new Float32Array(STEPS + 1).fill(-1);
-  const ring = createStepRing(STEPS, (place) => {
-    counts.fill(0, place * WIDTH, (place + 1) * WIDTH);
-    quotas[place] = -1;
+  const ring = createStepRing(STEPS, (slot) => {
+    counts.fill(0, slot * WIDTH, (slot + 1) * WIDTH);
+    quotas[slot] = -1;
   });
 
   function add(at: number): void {
@@ -90,8 +90,8 @@ function createRing(): Ring {
 
   return {
     count(step, { status, decision, durationMs }) {
-      const place = ring.placeOf(step);
-      const start = place * WIDTH;
+      const slot = ring.slotOf(step);
+      const start = slot * WIDTH;
       add(start + (status === null ? 0 : Math.min(CLASSES.length - 1, Math.floor(status / 100))));
       // A tunnel's duration says nothing about latency.
       if (status !== 101) add(start + LATENCIES + latencyRowOf(durationMs));
@@ -99,21 +99,21 @@ function createRing(): Ring {
       if (decision.refusal !== null) add(start + REFUSED);
       const { limit, remaining } = decision.rate;
       const used = limit === 0 ? 1 : 1 - remaining / limit;
-      if (used > (quotas[place] ?? 0)) quotas[place] = used;
+      if (used > (quotas[slot] ?? 0)) quotas[slot] = used;
     },
     read(step, steps) {
-      const places = ring.placesBefore(step, steps);
-      const column = (offset: number): number[] => places.map((place) => counts[place * WIDTH + offset] ?? 0);
+      const slots = ring.slotsBefore(step, steps);
+      const column = (offset: number): number[] => slots.map((slot) => counts[slot * WIDTH + offset] ?? 0);
       const columns = CLASSES.map((_, index) => column(index));
-      const requests = places.map((_, index) => columns.reduce((sum, counted) => sum + (counted[index] ?? 0), 0));
+      const requests = slots.map((_, index) => columns.reduce((sum, counted) => sum + (counted[index] ?? 0), 0));
       const refused = column(REFUSED);
-      const latencies = places.map((place) =>
-        percentilesOf(counts.subarray(place * WIDTH + LATENCIES, (place + 1) * WIDTH)),
+      const latencies = slots.map((slot) =>
+        percentilesOf(counts.subarray(slot * WIDTH + LATENCIES, (slot + 1) * WIDTH)),
       );
       const together = new Uint32Array(LATENCY_ROWS);
-      for (const place of places) {
+      for (const slot of slots) {
         for (let at = 0; at < LATENCY_ROWS; at++) {
-          together[at] = (together[at] ?? 0) + (counts[place * WIDTH + LATENCIES + at] ?? 0);
+          together[at] = (together[at] ?? 0) + (counts[slot * WIDTH + LATENCIES + at] ?? 0);
         }
       }
       return {
@@ -128,8 +128,8 @@ function createRing(): Ring {
           p90: latencies.map(({ p90 }) => p90),
           p99: latencies.map(({ p99 }) => p99),
         },
-        quotaUsed: places.map((place) => {
-          const used = quotas[place] ?? -1;
+        quotaUsed: slots.map((slot) => {
+          const used = quotas[slot] ?? -1;
           return used < 0 ? null : Math.round(used * 1_000) / 1_000;
         }),
         whole: {
@@ -147,12 +147,12 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 
 /** The histogram row of a latency. */
 export function latencyRowOf(ms: number): number {
-  if (ms <= FIRST_PLACE_MS) return 0;
-  return Math.min(LATENCY_ROWS - 1, Math.ceil(2 * Math.log2(ms / FIRST_PLACE_MS)));
+  if (ms <= FIRST_ROW_MS) return 0;
+  return Math.min(LATENCY_ROWS - 1, Math.ceil(2 * Math.log2(ms / FIRST_ROW_MS)));
 }
 
 /** The upper end of a histogram row, in milliseconds. */
-const endOf = (place: number): number => FIRST_PLACE_MS * 2 ** (place / 2);
+const endOf = (row: number): number => FIRST_ROW_MS * 2 ** (row / 2);
 
 /** Percentiles of a histogram, interpolated linearly within each row. */
 export function percentilesOf(counts: Uint32Array): Percentiles {
@@ -161,11 +161,11 @@ export function percentilesOf(counts: Uint32Array): Percentiles {
     if (all === 0) return null;
     const wanted = share * all;
     let before = 0;
-    for (let place = 0; place < counts.length; place++) {
-      const count = counts[place] ?? 0;
+    for (let row = 0; row < counts.length; row++) {
+      const count = counts[row] ?? 0;
       if (count > 0 && before + count >= wanted) {
-        const from = place === 0 ? 0 : endOf(place - 1);
-        const ms = from + ((endOf(place) - from) * (wanted - before)) / count;
+        const from = row === 0 ? 0 : endOf(row - 1);
+        const ms = from + ((endOf(row) - from) * (wanted - before)) / count;
         return Math.round(ms * 100) / 100;
       }
       before += count;

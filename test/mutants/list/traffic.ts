@@ -100,9 +100,9 @@ export const TRAFFIC: readonly Mutant[] = [
   {
     id: 'traffic.latency-rounds-down',
     file: 'main/traffic/series.ts',
-    find: 'Math.ceil(2 * Math.log2(ms / FIRST_PLACE_MS))',
-    replace: 'Math.floor(2 * Math.log2(ms / FIRST_PLACE_MS))',
-    breaks: 'percentiles are a place too fast',
+    find: 'Math.ceil(2 * Math.log2(ms / FIRST_ROW_MS))',
+    replace: 'Math.floor(2 * Math.log2(ms / FIRST_ROW_MS))',
+    breaks: 'percentiles are a row too fast',
     tests: ['test/unit/traffic/series.test.ts'],
   },
   {
