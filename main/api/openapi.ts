@@ -89,12 +89,12 @@ function describe(operation: Operation, schemas: DocumentSchemas): JsonSchema {
 /** An ISO 8601 date, the format in which API comparison tools read `x-sunset`. */
 const dateOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
-function parametersIn(place: 'path' | 'query', schema: Operation['query'], schemas: DocumentSchemas): JsonSchema[] {
+function parametersIn(location: 'path' | 'query', schema: Operation['query'], schemas: DocumentSchemas): JsonSchema[] {
   if (schema === undefined) return [];
   return Object.entries(schemas.parameters(schema)).map(([name, { description, ...rest }]) => ({
     name,
-    in: place,
-    required: place === 'path',
+    in: location,
+    required: location === 'path',
     description,
     schema: rest,
   }));

@@ -21,7 +21,7 @@ export interface Routes {
 }
 
 /** One path of the API, with its methods; null is the OpenAPI document. */
-interface Place {
+interface PathEntry {
   segments: readonly string[];
   methods: Map<string, Endpoint | null>;
   allow: string;
@@ -34,21 +34,21 @@ const DOCUMENT: Found = { kind: 'document' };
 const PATH_SHOWN_LENGTH_MAX = 120;
 
 export function createRoutes(operations: readonly Endpoint[]): Routes {
-  const places = new Map<string, Place>();
+  const entries = new Map<string, PathEntry>();
   const add = (method: string, path: string, leadsTo: Endpoint | null): void => {
     const full = BASE_PATH + path;
-    const place = places.get(full) ?? { segments: full.split('/'), methods: new Map(), allow: '' };
-    for (const each of method === 'GET' ? ['GET', 'HEAD'] : [method]) place.methods.set(each, leadsTo);
-    place.allow = allowValue(place.methods.keys());
-    places.set(full, place);
+    const entry = entries.get(full) ?? { segments: full.split('/'), methods: new Map(), allow: '' };
+    for (const each of method === 'GET' ? ['GET', 'HEAD'] : [method]) entry.methods.set(each, leadsTo);
+    entry.allow = allowValue(entry.methods.keys());
+    entries.set(full, entry);
   };
   for (const operation of operations) add(operation.method, operation.path, operation);
   add('GET', DOCUMENT_PATH, null);
-  const all = [...places.values()];
+  const all = [...entries.values()];
   const allMethods = allowValue(all.flatMap(({ methods }) => [...methods.keys()]));
 
-  const placeOf = (segments: readonly string[]): Place | undefined =>
-    all.find((place) => matches(place.segments, segments));
+  const entryOf = (segments: readonly string[]): PathEntry | undefined =>
+    all.find((entry) => matches(entry.segments, segments));
 
   /** A known path similar to the requested one: without doubled or trailing slashes, or in lower case. */
   const near = (path: string): string | null => {
@@ -56,7 +56,7 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
       .replace(/\/{2,}/g, '/')
       .replace(/(?<=.)\/$/, '')
       .toLowerCase();
-    const known = (candidate: string): boolean => placeOf(decoded(candidate) ?? []) !== undefined;
+    const known = (candidate: string): boolean => entryOf(decoded(candidate) ?? []) !== undefined;
     if (known(tidy)) return tidy;
     return known(BASE_PATH + tidy) ? BASE_PATH + tidy : null;
   };
@@ -79,19 +79,19 @@ export function createRoutes(operations: readonly Endpoint[]): Routes {
       const [path, query] = splitTarget(target);
       const segments = decoded(path);
       if (segments === null) return { kind: 'none', answer: MALFORMED_PATH };
-      const place = places.get(path) ?? placeOf(segments);
-      if (place === undefined) return { kind: 'none', answer: notFound(path, origin) };
-      const operation = place.methods.get(method);
+      const entry = entries.get(path) ?? entryOf(segments);
+      if (entry === undefined) return { kind: 'none', answer: notFound(path, origin) };
+      const operation = entry.methods.get(method);
       if (operation === null) return DOCUMENT;
       if (operation !== undefined) {
-        return { kind: 'operation', operation, sent: { query, params: paramsOf(place.segments, segments) } };
+        return { kind: 'operation', operation, sent: { query, params: paramsOf(entry.segments, segments) } };
       }
-      if (method === 'OPTIONS') return { kind: 'none', answer: noContent(['Allow', place.allow]) };
-      const message = `${shown(path)} has no method ${method}; it has ${place.allow}.`;
-      const refused = failure('method_not_allowed', message, ['Allow', place.allow]);
+      if (method === 'OPTIONS') return { kind: 'none', answer: noContent(['Allow', entry.allow]) };
+      const message = `${shown(path)} has no method ${method}; it has ${entry.allow}.`;
+      const refused = failure('method_not_allowed', message, ['Allow', entry.allow]);
       return { kind: 'none', answer: problemAnswer(refused) };
     },
-    methodsAt: (target) => placeOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
+    methodsAt: (target) => entryOf(decoded(splitTarget(target)[0]) ?? [])?.allow ?? allMethods,
   };
 }
 

@@ -1,4 +1,4 @@
-import { nssPlaces } from './nss-places.ts';
+import { nssDatabases } from './nss-databases.ts';
 import type { RunCommand } from './run-command.ts';
 import { type SystemLayout, createLinuxStore } from './truststore-linux.ts';
 import { createMacosStore } from './truststore-macos.ts';
@@ -26,7 +26,9 @@ export function machineStores(options: MachineOptions): TrustStore[] {
   // Windows has a different program of that name.
   const certutil = platform === 'win32' ? null : findProgram('certutil', environment, platform);
   const install = certutil === null ? certutilInstall(platform) : undefined;
-  const nss = nssPlaces(options).map((place) => createNssStore({ ...place, certutil, install, platform, run }));
+  const nss = nssDatabases(options).map((database) =>
+    createNssStore({ ...database, certutil, install, platform, run }),
+  );
   return [systemStore(options), ...nss];
 }
 

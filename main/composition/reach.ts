@@ -51,7 +51,7 @@ export function openReach(
   const opener = createBrowserOpener({
     log,
     processes,
-    places: { platform, environment, home: homedir(), isExecutable },
+    search: { platform, environment, home: homedir(), isExecutable },
     way: () => ({ pacUrl: pacUrl(), ports, platformZone: PLATFORM_ZONE }),
     trustInHome: certificates.trustInHome,
     *certificatesBeside({ hostname, projectId }) {

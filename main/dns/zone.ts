@@ -58,7 +58,7 @@ export function createZone(options: ZoneOptions): Zone {
 }
 
 /** The context of a new record: its zone's rules and existing records. */
-export interface RecordPlace {
+export interface RecordContext {
   apex: DomainName;
   supportsAlias: boolean;
   /** Data of the records at a name; one of each type is enough. */
@@ -69,8 +69,8 @@ export interface RecordPlace {
  * Everything that forbids a record, each as a sentence that tells what to change; empty when it is allowed. An existing
  * record is no conflict: putting it again changes its TTL.
  */
-export function recordFaults(place: RecordPlace, record: ResourceRecord): string[] {
-  const { apex, supportsAlias } = place;
+export function recordFaults(context: RecordContext, record: ResourceRecord): string[] {
+  const { apex, supportsAlias } = context;
   const { name, data } = record;
   const faults = carelessFaults(apex, record);
   if (!isAtOrBelow(name, apex)) return faults;
@@ -85,7 +85,7 @@ export function recordFaults(place: RecordPlace, record: ResourceRecord): string
   // The apex fault above already covers SOA and NS.
   const isReportedAlready = ({ type }: RecordData): boolean =>
     data.type === 'CNAME' && name === apex && (type === 'SOA' || type === 'NS');
-  const present = place.at(name).filter((other) => !isReportedAlready(other));
+  const present = context.at(name).filter((other) => !isReportedAlready(other));
   return [...faults, ...neighbourFaults(data, present, shown)];
 }
 

@@ -4,7 +4,7 @@ import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';
 import { instructionsFor, type ZoneFacts } from './instructions.ts';
 
-export interface DomainPlace {
+export interface DomainContext {
   cnameTarget: string;
   /** The hostname's zone, if Vivarium serves it. */
   zone: ZoneFacts | null;
@@ -13,7 +13,7 @@ export interface DomainPlace {
 }
 
 /** A domain in the contract's form. */
-export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary }: DomainPlace): Domain {
+export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary }: DomainContext): Domain {
   const { hostname, kind, certificate } = domain;
   const { state, notAfterMs, renewAtMs, nextAttemptAtMs, refusal } = certificate;
   const reason = refusal?.code ?? (state === 'pending' ? 'issuance_pending' : null);

@@ -87,7 +87,7 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
     window.show();
   };
   const reveal = revealInTime(window, show, realTime);
-  const rememberNow = rememberPlace(window, memory);
+  const rememberNow = rememberBounds(window, memory);
   offerReload(window, { log, isQuitting });
   window.on('close', (event) => {
     if (isQuitting()) return;
@@ -104,10 +104,10 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
 }
 
 /**
- * Stores the window's place soon after it moved.
+ * Stores the window's bounds soon after it moved.
  * @returns stores it at once
  */
-function rememberPlace(window: BrowserWindow, memory: DesktopMemory): () => void {
+function rememberBounds(window: BrowserWindow, memory: DesktopMemory): () => void {
   let timer: { cancel(): void } | null = null;
   const remember = () => {
     timer?.cancel();

@@ -8,7 +8,7 @@ export interface Browser {
   confinedTo: string | null;
 }
 
-export interface BrowserPlaces {
+export interface BrowserSearch {
   platform: NodeJS.Platform;
   environment: Readonly<Record<string, string | undefined>>;
   /** The user's home folder. */
@@ -46,7 +46,7 @@ const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
 const WINDOWS_FOLDERS = ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'] as const;
 
 /** Possible locations of such browsers, best first. */
-export function browserCandidates({ platform, environment, home }: Omit<BrowserPlaces, 'isExecutable'>): Browser[] {
+export function browserCandidates({ platform, environment, home }: Omit<BrowserSearch, 'isExecutable'>): Browser[] {
   const named = environment[BROWSER_VARIABLE] ?? '';
   if (named !== '') return [{ name: 'The browser', program: named, confinedTo: confinementOf(named, home) }];
   if (platform === 'darwin') {
@@ -63,16 +63,16 @@ export function browserCandidates({ platform, environment, home }: Omit<BrowserP
 }
 
 /** The installed browsers; those that accept another home folder come first. */
-export function findBrowsers(places: BrowserPlaces): Browser[] {
-  return browserCandidates(places)
-    .filter(({ program }) => places.isExecutable(program))
+export function findBrowsers(search: BrowserSearch): Browser[] {
+  return browserCandidates(search)
+    .filter(({ program }) => search.isExecutable(program))
     .sort((one, other) => Number(one.confinedTo !== null) - Number(other.confinedTo !== null));
 }
 
 const free = (name: string, program: string): Browser => ({ name, program, confinedTo: null });
 
 /** The folders of PATH, without relative ones. */
-function onPath(environment: BrowserPlaces['environment'], home: string): Browser[] {
+function onPath(environment: BrowserSearch['environment'], home: string): Browser[] {
   const listed = (environment.PATH ?? '').split(':').filter((folder) => posix.isAbsolute(folder));
   const folders = [...new Set([...listed, '/snap/bin'])];
   return COMMANDS.flatMap(([name, ...commands]) =>
@@ -102,7 +102,7 @@ export const explainNoBrowser = (platform: NodeJS.Platform): string =>
   `No Chrome, Chromium, Edge or Brave was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Other browsers work with the PAC file in their proxy settings.`;
 
 /** Whether windows can be shown; assumed everywhere but on Linux, where it can be detected. */
-export function hasDisplay(platform: NodeJS.Platform, environment: BrowserPlaces['environment']): boolean {
+export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch['environment']): boolean {
   if (platform === 'darwin' || platform === 'win32') return true;
   return (environment.DISPLAY ?? '') !== '' || (environment.WAYLAND_DISPLAY ?? '') !== '';
 }

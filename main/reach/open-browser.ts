@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
-import { type BrowserPlaces, explainNoBrowser, findBrowsers, hasDisplay, NO_DISPLAY } from './browsers.ts';
+import { type BrowserSearch, explainNoBrowser, findBrowsers, hasDisplay, NO_DISPLAY } from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
@@ -16,7 +16,7 @@ const TRUSTED_KEYS_MAX = 100;
 export interface BrowserOpenerOptions {
   log: Log;
   processes: BrowserProcesses;
-  places: BrowserPlaces;
+  search: BrowserSearch;
   /** Read at every start. */
   way: () => { pacUrl: string; ports: { http: number; https: number }; platformZone: string };
   /** Makes the trust store of a home folder trust only the root; null where that is impossible. */
@@ -39,13 +39,13 @@ export interface BrowserOpener {
 }
 
 export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpener {
-  const { log, processes, places, way } = options;
-  const { platform, environment, home } = places;
+  const { log, processes, search, way } = options;
+  const { platform, environment, home } = search;
   const more = (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
   const headless = more.some((word) => word.startsWith('--headless'));
 
   function find() {
-    const [browser] = findBrowsers(places);
+    const [browser] = findBrowsers(search);
     if (browser === undefined) return { problem: explainNoBrowser(platform) };
     return headless || hasDisplay(platform, environment) ? { browser } : { problem: NO_DISPLAY };
   }

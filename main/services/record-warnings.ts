@@ -23,14 +23,14 @@ export function hiddenWarnings(
   zone: ZoneRow,
   { name, data }: ResourceRecord,
 ): string[] {
-  for (const place of placesBelow(zone.name, name)) {
-    if (place === name && data.type === 'NS') return [];
-    const shown = absoluteText(place);
-    if (stored.zones.get(place) !== null) {
+  for (const ancestor of namesBelow(zone.name, name)) {
+    if (ancestor === name && data.type === 'NS') return [];
+    const shown = absoluteText(ancestor);
+    if (stored.zones.get(ancestor) !== null) {
       return [`The zone "${shown}" here answers for this name instead. Put the record there.`];
     }
     const servers = stored.records
-      .rrset(zone.name, place, 'NS')
+      .rrset(zone.name, ancestor, 'NS')
       .filter(({ visibleUntilMs }) => visibleUntilMs === null);
     if (servers.length === 0) continue;
     const isGlue = data.type === 'A' || data.type === 'AAAA';
@@ -44,10 +44,14 @@ export function hiddenWarnings(
 }
 
 /** The names from just below the apex down to `name`. */
-function placesBelow(apex: string, name: string): string[] {
-  const places: string[] = [];
-  for (let place = name; place !== apex && place.endsWith(`.${apex}`); place = place.slice(place.indexOf('.') + 1)) {
-    places.unshift(place);
+function namesBelow(apex: string, name: string): string[] {
+  const names: string[] = [];
+  for (
+    let ancestor = name;
+    ancestor !== apex && ancestor.endsWith(`.${apex}`);
+    ancestor = ancestor.slice(ancestor.indexOf('.') + 1)
+  ) {
+    names.unshift(ancestor);
   }
-  return places;
+  return names;
 }

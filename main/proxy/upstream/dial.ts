@@ -16,7 +16,7 @@ export function dialUpstream(
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'https:';
-  const place = { host, port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port), lookup };
+  const address = { host, port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port), lookup };
   return new Promise((resolve) => {
     const settle = (socket: Socket, trouble: UpstreamDiagnosis | null): void => {
       socket.destroy();
@@ -26,13 +26,13 @@ export function dialUpstream(
       settle(socket, describeUpstreamFault(url, { code, message, timedOut: false }, waitMs));
     const socket: Socket = secure
       ? tlsConnect({
-          ...place,
+          ...address,
           // RFC 6066 §3: addresses are not allowed as server names.
           servername: isIP(host) === 0 ? host : '',
           rejectUnauthorized: verifyCertificate,
           ...(verifyCertificate && { secureContext: machineTrust() }),
         })
-      : connect(place);
+      : connect(address);
     let accepted = false;
     socket.setTimeout(waitMs);
     socket.once('connect', () => (accepted = true));

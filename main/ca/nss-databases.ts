@@ -3,14 +3,14 @@ import { join, basename, isAbsolute, resolve } from 'node:path';
 import { NSS_CERTIFICATES_FILE } from './truststore-nss.ts';
 
 /** An NSS database of one of the user's browsers; it may not exist yet. */
-export interface NssPlace {
+export interface NssDatabase {
   id: string;
   title: string;
   folder: string;
   browser: string;
 }
 
-export interface PlacesOptions {
+export interface NssOptions {
   platform: NodeJS.Platform;
   /** The user's home folder. */
   home: string;
@@ -18,15 +18,15 @@ export interface PlacesOptions {
 }
 
 /** All NSS databases of the user in a fixed order, without those of missing browsers. */
-export function nssPlaces(options: PlacesOptions): NssPlace[] {
-  const chromium = options.platform === 'linux' ? chromiumPlaces(options) : [];
-  return [...chromium, ...firefoxPlaces(options)];
+export function nssDatabases(options: NssOptions): NssDatabase[] {
+  const chromium = options.platform === 'linux' ? chromiumDatabases(options) : [];
+  return [...chromium, ...firefoxDatabases(options)];
 }
 
 const hasDatabase = (folder: string): boolean => existsSync(join(folder, NSS_CERTIFICATES_FILE));
 
 /** Chromium and Chrome use NSS on Linux only. */
-function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
+function chromiumDatabases({ home, environment }: NssOptions): NssDatabase[] {
   const browser = 'Chromium';
   const classic = join(home, '.pki/nssdb');
   // Newer versions create their database here, unless the older one exists. Listed in both cases, to find roots added
@@ -56,7 +56,7 @@ function chromiumPlaces({ home, environment }: PlacesOptions): NssPlace[] {
   ];
 }
 
-function firefoxPlaces(options: PlacesOptions): NssPlace[] {
+function firefoxDatabases(options: NssOptions): NssDatabase[] {
   const browser = 'Firefox';
   const taken = new Set<string>();
   return firefoxFolders(options).flatMap(({ kind, from, folder }) => {
@@ -81,7 +81,7 @@ interface FirefoxFolder {
 }
 
 /** The folder of Firefox's `profiles.ini`, by system and packaging. */
-function firefoxFolders({ platform, home, environment }: PlacesOptions): FirefoxFolder[] {
+function firefoxFolders({ platform, home, environment }: NssOptions): FirefoxFolder[] {
   const firefox = (folder: string): FirefoxFolder => ({ kind: 'firefox', from: '', folder });
   if (platform === 'darwin') return [firefox(join(home, 'Library/Application Support/Firefox'))];
   if (platform === 'win32') {
