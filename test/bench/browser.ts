@@ -16,8 +16,8 @@ export async function withBrowser<Result>(work: (browser: Browser) => Promise<Re
 }
 
 /**
- * A task of a page's main thread: how long it took, and how much of that it ran. The rest belonged to other programs: on
- * a machine with nothing else to do, and as PerformanceObserver tells it there, the two are the same.
+ * A task of a page's main thread: how long it took, and how much of that it ran. The rest belonged to other programs:
+ * on a machine with nothing else to do, and as PerformanceObserver tells it there, the two are the same.
  */
 export interface Task {
   wallMs: number;

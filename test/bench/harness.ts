@@ -274,10 +274,10 @@ export function runOnLoadCore(program: string, programArgs: readonly string[]): 
   return done.stdout;
 }
 
-/** Processor time that a process has taken, in user and system mode; where that can't be known, the time that passes. */
+/** Processor seconds of a process in user and system mode; elapsed time on systems other than Linux. */
 export function cpuSeconds(child: ChildProcess): number {
   if (process.platform !== 'linux') return performance.now() / 1_000;
-  // The name may have blanks in it; after its closing bracket, user and system time are fields 12 and 13, in hundredths.
+  // The name can contain blanks. After its closing bracket, fields 12 and 13 are user and system time in hundredths.
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
@@ -321,7 +321,7 @@ export function residentMb(child: ChildProcess): number {
 /** Ticks in which Linux counts processor time for programs; the same on every platform (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of processor time that a process has used, in itself and in the system for it; null where there is no telling. */
+/** Processor seconds of a process in user and system mode; null where they cannot be read. */
 export function processorSeconds(child: ChildProcess): number | null {
   if (process.platform !== 'linux') return null;
   const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');

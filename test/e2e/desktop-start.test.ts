@@ -1,6 +1,6 @@
 /**
- * What only the stand-in lets one see: questions that are asked before there is a window, the tray, and what is handed to
- * other programs.
+ * What only the stand-in lets one see: questions that are asked before there is a window, the tray, and what is handed
+ * to other programs.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -7,6 +7,6 @@ export interface Mutant {
   replace: string;
   /** What a user would see. */
   breaks: string;
-  /** The test files that state the rule. They run in the runner's own workers: a program that a test starts is not broken. */
+  /** The test files for the rule. They run in the runner's workers; programs that a test starts are not mutated. */
   tests: readonly string[];
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run mutants [ID …]`: breaks one rule after the other, and runs the tests that state it. No file is changed: Vite hands
- * the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md beside this file.
+ * `npm run mutants [ID …]`: breaks one rule after the other, and runs the tests that state it. No file is changed: Vite
+ * hands the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md beside
+ * this file.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

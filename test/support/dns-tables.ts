@@ -5,8 +5,8 @@ import { ZoneSet } from '../../main/dns/zone-set.ts';
 
 /**
  * Facts about DNS answers, in DNS's own notation: a question, and the sections of its answer as zone-file text. The
- * same tables are put to the pure responder, over the wire through `dig`, `kdig`, `delv`, Node's resolver and dns2's own
- * decoder, and to an engine that has the zones as a user's.
+ * same tables are put to the pure responder, over the wire through `dig`, `kdig`, `delv`, Node's resolver and dns2's
+ * own decoder, and to an engine that has the zones as a user's.
  */
 export interface DnsFact {
   /** `name TYPE`. */

@@ -12,7 +12,7 @@ export interface DomainsEngine extends Engine {
   put(name: string, type: string, value: string): Promise<{ id: string }>;
   verify(hostname: string): Promise<Domain>;
   get(hostname: string): Promise<Domain>;
-  /** `curl` with the root as its only trust, the hostname resolved to the listener; standard output, or the error's text. */
+  /** Runs `curl` with the root as its only trust and the hostname resolved to the listener; its output or error. */
   curl(hostname: string, path?: string, ...args: string[]): Promise<string>;
 }
 

@@ -27,7 +27,7 @@ export function encodeIco(pictures: readonly Picture[]): Buffer {
   return Buffer.concat([header, ...entries, ...pictures.map(({ png }) => png)]);
 }
 
-/** The types under which an Apple icon has PNGs, by side; a side that has two is also that of half the points at @2x. */
+/** The types of PNGs in an Apple icon, by side; a side with two types also serves half the points at @2x. */
 const ICNS_TYPES: Record<number, readonly string[]> = {
   32: ['ic11'],
   64: ['ic12'],

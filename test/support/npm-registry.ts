@@ -23,7 +23,7 @@ export interface NpmRegistry {
   hold(path: string): Held;
 }
 
-/** What `npm ci` is to install: `first`, which no Node is new enough for, and `second`, whose script asks for `/script`. */
+/** Packages for `npm ci`: `first` requires a newer Node than any, and the script of `second` requests `/script`. */
 export const FIRST = '/first/-/first-1.0.0.tgz';
 export const SCRIPT = '/script';
 

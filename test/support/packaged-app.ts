@@ -44,7 +44,7 @@ export function makeStandInDistribution(folder: string): void {
   chmodSync(join(folder, 'electron'), 0o755);
 }
 
-/** A folder that looks like an unpacked Electron for macOS: a bundle with fuses in its framework, and nothing that runs. */
+/** Imitates an unpacked Electron for macOS: a bundle with fuses in its framework, without executables. */
 export function makeStandInBundle(folder: string): void {
   for (const name of ['LICENSE', 'LICENSES.chromium.html']) write(join(folder, name), name);
   const contents = join(folder, 'Electron.app', 'Contents');

@@ -56,8 +56,9 @@ const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', 
   console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
 
 /**
- * For a file of tests: starts Chromium and opens one tab. The returned function starts a fresh engine for one test and loads
- * the path from it in that tab. Each engine has a port and with it an origin of its own, so that no storage is shared.
+ * For a file of tests: starts Chromium and opens one tab. The returned function starts a fresh engine for one test and
+ * loads the path from it in that tab. Each engine has a port and with it an origin of its own, so that no storage is
+ * shared.
  */
 export function useEnginePages(): (options?: EnginePageOptions) => Promise<EnginePage> {
   let folder: string;
@@ -132,8 +133,8 @@ async function leave({ context, page }: Tab): Promise<void> {
 }
 
 /**
- * Asserts that nothing was logged and that axe finds nothing: everything it tests in the light theme, and in the dark one
- * what differs there, the contrast of colours.
+ * Asserts that nothing was logged and that axe finds nothing: everything it tests in the light theme, and in the dark
+ * one what differs there, the contrast of colours.
  */
 export async function expectSound({ page, errors }: EnginePage): Promise<void> {
   const light = await findViolations(page);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-/** A certificate per hostname, each signed by itself, made with the openssl command; and all of them as one trust file. */
+/** A self-signed certificate per hostname, made with openssl, and all of them in one trust file. */
 export interface TestCertificates {
   contextFor(hostname: string): SecureContext | null;
   /** PEM of everything to trust. */

@@ -1,4 +1,4 @@
-/** The words that a POSIX shell makes of a line; single quotes and backslashes only, which is all that the help uses. */
+/** Splits a line into words as a POSIX shell does; supports single quotes and backslashes, as used in the help. */
 export function splitShellLine(line: string): string[] {
   const words: string[] = [];
   let word: string | null = null;

@@ -1,7 +1,7 @@
 /**
- * `npm test`, the same for developers and the build machine. Without arguments: formatting, lint, types and dead code, and
- * beside them all tests. With arguments, which are vitest's (`npm test -- test/unit/base -t decide`): those tests only.
- * `--junit FILE` writes a report for build machines.
+ * `npm test`, the same for developers and the build machine. Without arguments: formatting, lint, types and dead code,
+ * and beside them all tests. With arguments, which are vitest's (`npm test -- test/unit/base -t decide`): those tests
+ * only. `--junit FILE` writes a report for build machines.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ function takeJunit(args: readonly string[]): { junit: string | null; rest: strin
 
 async function main(): Promise<number> {
   const { junit, rest } = takeJunit(process.argv.slice(2));
-  // A file or a pipe gets no colour codes, on build machines either, which vitest takes for terminals. It decides when loaded.
+  // vitest treats build machines as terminals and decides when loaded; files and pipes get no colour codes.
   if (process.stdout.isTTY !== true && process.env.FORCE_COLOR === undefined) process.env.NO_COLOR = '1';
   const { parseCLI, startVitest } = await import('vitest/node');
   const { filter, options } = parseCLI(['vitest', 'run', ...rest]);

@@ -35,7 +35,7 @@ export function skippedLines(modules: readonly TestModule[]): string[] {
   return lines.length === 0 ? [] : ['Skipped:', ...lines];
 }
 
-/** `N passed, N failed, N skipped`, the form that build machines read. A file that could not be run counts as one failure. */
+/** `N passed, N failed, N skipped`, for build machines. A file that could not be run counts as one failure. */
 export function closingLine(modules: readonly TestModule[]): string {
   const states = allTests(modules).map((test) => test.result().state);
   const count = (state: string): number => states.filter((one) => one === state).length;

@@ -219,7 +219,7 @@ describe('import cycles', () => {
   });
 });
 
-/** Groups of files that reach one another, each in alphabetical order: the strongly connected components (Tarjan, 1972). */
+/** Groups of files that reach one another, in alphabetical order: strongly connected components (Tarjan, 1972). */
 function cyclesIn(nodes: readonly string[], targets: (node: string) => readonly string[]): string[][] {
   const order = new Map<string, number>();
   const open: string[] = [];

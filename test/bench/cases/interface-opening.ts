@@ -12,8 +12,8 @@ const ASSETS = join(ROOT, 'out', 'renderer', 'assets');
 const OPENINGS = 15;
 
 /**
- * For the page: `window.interactiveAt` becomes the moment, in milliseconds since it was opened, at which the Overview shows
- * the project's addresses, is connected, and a frame has been drawn with it.
+ * For the page: `window.interactiveAt` becomes the moment, in milliseconds since it was opened, at which the Overview
+ * shows the project's addresses, is connected, and a frame has been drawn with it.
  */
 const NOTE_INTERACTIVE = `window.interactiveAt = new Promise((resolve) => {
   const look = () => {

@@ -73,7 +73,7 @@ async function firstHandshakeMs(): Promise<{ later: number; extra: number }> {
   return { later: median(later), extra: median(first) - median(later) };
 }
 
-/** Null where there is no mkcert. Its root is made before the first round, in a folder of its own, and trusted nowhere. */
+/** Null without mkcert. Creates mkcert's root before the first round, in a separate folder; nothing trusts it. */
 function mkcertLeafMs(): number | null {
   const folder = temporaryFolder();
   const make = (index: number): number | null => {

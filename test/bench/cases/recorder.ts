@@ -35,9 +35,9 @@ interface Round {
 }
 
 /**
- * What recording costs: `GET /v1/pets?limit=20` with headers and bodies recorded, against nothing recorded, by the engine's
- * own processor time. Within each life one engine takes turns, because two that do the same differ by as much as is to be
- * found out. The recorder writes the same page once, so pages that differ are measured beside it.
+ * What recording costs: `GET /v1/pets?limit=20` with headers and bodies recorded, against nothing recorded, by the
+ * engine's own processor time. Within each life one engine takes turns, because two equal engines
+ * differ by as much as the effect. The recorder stores equal pages once, so different pages are measured too.
  */
 export async function recorder(): Promise<Figure[]> {
   const script = join(temporaryFolder(), 'pages.lua');

@@ -13,7 +13,7 @@ import {
 
 const REQUESTS = 1_000_000;
 
-/** From nothing to serving with a data folder that exists, and the memory it takes, idle and after a million requests. */
+/** Time from the start to serving on an existing data folder, and memory when idle and after a million requests. */
 export async function startAndMemory(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   await end((await startVivarium(dataDir)).child);

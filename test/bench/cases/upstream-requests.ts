@@ -45,7 +45,7 @@ export async function leadTo(vivarium: Vivarium, url: string): Promise<string> {
   return `${host}:${vivarium.runtime.http.port}`;
 }
 
-/** How often both are started anew: the compiler decides anew each time, and what it decides makes a fifth of the speed. */
+/** Restarts of both: the JIT compiler optimises differently in each process, which changes the speed by a fifth. */
 const LIVES = 3;
 
 /** Small JSON through to an upstream, beside the least that Node can do and beside the proxies that are installed. */

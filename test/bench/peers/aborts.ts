@@ -1,6 +1,6 @@
 /**
- * Sends requests and leaves at another moment of each: in its header section, as soon as it is sent, in the middle of its
- * body, when the first byte of the answer is there, half-way through an upgrade. Arguments: port, host, how often.
+ * Sends requests and leaves at another moment of each: in its header section, as soon as it is sent, in the middle of
+ * its body, when the first byte of the answer is there, half-way through an upgrade. Arguments: port, host, how often.
  */
 import { connect } from 'node:net';
 

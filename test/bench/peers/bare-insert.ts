@@ -1,4 +1,4 @@
-/** Bare better-sqlite3 inserts over node:http, in the same journal mode and with the same durability as Vivarium's store. */
+/** Plain better-sqlite3 inserts behind node:http, with the journal mode and durability of Vivarium's store. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';

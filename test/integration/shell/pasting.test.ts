@@ -9,8 +9,8 @@ import { makeDetail } from '../../support/page-traffic.ts';
 import { openTerminal, SHELLS, type ShellName } from '../../support/pasting.ts';
 
 /**
- * What strangers send is recorded, copied as curl, and pasted into a shell that somebody works in: it has to run curl, and
- * send what was recorded, byte by byte. Each attempt would make a file whose name begins with `pwned`.
+ * What strangers send is recorded, copied as curl, and pasted into a shell that somebody works in: it has to run curl,
+ * and send what was recorded, byte by byte. Each attempt would make a file whose name begins with `pwned`.
  */
 const TOUCH = 'touch pwned';
 const WITHOUT_BLANK = "touch$IFS'pwned'";

@@ -59,7 +59,7 @@ async function ask(version: Version, method: string, body?: string): Promise<Wor
   return { running, answer: answers[0] as ServerResponse, upstream, asked };
 }
 
-/** How much of a stream an HTTP/2 client has sent to it before it takes any; Node's takes another 64 KiB of its own accord. */
+/** The receive window of the HTTP/2 client's streams; Node's client buffers another 64 KiB. */
 const WINDOW = 16 * 1024;
 
 function overHttp1({ httpPort: port }: RunningProxy, method: string, body?: string): Asked {

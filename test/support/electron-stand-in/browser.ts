@@ -21,7 +21,7 @@ async function launch(): Promise<BrowserContext> {
   mkdirSync(profile, { recursive: true });
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: findHeadlessChromium(),
-    // Its sandbox needs user namespaces, which containers and root do not have. In Electron, ports tell when they are closed.
+    // The sandbox needs user namespaces, which containers and root lack. Electron's ports have a close event.
     args: ['--no-sandbox', '--remote-debugging-port=0', '--enable-blink-features=MessagePortCloseEvent'],
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -3,8 +3,8 @@
  * plain Node, its pages in the system's Chromium, its preload script in a world of its own beside them.
  *
  * Its parts are typed by Electron's own `electron.d.ts`. What it has, it does as documented; where a program uses
- * anything else (a member, an event, an option, a value), the process ends and says what is missing, so that no test can
- * pass on something that nobody carries out.
+ * anything else (a member, an event, an option, a value), the process ends and says what is missing, so that no test
+ * can pass on something that nobody carries out.
  */
 import { onCommand, tell } from './driver.ts';
 import { app } from './app.ts';

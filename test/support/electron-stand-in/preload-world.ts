@@ -27,8 +27,8 @@ export interface Sender {
 }
 
 /**
- * Runs a preload script as a sandboxed one: in a world of its own beside the page's, in the main frame, before the page,
- * with no modules but what Electron gives it.
+ * Runs a preload script as a sandboxed one: in a world of its own beside the page's, in the main frame, before the
+ * page, with no modules but what Electron gives it.
  * @returns closes the ports of a page that has gone
  */
 export async function attachPreload(cdp: CDPSession, file: string, sender: Sender): Promise<() => void> {

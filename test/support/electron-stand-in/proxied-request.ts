@@ -19,8 +19,8 @@ export interface Network {
 class Unreachable extends Error {}
 
 /**
- * Answers a request of a page as Chromium's network service would: through the proxy, by CONNECT where it is secure, and with the
- * program's word on the certificate. Redirects are the page's own business.
+ * Answers a request of a page as Chromium's network service would: through the proxy, by CONNECT where it is secure,
+ * and with the program's word on the certificate. Redirects are the page's own business.
  */
 export async function answerOverNetwork(route: Route, network: Network): Promise<void> {
   try {

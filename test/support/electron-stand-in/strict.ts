@@ -5,8 +5,8 @@ import { fault } from './driver.ts';
 const ASKED_BY_ANYBODY: ReadonlySet<string> = new Set(['then', 'toJSON', 'constructor', 'inspect']);
 
 /**
- * `part` as the program gets it: using anything that it does not have ends the process, with the name of what is missing.
- * Private state works, because methods run on the part itself.
+ * `part` as the program gets it: using anything that it does not have ends the process, with the name of what is
+ * missing. Private state works, because methods run on the part itself.
  */
 export function strictly<Part extends object>(name: string, part: Part): Part {
   const bound = new Map<string | symbol, unknown>();

@@ -15,7 +15,9 @@ import {
 const CONFIG: Config = { dataDir: '/data', ...DEFAULT_PORTS, ephemeral: false, empty: false };
 const ENGINE = {} as App;
 
-/** Starts with attempts that fail as told until one does not; answers each question with the first choice that does `doing`. */
+/**
+ * Starts with attempts that fail as given until one succeeds; answers each question by the choice that does `doing`.
+ */
 async function attempt(
   failures: unknown[],
   options: { doing?: StartChoice['do'][]; config?: Config; running?: RunningElsewhere } = {},
