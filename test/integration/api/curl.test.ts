@@ -53,13 +53,13 @@ describe.each(['1.1', '2'] as const)('curl over HTTP/%s', (protocol) => {
     expect(body).toContain('"name":"Rex","categoryId":7,"status":"available"');
   });
 
-  test('without -H Content-Type is told what to send', async () => {
+  test('without -H Content-Type gets an error that says what to send', async () => {
     const { status, body } = await curl(protocol, '/v1/pets', ...KEY, '-d', '{"name":"Rex","categoryId":7}');
     expect(status).toBe(415);
     expect(body).toContain('application/x-www-form-urlencoded');
   });
 
-  test('without a key is told what to send', async () => {
+  test('without a key gets an error that says what to send', async () => {
     expect(await curl(protocol, '/v1/pets')).toMatchObject({
       status: 401,
       body: expect.stringContaining('Authorization: Bearer') as string,

@@ -50,7 +50,7 @@ describe('a request that is refused', () => {
     expect(JSON.parse((await call(server.port, { path: '/v1/pets' })).text)).toHaveLength(1);
   });
 
-  test('because of a ban says so', async () => {
+  test('because of a ban names the ban', async () => {
     server.decide({ refusal: { ...refusal, code: 'api_key_banned' }, rate });
     expect(JSON.parse((await call(server.port, { path: '/v1/pets' })).text)).toMatchObject({ code: 'api_key_banned' });
   });

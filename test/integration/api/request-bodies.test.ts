@@ -93,7 +93,7 @@ describe('a body', () => {
     expect((await call(server.port, { path: '/v1/pets' })).status).toBe(200);
   });
 
-  test('that is reset half-way over HTTP/2 leaves nothing behind, and the session goes on', async () => {
+  test('that is reset half-way over HTTP/2 leaves nothing behind, and the session continues', async () => {
     const session = connectHttp2(`http://127.0.0.1:${server.http2Port}`);
     const stream = session.request({
       ':method': 'POST',
@@ -119,7 +119,7 @@ describe('a body', () => {
 });
 
 describe('a client that goes away', () => {
-  test('while its pet is being written harms nobody, and the pet stays', async () => {
+  test('while its pet is being written has no other effect, and the pet stays', async () => {
     const release = server.store.pets.holdNextAdd();
     const body = '{"name":"Rex","categoryId":7}';
     const socket = open('POST /v1/pets HTTP/1.1');

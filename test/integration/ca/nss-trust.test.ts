@@ -73,7 +73,7 @@ describe('the user’s NSS database', () => {
   });
 
   test(
-    'with another Vivarium’s root says so, and gives it up by fingerprint only',
+    'with another Vivarium’s root reports it, and removes it by fingerprint only',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, statusOf, database } = await machineWithDatabase();
@@ -114,7 +114,7 @@ describe('the user’s NSS database', () => {
   );
 
   test(
-    'gives up older certificates of the root with it, whatever their nicknames',
+    'removes older certificates of the root with it, under any nickname',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, authority, database } = await machineWithDatabase();
@@ -130,7 +130,7 @@ describe('the user’s NSS database', () => {
     },
   );
 
-  test('that has the root without trust is told apart, and mended', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('that has the root without trust is recognised, and fixed', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
     await importInto(database, 'Vivarium', authority.root().certificatePem, ',,');
     expect(await statusOf('nss:user')).toMatchObject({
@@ -141,7 +141,7 @@ describe('the user’s NSS database', () => {
   });
 
   test(
-    'with a password of its own stays as it was, and the error says what to do',
+    'with its own password stays unchanged, and the error says what to do',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, home } = createMachine();

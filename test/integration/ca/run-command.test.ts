@@ -18,7 +18,7 @@ test('gives exit code, output and errors apart', async () => {
   expect(await run(node(script))).toEqual({ exitCode: 3, stdout: 'out', stderr: 'err' });
 });
 
-test('passes arguments as they are, without a shell', async () => {
+test('passes arguments unchanged, without a shell', async () => {
   expect(await run(command('printf', '%s|', '$HOME', 'a b', ';ls'))).toMatchObject({ stdout: '$HOME|a b|;ls|' });
 });
 

@@ -166,7 +166,7 @@ describe('a server that does not answer as it should', () => {
     expect(seen).toHaveLength(queries);
   });
 
-  it('where nobody listens is unreachable at once', async () => {
+  it('without a listener is unreachable at once', async () => {
     const server = await startDns([]);
     await server.server.stop();
     expect(await client().ask({ address: '127.0.0.1', port: server.port }, WWW)).toEqual({

@@ -5,7 +5,7 @@ import { startDns, type RunningDns } from '../../support/dns-server.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
-describe('whatever arrives, the server goes on', () => {
+describe('the server survives any input', () => {
   let dns: RunningDns;
   let clock: FakeClock;
   const opened: { close(): void }[] = [];
@@ -149,7 +149,7 @@ describe('whatever arrives, the server goes on', () => {
     for (let id = 0; id < 20; id++) expect(headerOf(await client.reply()).id).toBe(id);
   });
 
-  test('TCP: 200 idle clients close those that are idle longest, and service goes on', async () => {
+  test('TCP: 200 idle clients close those that are idle longest, and service continues', async () => {
     const idle: TcpClient[] = [];
     for (let n = 0; n < 200; n++) idle.push(await tcp());
     await stillServes();

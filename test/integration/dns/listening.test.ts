@@ -50,7 +50,7 @@ describe('the server’s sockets', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'whoever holds its UDP side is named, not the one that has begun with TCP',
+    'the holder of its UDP side is named, not the one that has begun with TCP',
     async () => {
       const program =
         "const socket = require('node:dgram').createSocket('udp4').bind(0, '127.0.0.1', () => console.log(socket.address().port))";

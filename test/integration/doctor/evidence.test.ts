@@ -66,13 +66,13 @@ it.each([
   expect(await handshakeWith(await serveTls(signer, name, head))).toMatchObject({ ok: true, ...expected });
 });
 
-it('a handshake that cannot be is told', async () => {
+it('a failed handshake is reported', async () => {
   expect(await handshakeWith(await closedPort())).toMatchObject({ ok: false, reason: 'nothing is listening there' });
   const garbage = createServer((socket) => socket.on('error', () => undefined).end('no TLS here'));
   expect(await handshakeWith(await listen(garbage))).toMatchObject({ ok: false, refusal: null });
 });
 
-it('a listener that answers, hangs up, or is not there is told', async () => {
+it('a listener that answers, hangs up, or is missing is reported', async () => {
   const ask = (port: number) =>
     askListener(
       { scheme: 'http', address: '127.0.0.1', port, hostname: 'a.test', method: 'OPTIONS', path: '*' },
@@ -85,7 +85,7 @@ it('a listener that answers, hangs up, or is not there is told', async () => {
   expect(await ask(await closedPort())).toEqual({ reason: 'nothing is listening there' });
 });
 
-it('a port that is taken at one address is told by that address', async () => {
+it('a port taken at one address is reported with that address', async () => {
   const port = await listen(createServer());
   expect(await takenAddresses(['127.0.0.1', '::1'], port, clock)).toEqual(['127.0.0.1']);
 });

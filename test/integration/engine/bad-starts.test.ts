@@ -86,7 +86,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect((await running.end()).code).toBe(0);
   });
 
-  it('when the folder holds somebody else’s files, which stay', async () => {
+  it('when the folder holds foreign files, which stay', async () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, 'thesis.doc'), 'years of work');
     const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);

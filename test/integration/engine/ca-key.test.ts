@@ -13,7 +13,7 @@ const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootIn
 const keyFile = (engine: Engine) => join(engine.dataDir, 'ca', 'root-key.pem');
 
 describe('the setting caKey', () => {
-  it('seals the root’s key, which goes on signing, over a restart and back', async () => {
+  it('seals the root’s key, which still signs, over a restart and back', async () => {
     const sealer = createFakeSealer();
     const first = await startEngine({}, { sealer });
     const { fingerprint, key } = await rootOf(first);

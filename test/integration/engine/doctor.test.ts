@@ -44,7 +44,7 @@ it('finds nothing wrong with a demo that has just started', async () => {
   expect(evidence.filter((line) => / over (UDP|TCP) answers .* with 127\.0\.0\.1\./.test(line))).toHaveLength(4);
 });
 
-it('changes no file, counts for nobody, and is no traffic', async () => {
+it('changes no file, counts no request, and records no traffic', async () => {
   const engine = await startEngine();
   const before = contents(engine.dataDir);
   const { counts } = (await engine.call('status.get')) as { counts: { requests: number } };

@@ -47,7 +47,7 @@ describe('a custom domain', () => {
     expect(certificate).toMatchObject({ hostname: HOST, sans: [HOST], chain: [], state: 'issued' });
   });
 
-  it('waits for its certificate while CAA forbids it, and gets it when that is mended', async () => {
+  it('waits for its certificate while CAA forbids it, and gets it when that is fixed', async () => {
     const engine = await startDomainsEngine();
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
     await engine.put('www', 'CNAME', TARGET);
@@ -89,7 +89,7 @@ describe('a custom domain', () => {
     expect(((await engine.call('projects.get', { projectId: engine.projectId })) as Project).primary).toBeNull();
   });
 
-  it('that is not served says why to whoever asks there', async () => {
+  it('that is not served is answered with the reason', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const told = async () => {
@@ -258,7 +258,7 @@ describe('the settings of issuance', () => {
 });
 
 describe('propagation', () => {
-  it('is told with its moment, and over by itself', async () => {
+  it('is reported with its time, and ends automatically', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     await engine.call('settings.update', { propagation: 'PT1H' });

@@ -6,7 +6,7 @@ const WRITERS = 8;
 const ENOUGH = 400;
 
 describe('what was acknowledged with 201', () => {
-  it('is there after kill -9', async () => {
+  it('survives kill -9', async () => {
     const program = await startProgram();
     const secret = /viv_\w{32}/.exec(program.output().stdout)?.[0] ?? '';
     await setLimits(program.runtime.control);

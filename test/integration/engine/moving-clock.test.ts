@@ -7,7 +7,7 @@ const move = async (engine: Engine, procedure: string, input?: unknown) =>
   ((await engine.call(procedure, input)) as ClockMove).happened;
 
 describe('moving the clock', () => {
-  it('tells what fell due on the way', async () => {
+  it('reports what fell due in between', async () => {
     const engine = await startEngine();
     await engine.call('clock.freeze');
     await engine.api();
@@ -35,7 +35,7 @@ describe('moving the clock', () => {
 });
 
 describe('requests per second', () => {
-  it('are told of all projects, and of one', async () => {
+  it('are reported for all projects, and for one', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await Promise.all([engine.api(), engine.api(), engine.api({ host: 'happy-paws.vivarium.localhost', key: null })]);

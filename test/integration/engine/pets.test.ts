@@ -42,7 +42,7 @@ describe('pets.list', () => {
   });
 
   it.each([{ offset: 0 }, { sort: 'name' }, { descending: true }, { anchor: 1 }])(
-    'does not go on after an id with %j',
+    'does not continue after an id with %j',
     async (also) => {
       const { call } = await setUp();
       await expect(call('pets.list', { after: 1, ...also })).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('much at once', () => {
     expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
   });
 
-  it('is imported in pieces, each with a report of its own', async () => {
+  it('is imported in pieces, each with its own report', async () => {
     const { call, list } = await setUp();
     const send = async (text: string, input: object = {}) =>
       (await call('pets.import', { format: 'json', text, ...input })) as Report;
@@ -94,7 +94,7 @@ describe('much at once', () => {
     await expect(send('', { importId: first.importId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('leaves room for the API and other calls while it goes on', async () => {
+  it('leaves room for the API and other calls meanwhile', async () => {
     const { engine, call } = await setUp();
     const { secret } = (await call('keys.create')) as { secret: string };
     let adding = true;

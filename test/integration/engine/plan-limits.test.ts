@@ -107,7 +107,7 @@ describe('a key on the Free plan', () => {
 });
 
 describe('without a valid key', () => {
-  it('the address is counted, held to the Free plan whatever the project’s, and never banned', async () => {
+  it('the address is counted, limited by the Free plan on any plan, and never banned', async () => {
     const { engine, projectId } = await frozenEngine();
     await engine.call('projects.update', { projectId, plan: 'business' });
     const first = await engine.api({ key: null });

@@ -153,7 +153,7 @@ describe('a project', () => {
 });
 
 describe('the clock', () => {
-  it('keeps offset and freeze over a restart, and says so', async () => {
+  it('keeps offset and freeze over a restart, and reports them', async () => {
     const first = await startEngine();
     await first.call('clock.advance', { by: 'PT48H' });
     const frozen = (await first.call('clock.freeze')) as { now: string };

@@ -9,7 +9,7 @@ const findProxy = (pac: string, host: string): unknown =>
   runInNewContext(`${pac}\nFindProxyForURL("https://x/", ${JSON.stringify(host)})`, {});
 
 describe('the PAC file', () => {
-  it('is there for everybody, under its own type, and not for a stranger’s page', async () => {
+  it('is public, under its own type, but not for a foreign page', async () => {
     const engine = await startEngine();
     const { pacUrl, url } = (await engine.call('reach.proxy')) as ReachProxy;
     expect(engine.app.runtime.proxy).toEqual({ url, pacUrl });

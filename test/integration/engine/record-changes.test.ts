@@ -47,7 +47,7 @@ describe('changing a record', () => {
     expect([changed.id, await lines(engine)]).toEqual([record.id, [line]]);
   });
 
-  it('gives a CNAME another target, and turns it into an address, which cannot stand beside it', async () => {
+  it('gives a CNAME another target, and turns it into an address, which cannot exist beside it', async () => {
     const engine = await engineWithZone();
     const { id } = await put(engine, 'www', 'CNAME', 'one.example');
     await update(engine, id, { value: 'two.example' });
@@ -56,7 +56,7 @@ describe('changing a record', () => {
     expect(await lines(engine)).toEqual(['www 3600 A 192.0.2.1']);
   });
 
-  it('into one that is there already leaves that one', async () => {
+  it('into an existing one keeps that one', async () => {
     const engine = await engineWithZone();
     const first = await put(engine, 'www', 'A', '192.0.2.1');
     const second = await put(engine, 'www', 'A', '192.0.2.2');
@@ -64,7 +64,7 @@ describe('changing a record', () => {
     expect(await lines(engine)).toEqual(['www 60 A 192.0.2.1']);
   });
 
-  it('leaves octets of a text that cannot be shown as they are', async () => {
+  it('keeps octets of a text that cannot be shown', async () => {
     const engine = await engineWithZone();
     await engine.call('zones.import', { name: 'acme.test', text: 'x TXT "a\\255b"' });
     const [record] = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
@@ -74,7 +74,7 @@ describe('changing a record', () => {
     );
   });
 
-  it('is refused at the field, and leaves everything as it was', async () => {
+  it('is refused at the field, and changes nothing', async () => {
     const engine = await engineWithZone();
     await put(engine, 'www', 'A', '192.0.2.1');
     const { id } = await put(engine, 'shop', 'CNAME', 'one.example');
@@ -131,7 +131,7 @@ describe('a zone file with lines that a careless provider takes', () => {
     expect(await lines(engine)).toHaveLength(3);
   });
 
-  it('tells what was taken although it was hardly meant so', async () => {
+  it('warns about accepted records that are probably mistakes', async () => {
     const engine = await engineWithZone();
     const text = '@ A 192.0.2.1\n@ CAA 0 issue "not a domain%"';
     expect(await engine.call('zones.import', { name: 'acme.test', text })).toMatchObject({
@@ -142,10 +142,10 @@ describe('a zone file with lines that a careless provider takes', () => {
   });
 });
 
-describe('what is on its way', () => {
+describe('pending changes', () => {
   const HOUR_MS = 3_600_000;
 
-  it('is told by RRset: what is answered now, and what will be from when on', async () => {
+  it('are reported by RRset: the answer now, and later ones with their times', async () => {
     const engine = await engineWithZone();
     const propagating = () => engine.call('records.propagating', { zone: 'acme.test' }) as Promise<PropagatingRRset[]>;
     const old = await put(engine, 'www', 'A', '192.0.2.1');

@@ -70,7 +70,7 @@ describe('a project with an upstream', () => {
 });
 
 describe('api.send', () => {
-  it('sends as a key whose secret nobody gave, is counted for it, and shows no secret', async () => {
+  it('sends as a key without its secret, is counted for it, and shows no secret', async () => {
     const { engine, projectId, keyId, send } = await setUp();
     const exchange = await send({ path: '/pets?limit=2', keyId });
     expect(exchange.response).toMatchObject({ status: 200, reason: 'OK', httpVersion: '1.1', cut: false });
@@ -99,7 +99,7 @@ describe('api.send', () => {
     expect(await usedBy(engine, projectId)).toEqual({ 'address:127.0.0.1': 1 });
   });
 
-  it('sends a secret as it is, right or wrong', async () => {
+  it('sends a secret unchanged, right or wrong', async () => {
     const { engine, send } = await setUp();
     const secret = engine.app.demoKey()?.secret ?? '';
     expect((await send({ path: '/pets', secret })).response.status).toBe(200);
@@ -109,7 +109,7 @@ describe('api.send', () => {
     expect(JSON.stringify(engine.log)).not.toContain(secret);
   });
 
-  it('goes to the environment that is named, and answers every status as it is', async () => {
+  it('goes to the named environment, and returns every status unchanged', async () => {
     const { keyId, send } = await setUp();
     const staging = await send({ environment: 'staging', path: '/pets?limit=0', keyId });
     expect(staging.request.url).toMatch(/^http:\/\/demo-staging\.vivarium\.localhost:\d+\/v1\/pets\?limit=0$/);
@@ -177,7 +177,7 @@ describe('api.send', () => {
     }
   });
 
-  it('goes nowhere but to its own listener, whatever the path looks like', async () => {
+  it('goes only to its own listener, with any path', async () => {
     const { keyId, send } = await setUp();
     const { request, response } = await send({ path: '//evil.example/pets', keyId });
     expect(new URL(request.url).hostname).toBe('demo.vivarium.localhost');

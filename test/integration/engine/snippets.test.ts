@@ -53,7 +53,7 @@ async function shell(
 /** What the key of the project is needed for. */
 const PETS = /^\[\{"id":1,"name":"Biscuit the Border Collie",[^\]]*\}\]\s*$/;
 
-describe('a snippet, run as it is', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
+describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
   it('curl, to the address and through the proxy', async () => {
     requireTool('curl');
     const [direct = '', proxied = ''] = (texts.curl ?? '').split('\n\n');

@@ -181,7 +181,7 @@ describe('traffic', () => {
     });
   });
 
-  it('tells an upstream that failed from one that answered so itself', async () => {
+  it('distinguishes a failed upstream from one that answered with that status', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((request, response) => {
       if (request.url === '/reset') request.socket.destroy();

@@ -45,7 +45,7 @@ describe('a project with an upstream', () => {
     expect(answer.status).toBe(508);
   });
 
-  it('is served at both hostnames, at its root, counted in the status, and limited where it says so', async () => {
+  it('is served at both hostnames, at its root, counted in the status, and limited if set to', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((request, response) => response.end(`${request.headers['x-forwarded-host']}`));
     const { id: projectId, baseUrl } = (await engine.call('projects.create', {

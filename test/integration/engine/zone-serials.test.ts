@@ -27,7 +27,7 @@ async function step(engine: Engine, work: () => Promise<unknown>, zone?: string)
 }
 
 describe('a zone’s serial', () => {
-  it('goes on with every change that is seen, and with no other', async () => {
+  it('advances with every visible change, and no other', async () => {
     const engine = await engineWithZone();
     const steps = [
       await step(engine, () => put(engine, 'www', '192.0.2.1')),
@@ -74,7 +74,7 @@ describe('a zone’s serial', () => {
     expect(await serial(second)).toBeGreaterThan(last);
   });
 
-  it('of the platform’s zone goes on with its hostnames', async () => {
+  it('of the platform’s zone advances with its hostnames', async () => {
     const engine = await engineWithZone();
     const project = { id: '' };
     const steps = [

@@ -75,7 +75,7 @@ describe('zones', () => {
     expect(await dig(engine, 'demo.vivarium.localhost', 'A')).toBe('NOERROR | A 127.0.0.1');
   });
 
-  it('survive a restart with their records and what is on its way', async () => {
+  it('survive a restart with their records and pending changes', async () => {
     const dataDir = temporaryFolder();
     const first = await startEngine({ empty: true, dataDir });
     await first.call('zones.create', { name: 'acme.test', supportsAlias: false });
@@ -191,7 +191,7 @@ describe('records', () => {
     expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([record]);
   });
 
-  it('whose name repeats the zone come with a warning', async () => {
+  it('with a name that repeats the zone have a warning', async () => {
     const record = await put(await engineWithZone(), 'www.acme.test', 'A', '192.0.2.1');
     expect([record.name, record.warnings]).toEqual(['www.acme.test', [expect.stringContaining('Write "www"')]]);
   });
@@ -272,7 +272,7 @@ describe('propagation', () => {
     expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.2');
   });
 
-  it('keeps a removed record, and tells when it is gone', async () => {
+  it('keeps a removed record, and reports when it disappears', async () => {
     const engine = await engineWithZone();
     const record = await put(engine, 'www', 'A', '192.0.2.1');
     await engine.call('settings.update', { propagation: 'PT48H' });
@@ -283,7 +283,7 @@ describe('propagation', () => {
     expect(await dig(engine, 'www.acme.test', 'A')).toBe('NXDOMAIN');
   });
 
-  it('leaves what was visible visible when the clock goes back, and what is on its way on its way', async () => {
+  it('keeps visible records visible and pending changes pending when the clock goes back', async () => {
     const engine = await engineWithZone();
     await engine.call('clock.freeze');
     await engine.call('clock.advance', { by: 'PT48H' });
@@ -345,7 +345,7 @@ describe('zone files', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ records: 9_997 }]);
   });
 
-  it('are taken in parts: others have their turn, and one that is ended on its way says how far it came', async () => {
+  it('are imported in parts: other calls take turns, and an aborted import reports its progress', async () => {
     const engine = await engineWithZone();
     const text = Array.from({ length: 30_000 }, (_, index) => `h${index} A 192.0.2.${index % 256}`).join('\n');
     const importing = refusal(engine.call('zones.import', { name: 'acme.test', text }));

@@ -150,7 +150,7 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
   });
 
-  it('has a command line that prints, fails and finds nobody as the one of the sources does', async () => {
+  it('has a command line that prints, fails and finds no Vivarium as the one of the sources does', async () => {
     const launcher = join(resources, 'bin', 'vivarium');
     const command = (...words: string[]) =>
       run(launcher, words).then(

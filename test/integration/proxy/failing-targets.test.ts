@@ -55,7 +55,7 @@ test.each(['/throws', '/rejects', '/leftovers'])(
   },
 );
 
-test('a target that fails half-way ends the connection, so that nobody takes the half for the whole', async () => {
+test('a target that fails half-way ends the connection, which marks the answer as incomplete', async () => {
   const answer = await ask('/half').catch(() => null);
   expect(answer?.text ?? '').not.toContain('boom');
 });

@@ -98,7 +98,7 @@ describe('TLS', () => {
     expect((await openssl('-servername', DEMO, '-alpn', offered)).stdout).toContain(agreed);
   });
 
-  test('a client that offers no protocol of ours is told so', async () => {
+  test('a client that offers no supported protocol gets an alert', async () => {
     expect((await openssl('-servername', DEMO, '-alpn', 'smtp')).stderr).toContain('no application protocol');
   });
 

@@ -22,7 +22,7 @@ afterEach(async () => {
 const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n${fields}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-test('2,000 idle connections do not keep anybody from being served, and no more than the limit stay open', async () => {
+test('2,000 idle connections keep no client from being served, and no more than the limit stay open', async () => {
   running = await startProxy({ limits: { connectionsMax: 100 } });
   for (let batch = 0; batch < 20; batch++) {
     await Promise.all(Array.from({ length: 100 }, () => open()));
@@ -83,7 +83,7 @@ test('when all are busy, a new client is turned away and the others are served',
   for (const answer of await Promise.all(answers)) expect(answer).toContain('ok');
 });
 
-test('a WebSocket counts with its connection to the upstream, as long as that is there', async () => {
+test('a WebSocket counts with its connection to the upstream, while that is open', async () => {
   const upstream = await startRawUpstream((socket) =>
     socket.once('data', () =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),

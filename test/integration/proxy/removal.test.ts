@@ -38,7 +38,7 @@ const streamOf = async (hostname: string) => {
 };
 
 describe('when a hostname is removed', () => {
-  test('its open responses are cut, and those of others go on', async () => {
+  test('its open responses are cut, and those of others continue', async () => {
     const gone = await streamOf(DEMO);
     const stays = await streamOf(SHOP);
     running.proxy.publish(withoutDemo());

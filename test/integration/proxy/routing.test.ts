@@ -58,7 +58,7 @@ describe('a hostname that is served', () => {
     expect(running.limiter.asked[0]?.caller).toMatchObject({ kind: 'address', address: '::1' });
   });
 
-  test('is found whatever its case, a trailing dot, and another port in Host', async () => {
+  test('is found with any case, a trailing dot, and another port in Host', async () => {
     const answer = await sendRaw(running.httpPort, `GET / HTTP/1.1\r\nHost: DEMO.Vivarium.localhost.:9\r\n${close}`);
     expect(answer.body).toMatchObject({ hostname: DEMO, origin: 'http://DEMO.Vivarium.localhost.:9' });
   });
@@ -78,12 +78,12 @@ describe('a hostname that is served', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('ignores Upgrade: the request is answered as it stands, and the connection is not left hanging', async () => {
+  test('ignores Upgrade: the request is answered normally, and the connection is not left hanging', async () => {
     const upgrade = `GET /ws HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
     expect((await sendRaw(running.httpPort, upgrade)).body).toMatchObject({ url: '/ws' });
   });
 
-  test('OPTIONS * is answered with Allow, for nobody’s account', async () => {
+  test('OPTIONS * is answered with Allow, and not counted', async () => {
     const answer = await sendRaw(running.httpPort, `OPTIONS * HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain('Allow: GET, HEAD, POST');
@@ -131,7 +131,7 @@ describe('a hostname that is not served', () => {
     expect(stdout).toContain(`<a href="http://${DEMO}:${running.httpPort}/">${DEMO}</a>`);
   });
 
-  test('is answered while its body still comes, and the connection goes on', async () => {
+  test('is answered while its body still arrives, and the connection stays open', async () => {
     const post = `POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`;
     const answer = await sendRaw(running.httpPort, `${post}GET / HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
@@ -238,7 +238,7 @@ describe('the caller', () => {
 describe('Expect: 100-continue', () => {
   const post = `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 3\r\nExpect: 100-continue\r\n`;
 
-  test('a client that may go on is told to', async () => {
+  test('a client that expects 100 gets it', async () => {
     const answer = await sendRaw(running.httpPort, `${post}${close}abc`);
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
   });

@@ -117,7 +117,7 @@ describe('over TLS', () => {
     await untilConnections(running, 0);
   });
 
-  test('a stream whose body does not come is reset, and its session goes on', async () => {
+  test('a stream whose body does not arrive is reset, and its session continues', async () => {
     running = await startSecure();
     const session = openSession();
     const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });

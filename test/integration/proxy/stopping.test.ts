@@ -26,7 +26,7 @@ async function untilWaiting(count: number): Promise<void> {
   while (waiting.length < count) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a request in progress is answered, with Connection: close, and nobody new is let in', async () => {
+test('a request in progress is answered, with Connection: close, and new connections are refused', async () => {
   const socket = await openSocket(running.httpPort);
   socket.write(get('/wait'));
   await untilWaiting(1);
@@ -62,7 +62,7 @@ test('a response whose head was sent before is finished, and its connection clos
   await stopped;
 });
 
-test('an HTTP/2 session is told with GOAWAY, and its streams are finished', async () => {
+test('an HTTP/2 session gets GOAWAY, and its streams are finished', async () => {
   const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
     lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
     ca: certificates.trusted,

@@ -246,7 +246,7 @@ describe('threat', () => {
     expect(parseRaw(await readToEnd(tls)).status).toBe(405);
   });
 
-  test('another name inside the tunnel than outside: only what is served is there', async () => {
+  test('another name inside the tunnel than outside: only served hostnames are reachable', async () => {
     await startSecure();
     const socket = await openTunnel(`${SHOP}:443`);
     await expect(secure(socket, 'evil.test')).rejects.toThrow(/unrecognized name/i);

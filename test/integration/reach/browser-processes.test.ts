@@ -68,7 +68,7 @@ test('a program that is none is an error', async () => {
   await expect(open(browser)).rejects.toThrow(/could not be started: .*ENOENT/);
 });
 
-test('one that does not listen to SIGTERM is ended all the same, with what it has started', async () => {
+test('one that ignores SIGTERM is killed, with its child processes', async () => {
   const { processes, open } = createProcesses(instantClock);
   const marker = join(temporaryFolder(), 'child');
   await open(

@@ -19,7 +19,7 @@ describe('a body that cannot be read', () => {
     ['"text"', /^the input must be an object/],
     ['[]', /^the input must be an object/],
     ['null', /^the input must be an object/],
-  ])('(%s) is answered 400 and says why', async (body, message) => {
+  ])('(%s) is answered 400 with the reason', async (body, message) => {
     const { post } = await startControl();
     const response = await post('projects.get', body);
     expect(response.status).toBe(400);
@@ -93,7 +93,7 @@ describe('a body that cannot be read', () => {
     expect(answers.map(statusOf)).toEqual([100, 200]);
   });
 
-  it('that stops half-way harms nobody else', async () => {
+  it('that stops half-way affects no other call', async () => {
     const { port, post, fake } = await startControl();
     fake.teach('projects', 'list', () => []);
     const socket = await openRaw(port);
@@ -173,7 +173,7 @@ describe('what is no request', () => {
     expect(statusOf(answer)).toBe(200);
   });
 
-  it('a plain request for the path of the WebSocket says so', async () => {
+  it('a plain request for the path of the WebSocket is answered with an explanation', async () => {
     const { port } = await startControl();
     const answer = await requestRaw(port, 'GET /rpc', [`Host: 127.0.0.1:${port}`]);
     expect([statusOf(answer), bodyOf(answer)]).toEqual([400, expect.stringContaining('WebSocket')]);

@@ -28,7 +28,7 @@ describe('a procedure called over HTTP', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('takes an empty body for no input, whatever the media type says', async () => {
+  it('treats an empty body as no input, with any media type', async () => {
     const { fake, post } = await startControl();
     fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
     expect(await (await post('projects.list')).json()).toEqual([SAMPLE_PROJECT]);
@@ -96,7 +96,7 @@ describe('a procedure called over HTTP', () => {
     expect(await (await post('pets.remove', `{"projectId":"p","id":${literal}}`)).json()).toMatchObject({ id: exact });
   });
 
-  it('answers with the error of a service as it is, without a field more', async () => {
+  it('answers with the error of a service unchanged, without further fields', async () => {
     const { fake, post } = await startControl();
     fake.teach('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no project "prj_9".');
@@ -146,7 +146,7 @@ describe('a procedure called over HTTP', () => {
     expect(lines.find(({ level }) => level === 'error')?.fields['issues']).toMatchObject([{ path: ['plan'] }]);
   });
 
-  it('tells its service when the caller has gone', async () => {
+  it('notifies its service when the caller disconnects', async () => {
     const { fake, url } = await startControl();
     const started = Promise.withResolvers<AbortSignal>();
     const finished = Promise.withResolvers<undefined>();

@@ -105,7 +105,7 @@ describe('a stream over HTTP', () => {
       { code: 'unavailable', message: 'Not now.' },
     ],
     ['another error', new Error('secret'), { code: 'internal_error', message: expect.not.stringContaining('secret') }],
-  ])('that fails with %s says so in an event', async (_what, error, body) => {
+  ])('that fails with %s ends with an error event', async (_what, error, body) => {
     const control = await startControl();
     control.fake.teach('events', 'watch', async function* () {
       yield EVENT;

@@ -71,7 +71,7 @@ describe('the OpenAPI document of the contract', () => {
     }
   });
 
-  it('describes inputs, results and errors as they are', async () => {
+  it('describes inputs, results and errors exactly', async () => {
     const { paths } = await readDocument();
     const validator = ajv();
     const operation = paths['/projects/create']?.post;

@@ -8,7 +8,7 @@ const ask = (url: string, token: string | null) =>
   fetch(`${url}/sign-in`, { method: 'POST', headers: token === null ? {} : { authorization: `Bearer ${token}` } });
 
 describe('a link that signs in', () => {
-  it('leads to the interface with the token in the fragment, and is kept by nobody', async () => {
+  it('redirects to the interface with the token in the fragment, and is not cached', async () => {
     const { server, url } = await startControl();
     const response = await follow(url + server.signInPath());
     expect([response.status, response.headers.get('location')]).toEqual([303, `/#token=${CONTROL_TOKEN}`]);

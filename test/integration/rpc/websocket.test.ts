@@ -84,7 +84,7 @@ describe('the interface in a browser, over WebSocket', () => {
     expect(stream.produced()).toBeLessThan(2_000);
   });
 
-  it('is told of a procedure that does not exist', async () => {
+  it('gets an error for an unknown procedure', async () => {
     const control = await startControl();
     const { client } = await connectBrowser(control);
     const unknown = client as unknown as { pets: { paint(): Promise<unknown> } };

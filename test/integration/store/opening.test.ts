@@ -50,7 +50,7 @@ describe('opening the store', () => {
     });
   });
 
-  it('takes an empty file for none, and says so when there was another database once', async () => {
+  it('treats an empty file as missing, with a warning if there was a database before', async () => {
     const file = temporaryFile();
     writeFileSync(file, '');
     await makeDatabase(file);

@@ -87,7 +87,7 @@ describe('while it runs', () => {
     return { sqlite: connection.sqlite, pets };
   }
 
-  it('a full disk refuses what is new, keeps what is there, and goes on when there is space again', async () => {
+  it('a full disk refuses new data, keeps existing data, and accepts data again when there is space', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 10);
     const { sqlite, pets } = open(file);

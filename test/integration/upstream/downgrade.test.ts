@@ -73,7 +73,7 @@ describe('an HTTP/2 request that would be another one in HTTP/1.1 never reaches 
   });
 });
 
-describe('a field that HTTP/1.1 would read as something else is left out (nghttp2 drops it before anybody sees it):', () => {
+describe('a field that HTTP/1.1 would read as something else is left out (nghttp2 drops it first):', () => {
   test.each<[string, Fields]>([
     ['CR LF in a value', withField('x', 'a\r\ntransfer-encoding: chunked')],
     ['LF in a value', withField('x', 'a\ntransfer-encoding: chunked')],

@@ -45,7 +45,7 @@ describe('an upstream that', () => {
   test.each([
     ['http://no-such-host.invalid:1', 'cannot resolve the host of the upstream'],
     ['http://127.0.0.1:1', 'Nothing is listening'],
-  ])('cannot be found (%s) is told apart', async (url, message) => {
+  ])('cannot be found (%s) has its own message', async (url, message) => {
     const answer = await sendRaw((await proxyTo(url)).httpPort, GET);
     expect(answer.body?.status).toBe(502);
     expect(answer.body?.message).toContain(message);

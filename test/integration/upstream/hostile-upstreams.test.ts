@@ -59,7 +59,7 @@ const trickling = (head: string, bytes: string) =>
     }),
   );
 
-describe('an upstream that cannot be understood costs its own request a 502, and nobody else anything:', () => {
+describe('an unintelligible upstream costs its own request a 502, and no other request anything:', () => {
   test.each([
     ['garbage', '\x00\xff\x16\x03\x01garbage\r\n\r\n'],
     ['HTTP/0.9', '<html>hello</html>'],
@@ -75,7 +75,7 @@ describe('an upstream that cannot be understood costs its own request a 502, and
     ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n'],
     ['a coding that is not chunked', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'],
     [
-      'a switch of protocols that nobody asked for',
+      'an unrequested switch of protocols',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
     ],
   ])('%s', async (_what, bytes) => {
@@ -149,7 +149,7 @@ describe('an upstream that never comes to the point costs a 504 or 502 in bounde
   });
 });
 
-describe('an upstream whose body is not what it says', () => {
+describe('an upstream with a body that contradicts its head', () => {
   test.each([
     ['is shorter than its Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', true],
     ['ends in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\nhalf', true],
@@ -215,7 +215,7 @@ describe('an upstream whose body is not what it says', () => {
     await untilConnections(running, 0);
   });
 
-  test('stands still in the middle is given up', async () => {
+  test('stalls in the middle is given up', async () => {
     const upstream = await answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
     const running = await proxyTo(upstream.url, { limits: SHORT });
     const socket = await openSocket(running.httpPort);

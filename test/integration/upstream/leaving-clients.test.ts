@@ -58,7 +58,7 @@ describe('a client that leaves takes its request along:', () => {
     await untilConnections(running, 0);
   });
 
-  test('in an HTTP/2 stream, while others of the same session go on', async () => {
+  test('in an HTTP/2 stream, while others of the same session continue', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
     track(() => certificates.remove());
     let waiting = 0;
@@ -171,7 +171,7 @@ describe('a client that leaves its WebSocket takes the upstream along, which doe
     await until(() => upstream.sockets.size === 0);
   });
 
-  test('ends its side, and the upstream ignores it: the end comes all the same', async () => {
+  test('ends its side, and the upstream ignores it: the tunnel still ends', async () => {
     const upstream = await startEndless(() => undefined);
     const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 100 } });
     const socket = await openTunnel(running);
@@ -225,7 +225,7 @@ describe('an upstream that answers before the whole request has come', () => {
 });
 
 describe('an upgrade that is not granted', () => {
-  test('and whose answer breaks off cuts the client off, who gets no second answer', async () => {
+  test('and whose answer breaks off cuts off the client, without a second answer', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\nhalf', () =>
@@ -241,7 +241,7 @@ describe('an upgrade that is not granted', () => {
     await untilConnections(running, 0);
   });
 
-  test('and whose answer stands still is given up, without a second answer', async () => {
+  test('and whose answer stalls is given up, without a second answer', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\nhalf')),
     );

@@ -171,7 +171,7 @@ describe.each(VERSIONS)('over %s, no time-out ends', (version) => {
     expect(asked).toMatchObject({ text: 'taken', end: 'whole' });
   });
 
-  test('an answer that goes on while the body of its request stands still', async () => {
+  test('an answer that continues while the body of its request is stalled', async () => {
     const { answer, asked } = await ask(version, 'POST', 'half');
     for (let count = 1; count <= 5; count++) {
       answer.write('more');
@@ -200,7 +200,7 @@ describe.each(VERSIONS)('over %s, no time-out ends', (version) => {
 });
 
 describe.each(VERSIONS)('over %s, a time-out ends', (version) => {
-  test('a request whose body stands still for 30 s before its answer begins', async () => {
+  test('a request whose body stalls for 30 s before its answer begins', async () => {
     const { running, upstream, asked } = await ask(version, 'POST', 'half');
     await clock.pass(29 * SECOND);
     expect(asked.end).toBe(null);
@@ -210,7 +210,7 @@ describe.each(VERSIONS)('over %s, a time-out ends', (version) => {
     expect(running.summaries).toHaveLength(1);
   });
 
-  test('an answer that stands still for ten minutes, and so does the body of its request', async () => {
+  test('an answer that stalls for ten minutes, with the body of its request', async () => {
     const { answer, upstream, asked } = await ask(version, 'POST', 'half');
     answer.write('half');
     await until(() => asked.text === 'half');
@@ -222,7 +222,7 @@ describe.each(VERSIONS)('over %s, a time-out ends', (version) => {
   });
 });
 
-describe('over HTTP/2, whose clients say how much they take, an answer', () => {
+describe('an answer over HTTP/2, with flow control,', () => {
   test.each([
     [9 * MINUTE, 'whole'],
     [11 * MINUTE, 'cut'],

@@ -55,7 +55,7 @@ describe('a request', () => {
     });
   });
 
-  test('keeps the Host that the client asked for, where the project says so', async () => {
+  test('keeps the client’s Host if the project is set to', async () => {
     const upstream = await startUpstream((_request, response) => response.end());
     await ask(await proxyTo(upstream.url, { destination: { host: 'keep' } }), 'GET / HTTP/1.1');
     expect(upstream.requests[0]?.headers.host).toBe(DEMO);
@@ -165,7 +165,7 @@ describe('a request', () => {
     expect(answer.text).toMatch(/\r\n0\r\nx-after: 42\r\n\r\n$/i);
   });
 
-  test('is told to go on, and its answer is told in advance (100, 103)', async () => {
+  test('gets interim responses (100, 103)', async () => {
     const upstream = await startUpstream((request, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
       request.resume();
@@ -196,7 +196,7 @@ describe('a request', () => {
     expect(upstream.requests[0]?.headers.expect).toBe('100-continue');
   });
 
-  test('that waits to be told to go on is told by the upstream, which may refuse it first (RFC 9110 §10.1.1)', async () => {
+  test('that expects 100 gets it from the upstream, which may refuse it first (RFC 9110 §10.1.1)', async () => {
     const upstream = await startUpstream(() => undefined);
     upstream.server.on('checkContinue', (request, response: ServerResponse) => {
       if (request.url !== '/wanted') {
@@ -222,7 +222,7 @@ describe('a request', () => {
     socket.destroy();
   });
 
-  test('that waits to be told to go on is told anyway where the upstream knows nothing of that', async () => {
+  test('that expects 100 gets it even if the upstream does not support it', async () => {
     const upstream = await startRawUpstream((socket) => {
       let text = '';
       socket.on('data', (chunk: Buffer) => {
@@ -241,7 +241,7 @@ describe('a request', () => {
 });
 
 describe('a response', () => {
-  test('comes through as it flows: an event is there before the stream ends', async () => {
+  test('is streamed: an event arrives before the stream ends', async () => {
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: first\n\n');
@@ -260,7 +260,7 @@ describe('a response', () => {
     expect(first).toBe('data: first\n\n');
   });
 
-  test('begins when the upstream begins it: its head is there before there is a body', async () => {
+  test('begins when the upstream begins it: its head arrives before a body', async () => {
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.flushHeaders();
@@ -325,7 +325,7 @@ describe('a response', () => {
 });
 
 describe('plan limits', () => {
-  test('hold where the project says so: counted, told, refused in the upstream’s place', async () => {
+  test('apply if the project is set to: counted, reported, refused in the upstream’s place', async () => {
     const upstream = await startUpstream((_request, response) =>
       response.writeHead(200, { 'X-RateLimit-Limit': 'mine' }).end(),
     );
@@ -344,7 +344,7 @@ describe('plan limits', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('do not hold unless it says so', async () => {
+  test('do not apply otherwise', async () => {
     const upstream = await startUpstream((_request, response) => response.end());
     const running = await proxyTo(upstream.url);
     running.limiter.refusing = true;

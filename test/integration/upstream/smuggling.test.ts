@@ -83,7 +83,7 @@ describe('request smuggling is refused before the upstream hears of it', () => {
   });
 });
 
-describe('what is legal, and could smuggle if it were passed on as it stands,', () => {
+describe('what is legal, and could smuggle if passed on unchanged,', () => {
   test.each([
     ['chunk extensions', 'Transfer-Encoding: chunked\r\n', `3;a="b"\r\nabc\r\n0;last\r\n\r\n`, 'abc'],
     ['leading zeros of a chunk size', 'Transfer-Encoding: chunked\r\n', `00003\r\nabc\r\n000\r\n\r\n`, 'abc'],
@@ -169,7 +169,7 @@ describe('an upgrade', () => {
     expect(seen).toEqual([{ request: 'GET /front', body: SMUGGLED }]);
   });
 
-  test('whose target leads elsewhere than its Host is answered there, and switches nothing', async () => {
+  test('with a target that differs from its Host is answered for the target, without switching', async () => {
     const { running, upstream } = await setUp();
     const upgrade = get(`Connection: Upgrade, close\r\n${UPGRADE}`).replace('/front', `http://${SHOP}/front`);
     const answer = await sendRaw(running.httpPort, upgrade);

@@ -111,7 +111,7 @@ describe('a WebSocket', () => {
       'opened',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-RateLimit-Limit: mine\r\n\r\n',
     ],
-  ])('%s tells what is left of the limit, where the project has one', async (_what, answer) => {
+  ])('%s reports the rest of the limit, if the project has one', async (_what, answer) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(answer)));
     const running = await startProxy({ snapshot: snapshotTo(upstream.url, { limited: true }) });
     track(() => running.stop());
@@ -169,7 +169,7 @@ describe('a WebSocket', () => {
     await untilConnections(running, 0);
   });
 
-  test('whose upstream resets ends for the client, and Vivarium goes on', async () => {
+  test('whose upstream resets ends for the client, and Vivarium keeps running', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n', () =>
