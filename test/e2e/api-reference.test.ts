@@ -83,7 +83,7 @@ describe('the API reference', () => {
 });
 
 describe('a request that is sent', () => {
-  it('carries an int64 exactly from the form to the store and back, as a key whose secret nobody pasted', async () => {
+  it('carries an int64 exactly from the form to the store and back, with a key but without its secret', async () => {
     const opened = await openPage({ path: `${PATH}/createPet` });
     const { page, engine } = opened;
     await field(page, 'name').fill('<b>Rex</b>');

@@ -106,7 +106,7 @@ describe('the root', () => {
 
 describe('the root’s private key', () => {
   it(
-    'is sealed with the desktop’s keyring, with the way back, or stays where it is and says why',
+    'is sealed with the desktop’s keyring, with undo, or stays in its file with the reason',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       await userWithHome({ database: false });
@@ -166,7 +166,7 @@ describe('trust', () => {
     },
   );
 
-  it('tells of another Vivarium’s root, and takes it out', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  it('shows another Vivarium’s root, and removes it', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const database = await userWithHome();
     const other = createRoot({ realNowMs: createClock().state().realNow, owner: 'anna@laptop' });
     await importInto(database, 'Vivarium root 01234567', other.certificatePem);

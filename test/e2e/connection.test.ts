@@ -27,7 +27,7 @@ async function startAgain({ dataDir, app }: Engine): Promise<Engine> {
 }
 
 describe('a lost connection', () => {
-  it('shows, keeps the page readable, and heals by itself', async () => {
+  it('shows, keeps the page readable, and recovers automatically', async () => {
     const { page, engine, errors } = await openPage();
     await seen(page, 'Biscuit');
     const { id: projectId } = await engine.demo();
@@ -43,7 +43,7 @@ describe('a lost connection', () => {
     expect(errors.filter((text) => !isAboutNetwork(text))).toEqual([]);
   });
 
-  it('shows that the engine does not answer, though the connection stands', async () => {
+  it('shows that the engine does not answer, although connected', async () => {
     const { page, errors } = await openPage({ empty: true });
     const { runtime, child } = await startProgram(['--empty']);
     await page.goto(linkTo(runtime));

@@ -63,7 +63,7 @@ for (const host of HOSTS) {
       await reach.getByText('open already').waitFor();
     });
 
-    it('is left whatever the `beforeunload` of its page says: by an address, by its button, and by Quit', async () => {
+    it('closes despite the `beforeunload` of its page: by an address, by its button, and by Quit', async () => {
       const { desktop, page } = await openPreview(host);
       await askToStay(page);
       await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
@@ -80,7 +80,7 @@ for (const host of HOSTS) {
       expect((await desktop.quit()).code).toBe(0);
     });
 
-    it('keeps nobody from quitting when its page hangs', async () => {
+    it('does not prevent quitting when its page hangs', async () => {
       const { desktop, page } = await openPreview(host);
       await askToStay(page);
       await page.evaluate(`void setTimeout(() => { for (;;); })`);

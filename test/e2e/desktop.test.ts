@@ -37,7 +37,7 @@ for (const host of HOSTS) {
       await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
     });
 
-    it('keeps serving when its window is closed, and says so once', async () => {
+    it('keeps serving when its window is closed, with one message', async () => {
       const desktop = startDesktop(host);
       await desktop.page();
       const closeWindow = () =>
@@ -106,7 +106,7 @@ for (const host of HOSTS) {
       await seeLiveChange(desktop, 'Again');
     });
 
-    it('opens where it was, as large as it was', async () => {
+    it('opens with its last position and size', async () => {
       const desktop = startDesktop(host);
       await desktop.page();
       const place = { x: 60, y: 80, width: 1000, height: 700 };

@@ -40,7 +40,7 @@ const focused = (page: Page) => expect.poll(() => page.evaluate<string>('documen
 const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
 
 describe('zones', () => {
-  it('are created, refused at the field, listed, and gone through with the arrows', async () => {
+  it('are created, refused at the field, listed, and reached with the arrow keys', async () => {
     const opened = await openPage({ empty: true, path: '/dns' });
     const { page } = opened;
     await page.getByText('No zones of your own yet').waitFor();
@@ -136,7 +136,7 @@ describe('records', () => {
     expect(await lines(engine)).toContain('www 3600 CNAME cname.vivarium.localhost');
   });
 
-  it('are gone through, edited and removed by keyboard alone', async () => {
+  it('are reached, edited and removed by keyboard alone', async () => {
     const { page, engine, errors } = await openPage(withZone);
     await row(page, /^@ ALIAS/).focus();
     await page.keyboard.press('ArrowDown');

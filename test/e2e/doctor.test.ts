@@ -33,7 +33,7 @@ describe('the doctor', () => {
     await expectSound(opened);
   });
 
-  it('shows what failed first, with evidence beside the fix, until it is mended', async () => {
+  it('shows what failed first, with evidence beside the fix, until it is fixed', async () => {
     const opened = await openPage({
       path: '/doctor',
       prepare: async (engine) => chmodSync(keyOf(engine), 0o644),
@@ -56,7 +56,7 @@ describe('the doctor', () => {
     await item(page, 'In order', 'Root private key').waitFor();
   });
 
-  it('follows the app’s clock by itself, and says how it is reset', async () => {
+  it('follows the app’s clock automatically, and says how it is reset', async () => {
     const { page, engine } = await openPage({ path: '/doctor' });
     await item(page, 'In order', 'The app’s clock').waitFor();
     await engine.call('clock.advance', { by: 'P3D' });

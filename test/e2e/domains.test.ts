@@ -33,7 +33,7 @@ async function proProject(engine: Engine): Promise<string> {
 
 describe('the life of a domain', () => {
   it(
-    'is attached, fails, is mended with one click, is kept from renewal by CAA, mended again, and removed',
+    'is attached, fails, is fixed with one click, is kept from renewal by CAA, fixed again, and removed',
     async () => {
       const opened = await openPage({ path: DOMAINS });
       const { page, engine } = opened;
@@ -113,7 +113,7 @@ describe('the life of a domain', () => {
     STORY_MS_MAX,
   );
 
-  it('follows the app’s clock: what is on its way counts down, and comes when the clock is moved', async () => {
+  it('follows the app’s clock: pending changes count down, and apply when the clock is moved', async () => {
     const opened = await openPage({
       path: `${DOMAINS}/shop.happypaws.test`,
       prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
@@ -293,7 +293,7 @@ describe('redirects and configuration', () => {
 
 describe('the list of domains', () => {
   it(
-    'has room for a thousand: found by name and state, gone through by keyboard, and drawn as far as it is in sight',
+    'shows a thousand: found by name and state, reachable by keyboard, with only visible rows drawn',
     async () => {
       const opened = await openPage({
         prepare: async (engine) => {

@@ -17,7 +17,7 @@ describe('getting around', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('shows the sheet of shortcuts at a question mark, but not while someone types', async () => {
+  it('shows the sheet of shortcuts at a question mark, but not during typing', async () => {
     const opened = await openPage();
     const { page } = opened;
     await page.keyboard.press('?');
@@ -29,7 +29,7 @@ describe('getting around', () => {
     expect(await page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
   });
 
-  it('takes a page’s own keys before it is there, and begins to type in a dialog’s first field', async () => {
+  it('accepts a page’s own keys before it is loaded, and focuses a dialog’s first field', async () => {
     const { page, errors } = await openPage();
     let arrive: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (arrive = resolve));
@@ -51,7 +51,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('fades the row of pages in a narrow window where it goes on', async () => {
+  it('fades the row of pages in a narrow window where more follow', async () => {
     const { page, errors } = await openPage({ viewport: { width: 720, height: 450 } });
     const row = page.getByRole('navigation', { name: 'Pages' });
     const fades = () =>

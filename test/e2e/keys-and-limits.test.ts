@@ -119,7 +119,7 @@ describe('an API key', () => {
     await expectSound(opened);
   });
 
-  it('that was never used says so, and when it was used', async () => {
+  it('that was never used is shown as such, and otherwise with its last use', async () => {
     const { page, engine } = await openPage({ path: PATH });
     await keys(page).getByText('not used yet').waitFor();
     await ask(engine, 1);

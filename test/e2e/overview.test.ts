@@ -126,7 +126,7 @@ describe('the overview', () => {
     await seen(page, `--cacert ${engine.app.runtime.caFile}`);
   });
 
-  it('makes a key that stands in the request, which then works as pasted', async () => {
+  it('makes a key that is part of the request, which then works as pasted', async () => {
     requireTool('curl');
     const { page } = await openPage({ path: HAPPY_PAWS });
     const panel = page.getByRole('region', { name: 'First request' });
@@ -171,7 +171,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('draws the last minutes, also for a page that is opened later, and goes on with them', async () => {
+  it('draws the last minutes, also for a page that is opened later, and continues them', async () => {
     const { page, engine, open } = await openPage({ path: HAPPY_PAWS });
     await page.getByText('No requests yet. They appear here as they arrive.').waitFor();
     await Promise.all([engine.api(), engine.api(), engine.api({ key: null })]);
@@ -313,22 +313,19 @@ describe('the window', () => {
     await expectToFit(opened, HAPPY_PAWS, () => seen(page, address));
   });
 
-  it.each(['light', 'dark'] as const)(
-    'follows the system’s %s theme, and can be told otherwise',
-    async (colorScheme) => {
-      const { page } = await openPage({ colorScheme });
-      const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-      const other = colorScheme === 'light' ? 'Dark' : 'Light';
-      const before = await ground();
-      await page.getByRole('group', { name: 'Theme' }).getByLabel(other).check();
-      expect(await ground()).not.toBe(before);
-      await page.reload();
-      await seen(page, 'live');
-      expect(await ground()).not.toBe(before);
-      await page.getByRole('group', { name: 'Theme' }).getByLabel('As the system').check();
-      expect(await ground()).toBe(before);
-    },
-  );
+  it.each(['light', 'dark'] as const)('follows the system’s %s theme unless another is set', async (colorScheme) => {
+    const { page } = await openPage({ colorScheme });
+    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const other = colorScheme === 'light' ? 'Dark' : 'Light';
+    const before = await ground();
+    await page.getByRole('group', { name: 'Theme' }).getByLabel(other).check();
+    expect(await ground()).not.toBe(before);
+    await page.reload();
+    await seen(page, 'live');
+    expect(await ground()).not.toBe(before);
+    await page.getByRole('group', { name: 'Theme' }).getByLabel('As the system').check();
+    expect(await ground()).toBe(before);
+  });
 
   it('can be used with the keyboard alone, every stop named and visible', async () => {
     const { page } = await openPage({ prepare: makeBusy });

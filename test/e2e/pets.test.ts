@@ -112,7 +112,7 @@ describe('the list of pets', () => {
 });
 
 describe('the keyboard', () => {
-  it('moves between cells, edits them, and leaves them as they were', async () => {
+  it('moves between cells, edits them, and cancels an edit', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await cell(page, 0, 'name').click();
@@ -226,7 +226,7 @@ describe('while clients add pets', () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps what someone is typing with its pet', async () => {
+  it('keeps typed text with its pet', async () => {
     const { page, engine, errors } = await openPets({ path: `${PATH}?sort=-id` });
     await cell(page, 3, 'name').dblclick();
     const field = page.getByRole('textbox', { name: 'Name of pet 27' });
@@ -361,7 +361,7 @@ describe('an import', () => {
     await dialogOf(page).getByText('1 pet added', { exact: true }).waitFor();
   });
 
-  it('goes on without its window, shows how far it is on every page, and can be stopped', async () => {
+  it('continues without its window, shows its progress on every page, and can be stopped', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     const text = Array.from({ length: 200_000 }, (_, index) => `{"name":"Pet ${index}","categoryId":${index % 5}}`);
@@ -396,7 +396,7 @@ describe('all pets', () => {
     expect((await pets(engine, { environment: 'staging' })).total).toBe(30);
   });
 
-  it('may be as many as someone asks for, with a number that makes sense', async () => {
+  it('may be any number within the limits', async () => {
     const { page, engine } = await openPets();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('made-up');

@@ -134,7 +134,7 @@ describe('General', () => {
     await deploys.first().getByText('succeeded').waitFor();
   });
 
-  it('says what is lost before a project is removed, and goes on at another one', async () => {
+  it('lists the losses before a project is removed, and moves on to another one', async () => {
     const opened = await openPage({ path: '/projects/happy-paws/general' });
     const { page } = opened;
     await page.getByRole('button', { name: 'Remove the project' }).click();

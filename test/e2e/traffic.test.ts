@@ -87,7 +87,7 @@ describe('the Traffic page', () => {
     await pane(page).waitFor({ state: 'detached' });
   });
 
-  it('is narrowed by a filter that completes itself by keyboard and stands in the address', async () => {
+  it('is narrowed by a filter with completion by keyboard, which is part of the address', async () => {
     const { page, open, errors } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
     await page.keyboard.press('/');
@@ -140,7 +140,7 @@ describe('the Traffic page', () => {
     expect([await cut('.path'), await cut('.host')]).toEqual([false, true]);
   });
 
-  it('is gone through with the arrows, and gives the focus back', async () => {
+  it('moves with the arrow keys, and restores the focus', async () => {
     const { page } = await openTraffic({ prepare: few });
     await row(page, /nope/).click();
     await pane(page).getByText('/v1/nope').first().waitFor();
@@ -174,7 +174,7 @@ describe('the Traffic page', () => {
     await news.waitFor({ state: 'detached' });
   });
 
-  it('pauses and goes on', async () => {
+  it('pauses and resumes', async () => {
     const { page, engine } = await openTraffic({ prepare: few });
     await row(page, /nope/).waitFor();
     await page.keyboard.press('h');
