@@ -586,7 +586,7 @@ export const DNS_TABLES: DnsTable[] = [
       { question: 'alias.test. AAAA', fact: 'IPv6 as well', answer: 'alias.test. 300 IN AAAA ::1' },
       {
         question: 'alias.test. MX',
-        fact: 'stands beside other types',
+        fact: 'exists beside other types',
         answer: 'alias.test. 3600 IN MX 10 mail.alias.test.',
         additional: 'mail.alias.test. 3600 IN A 192.0.2.25',
       },
@@ -741,7 +741,7 @@ export const DNS_TABLES: DnsTable[] = [
       },
       {
         question: 'none.parent.test. DS',
-        fact: 'a name that is nobody’s is denied',
+        fact: 'an unassigned name is denied',
         rcode: 'NXDOMAIN',
         authority: soaOf('parent.test'),
       },

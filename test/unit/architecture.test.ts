@@ -187,7 +187,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('carry their file extension, so that Node runs the sources as they are', () => {
+  it('carry their file extension, so that Node runs the sources unchanged', () => {
     const wrong = [...engine, ...tests]
       .flatMap(importsOf)
       .filter(({ specifier }) => isRelative(specifier) && !/\.(ts|mjs|json|svelte)$/.test(specifier))

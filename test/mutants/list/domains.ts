@@ -174,7 +174,7 @@ export const DOMAINS: readonly Mutant[] = [
     file: 'main/domains/checks.ts',
     find: " || code === 'not_propagated'",
     replace: '',
-    breaks: 'a domain is misconfigured while its record is on its way',
+    breaks: 'a domain is misconfigured while its record is pending',
     tests: ['test/unit/domains/verification.test.ts', 'test/unit/domains/lifecycle.test.ts'],
   },
   {

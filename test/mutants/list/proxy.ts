@@ -14,7 +14,7 @@ export const PROXY: readonly Mutant[] = [
     file: 'main/proxy/route-table.ts',
     find: ' && other.environment === route.environment',
     replace: '',
-    breaks: 'a connection goes on with the dataset of before',
+    breaks: 'a connection keeps using the previous dataset',
     tests: ['test/unit/proxy/route-table.test.ts'],
   },
   {

@@ -16,7 +16,7 @@ describe('exactInteger', () => {
     ['9223372036854775808', 9223372036854775808n],
     ['9.223372036854775807e18', 9223372036854775807n],
     ['0e999999999', 0n],
-  ])('%s stands for %s', (literal, value) => {
+  ])('%s means %s', (literal, value) => {
     expect(exactInteger(literal)).toBe(value);
   });
 

@@ -24,7 +24,7 @@ describe('the log file', () => {
     log.close();
   });
 
-  it('goes on where the last start ended', () => {
+  it('continues the file of the last start', () => {
     const folder = logsFolder();
     for (const message of ['one', 'two']) {
       const log = openLogFile(folder, expect.unreachable);

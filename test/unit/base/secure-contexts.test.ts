@@ -31,7 +31,7 @@ test('the least recently used goes first', () => {
   expect(['a', 'b', 'c', 'd'].filter((name) => contexts.leafOf(`${name}.test`) !== null)).toEqual(['a', 'c', 'd']);
 });
 
-test('one that nobody asks for goes after ten minutes of real time, frozen clock or not', async () => {
+test('an unused one is dropped after ten minutes of real time, frozen clock or not', async () => {
   clock.freeze();
   contexts.contextFor('idle.test', leaf);
   await clock.pass(6 * MINUTE_MS);

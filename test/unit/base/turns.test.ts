@@ -24,7 +24,7 @@ describe('turns', () => {
     expect(await Promise.all(results)).toEqual(['A', 'B', 'C', 'D']);
   });
 
-  it('go on after an action that fails', async () => {
+  it('continue after an action that fails', async () => {
     const turns = createTurns(1);
     const failing = turns.take(() => Promise.reject(new Error('no')));
     const next = turns.take(() => Promise.resolve('yes'));

@@ -98,7 +98,7 @@ describe('the root’s key stays in its file', () => {
     expect([vault.storage(), files()]).toEqual(['file', ['root-key.pem']]);
   });
 
-  test('and the description says why', async () => {
+  test('and the description gives the reason', async () => {
     sealer.refuses = 'This session has no keyring.';
     expect((await open()).describe()).toMatchObject({
       sealable: false,

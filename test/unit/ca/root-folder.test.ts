@@ -59,7 +59,7 @@ describe('the first start', () => {
     expect(describeRoot(root).permittedSuffixes).toEqual(['test']);
   });
 
-  test('dates the root by real time, wherever the app’s clock stands', async () => {
+  test('dates the root by real time, at any time of the app’s clock', async () => {
     const moved = createFakeClock();
     await moved.set(Date.UTC(2060, 0, 1));
     const root = loadOrCreateRoot({ directory, clock: moved });
@@ -76,7 +76,7 @@ describe('a later start', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('tightens modes that are too open, and says so', () => {
+  test('tightens modes that are too open, with a warning', () => {
     load();
     chmodSync(directory, 0o755);
     chmodSync(keyFile, 0o640);

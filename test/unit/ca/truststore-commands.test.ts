@@ -125,7 +125,7 @@ describe('macOS', () => {
     expect(asked).toEqual([LIST]);
   });
 
-  test('is trusted when macOS itself says so, not by being in the keychain', async () => {
+  test('is trusted when macOS reports it as trusted, not by being in the keychain', async () => {
     const { stores, answers } = system({ [LIST]: { stdout: current.certificatePem }, [VERIFY]: { exitCode: 1 } });
     expect(await stores.trust('system')).toMatchObject({ state: 'untrusted', command: TRUST });
     answers[VERIFY] = { exitCode: 0 };
@@ -196,7 +196,7 @@ describe('Windows', () => {
     expect(asked).toEqual([LIST, TRUST, LIST]);
   });
 
-  test('says so when the person at the screen says no', async () => {
+  test('reports that the user declined', async () => {
     const { stores } = system({
       [LIST]: { stdout: store([]) },
       [TRUST]: { exitCode: 0x800704c7, stdout: 'CertUtil: The operation was canceled by the user.' },
@@ -207,7 +207,7 @@ describe('Windows', () => {
   test.each<[string, boolean]>([
     ['in one piece', false],
     ['in pairs', true],
-  ])('reads SHA-1 %s, whatever the language', async (_name, pairs) => {
+  ])('reads SHA-1 %s, in any language', async (_name, pairs) => {
     const { stores } = system({ [LIST]: { stdout: store([corp, old, another], pairs) } });
     expect((await stores.list())[0]).toMatchObject({
       state: 'other_root',

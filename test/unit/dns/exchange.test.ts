@@ -135,7 +135,7 @@ describe('messages that are no queries', () => {
     expect(reply).toHaveLength(12);
   });
 
-  test('a dynamic update of our own zone is NOTIMP, whatever is in it', () => {
+  test('a dynamic update of our own zone is NOTIMP, with any content', () => {
     const update = message({ flags: 5 << 11, counts: [1, 1, 3, 2], name: 'acme.test', type: 6 });
     expect(headerOf(ask(update)).rcode).toBe('NOTIMP');
   });

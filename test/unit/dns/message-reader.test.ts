@@ -80,7 +80,7 @@ describe('what is no response', () => {
   it.each([
     ['longer than any name needs', 4_000, null],
     ['as long as is allowed', 126, 4_001],
-  ])('is told within milliseconds where thousands of names chain pointers, %s', (_case, links, records) => {
+  ])('is reported within milliseconds when thousands of names chain pointers, %s', (_case, links, records) => {
     const chain = Buffer.alloc(links * 2);
     const start = 12 + 19 + 12;
     for (let at = 0; at < chain.length; at += 2) chain.writeUInt16BE(0xc000 | (at === 0 ? 12 : start + at - 2), at);

@@ -95,7 +95,7 @@ describe('an RRset through its propagation', () => {
     }
   });
 
-  it('is told as states from moment to moment, no more of them than are asked for', () => {
+  it('is given as states from moment to moment, up to the requested number', () => {
     const versions = replay(['0 0 +a', '1 5 -a +b', '2 5 +b/60', '3 9 +c']);
     const told = (max: number) =>
       statesOf(versions, 4, max).map(({ fromMs, versions: seen }) => [

@@ -39,7 +39,7 @@ describe('a cache of replies', () => {
     expect(cache.find(query)).toEqual(reply);
   });
 
-  test('tells queries apart by every octet but the id’s, and by their length', () => {
+  test('distinguishes queries by every octet but the id’s, and by their length', () => {
     const cache = kept();
     for (let at = 2; at < query.length; at++) {
       for (const bit of [1, 0x20, 0x80]) {

@@ -71,7 +71,7 @@ describe('what the tables can’t say', () => {
     );
   });
 
-  test('an ALIAS that goes on after ten names is SERVFAIL', () => {
+  test('an ALIAS that continues after ten names is SERVFAIL', () => {
     const chain = (length: number) =>
       zoneOf(
         'a.test',
@@ -82,7 +82,7 @@ describe('what the tables can’t say', () => {
     expect(CNAME_HOPS_MAX).toBe(10);
   });
 
-  test('where a CNAME and addresses stand together, each question shows its own', () => {
+  test('with a CNAME and addresses at one name, each question gets its own', () => {
     const data = (name: string, address: string) => ({ name, ttlSeconds: 60, data: { type: 'A' as const, address } });
     const careless = zoneOf('a.test', 'www CNAME other.a.test.');
     const zones = [{ ...careless, records: [...careless.records, data('www.a.test', '192.0.2.9')] }];

@@ -28,7 +28,7 @@ describe('a zone file', () => {
       'a 60 IN A 192.0.2.1\nb 7200 IN A 192.0.2.1',
     ],
     [
-      'without $TTL, the last TTL goes on (RFC 1035 §5.1)',
+      'without $TTL, the last TTL applies (RFC 1035 §5.1)',
       'a 60 A 192.0.2.1\nb A 192.0.2.1',
       'a 60 IN A 192.0.2.1\nb 60 IN A 192.0.2.1',
     ],
@@ -105,7 +105,7 @@ describe('a zone file', () => {
     expect(faults.map(({ line }) => line)).toEqual([100, 5000, 10_000]);
   });
 
-  test('a file of nothing but faults ends early, and says so', () => {
+  test('a file of nothing but faults ends early, with a final fault', () => {
     const { faults } = read('x BOGUS y\n'.repeat(5000));
     expect(faults).toHaveLength(1001);
     expect(faults.at(-1)?.message).toContain('the rest of the file was skipped');

@@ -166,7 +166,7 @@ describe('the visible zones', () => {
     stop();
   });
 
-  it('keep what is on its way as far away as it was, wherever the clock is set back to', async () => {
+  it('keep the remaining time of pending changes, wherever the clock is set back to', async () => {
     const clock = createFakeClock();
     const moved: number[] = [];
     const { stored } = storedIn({ 'a.test': [a('new.a.test', NOW + 7_200_000)] });

@@ -17,7 +17,7 @@ function data(text: string): RecordData {
   return result.data;
 }
 
-describe('whether a record may stand at its place', () => {
+describe('whether a record is allowed at its name', () => {
   const faults = (name: string, text: string, present: string[] = [], supportsAlias = true, ttlSeconds = 60) =>
     recordFaults(
       { apex: 'acme.test', supportsAlias, at: () => present.map(data) },

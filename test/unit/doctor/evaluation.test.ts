@@ -54,7 +54,7 @@ describe('a listener', () => {
 
   it.each([
     ['answers at both addresses', {}, 'ok', /\[::1\]:8080 answers\.\nPort 8080 is held by node \(pid 7\), this Viv/],
-    ['and nobody can see whose it is', { holder: null }, 'ok', /answers/],
+    ['and its holder is unknown', { holder: null }, 'ok', /answers/],
     [
       'is silent at one address',
       { answers: [{ address: '::1', answer: { reason: 'nothing is listening there' } }] },
@@ -115,7 +115,7 @@ describe('a port for the next start', () => {
     ['1024', '0000000000000000', false],
     ['80', '0000000000000000', true],
     ['1024', '0000000000000400', true],
-  ])('below 1024 is for those whom Linux lets: from %s on, with the rights %s', (start, rights, permitted) => {
+  ])('below 1024 needs Linux’s permission: from %s on, with the rights %s', (start, rights, permitted) => {
     const proc = temporaryFolder();
     mkdirSync(join(proc, 'sys/net/ipv4'), { recursive: true });
     mkdirSync(join(proc, 'self'));
@@ -489,7 +489,7 @@ describe('the system', () => {
 });
 
 describe('the engine', () => {
-  it('that runs says so, and what it warns of', () => {
+  it('that runs is reported, with its warnings', () => {
     expectCheck(
       evaluateRunning({ pid: 7, version: '1', dataDir: '/d', ephemeral: true }),
       'ok',

@@ -33,7 +33,7 @@ it('looks at the areas that are asked for', async () => {
   expect(brief((await doctor.run(['root'])).checks)).toEqual(['root.b ok']);
 });
 
-it('a probe that throws or hangs is told of, and hides nothing', async () => {
+it('a probe that throws or hangs is reported, and hides no other', async () => {
   const { doctor, clock } = setUp([
     probe('data', 'hangs', never),
     probe('dns', 'throws', () => {

@@ -39,7 +39,7 @@ describe('verification', () => {
     expect(world.published).toEqual([[HOST]]);
   });
 
-  it('finds out by itself, once a day, that a domain has moved, and goes on serving it', async () => {
+  it('detects daily that a domain has moved, and still serves it', async () => {
     await verified();
     world.zone('www CNAME elsewhere.acme.test.\nelsewhere A 192.0.2.7');
     await world.clock.advance(DAY - 1);
@@ -82,7 +82,7 @@ describe('verification', () => {
     expect(world.asked().length - before).toBeLessThan(150);
   });
 
-  it('is made when a record that was on its way becomes visible', async () => {
+  it('is made when a pending record becomes visible', async () => {
     world.zone('other A 192.0.2.1');
     world.provider.facts = {
       zone: 'acme.test',
@@ -127,7 +127,7 @@ describe('issuance', () => {
     expect(world.show().certificate.state).toBe('issued');
   });
 
-  it('succeeds at the next attempt once CAA is mended', async () => {
+  it('succeeds at the next attempt once CAA is fixed', async () => {
     await verified(FORBIDDEN);
     world.zone(RIGHT);
     await world.clock.advance(5 * MINUTE);
@@ -269,7 +269,7 @@ describe('a plan that is lost', () => {
 });
 
 describe('removal', () => {
-  it('is in effect when it returns, whatever is under way', async () => {
+  it('is in effect when it returns, during any other work', async () => {
     await verified();
     const release = world.holdDns();
     const checking = world.lifecycle.verify(HOST);

@@ -88,7 +88,7 @@ const cname = (name: string, target: string): DnsRecord => ({ name, data: { type
 const a = (name: string, address: string): DnsRecord => ({ name, data: { type: 'A', address } });
 
 describe('a resolution', () => {
-  it('takes the whole chain from one answer, whatever the order, case and dots in it', async () => {
+  it('takes the whole chain from one answer, in any order and case, with or without dots', async () => {
     const dns = scripted({
       'www.test A': {
         answers: [a('Two.TEST.', '192.0.2.1'), cname('One.test.', 'tWo.test.'), cname('www.test', 'ONE.test')],

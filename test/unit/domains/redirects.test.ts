@@ -36,7 +36,7 @@ describe('redirects', () => {
       [],
       ['redirects[0].from must be a domain of this project'],
     ],
-    ['from a name of nobody', ['x.test > a.test'], [], ['redirects[0].from must be a domain of this project']],
+    ['from an unattached name', ['x.test > a.test'], [], ['redirects[0].from must be a domain of this project']],
     [
       'twice from one name',
       ['a.test > b.test', 'A.test > c.test'],

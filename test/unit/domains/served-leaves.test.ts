@@ -55,7 +55,7 @@ describe('the leaves of custom domains', () => {
   });
 
   it.each([
-    ['that nobody has attached', null],
+    ['that is not attached', null],
     ['without a certificate', { ...served, certificate: NO_CERTIFICATE }],
     ['with one that has expired', { ...served, certificate: { ...NO_CERTIFICATE, state: 'expired' } }],
     ['that is suspended', { ...served, state: 'suspended', stateBefore: 'verified' }],
@@ -63,7 +63,7 @@ describe('the leaves of custom domains', () => {
     expect(setUp(domain).leaves.contextFor(HOST)).toBeNull();
   });
 
-  it('get new dates on the wire while the app’s clock stands still, and keep the app’s', async () => {
+  it('get new dates on the wire while the app’s clock is frozen, and keep the app’s', async () => {
     const { clock, state, leaves } = setUp();
     const before = state.leaf;
     leaves.contextFor(HOST);

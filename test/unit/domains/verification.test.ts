@@ -303,7 +303,7 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
     },
   ],
-  'A subdomain that nobody knows about': [
+  'A subdomain with unknown records': [
     {
       fact: 'answered with SERVFAIL',
       zone: '',
@@ -745,7 +745,7 @@ const tables: Record<string, Fact[]> = {
       found: 'A 192.0.2.1',
     },
   ],
-  'An apex that nobody knows about': [
+  'An apex with unknown records': [
     {
       fact: 'an ALIAS in a circle',
       hostname: 'example.test',

@@ -23,7 +23,7 @@ describe('what the desktop remembers', () => {
     expect(openDesktopMemory(memoryFile(), silentLog).get()).toEqual(NOTHING);
   });
 
-  it('is there after the next start, for its owner alone', () => {
+  it('survives a restart, readable by its owner only', () => {
     const file = memoryFile();
     openDesktopMemory(file, silentLog).set({ bounds: BOUNDS, maximized: true });
     expect(openDesktopMemory(file, silentLog).get()).toEqual({ ...NOTHING, bounds: BOUNDS, maximized: true });

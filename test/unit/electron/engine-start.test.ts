@@ -107,7 +107,7 @@ describe('starting the engine', () => {
     expect(result).toBeNull();
   });
 
-  it('shows the logs for what nobody foresaw, and asks again', async () => {
+  it('shows the logs for an unexpected error, and asks again', async () => {
     const { result, logsShown } = await attempt([new TypeError('x is undefined'), new TypeError('x is undefined')], {
       doing: ['show-logs', 'quit'],
     });

@@ -13,7 +13,7 @@ function hiddenWindow() {
 }
 
 describe('a hidden window', () => {
-  it('is shown once, by what comes first: drawn, or loaded', async () => {
+  it('is shown once, when drawn or loaded, whichever is first', async () => {
     const drawn = hiddenWindow();
     drawn.window.emit('ready-to-show');
     expect(drawn.shown()).toBe(1);

@@ -248,7 +248,7 @@ describe('a ban', () => {
 });
 
 describe('a change of plan applies at once', () => {
-  it('upwards: used counts stay, the rest is there', () => {
+  it('upwards: used counts stay, and the rest becomes available', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     const { decision } = take(PLAN_LIMITS.pro, full.state, 1, NOW);
     expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetSeconds: NOW / 1000 + 60 } });

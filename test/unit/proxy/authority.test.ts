@@ -46,7 +46,7 @@ function outcome(facts: AuthorityFacts): string {
 const CHUNKED = ['Transfer-Encoding', 'chunked'];
 const MANY = Array.from({ length: 10 }, () => ['X', 'y']).flat();
 
-describe('whom a request is for', () => {
+describe('the authority of a request', () => {
   test.each<[string, AuthorityFacts, string]>([
     ['a Host', http1(['Host', 'a.test']), 'a.test - /'],
     ['a Host with a port that is not the listener’s', http1(['Host', 'a.test:1']), 'a.test 1 /'],

@@ -19,7 +19,7 @@ test('a key counts for its own project only', () => {
   expect(idOf(`viv_${'x'.repeat(32)}`)).toBeNull();
 });
 
-test('a internalToken stands for its key once, in its own project, and no more once withdrawn', () => {
+test('an internal token counts as its key once, in its own project, and not after withdrawal', () => {
   const table = buildRouteTable(testSnapshot());
   const internalTokens = createInternalTokens();
   const owner = { keyId: 'key_demo', projectId: 'prj_demo' };

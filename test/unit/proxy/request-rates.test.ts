@@ -6,7 +6,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 const latest = (values: readonly number[], count: number): number[] => values.slice(-count);
 
 describe('requests per second', () => {
-  it('are told for whole seconds, of all projects and of each', async () => {
+  it('are reported for whole seconds, for all projects and for each', async () => {
     const clock = createFakeClock();
     const rates = createRequestRates(clock);
     await clock.pass(10_000);
@@ -45,7 +45,7 @@ describe('requests per second', () => {
     expect(rates.read('a').requests.reduce((sum, count) => sum + count)).toBe(1);
   });
 
-  it('are on real time, whatever the app’s clock does', async () => {
+  it('are on real time, at any state of the app’s clock', async () => {
     const clock = createFakeClock();
     const rates = createRequestRates(clock);
     clock.freeze();

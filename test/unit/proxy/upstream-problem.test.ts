@@ -5,7 +5,7 @@ const explain = (url: string, code: string, message = '') =>
   explainUpstreamFault(url, { code, message, timedOut: false }, 60_000).message;
 
 describe('what is said of an upstream that failed', () => {
-  test('advises nobody to start Node otherwise', () => {
+  test('does not advise other options of Node', () => {
     expect(
       explain(
         'https://127.0.0.1:3000',

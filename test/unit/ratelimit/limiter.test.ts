@@ -142,7 +142,7 @@ describe('usage, reset and unban', () => {
     expect(limiter.take(key('b'), FREE).refusal?.code).toBe('api_key_banned');
   });
 
-  it('knows when a key last asked, refused or not, and whatever was reset since', async () => {
+  it('knows a key’s last request, refused or not, also after a reset', async () => {
     const { limiter, rows, clock } = create();
     expect(limiter.lastRequestOf('p', 'a')).toBeNull();
     takeMany(limiter, key('a'), 60);
@@ -247,7 +247,7 @@ describe('what survives a restart', () => {
     expect(rows.saves).toBe(1);
   });
 
-  it('a caller that was pushed out is gone from storage, and one that came back is there', async () => {
+  it('an evicted caller is removed from storage, and one that returns is stored', async () => {
     const { limiter, rows, clock } = create({ callersMax: 1 });
     limiter.take(key('a'), FREE);
     await clock.pass(1_000);

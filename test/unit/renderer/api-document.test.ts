@@ -107,7 +107,7 @@ describe('a made-up document', () => {
     expect(document.schemas[0]?.read().constraints.join(', ')).toBe(words);
   });
 
-  it('without tags, operation ids and security is shown all the same', () => {
+  it('without tags, operation ids and security is still shown', () => {
     const [group] = made({ responses: {} }).groups;
     expect(group).toMatchObject({
       tag: 'Operations',

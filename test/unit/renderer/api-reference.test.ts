@@ -69,7 +69,7 @@ describe('an operation that is tried', () => {
     expect(sent()).toMatchObject({ secret: 'viv_pasted' });
   });
 
-  it('goes on as another key when the chosen one is revoked, and as nobody without any', async () => {
+  it('continues with another key when the chosen one is revoked, and without one if none is left', async () => {
     const { reference } = await setUp([makeKey('key_a', 'A', { revokedAt: '2026-11-20T10:00:00.000Z' })]);
     reference.credential = { kind: 'key', keyId: 'key_a' };
     expect(reference.credential).toEqual({ kind: 'none' });
@@ -194,7 +194,7 @@ describe('a path', () => {
 });
 
 describe('headers', () => {
-  it('that are typed win over those of the body and the operation, whatever their case', () => {
+  it('that are typed override those of the body and the operation, in any case', () => {
     expect(
       collectHeaders([], {
         parameters: {},

@@ -47,7 +47,7 @@ describe('the app’s clock on the page', () => {
     expect([clock.moved, clock.offsetMs]).toEqual([true, 7_200_000]);
   });
 
-  it('stands still while frozen, and runs on from there', async () => {
+  it('stops while frozen, and continues from there', async () => {
     const time = createFakeClock();
     const clock = new AppClock(time);
     clock.accept(reading(0, { frozen: true }));

@@ -27,7 +27,7 @@ describe('a gauge', () => {
     });
   });
 
-  it('is empty from the moment its window ends, without being told', () => {
+  it('is empty from the moment its window ends, without an event', () => {
     const window = { limit: 60, used: 60, resetsAt: at(0) };
     expect(gaugeAt(window, FAKE_NOW_MS - 1)).toMatchObject({ used: 60, level: 'exhausted' });
     expect(gaugeAt(window, FAKE_NOW_MS)).toMatchObject({ used: 0, level: 'idle' });

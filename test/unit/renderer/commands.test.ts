@@ -66,7 +66,7 @@ describe('a press that nothing takes', () => {
     expect(commands.press(key('z'), false)).toBe(false);
   });
 
-  it('is nobody’s where single keys are switched off', () => {
+  it('runs nothing when single keys are switched off', () => {
     const { commands } = setUp({ singleKeys: false });
     commands.hold();
     expect(commands.press(key('n'), false)).toBe(false);
@@ -87,7 +87,7 @@ describe('commands', () => {
     expect(ran).toEqual(['pets', 'palette']);
   });
 
-  it('leave plain keys to whoever types, and to whoever switched them off', () => {
+  it('ignore plain keys during typing, and when they are switched off', () => {
     const typing = setUp();
     typing.commands.offer(() => [typing.command('help', '?'), typing.command('palette', 'mod+k')]);
     expect(typing.commands.press(key('?'), true)).toBe(false);

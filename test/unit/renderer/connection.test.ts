@@ -53,7 +53,7 @@ describe('the connection', () => {
     expect(changes).toEqual(['everything', 'everything']);
   });
 
-  it('goes on trying at longer and longer intervals, up to a bound', async () => {
+  it('keeps trying at longer and longer intervals, up to a bound', async () => {
     const { time, connection, transport } = setUp();
     transport.becomes('unreachable');
     connection.start();

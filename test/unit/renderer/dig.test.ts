@@ -43,7 +43,7 @@ describe('an answer as dig shows it', () => {
     ]);
   });
 
-  it('says why a question was refused, and leaves out what a server without EDNS does not say', () => {
+  it('says why a question was refused, and omits what a server without EDNS does not send', () => {
     const { ednsOctets: _none, ...plain } = ANSWER;
     const lines = digLines({ ...plain, rcode: 'REFUSED', flags: ['qr', 'rd'], answer: [], detail: 'No zone here.' });
     expect(lines.slice(0, 4)).toEqual([

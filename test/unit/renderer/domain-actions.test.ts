@@ -83,7 +83,7 @@ describe('what is done to a domain', () => {
     expect(texts()).toEqual([`${HOST} is attached again, not verified, pending.`]);
   });
 
-  it('is busy with one thing at a time, and says aloud what a check has found', async () => {
+  it('does one thing at a time, and announces what a check has found', async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { actions, announcer, calls } = setUp({ 'domains.verify': () => promise });
     const verified = actions.verify(HOST);

@@ -27,7 +27,7 @@ describe('the two badges of a domain', () => {
     },
   );
 
-  it('tells every state apart by its words', () => {
+  it('has distinct words for every state', () => {
     const texts = [
       ...domainState.options.map((state) => hostnameBadge(state).text),
       ...certificateState.options.map((state) => certificateBadge({ state }).text),

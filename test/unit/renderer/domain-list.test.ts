@@ -30,7 +30,7 @@ describe('the list of domains', () => {
     expect(names(' TENANT ')).toEqual(['tenant-2.acme.test', 'tenant-10.acme.test']);
   });
 
-  it('is narrowed by what needs attention, which what comes by itself does not', () => {
+  it('is narrowed to what needs attention, which excludes what resolves automatically', () => {
     expect(names('', 'attention')).toEqual(['shop.acme.example', 'tenant-2.acme.test', 'www.acme.test']);
   });
 

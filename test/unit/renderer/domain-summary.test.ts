@@ -31,7 +31,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
     'amber | No record yet | verify',
   ],
   [
-    'on its way',
+    'pending',
     { state: 'pending', certificate: NONE, checks: [failed('not_propagated', { until: AT })] },
     `water | Not visible yet | Visible in ${AT} | clock`,
   ],
@@ -51,7 +51,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
     'brick | The CNAME leads elsewhere | verify',
   ],
   [
-    'a certificate on its way',
+    'a pending certificate',
     { certificate: { state: 'pending', reason: 'issuance_pending', nextAttemptAt: AT } },
     `water | The certificate is being issued | Issued in ${AT} | clock`,
   ],
@@ -102,7 +102,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   ],
 ];
 
-describe('where a domain stands as a whole', () => {
+describe('the overall state of a domain', () => {
   it.each(CASES)('%s', (_fact, rest, expected) => {
     const { tone, title, due, action, suffix } = summaryOf(makeDomain('www.acme.test', rest));
     const way = suffix === undefined ? action : `${action ?? ''} ${suffix}`;
@@ -110,7 +110,7 @@ describe('where a domain stands as a whole', () => {
     expect(parts.filter((part) => part !== undefined).join(' | ')).toBe(expected);
   });
 
-  it('says that a domain which was verified before goes on being served', () => {
+  it('says that a domain verified before is still served', () => {
     const moved = makeDomain('www.acme.test', { state: 'misconfigured', checks: [failed('wrong_target')] });
     expect(summaryOf(moved).text).toContain('is still served');
     expect(summaryOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');

@@ -81,7 +81,7 @@ describe('a group of settings', () => {
     expect(toasts.list).toEqual([]);
   });
 
-  it('follows changes from elsewhere, but not under the hands of someone who types', async () => {
+  it('follows changes from elsewhere, but does not overwrite typed text', async () => {
     const { settings, change } = await setUp();
     await change({ banAfter: 5 });
     expect(settings.bans.form.values.banAfter).toBe('5');

@@ -92,7 +92,7 @@ describe('a recorded request as code', () => {
     expect(request?.notes.curl).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
   });
 
-  it('is none where nobody was named', () => {
+  it('is none without a Host', () => {
     expect(entryRequest(makeDetail(1, { authority: null }), STATUS)).toBeUndefined();
   });
 });

@@ -46,7 +46,7 @@ describe('the filter field', () => {
     expect([field.text, filters.at(-1)]).toEqual(['key:"Demo key" ', 'key:"Demo key" ']);
   });
 
-  it('tells filters that can be understood only, and says what is wrong with others, not of a word just begun', () => {
+  it('passes on valid filters only, and says what is wrong with others, except for an unfinished word', () => {
     const { field, filters } = setUp();
     field.type('status:4');
     expect([field.fault, filters]).toEqual([undefined, []]);

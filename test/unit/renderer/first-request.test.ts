@@ -23,7 +23,7 @@ describe('the first request', () => {
     ]);
   });
 
-  it('over HTTPS trusts the root in the data folder, whatever its name', () => {
+  it('over HTTPS trusts the root in the data folder, with any path', () => {
     const command = firstRequest({ project, environment: 'staging', secure: true, dataDir: "/home/ada's data/" });
     expect(words(command)).toEqual([
       'curl',

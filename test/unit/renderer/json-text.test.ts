@@ -66,7 +66,7 @@ describe('a JSON text laid out for reading', () => {
     expect(readTokens('['.repeat(100) + ']'.repeat(100))).toHaveLength(200);
   });
 
-  it('tells names from strings', () => {
+  it('distinguishes names from strings', () => {
     expect(readTokens('{"a":"a"}')?.map(({ kind }) => kind)).toEqual([
       'punctuation',
       'name',

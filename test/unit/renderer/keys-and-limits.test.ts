@@ -128,7 +128,7 @@ describe('limits as typed', () => {
 describe('a new key', () => {
   const made = { ...makeKey('key_new', 'Storefront'), secret: 'viv_secret' };
 
-  it('keeps its secret in sight until someone says that they have it', async () => {
+  it('shows its secret until the user confirms having it', async () => {
     const { access, transport, secrets, sent } = await setUp();
     transport.teach('keys.create', () => made);
     access.newKey.values.name = 'Storefront';

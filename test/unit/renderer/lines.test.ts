@@ -14,7 +14,7 @@ describe('lines', () => {
     expect(paths(values)?.line).toBe(line);
   });
 
-  it('stand for the same height, for the least that was asked for at least', () => {
+  it('share one scale, up to the given maximum at least', () => {
     const { lines } = linesOf([{ values: [1, 1] }, { values: [4, 4] }], 2);
     expect(lines.map(({ line }) => line)).toEqual(['M0,75.5L1000,75.5', 'M0,2L1000,2']);
     expect(paths([1, 1], 2)?.line).toBe('M0,51L1000,51');

@@ -42,7 +42,7 @@ describe('a live query', () => {
     expect([reads(), query.state, query.value]).toEqual([1, 'ready', 1]);
   });
 
-  it('reads at once when the connection is there', async () => {
+  it('reads at once when connected', async () => {
     const { query } = setUp();
     await settle();
     expect(query.value).toBe(1);
@@ -133,7 +133,7 @@ describe('a live query', () => {
     expect([query.state, query.failure]).toEqual(['loading', undefined]);
   });
 
-  it('tells the answer there is, and every one after it, to those who follow it', async () => {
+  it('gives followers the current answer and every later one', async () => {
     const { time, query, tell } = setUp();
     await settle();
     const told: number[] = [];

@@ -95,7 +95,7 @@ describe('the rows of a list', () => {
     expect([screen.moves, rows.at(3)?.id]).toEqual([[-2], '6']);
   });
 
-  it('show at once what the engine said of one, and find where one stands', async () => {
+  it('show at once the engine’s answer about one, and find the position of one', async () => {
     const { rows } = await setUp(1_000);
     rows.put({ ...newcomer('7'), name: 'Renamed' });
     expect([rows.at(6)?.name, rows.positionOf('7'), rows.positionOf('900')]).toEqual(['Renamed', 6, undefined]);

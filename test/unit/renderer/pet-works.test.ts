@@ -83,7 +83,7 @@ describe('seeding', () => {
 });
 
 describe('clearing', () => {
-  it('goes on until none is left, also when others come meanwhile', async () => {
+  it('continues until none is left, even if others are added meanwhile', async () => {
     const { transport, works, dataset } = await setUp();
     let left = 11_000;
     transport.teach('pets.clear', (input) => {
@@ -152,7 +152,7 @@ describe('the pieces of a file', () => {
     }
   });
 
-  it('are read as UTF-16 where a byte order mark says so', async () => {
+  it('are read as UTF-16 with its byte order mark', async () => {
     const little = new Uint8Array([0xff, 0xfe, 0x41, 0x00, 0xeb, 0x00]);
     expect((await read(little, 3)).map(({ text }) => text).join('')).toBe('Aë');
   });

@@ -45,7 +45,7 @@ async function setUp() {
 const DATASET = { projectId: 'prj_demo', environment: 'production' };
 
 describe('what is done with pets', () => {
-  it('an edited cell shows at once, and one report stands for many edits, each of which can be undone', async () => {
+  it('an edited cell shows at once, and one report covers many edits, each of which can be undone', async () => {
     const { page, toasts, sent, said } = await setUp();
     for (const text of ['Adb', 'Adc']) {
       const pet = page.list.rows.at(0);
@@ -139,7 +139,7 @@ describe('the pet beside the list', () => {
     return { ...parts, detail, change };
   }
 
-  it('follows what others change, but not over what someone types', async () => {
+  it('follows changes of others, but does not overwrite typed text', async () => {
     const { detail, world, change } = await open('1');
     expect(detail.form.values).toEqual({ name: 'Ada', categoryId: '1', status: 'available' });
     world.pets = world.pets.map((pet) => (pet.id === '1' ? { ...pet, name: 'Ada L.' } : pet));

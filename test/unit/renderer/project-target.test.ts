@@ -7,7 +7,7 @@ import { makeProject } from '../../support/page-world.ts';
 const saved = { kind: 'upstream' as const, url: 'https://127.0.0.1:3000', host: 'keep' as const, limited: true };
 
 describe('the fields of a target', () => {
-  it('stand as the engine takes what is left open, and give it back whole', () => {
+  it('have the engine’s defaults for omitted values, and keep the others', () => {
     expect(readTarget(targetOf({ target: saved }))).toEqual({ ...saved, verifyCertificate: true });
     expect(readTarget(targetOf({ target: { kind: 'upstream', url: 'http://a' } }))).toEqual({
       kind: 'upstream',
@@ -38,7 +38,7 @@ describe('requests to paste for a project with an upstream', () => {
   };
   const at = { project, environment: 'production' as const, secure: false, dataDir: '/data' };
 
-  it('ask for its root, without a key that nobody would look at', () => {
+  it('request its root, without a key that no upstream would check', () => {
     expect(firstRequest(at)).toBe('curl http://app.vivarium.localhost:8080/');
     expect(firstNode(at)).toMatch(
       /get\('http:\/\/127\.0\.0\.1:8080\/', \{\n {2}headers: \{\n {4}Host: 'app\.vivarium\.localhost:8080',\n {2}\}/,

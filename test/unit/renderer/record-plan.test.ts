@@ -109,7 +109,7 @@ describe('what one click does', () => {
     expect([nameWithin('acme.test', 'acme.test'), nameWithin('a.b.acme.test', 'acme.test')]).toEqual(['@', 'a.b']);
   });
 
-  it('reads what stands at the hostname', async () => {
+  it('reads the records at the hostname', async () => {
     const { client } = fakeZones(
       [makeZone('acme.test')],
       [makeRecord('acme.test', 'www A 192.0.2.1'), makeRecord('acme.test', 'other A 192.0.2.2')],
@@ -153,7 +153,7 @@ describe('carrying it out', () => {
     expect(dns.lines()).toEqual(['acme.test: www 60 A 192.0.2.1']);
   });
 
-  it('replaces one record in one step, and several with no moment at which none of them stands', async () => {
+  it('replaces one record in one step, and several without a moment when none exists', async () => {
     const lines = ['www A 192.0.2.1', 'www A 192.0.2.2', 'www AAAA 2001:db8::1'];
     const olds = lines.map((line) => makeRecord('acme.test', line));
     const zone = makeZone('acme.test');

@@ -50,7 +50,7 @@ const shown = (rows: readonly RecordRow[]): string[] =>
   });
 
 describe('the rows of a zone', () => {
-  it('stand in the order of names: the apex first, then each name with what is below it', () => {
+  it('are in the order of names: the apex first, then each name with those below it', () => {
     const lines = [
       'www 60 A 192.0.2.1',
       'a-b 60 A 192.0.2.1',
@@ -127,11 +127,11 @@ describe('the rows of a zone', () => {
       [rrset('www A', ['60 192.0.2.1'], [SOON, []]), rrset('www CNAME', [], [SOON, ['60 x.test']])],
       ['www 60 CNAME x.test | 10 h, until then nothing', 'www 60 A 192.0.2.1 | 10 h, leaves'],
     ],
-  ])('tell what is on its way: %s', (_what, records, propagating, rows) => {
+  ])('show pending changes: %s', (_what, records, propagating, rows) => {
     expect(shown(rowsOf(records, propagating))).toEqual(rows);
   });
 
-  it('count what is on its way at a moment, and when the last of it arrives', () => {
+  it('count the changes pending at a moment, and find when the last becomes visible', () => {
     const rows = rowsOf(
       [record('a 60 A 192.0.2.1', { visibleAt: SOON }), record('b 60 A 192.0.2.1', { visibleAt: LATER })],
       [rrset('a A', [], [SOON, ['60 192.0.2.1']]), rrset('b A', [], [LATER, ['60 192.0.2.1']])],

@@ -41,7 +41,7 @@ describe('requests per second on the page', () => {
     });
   });
 
-  it('go on with empty seconds while nothing is told, without asking', async () => {
+  it('continue with empty seconds while no event arrives, without a request', async () => {
     const { time, latest, asked } = await setUp();
     await time.pass(839);
     expect(latest(3)).toEqual([0, 3, 5]);

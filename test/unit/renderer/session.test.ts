@@ -62,7 +62,7 @@ describe('a session', () => {
     expect(session.selection.current?.id).toBe(newest.id);
   });
 
-  it('stays with a project that is given another slug, and gives an old slug to whoever has it now', () => {
+  it('stays with a project that is given another slug, and resolves an old slug to its current project', () => {
     const [demo, shop] = [makeProject('Demo'), makeProject('Shop')];
     let projects = [demo, shop];
     let named = 'demo';
@@ -134,7 +134,7 @@ describe('the overview of a project', () => {
     expect([shown.seeding, shown.seedFailure]).toEqual([false, undefined]);
   });
 
-  it('says why no pets were added, with the places that the engine named', async () => {
+  it('says why no pets were added, with the engine’s issues', async () => {
     const { transport, session, overview } = setUp();
     session.start();
     await settle();

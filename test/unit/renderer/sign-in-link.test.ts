@@ -47,7 +47,7 @@ describe('what is pasted', () => {
     ['http://example.org/#token=abc', 'points to example.org'],
     ['http://localhost.example.org:4780/#token=abc', 'points to localhost.example.org'],
     ['http://', 'not a sign-in link'],
-  ])('"%s" is refused, and says why', (text, message) => {
+  ])('"%s" is refused with the reason', (text, message) => {
     const result = readSignInLink(text, ORIGIN);
     expect(result).toMatchObject({ kind: 'fault', message: expect.stringContaining(message) as string });
   });

@@ -11,7 +11,7 @@ function setUp() {
 }
 
 describe('toasts', () => {
-  it('go after a while, but not while someone reads them', async () => {
+  it('disappear after a while, but not while the user reads them', async () => {
     const { time, toasts, texts } = setUp();
     toasts.say('Copied.');
     await time.pass(9_999);
@@ -24,7 +24,7 @@ describe('toasts', () => {
     expect(texts()).toEqual([]);
   });
 
-  it('that come while someone reads stay as well', async () => {
+  it('that appear while the user reads stay as well', async () => {
     const { time, toasts, texts } = setUp();
     toasts.hold();
     toasts.say('Copied.');

@@ -22,13 +22,13 @@ describe('the charts of traffic', () => {
     expect(charts[0]?.rows[0]?.values).toEqual([0, 2, 2, 0]);
   });
 
-  it('tell lines of one chart apart by more than their colour', () => {
+  it('distinguish lines of one chart by more than their colour', () => {
     for (const { rows } of chartsOf(makeSummary())) {
       expect(new Set(rows.map(({ dash }) => dash.join())).size).toBe(rows.length);
     }
   });
 
-  it('say so where nothing came', () => {
+  it('say when there was no traffic', () => {
     const empty = makeSummary({
       requests: [0, 0, 0, 0],
       quotaUsed: [null, null, null, null],

@@ -25,7 +25,7 @@ async function setUp(kept: readonly TrafficEntry[] = newestFirst(3)) {
 }
 
 describe('the list of traffic', () => {
-  it('has what the engine keeps, newest first, and what comes', async () => {
+  it('has the engine’s entries, newest first, and new ones', async () => {
     const { log, numbers, come, calls } = await setUp();
     expect([log.state, numbers()]).toEqual(['ready', [3, 2, 1]]);
     await come(4, 5);
@@ -53,7 +53,7 @@ describe('the list of traffic', () => {
     expect(numbers()).toEqual([4, 3, 2, 1]);
   });
 
-  it('lets what comes wait while it is held', async () => {
+  it('lets new entries wait while it is held', async () => {
     const { log, numbers, come } = await setUp();
     log.hold(true);
     await come(4);
@@ -77,7 +77,7 @@ describe('the list of traffic', () => {
     expect([log.missed, numbers()]).toEqual([0, [6, 5, 4, 3, 2, 1]]);
   });
 
-  it('does not fill up while someone reads, and does afterwards', async () => {
+  it('does not load more while the user reads, and does afterwards', async () => {
     const { log, time, traffic, numbers } = await setUp();
     log.hold(true);
     traffic.all.unshift(makeEntry(5), makeEntry(4));

@@ -78,7 +78,7 @@ describe('the Traffic page', () => {
     expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
   });
 
-  it('holds the list while it is paused, and while someone reads', async () => {
+  it('holds the list while it is paused, and while the user reads', async () => {
     const { page, traffic } = await setUp();
     page.pause(true);
     page.read(true);

@@ -74,7 +74,7 @@ describe('records of a zone', () => {
     ]);
   });
 
-  it('that are there already only get a TTL, which undo gives back', async () => {
+  it('that exist already only get a TTL, which undo restores', async () => {
     const { transport, options, asked } = await setUp();
     transport.teach('records.put', () => ({ ...RECORD, ttl: 60 }));
     transport.teach('records.update', () => RECORD);
@@ -160,7 +160,7 @@ describe('zones', () => {
   });
 });
 
-describe('a zone file on its way in', () => {
+describe('importing a zone file', () => {
   it('is reported with its own lines, and again with force as one report', async () => {
     const { transport, connection } = await setUp();
     const answer = { warnings: [], warningsTotal: 0 };
@@ -222,7 +222,7 @@ describe('a question', () => {
     queries.close();
   });
 
-  it('that is refused is told at the field, and the last answer stays', async () => {
+  it('that is refused is reported at the field, and the last answer stays', async () => {
     const { transport, connection } = await setUp();
     transport.teach('dns.query', (input) => {
       if ((input as { name: string }).name === 'a.test') return answer('NOERROR');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isHashed, readAssetPath } from '../../../main/rpc/page-files.ts';
 
-describe('what a path of the interface stands for', () => {
+describe('what a path of the interface means', () => {
   it.each([
     ['/', 'view'],
     ['/projects', 'view'],

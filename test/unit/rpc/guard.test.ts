@@ -52,7 +52,7 @@ describe('who may speak to the control port', () => {
     ['a foreign page’s image', { fetchSite: 'cross-site', fetchMode: 'no-cors' }, /cross-site/],
     ['a foreign page’s link', { fetchSite: 'cross-site', fetchMode: 'navigate' }, /cross-site/],
     ['a project page’s script tag', { fetchSite: 'same-site', fetchMode: 'no-cors' }, /same-site/],
-    ['a value nobody knows', { fetchSite: 'elsewhere' }, /elsewhere/],
+    ['an unknown value', { fetchSite: 'elsewhere' }, /elsewhere/],
   ])('refuses %s', (_who, changes, reason) => {
     expect(refusalOf(requestFrom(changes), PORT)).toMatch(reason);
   });

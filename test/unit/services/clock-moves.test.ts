@@ -59,7 +59,7 @@ describe('a move of the clock', () => {
       ['The certificate of www.acme.test has expired.'],
     ],
     ['a domain that was attached meanwhile', {}, { domains: [domain(WWW)] }, []],
-  ])('tells of %s', (_what, before, after, happened) => {
+  ])('reports %s', (_what, before, after, happened) => {
     expect(describeMove(state(before), state(after), SUNSETS)).toEqual(happened);
   });
 

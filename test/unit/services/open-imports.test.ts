@@ -37,7 +37,7 @@ async function send(imports: OpenImports, text: string, more: Partial<Piece> = {
 }
 
 describe('an import in pieces', () => {
-  it('goes on where the piece before it ended, until there are no more', async () => {
+  it('continues where the piece before it ended, until there are no more', async () => {
     const { imports } = setUp();
     const { id, rows } = await send(imports, '[{"name":"Rex","categoryId":1},{"na');
     expect([typeof id, rows]).toEqual(['string', 1]);

@@ -33,7 +33,7 @@ describe('assigned ids', () => {
     { explicit: SAFE, next: SAFE + 1n },
     { explicit: SAFE + 1n, next: 1n },
     { explicit: INT64_MAX, next: 1n },
-  ])('go on at $next after an explicit $explicit, inserted or imported', async ({ explicit, next }) => {
+  ])('continue at $next after an explicit $explicit, inserted or imported', async ({ explicit, next }) => {
     const one = memoryParts();
     one.pets.insert(HERE, { ...pet('a'), id: explicit });
     expect(one.pets.insert(HERE, pet('b')).id).toBe(next);

@@ -143,7 +143,7 @@ describe('the revision of a dataset', () => {
     expect(pets.revision(HERE)).not.toBe(before);
   });
 
-  it('is told to listeners once per change, and a listener that fails does not undo it', () => {
+  it('is reported to listeners once per change, and a failing listener does not undo it', () => {
     const { pets } = memoryStore();
     const told: string[] = [];
     const end = pets.onChanged(({ environment }) => {

@@ -44,7 +44,7 @@ describe('adding pets', () => {
     expect(pets.count(HERE, null)).toBe(2);
   });
 
-  it('rejects all of them when the commit fails, and goes on with the next', async () => {
+  it('rejects all of them when the commit fails, and continues with the next', async () => {
     const { pets, sqlite } = memoryParts();
     sqlite.exec(`CREATE TEMP TRIGGER fail AFTER INSERT ON main.pets WHEN NEW.name = 'poison'
       BEGIN SELECT RAISE(ROLLBACK, 'as a full disk would'); END`);
@@ -63,7 +63,7 @@ describe('adding pets', () => {
     await expect(pets.add(HERE, pet('again'))).resolves.toMatchObject({ id: BigInt(QUEUE_PETS_MAX) + 1n });
   });
 
-  it('stores what waits when it is closed, and refuses what comes after', async () => {
+  it('stores waiting pets when it is closed, and refuses later ones', async () => {
     const { pets } = memoryParts();
     const added = pets.add(HERE, pet('a'));
     pets.close();

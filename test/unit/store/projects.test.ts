@@ -3,7 +3,7 @@ import { STEP_ROWS } from '../../../main/store/datasets.ts';
 import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until, query } from './parts.ts';
 
 describe('projects', () => {
-  it('come back as they were stored', () => {
+  it('return what was stored', () => {
     const { projects } = memoryStore();
     const row = projectRow('prj_full', {
       plan: 'enterprise',

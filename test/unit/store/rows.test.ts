@@ -118,7 +118,7 @@ describe('orders', () => {
 });
 
 describe('settings and the clock', () => {
-  it('come back as they were set last', () => {
+  it('return the last values', () => {
     const { settings, clock } = memoryStore();
     expect([settings.get(), clock.get()]).toEqual([{}, null]);
     settings.set('banAfter', 20);

@@ -40,7 +40,7 @@ describe('an archive of traffic', () => {
         record: record({ responseFields: [], firstByteMs: null, responseBody: { chunks: [], bytes: 0 } }),
       }),
     ],
-    ['a request that named nobody', entry({ authority: null, route: null, stage: 'authority', status: 400 })],
+    ['a request without a Host', entry({ authority: null, route: null, stage: 'authority', status: 400 })],
     [
       'HTTP/2 with pseudo header fields',
       entry({ httpVersion: '2.0', record: record({ requestFields: [':method', 'GET', 'accept', '*/*'] }) }),

@@ -96,7 +96,7 @@ describe('the recorder', () => {
     expect([recorder.get(0), recorder.get(4)]).toEqual([null, null]);
   });
 
-  it('writes what ended in one turn together, and says so once', async () => {
+  it('writes the exchanges of one turn together, with one notification', async () => {
     const { recorder, changes } = setUp();
     for (let count = 0; count < 10; count++) recorder.take(exchange());
     expect(changes()).toBe(0);
@@ -178,7 +178,7 @@ describe('the recorder', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keeps every exchange as it was, however alike it is to others', () => {
+  it('keeps every exchange unchanged, however similar to others', () => {
     const { recorder } = setUp();
     const taken = manyAlike(4_000);
     for (const each of taken) recorder.take(each);
@@ -187,7 +187,7 @@ describe('the recorder', () => {
     expect(kept.map(shown)).toEqual(kept.map(({ number }) => shown(taken[number - 1] as RecordedExchange)));
   });
 
-  it('keeps headers and bodies as they were, and of a body no more than its first 64 KiB', () => {
+  it('keeps headers and bodies unchanged, and of a body no more than its first 64 KiB', () => {
     const { recorder } = setUp();
     recorder.take(
       exchange({
@@ -252,7 +252,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('forgets all, goes on counting, and does not bring back what is gone', () => {
+  it('forgets all, keeps counting, and does not bring back forgotten entries', () => {
     const { recorder, numbers } = setUp();
     recorder.take(exchange());
     recorder.take(exchange());
@@ -270,7 +270,7 @@ describe('the recorder', () => {
     expect([gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([[], []]);
   });
 
-  it('notes what repeats what, and nothing of an entry in whose place another stands', () => {
+  it('marks an entry as a replay, but not the one that has overwritten it', () => {
     const { recorder } = setUp();
     recorder.take(exchange());
     const first = recorder.get(1);
@@ -289,7 +289,7 @@ describe('the recorder', () => {
     expect(recorder.size()).toBe(0);
   });
 
-  it('tells watchers several at a time, only what fits, and how many came too fast', async () => {
+  it('sends watchers several entries at a time, only matching ones, and the number that came too fast', async () => {
     const { recorder } = setUp();
     const abort = new AbortController();
     const watching = recorder.watch(({ status }) => status === 429, abort.signal);
@@ -315,7 +315,7 @@ describe('the recorder', () => {
     expect((await Promise.all(watching)).every(({ done }) => done === true)).toBe(true);
   });
 
-  it('tells watchers that all was forgotten, and nothing of what was', async () => {
+  it('tells watchers that all was forgotten, and sends no forgotten entry', async () => {
     const { recorder } = setUp();
     const watching = recorder.watch(() => true);
     const first = watching.next();

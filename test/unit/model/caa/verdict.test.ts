@@ -54,7 +54,7 @@ const tables: Table[] = [
         foundAt: 'b.c',
       },
       {
-        fact: 'and nobody else may issue',
+        fact: 'and no other CA may issue',
         request: 'a.b.c',
         verdict: 'forbidden',
         foundAt: 'b.c',
@@ -344,7 +344,7 @@ const tables: Table[] = [
         says: ['ca1.example.net only', 'ca2.example.org only', 'No record authorises ca3.example'],
       },
       {
-        fact: '§4.2: ";" is nobody',
+        fact: '§4.2: ";" is no CA',
         request: 'nocerts.example.com',
         verdict: 'forbidden',
         says: ['authorises no CA: it names none'],
@@ -356,7 +356,7 @@ const tables: Table[] = [
         verdict: 'allowed',
       },
       {
-        fact: '§4.2: a malformed value is nobody, and still a record',
+        fact: '§4.2: a malformed value is no CA, and still a record',
         request: 'malformed.example.com',
         verdict: 'forbidden',
         foundAt: 'malformed.example.com',
@@ -586,7 +586,7 @@ const tables: Table[] = [
         says: ['https://letsencrypt.org/acct/reg/321', '; and allows validation by dns-01'],
       },
       {
-        fact: '§3: accounturi twice, even alike, is nobody',
+        fact: '§3: accounturi twice, even equal, matches no request',
         request: 'repeated.com',
         verdict: 'forbidden',
         says: ['accounturi more than once'],
@@ -624,7 +624,7 @@ const tables: Table[] = [
         warnings: ['"AccountURI" counts as accounturi'],
       },
       {
-        fact: 'and one that is met is told too',
+        fact: 'and a met one is reported too',
         request: 'upper-tag-ok.com',
         verdict: 'allowed',
         warnings: ['"ValidationMethods" counts as validationmethods'],

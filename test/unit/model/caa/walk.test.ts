@@ -51,7 +51,7 @@ describe('a CAA walk', () => {
     expect(asked).toEqual(['example.test', 'test']);
   });
 
-  it('tells each step in a sentence, and the records in zone-file notation', () => {
+  it('explains each step in a sentence, with the records in zone-file notation', () => {
     const { verdict } = walk('www.example.test', {
       'www.example.test': { kind: 'empty', aliasChain: ['host.test'] },
       'example.test': {
