@@ -26,6 +26,7 @@ import { createPetSeeds } from '../services/pet-seeds.ts';
 import { createPetServices } from '../services/pets.ts';
 import { createProjectServices } from '../services/projects.ts';
 import { createReachServices } from '../services/reach.ts';
+import { resolvingReferences } from '../services/references.ts';
 import { createRecordServices } from '../services/records.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createTrafficServices } from '../services/traffic.ts';
@@ -192,5 +193,5 @@ export function createServices(
     services,
     petsJson: () => resource('demo/pets.json'),
   });
-  return { services, demo };
+  return { services: resolvingReferences(services, { projects, keys: store.keys }), demo };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { environment, identifier } from './values.ts';
+import { environment, keyReference, projectReference } from './values.ts';
 
 /** A field name and value, in the spelling and order of the wire. */
 export const headerField = z.object({ name: z.string(), value: z.string() });
@@ -54,7 +54,7 @@ export type ApiExchange = z.infer<typeof apiExchange>;
 export const api = {
   describe: base
     .route({ summary: 'The OpenAPI document that a project serves at its base address' })
-    .input(z.strictObject({ projectId: identifier, environment: environment.default('production') }))
+    .input(z.strictObject({ projectId: projectReference, environment: environment.default('production') }))
     .output(
       z.object({
         baseUrl: z.string(),
@@ -66,7 +66,7 @@ export const api = {
     .route({ summary: 'Send one request to a project’s own listener; it is counted like any other' })
     .input(
       z.strictObject({
-        projectId: identifier,
+        projectId: projectReference,
         environment: environment.default('production'),
         method: z.enum(METHODS).default('GET'),
         path: pathBelowBase,
@@ -77,7 +77,7 @@ export const api = {
           .optional(),
         body: z.string().max(BODY_LENGTH_MAX).optional(),
         /** Sends the request with this API key of the project; the caller need not know its secret. */
-        keyId: identifier.optional(),
+        keyId: keyReference.optional(),
         /** Sends the request with this secret, valid or not, and does not store it. */
         secret: z
           .string()

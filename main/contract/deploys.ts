@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier, timestamp } from './values.ts';
+import { identifier, projectReference, timestamp } from './values.ts';
 
 export const deploy = z.object({
   id: identifier,
@@ -10,7 +10,7 @@ export const deploy = z.object({
 });
 export type Deploy = z.infer<typeof deploy>;
 
-const input = z.strictObject({ projectId: identifier });
+const input = z.strictObject({ projectId: projectReference });
 
 export const deploys = {
   create: base.route({ summary: 'Deploy: check that the project’s target answers' }).input(input).output(deploy),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 import { project, redirect } from './projects.ts';
-import { identifier, timestamp } from './values.ts';
+import { identifier, projectReference, timestamp } from './values.ts';
 
 /** A hostname as typed; the domain rules normalise it (lower case, A-labels, no trailing dot) and check it. */
 export const hostnameInput = z.string().min(1).max(1000);
@@ -116,11 +116,11 @@ export const domains = {
   attach: base
     .route({ summary: 'Attach a hostname of your own to a project' })
     // Accepts any text here, because the messages of the domain rules are more specific.
-    .input(z.strictObject({ projectId: identifier, hostname: z.string().max(10_000) }))
+    .input(z.strictObject({ projectId: projectReference, hostname: z.string().max(10_000) }))
     .output(domain),
   list: base
     .route({ summary: 'Attached domains, of one project or of all' })
-    .input(z.strictObject({ projectId: identifier.optional() }).optional())
+    .input(z.strictObject({ projectId: projectReference.optional() }).optional())
     .output(z.array(domain)),
   get: base.route({ summary: 'One domain' }).input(one).output(domain),
   verify: base
@@ -130,18 +130,18 @@ export const domains = {
   remove: base.route({ summary: 'Remove a domain; it stops being served at once' }).input(one).output(domain),
   setPrimary: base
     .route({ summary: 'Set the hostname shown in base addresses; null for the platform’s' })
-    .input(z.strictObject({ projectId: identifier, hostname: hostnameInput.nullable() }))
+    .input(z.strictObject({ projectId: projectReference, hostname: hostnameInput.nullable() }))
     .output(project),
   setRedirects: base
     .route({ summary: 'Replace a project’s redirects between hostnames' })
-    .input(z.strictObject({ projectId: identifier, redirects: redirectsInput }))
+    .input(z.strictObject({ projectId: projectReference, redirects: redirectsInput }))
     .output(project),
   export: base
     .route({ summary: 'The configuration of a project’s domains, in a form for a file' })
-    .input(z.strictObject({ projectId: identifier }))
+    .input(z.strictObject({ projectId: projectReference }))
     .output(configuration),
   import: base
     .route({ summary: 'Apply such a configuration: attach missing domains, set the primary and the redirects' })
-    .input(z.strictObject({ projectId: identifier, configuration: configurationInput }))
+    .input(z.strictObject({ projectId: projectReference, configuration: configurationInput }))
     .output(configuration),
 };

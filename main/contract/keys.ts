@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier, timestamp } from './values.ts';
+import { identifier, keyReference, projectReference, timestamp } from './values.ts';
 
 export const apiKey = z.object({
   id: identifier,
@@ -24,14 +24,14 @@ export const keyName = z.string().trim().min(1).max(100);
 export const keys = {
   create: base
     .route({ summary: 'Create an API key; only this answer contains its secret' })
-    .input(z.strictObject({ projectId: identifier, name: keyName.optional() }))
+    .input(z.strictObject({ projectId: projectReference, name: keyName.optional() }))
     .output(apiKeyWithSecret),
   list: base
     .route({ summary: 'A project’s API keys, newest first' })
-    .input(z.strictObject({ projectId: identifier }))
+    .input(z.strictObject({ projectId: projectReference }))
     .output(z.array(apiKey)),
   revoke: base
     .route({ summary: 'Revoke an API key; requests with it are unauthorized at once' })
-    .input(z.strictObject({ keyId: identifier }))
+    .input(z.strictObject({ keyId: keyReference }))
     .output(apiKey),
 };

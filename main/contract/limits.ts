@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier, timestamp } from './values.ts';
+import { identifier, keyReference, projectReference, timestamp } from './values.ts';
 
 const windowUsage = z.object({
   limit: z.int(),
@@ -24,14 +24,14 @@ export type CallerUsage = z.infer<typeof callerUsage>;
 export const limits = {
   usage: base
     .route({ summary: 'The callers of a project and their use of the limits' })
-    .input(z.strictObject({ projectId: identifier }))
+    .input(z.strictObject({ projectId: projectReference }))
     .output(z.array(callerUsage)),
   reset: base
     .route({ summary: 'Reset the counters of one caller or of all; bans stay in force' })
-    .input(z.strictObject({ projectId: identifier, caller: z.string().min(1).max(200).optional() }))
+    .input(z.strictObject({ projectId: projectReference, caller: z.string().min(1).max(200).optional() }))
     .output(z.array(callerUsage)),
   unban: base
     .route({ summary: 'Lift the ban of an API key' })
-    .input(z.strictObject({ keyId: identifier }))
+    .input(z.strictObject({ keyId: keyReference }))
     .output(z.object({ keyId: identifier, lifted: z.boolean() })),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { environment, identifier, int64Input, int64Text, timestamp } from './values.ts';
+import { environment, int64Input, int64Text, projectReference, timestamp } from './values.ts';
 
 export const order = z.object({
   id: int64Text,
@@ -11,7 +11,7 @@ export const order = z.object({
 });
 export type OrderRecord = z.infer<typeof order>;
 
-const dataset = z.strictObject({ projectId: identifier, environment: environment.default('production') });
+const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
 
 export const orders = {
   list: base

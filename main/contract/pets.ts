@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { environment, identifier, int64Input, int64Text, petName, petSort, petStatus } from './values.ts';
+import {
+  environment,
+  identifier,
+  int64Input,
+  int64Text,
+  petName,
+  petSort,
+  petStatus,
+  projectReference,
+} from './values.ts';
 
 export const pet = z.object({ id: int64Text, name: z.string(), categoryId: int64Text, status: petStatus });
 export type PetRecord = z.infer<typeof pet>;
@@ -9,7 +18,7 @@ export const IMPORT_TEXT_MAX = 64 * 1024 * 1024;
 export const SEED_COUNT_MAX = 1_000_000;
 const CLEAR_LIMIT_MAX = 1_000_000;
 
-const dataset = z.strictObject({ projectId: identifier, environment: environment.default('production') });
+const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
 
 const importReport = z.object({
   created: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier, timestamp } from './values.ts';
+import { identifier, projectReference, timestamp } from './values.ts';
 
 export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
 export type Plan = z.infer<typeof plan>;
@@ -91,7 +91,7 @@ export const projects = {
     .output(z.array(project)),
   get: base
     .route({ summary: 'One project' })
-    .input(z.strictObject({ projectId: identifier }))
+    .input(z.strictObject({ projectId: projectReference }))
     .output(project),
   create: base
     .route({ summary: 'Create a project; its hostnames are served at once' })
@@ -109,7 +109,7 @@ export const projects = {
     .route({ summary: 'Change a project; a new plan applies at once and keeps counters and bans' })
     .input(
       z.strictObject({
-        projectId: identifier,
+        projectId: projectReference,
         name: projectName.optional(),
         slug: projectSlug.optional(),
         plan: plan.optional(),
@@ -120,6 +120,6 @@ export const projects = {
     .output(project),
   remove: base
     .route({ summary: 'Remove a project with its keys, pets and orders; its hostnames stop being served at once' })
-    .input(z.strictObject({ projectId: identifier }))
+    .input(z.strictObject({ projectId: projectReference }))
     .output(project),
 };

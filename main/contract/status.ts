@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier } from './values.ts';
+import { projectReference } from './values.ts';
 
 const port = z.int().min(1).max(65535);
 
@@ -47,6 +47,6 @@ export const status = {
     .output(statusReport),
   rates: base
     .route({ summary: 'Requests per second over the last five minutes of real time, of one project or of all' })
-    .input(z.strictObject({ projectId: identifier.optional() }).optional())
+    .input(z.strictObject({ projectId: projectReference.optional() }).optional())
     .output(requestRates),
 };

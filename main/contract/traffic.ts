@@ -4,7 +4,7 @@ import { headerField } from './api.ts';
 import { base } from './base.ts';
 import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
-import { environment, identifier, timestamp } from './values.ts';
+import { environment, identifier, projectReference, timestamp } from './values.ts';
 
 export const stageName = z.enum(STAGE_NAMES);
 
@@ -117,7 +117,7 @@ const filterText = z
   })
   .meta({ examples: ['status:4xx method:POST'] });
 
-const narrowed = z.strictObject({ projectId: identifier.optional(), filter: filterText.optional() });
+const narrowed = z.strictObject({ projectId: projectReference.optional(), filter: filterText.optional() });
 
 const one = z.strictObject({ id: identifier });
 
@@ -171,7 +171,7 @@ export const traffic = {
     .input(
       z
         .strictObject({
-          projectId: identifier.optional(),
+          projectId: projectReference.optional(),
           minutes: z.int().min(1).max(SUMMARY_MINUTES_MAX).default(SUMMARY_MINUTES_DEFAULT),
         })
         .optional(),

@@ -288,4 +288,4 @@ const notIssued = ({ hostname }: AttachedDomain, why: string): VivariumError =>
   new VivariumError('conflict', `No certificate was issued for ${hostname}: ${why}`);
 
 const noProject = (projectId: string): VivariumError =>
-  new VivariumError('not_found', `There is no project "${projectId}"; projects.list shows those there are.`);
+  new VivariumError('not_found', `No project "${projectId}". List them: \`projects.list\`.`);

@@ -14,7 +14,7 @@ import { sentHeaders, withBearer } from './sent-headers.ts';
 const SECRET_SHOWN = '$VIVARIUM_KEY';
 
 export function createApiServices(options: {
-  projects: Pick<ProjectRows, 'get'>;
+  projects: Pick<ProjectRows, 'get' | 'list'>;
   keys: Pick<KeyRows, 'get'>;
   present: (row: ProjectRow) => Project;
   /** The OpenAPI document of the built-in API, as served at a base address. */

@@ -5,6 +5,7 @@ import type { Services } from '../contract/index.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { Effects, KeyRow, KeyRows, ProjectRows } from './dependencies.ts';
 import { existingProject } from './projects.ts';
+import { noKey } from './references.ts';
 
 /** Keys of one project, revoked ones included. */
 const KEYS_PER_PROJECT_MAX = 1_000;
@@ -82,7 +83,6 @@ export function createKeyServices(options: {
 /** @throws VivariumError not_found */
 export function existingKey(keys: Pick<KeyRows, 'get'>, keyId: string): KeyRow {
   const row = keys.get(keyId);
-  if (row === null)
-    throw new VivariumError('not_found', `There is no API key "${keyId}"; keys.list shows a project’s.`);
+  if (row === null) throw noKey(keyId);
   return row;
 }

@@ -4,6 +4,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { Plan, PlanLimits, Project } from '../contract/projects.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
+import { noProject } from './references.ts';
 import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
 
 /** Most projects in one Vivarium; the route table and the lists are sized for it. */
@@ -97,10 +98,8 @@ function planPatch(row: ProjectRow, plan: Plan = row.plan, limits: PlanLimits | 
 }
 
 /** @throws VivariumError not_found */
-export function existingProject(projects: Pick<ProjectRows, 'get'>, projectId: string): ProjectRow {
+export function existingProject(projects: Pick<ProjectRows, 'get' | 'list'>, projectId: string): ProjectRow {
   const row = projects.get(projectId);
-  if (row === null) {
-    throw new VivariumError('not_found', `There is no project "${projectId}"; projects.list shows those there are.`);
-  }
+  if (row === null) throw noProject(projectId, projects);
   return row;
 }

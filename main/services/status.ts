@@ -6,7 +6,7 @@ import type { ProjectRows } from './dependencies.ts';
 import { existingProject } from './projects.ts';
 
 export function createStatusServices(options: {
-  projects: Pick<ProjectRows, 'get'>;
+  projects: Pick<ProjectRows, 'get' | 'list'>;
   report: () => StatusReport;
   /** For one project, or all. */
   rates: (projectId?: string) => RequestRates;

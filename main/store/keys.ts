@@ -17,6 +17,8 @@ export interface Keys {
   /** Newest first, revoked ones included. */
   list(projectId: string): KeyRow[];
   get(id: string): KeyRow | null;
+  /** Those of that name that are not revoked, over all projects. */
+  named(name: string): KeyRow[];
   /** All keys that are not revoked, over all projects. */
   active(): ActiveKey[];
   /** @throws VivariumError `not_found` for an unknown project; `conflict` when the id or the hash exists. */
@@ -35,6 +37,9 @@ export function createKeys({ sqlite, guarded }: Connection): Keys {
     `SELECT ${COLUMNS} FROM keys WHERE project_id = ? ORDER BY created_at_ms DESC, position DESC`,
   );
   const byId = sqlite.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`);
+  const byName = sqlite.prepare<[string], KeyRow>(
+    `SELECT ${COLUMNS} FROM keys WHERE name = ? AND revoked_at_ms IS NULL ORDER BY position`,
+  );
   const active = sqlite.prepare<[], ActiveKey>(
     'SELECT id, project_id AS projectId, hash FROM keys WHERE revoked_at_ms IS NULL ORDER BY position',
   );
@@ -50,6 +55,7 @@ export function createKeys({ sqlite, guarded }: Connection): Keys {
   return {
     list: guarded((projectId: string) => byProject.all(projectId)),
     get: guarded((id: string) => byId.get(id) ?? null),
+    named: guarded((name: string) => byName.all(name)),
     active: guarded(() => active.all()),
     insert: guarded((row: KeyRow) => {
       try {

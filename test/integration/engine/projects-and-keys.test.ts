@@ -53,6 +53,23 @@ describe('first start', () => {
   });
 });
 
+describe('a reference', () => {
+  it('to a project may be its slug or its name, to a key its name', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await engine.call('projects.create', { name: 'My app', slug: 'app' });
+    for (const reference of [projectId, 'demo', 'Demo']) {
+      expect(await engine.call('projects.get', { projectId: reference })).toMatchObject({ id: projectId });
+      expect(await engine.call('pets.list', { projectId: reference, limit: 1 })).toMatchObject({ total: 30 });
+    }
+    const { id } = (await engine.call('keys.create', { projectId: 'My app', name: 'CI' })) as { id: string };
+    expect(await engine.call('limits.unban', { keyId: 'CI' })).toEqual({ keyId: id, lifted: false });
+    expect(await engine.call('keys.revoke', { keyId: 'CI' })).toMatchObject({ id, name: 'CI' });
+    await expect(engine.call('keys.revoke', { keyId: 'CI' })).rejects.toThrow('No API key "CI"');
+    await expect(engine.call('pets.list', { projectId: 'demo2' })).rejects.toThrow('Did you mean "demo"?');
+  });
+});
+
 describe('a key', () => {
   it('shows its secret once and its prefix later', async () => {
     const engine = await startEngine();
