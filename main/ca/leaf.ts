@@ -77,7 +77,7 @@ function leafNames(hostnames: readonly string[], root: Root): LeafName[] {
     throw new VivariumError(
       'conflict',
       `The root may not sign for ${name.text}: its name constraints permit names under ` +
-        `${root.constraints.suffixes.join(', ')} and loopback addresses only. Add the suffix with ca.extend.`,
+        `${root.constraints.suffixes.join(', ')} and loopback addresses only. Add the suffix: \`ca.extend\`.`,
     );
   }
   return [...names.values()];

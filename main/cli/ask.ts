@@ -4,12 +4,15 @@ import { codeOf } from '../base/error-code.ts';
 import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
+import { withCommandLines } from './command-line.ts';
+import { defaultProject } from './default-project.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { fileContent } from './file-result.ts';
 import { refuseEaten } from './eaten-options.ts';
-import { flagsOf, listFields } from './fields.ts';
+import { flagsOf, listFields, type Field } from './fields.ts';
+import { failureText } from './failure-text.ts';
 import {
   DATA_DIR_FLAG,
   HELP_FLAG,
@@ -50,14 +53,17 @@ export async function ask(
     const failure = failureOf(error);
     // With --json, usage errors are JSON too.
     if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
-    else io.stderr.write(`vivarium: ${printable(failure.message)}${hintOf(error, namespace, name)}\n`);
+    else {
+      const text = failureText(failure, fieldsOf(namespace, name));
+      io.stderr.write(`vivarium: ${printable(text)}${hintOf(error, namespace, name)}\n`);
+    }
     return exitCodeOf(error);
   }
 }
 
 async function askProcedure(namespace: string, name: string, args: readonly string[], io: Io): Promise<number> {
   const procedure = findProcedure(namespace, name);
-  const fields = listFields(procedure.input);
+  const fields = listFields(procedure);
   const flags = [HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)];
   refuseEaten([namespace, name], args, flags, io);
   const read = readArguments(args, flags);
@@ -65,8 +71,12 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
     writeHelp(procedureHelp(namespace, name), io);
     return EXIT_OK;
   }
-  const json = await buildInput(procedure, fields, read, (path) => readNamed(path, io));
-  const running = findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+  const find = () => findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+  const json = await buildInput(procedure, fields, read, {
+    readFile: (path) => readNamed(path, io),
+    chooseProject: () => defaultProject(find(), io),
+  });
+  const running = find();
   const called = `${procedure.namespace}.${procedure.name}`;
   let exitCode: number = EXIT_OK;
   await interruptible(io, async (signal, onStream) => {
@@ -109,7 +119,7 @@ async function writeResult(called: string, json: string, read: Arguments, io: Io
   const content = isOn(read, 'json') ? null : fileContent(called, JSON.parse(json));
   const to: Pick<Io, 'stdout' | 'env'> = isNamed ? { stdout: NO_TERMINAL, env: {} } : io;
   const text =
-    content ?? (isOn(read, 'json') ? jsonLine(json, to.stdout) : renderFor(called, JSON.parse(json), rendererFor(to)));
+    content ?? (isOn(read, 'json') ? jsonLine(json, to.stdout) : renderFor(called, JSON.parse(json, inCommandLines), rendererFor(to)));
   if (isNamed) return writeNamed(path, text, io);
   // "--output -" asks for the octets as they are, also on a terminal.
   const isCleaned = content !== null && path === undefined && io.stdout.isTTY === true;
@@ -123,6 +133,10 @@ function terminalText(content: string | Uint8Array): string {
     throw usageError('The result is binary; add --output FILE, or --output - for this terminal.');
   return `${printableLines(content)}${content.endsWith('\n') ? '' : '\n'}`;
 }
+
+/** The calls in checks and warnings become command lines. */
+const inCommandLines = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? withCommandLines(value) : value;
 
 async function readNamed(path: string, io: Io): Promise<string> {
   if (path === '-') return readStdin(io);
@@ -140,6 +154,14 @@ async function writeNamed(path: string, content: string | Uint8Array, io: Io): P
   } catch (cause) {
     const code = codeOf(cause);
     throw new VivariumError('invalid_request', `The file ${path} cannot be written (${code ?? 'unknown'}).`, { cause });
+  }
+}
+
+function fieldsOf(namespace: string, name: string | undefined): Field[] {
+  try {
+    return listFields(findProcedure(namespace, name ?? ''));
+  } catch {
+    return [];
   }
 }
 

@@ -1,50 +1,30 @@
 import { posixWord } from '../base/shell.ts';
-import { positionalOf, type Field } from './fields.ts';
+import { commandLineOf } from './command-line.ts';
+import { listFields } from './fields.ts';
 import { sampleInput } from './samples.ts';
-import { kebab, type CliProcedure } from './procedures.ts';
+import type { CliProcedure } from './procedures.ts';
 
-/** Command lines that run once the ids are replaced: the shortest, the fullest, and the `call` form for scripts. */
-export function examplesOf(procedure: CliProcedure, fields: readonly Field[]): string[] {
-  const { namespace, name, input } = procedure;
-  const all = sampleInput(namespace, input, 'all');
+/** Longer lines are hard to read and to paste. */
+const LINE_LENGTH_MAX = 100;
+
+/**
+ * Command lines that run once the names are replaced: the shortest, one with as many options as fit into a line, and the
+ * `call` form for scripts.
+ */
+export function examplesOf(procedure: CliProcedure): string[] {
+  const { namespace, name, input, inputType } = procedure;
+  const all = Object.entries(sampleInput(namespace, input, 'all'));
+  const required = sampleInput(namespace, input, 'required');
+  const defaulted = listFields(procedure).find((field) => field.defaulted)?.path[0];
+  const shortest = Object.fromEntries(Object.entries(required).filter(([property]) => property !== defaulted));
+  const full = all.reduce<Record<string, unknown>>((chosen, [property, value]) => {
+    const more = { ...chosen, [property]: value };
+    const fits = commandLineOf(procedure, more).length <= LINE_LENGTH_MAX && inputType.safeParse(more).success;
+    return fits ? more : chosen;
+  }, required);
   // An update without changes is valid but makes a poor example.
-  const required = name === 'update' ? all : sampleInput(namespace, input, 'required');
-  const command = `vivarium ${namespace} ${kebab(name)}`;
+  const lines = [...(name === 'update' ? [] : [commandLineOf(procedure, shortest)]), commandLineOf(procedure, full)];
   const json = Object.keys(required).length === 0 ? '' : ` ${posixWord(JSON.stringify(required))}`;
-  const lines = [
-    [command, ...wordsOf(required, fields)].join(' '),
-    [command, ...wordsOf(all, fields)].join(' '),
-    `vivarium call ${namespace}.${name}${json}`,
-  ];
-  return [...new Set(lines)];
+  const call = `vivarium call ${namespace}.${name}${json}`;
+  return [...new Set([...lines, ...(call.length <= LINE_LENGTH_MAX && name !== 'update' ? [call] : [])])];
 }
-
-function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): string[] {
-  const positional = positionalOf(fields);
-  return fields
-    .filter((field) => field.path.length === 1 && field.path[0] in input)
-    .flatMap((field) => {
-      const value = input[field.path[0]];
-      if (field === positional) return [posixWord(textOf(value))];
-      if (isPlainObject(value)) return partsOf(value, field, fields);
-      return [flagWords(field.flag, value)];
-    });
-}
-
-const flagWords = (flag: string, value: unknown): string =>
-  typeof value === 'boolean' ? `--${value ? '' : 'no-'}${flag}` : `--${flag} ${posixWord(textOf(value))}`;
-
-/** Spells an object as the flags of its parts, which read better than JSON. */
-function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly Field[]): string[] {
-  return fields
-    .filter(({ path }) => path.length === 2 && path[0] === whole.path[0])
-    .flatMap(({ path, flag }) => {
-      const part = value[path[1] ?? ''];
-      return part === undefined ? [] : [flagWords(flag, part)];
-    });
-}
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,6 +1,6 @@
 import type { Flag } from './flags.ts';
 import { accepts, propertiesOf, type JsonSchema } from './json-schema.ts';
-import { kebab } from './procedures.ts';
+import { kebab, type CliProcedure } from './procedures.ts';
 
 /** Longer texts also get a flag that reads them from a file. */
 const LONG_TEXT_LENGTH = 10_000;
@@ -13,42 +13,68 @@ export interface Field {
   flag: string;
   schema: JsonSchema;
   required: boolean;
+  /** Whether the command line chooses a project when this one is missing. */
+  defaulted: boolean;
   /** `text-file`, which names a file with the value; for long texts and for objects that are the main input. */
   fileFlag: string | null;
 }
 
+/** Here the project has to be named: it is what goes. */
+const NEVER_DEFAULTED = 'projects.remove';
+
 /** The fields of an input in the order of the contract; nested fields follow their object. */
-export function listFields(input: JsonSchema): Field[] {
+export function listFields({ namespace, name: procedure, input }: CliProcedure): Field[] {
+  const mayDefault = `${namespace}.${procedure}` !== NEVER_DEFAULTED;
   return Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
     const field = fieldOf([name], schema, input.required?.includes(name) ?? false);
     const inner = Object.entries(propertiesOf(schema)).map(([innerName, innerSchema]) =>
       fieldOf([name, innerName], innerSchema, false),
     );
-    return [field, ...inner];
+    const defaulted = mayDefault && field.required && schema.format === 'project';
+    return [{ ...field, defaulted }, ...inner];
   });
 }
 
-/** The field that may be given without its flag: the only required one, if it is a plain value. */
-export function positionalOf(fields: readonly Field[]): Field | null {
-  const required = fields.filter((field) => field.required);
-  const [only] = required;
-  if (only === undefined || required.length > 1) return null;
-  return accepts(only.schema, 'object') || accepts(only.schema, 'array') ? null : only;
+/** The fields that may be given without their flags, in this order: the required ones that are plain values. */
+export const positionalsOf = (fields: readonly Field[]): Field[] =>
+  fields.filter(({ required, schema }) => required && !accepts(schema, 'object') && !accepts(schema, 'array'));
+
+/**
+ * The fields that `count` words without flags stand for, of the positionals that have no flag on the line. With a word
+ * less than fields, the project is the one left out.
+ */
+export function fieldsOfWords(open: readonly Field[], count: number): readonly Field[] {
+  return count < open.length ? open.filter(({ defaulted }) => !defaulted) : open;
 }
 
 /** Builds the flags for the fields of an input. */
 export function flagsOf(fields: readonly Field[]): Flag[] {
   return fields.flatMap(({ flag, schema, fileFlag }): Flag[] => [
-    { name: flag, kind: isSwitch(schema) ? 'switch' : 'value' },
+    { name: flag, kind: isSwitch(schema) ? 'switch' : 'value', ...(isReference(schema) && { alias: `${flag}-id` }) },
     ...(fileFlag === null ? [] : [{ name: fileFlag, kind: 'value' } as const]),
   ]);
 }
 
+/** Maps an issue's path to its flag: `limits.perMinute` to `--limits.per-minute`, `cors[0]` to `--cors`. */
+export function flagAt(path: string, fields: readonly Field[]): string {
+  const names = path.replace(/\[.*$/, '').split('.');
+  for (let length = Math.min(names.length, 2); length > 0; length--) {
+    const wanted = names.slice(0, length).join('.');
+    const field = fields.find((candidate) => candidate.path.join('.') === wanted);
+    if (field !== undefined) return `--${field.flag}`;
+  }
+  return path;
+}
+
 const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolean') && !accepts(schema, 'string');
 
+/** A project or a key: its option is `--project` and `--key`, because it takes names too; `--project-id` works as well. */
+const isReference = ({ format }: JsonSchema): boolean => format === 'project' || format === 'key';
+
 function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {
-  const flag = path.map(kebab).join('.');
+  const name = path.map(kebab).join('.');
+  const flag = isReference(schema) ? name.replace(/-id$/, '') : name;
   const isLong = accepts(schema, 'string') && (schema.maxLength ?? 0) > LONG_TEXT_LENGTH;
   const inFile = isLong || (required && accepts(schema, 'object'));
-  return { path, flag, schema, required, fileFlag: inFile ? `${flag}-file` : null };
+  return { path, flag, schema, required, defaulted: false, fileFlag: inFile ? `${flag}-file` : null };
 }

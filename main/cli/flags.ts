@@ -9,6 +9,8 @@ export interface Flag {
   repeatable?: boolean;
   /** One letter: `f` for `-f`. */
   short?: string;
+  /** Another name, not shown. */
+  alias?: string;
 }
 
 /** A flag with what the help and the shells' completion say of it. */
@@ -80,7 +82,7 @@ function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag:
   const equals = word.indexOf('=');
   const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
   const attached = equals < 0 ? null : word.slice(equals + 1);
-  const flag = known.find((candidate) => candidate.name === name);
+  const flag = known.find((candidate) => candidate.name === name || candidate.alias === name);
   if (flag !== undefined) {
     return { flag, value: flag.kind === 'switch' ? switchValue(name, attached) : (attached ?? nextValue(name, rest)) };
   }

@@ -1,9 +1,10 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './examples.ts';
-import { listFields, positionalOf, type Field } from './fields.ts';
+import { listFields, type Field, positionalsOf } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
+import { DEFAULT_PROJECT_RULE } from './default-project.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
 import { columns } from './text.ts';
@@ -62,6 +63,11 @@ ${indent(columns(usages))}
 Namespaces
 ${indent(columns(namespaces))}
 
+Arguments of a procedure
+  Required inputs may be given without their options, in the order of the usage line.
+  [PROJECT] may be left out: it is then
+  ${DEFAULT_PROJECT_RULE}.
+
 Options of every procedure
 ${indent(CLIENT_OPTIONS)}
 
@@ -90,7 +96,7 @@ Procedures
 ${indent(columns(procedures.map(({ name, summary }) => [kebab(name), summary])))}
 
 Examples
-${indent(procedures.flatMap((procedure) => examplesOf(procedure, listFields(procedure.input)).slice(0, 1)))}
+${indent(procedures.flatMap((procedure) => examplesOf(procedure).slice(0, 1)))}
   vivarium ${namespace} ${kebab(first?.name ?? '')} --help
 `;
 }
@@ -98,9 +104,8 @@ ${indent(procedures.flatMap((procedure) => examplesOf(procedure, listFields(proc
 /** Text of `vivarium pets create --help`. */
 export function procedureHelp(namespace: string, name: string): string {
   const procedure = findProcedure(namespace, name);
-  const fields = listFields(procedure.input);
-  const input =
-    fields.length === 0 ? '' : `Input\n${indent(columns(fields.flatMap((field) => fieldRows(field, fields))))}\n\n`;
+  const fields = listFields(procedure);
+  const input = fields.length === 0 ? '' : `Input\n${indent(columns(fields.flatMap(fieldRows)))}\n\n`;
   return `vivarium ${namespace} ${kebab(procedure.name)}: ${procedure.summary}
 
 Usage
@@ -110,24 +115,26 @@ ${input}Options
 ${indent(CLIENT_OPTIONS)}
 
 Examples
-${indent(examplesOf(procedure, fields))}
+${indent(examplesOf(procedure))}
 `;
 }
 
 function usageOf(fields: readonly Field[]): string {
-  const positional = positionalOf(fields);
-  const required = fields
-    .filter((field) => field.required)
-    .map((field) => (field === positional ? ` <${field.flag}>` : ` --${field.flag} ${placeholder(field.schema)}`));
-  return required.join('') + (fields.length > required.length ? ' [options]' : '');
+  const positionals = positionalsOf(fields);
+  const required = fields.filter((field) => field.required);
+  const words = required.map((field) => {
+    if (!positionals.includes(field)) return ` --${field.flag} ${placeholder(field.schema)}`;
+    return field.defaulted ? ` [${field.flag.toUpperCase()}]` : ` ${field.flag.toUpperCase()}`;
+  });
+  return words.join('') + (fields.length > required.length ? ' [options]' : '');
 }
 
-function fieldRows(field: Field, fields: readonly Field[]): string[][] {
+function fieldRows(field: Field): string[][] {
   const isSwitch = accepts(field.schema, 'boolean') && !accepts(field.schema, 'string');
   const value = isSwitch ? '' : ` ${placeholder(field.schema)}`;
   const name = `${'  '.repeat(field.path.length - 1)}--${field.flag}${value}`;
-  const allowed = [describeSchema(field.schema), field === positionalOf(fields) ? 'may stand without its option' : ''];
-  const rows = [[name, field.required ? 'required' : '', allowed.filter((text) => text !== '').join('; ')]];
+  const allowed = describeSchema(field.schema) + (field.defaulted ? `; default: ${DEFAULT_PROJECT_RULE}` : '');
+  const rows = [[name, field.required && !field.defaulted ? 'required' : '', allowed]];
   if (field.fileFlag !== null) rows.push([`--${field.fileFlag} FILE`, '', 'The same from a file; - is standard input']);
   return rows;
 }
@@ -161,6 +168,8 @@ function boundsOf(schema: JsonSchema): string {
   const count = (value: number) => value.toLocaleString('en');
   if (format === 'int64') return 'an integer of 64 bits';
   if (format === 'uri') return 'a URL';
+  if (format === 'project') return 'an id, a slug or a name';
+  if (format === 'key') return 'an id or a name';
   if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
   if (minLength !== undefined && maxLength !== undefined)
     return `${count(minLength)} to ${count(maxLength)} characters`;

@@ -1,12 +1,16 @@
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
-import { positionalOf, type Field } from './fields.ts';
+import { fieldsOfWords, flagAt, positionalsOf, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
+import { posixWord } from '../base/shell.ts';
 import type { CliProcedure } from './procedures.ts';
 
 /** Reads the file named by a `…-file` flag; `-` is standard input. */
 export type ReadFile = (path: string) => Promise<string>;
+
+/** Chooses the project of a command line that names none. */
+export type ChooseProject = () => Promise<string>;
 
 /**
  * Builds the procedure's JSON input from the command line.
@@ -16,11 +20,18 @@ export async function buildInput(
   procedure: CliProcedure,
   fields: readonly Field[],
   read: Arguments,
-  readFile: ReadFile,
+  { readFile, chooseProject }: { readFile: ReadFile; chooseProject: ChooseProject },
 ): Promise<string> {
   const input: Record<string, unknown> = {};
   for (const { field, texts } of await collect(fields, read, readFile)) {
     if (texts.length > 0) place(input, field.path, readValue(field, texts));
+  }
+  const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
+  // What else is wrong comes first: it needs no running Vivarium.
+  if (defaulted !== undefined) {
+    const other = procedure.inputType.safeParse({ ...input, [defaulted]: 'any' });
+    if (other.success) input[defaulted] = await chooseProject();
+    else throw inputError(other.error.issues as unknown as readonly SchemaIssue[], input, fields);
   }
   const checked = procedure.inputType.safeParse(input);
   if (!checked.success) throw inputError(checked.error.issues as unknown as readonly SchemaIssue[], input, fields);
@@ -32,22 +43,33 @@ async function collect(
   read: Arguments,
   readFile: ReadFile,
 ): Promise<{ field: Field; texts: string[] }[]> {
-  const positional = positionalOf(fields);
-  const [word, surplus] = read.positionals;
-  const unexpected = positional === null ? word : surplus;
+  const isGiven = ({ flag, fileFlag }: Field): boolean => read.flags.has(flag) || read.flags.has(fileFlag ?? '');
+  const words = read.positionals;
+  const open = positionalsOf(fields).filter((field) => !isGiven(field));
+  const unexpected = words[open.length];
   if (unexpected !== undefined) {
-    const open = fields.find((field) => field !== positional && !read.flags.has(field.flag));
-    const fix = open === undefined ? 'leave it out' : `give it with its option, such as --${open.flag}=${unexpected}`;
-    throw usageError(`${JSON.stringify(unexpected)} is unexpected: ${fix}.`);
+    const other = fields.find((field) => !open.includes(field) && !isGiven(field));
+    const fix = other === undefined ? '' : ` Did you mean --${other.flag} ${posixWord(unexpected)}?`;
+    throw usageError(`Unexpected argument ${JSON.stringify(unexpected)}.${fix}`);
   }
+  const worded = fieldsOfWords(open, words.length);
   const collected: { field: Field; texts: string[] }[] = [];
   for (const field of fields) {
     const files = field.fileFlag === null ? [] : (read.flags.get(field.fileFlag) ?? []);
-    const words = field === positional && word !== undefined ? [word] : [];
-    const texts = [...words, ...(read.flags.get(field.flag) ?? []), ...(await Promise.all(files.map(readFile)))];
+    const texts = [
+      ...words.slice(...placeOf(field, worded)),
+      ...(read.flags.get(field.flag) ?? []),
+      ...(await Promise.all(files.map(readFile))),
+    ];
     collected.push({ field, texts });
   }
   return collected;
+}
+
+/** The range of the words that stand for a field; empty for one that has a flag. */
+function placeOf(field: Field, worded: readonly Field[]): [start: number, end: number] {
+  const index = worded.indexOf(field);
+  return index < 0 ? [0, 0] : [index, index + 1];
 }
 
 function readValue(field: Field, texts: readonly string[]): unknown {
@@ -105,15 +127,4 @@ function inputError(found: readonly SchemaIssue[], input: unknown, fields: reado
     message,
   }));
   return new VivariumError('invalid_request', summarizeIssues({ issues, total: wrong.total }), { issues });
-}
-
-/** Maps an issue's path to its flag: `limits.perMinute` to `--limits.per-minute`, `cors[0]` to `--cors`. */
-function flagAt(path: string, fields: readonly Field[]): string {
-  const names = path.replace(/\[.*$/, '').split('.');
-  for (let length = Math.min(names.length, 2); length > 0; length--) {
-    const wanted = names.slice(0, length).join('.');
-    const field = fields.find((candidate) => candidate.path.join('.') === wanted);
-    if (field !== undefined) return `--${field.flag}`;
-  }
-  return path;
 }

@@ -5,39 +5,57 @@ import { alternativesOf, choicesOf, propertiesOf, type JsonSchema } from './json
  * property name.
  */
 const SAMPLES: Record<string, unknown> = {
-  projectId: 'prj_4fWq0ZkTn3aBcD1e',
-  keyId: 'key_7Hs2LmPq9RtUv5Xy',
+  projectId: 'demo',
+  keyId: 'CI',
+  id: 7,
+  petId: 7,
+  categoryId: 3,
+  quantity: 2,
+  limit: 50,
   name: 'Aquarium',
+  'keys.name': 'CI',
+  'traffic.id': 'trf_mi9x2k4q_42',
+  configuration: { domains: ['shop.acme.test', 'www.acme.test'] },
+  method: 'http-01',
   'pets.name': 'Otter',
   slug: 'aquarium',
-  // The only plan that takes limits.
-  plan: 'enterprise',
+  plan: 'pro',
   search: 'otter',
   importId: 'imp_9Lm3NpQr5StUvWx7',
   caller: 'address:127.0.0.1',
   text: '[{"name":"Otter","categoryId":3}]',
   count: 100,
-  hostname: 'shop.example.test',
-  domains: ['shop.example.test', 'www.example.test'],
-  primary: 'www.example.test',
-  redirects: [{ from: 'shop.example.test', to: 'www.example.test', status: 302 }],
-  zone: 'example.test',
-  'zones.name': 'example.test',
+  hostname: 'shop.acme.test',
+  redirects: [{ from: 'shop.acme.test', to: 'www.acme.test' }],
+  zone: 'acme.test',
+  'zones.name': 'acme.test',
   'zones.text': 'www 3600 IN A 127.0.0.1',
   'records.name': 'www',
   'records.id': 'rec_2Kd8VwXy6ZaBcE3f',
-  'dns.name': 'www.example.test',
+  'dns.name': 'www.acme.test',
   'dns.type': 'CAA',
   value: '127.0.0.1',
-  suffix: 'example.test',
+  suffix: 'acme.test',
   issuer: 'letsencrypt.org',
   accountUri: 'https://vivarium.localhost/acct/1',
   store: 'system',
   resolver: 'local',
 };
 
-/** Excluded from the fullest example because they conflict with other properties. */
-const EXCLUDED: readonly string[] = ['pets.after'];
+/** Excluded from the fuller example: they conflict with other properties, or mean something only in a series of calls. */
+const EXCLUDED: readonly string[] = [
+  'api.body',
+  'api.method',
+  'pets.after',
+  'pets.importId',
+  'pets.more',
+  'pets.skip',
+  'projects.limits',
+  'records.force',
+  'traffic.after',
+  'traffic.before',
+  'zones.force',
+];
 
 /** Builds a valid input with the required properties only, or with all of them. */
 export function sampleInput(namespace: string, input: JsonSchema, extent: 'required' | 'all'): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import type { Plan } from '../contract/projects.ts';
+import { mention } from '../contract/mentions.ts';
 import { evaluateHostname, type HostnameRefusal } from './hostname-rules.ts';
 import type { DomainKind } from './public-suffix.ts';
 
@@ -13,7 +14,13 @@ export type AttachRefusal =
     };
 
 export interface AttachFacts {
-  project: { id: string; name: string; plan: Plan; /** Whether any deploy has succeeded. */ deployed: boolean };
+  project: {
+    id: string;
+    name: string;
+    slug: string;
+    plan: Plan;
+    /** Whether any deploy has succeeded. */ deployed: boolean;
+  };
   /** The project that a hostname (in normal form) is attached to, also while suspended; null when there is none. */
   holderOf(hostname: string): { id: string; name: string } | null;
 }
@@ -57,7 +64,7 @@ function projectRefusal({ project }: AttachFacts): AttachRefusal | null {
       code: 'plan_required',
       rule: 'plan',
       message: `The project "${project.name}" is on the plan Free, which has no custom domains.`,
-      fix: 'Change the project’s plan to Pro, Business or Enterprise.',
+      fix: `Change the project’s plan to Pro, Business or Enterprise: ${mention('projects.update', { projectId: project.slug, plan: 'pro' })}.`,
     };
   }
   if (!project.deployed) {
@@ -65,7 +72,7 @@ function projectRefusal({ project }: AttachFacts): AttachRefusal | null {
       code: 'deploy_required',
       rule: 'deploy',
       message: `The project "${project.name}" has no successful deploy, so a domain would have nothing to serve.`,
-      fix: 'Deploy the project, then attach the domain.',
+      fix: `Deploy the project, then attach the domain: ${mention('deploys.create', { projectId: project.slug })}.`,
     };
   }
   return null;

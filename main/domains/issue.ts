@@ -2,6 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import type { CaaVerdict } from '../contract/caa.ts';
 import type { Check, CheckCode } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
 import { caaLookupOver } from './caa-lookup.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
 import { explainCaa } from '../model/caa/walk.ts';
@@ -106,6 +107,6 @@ export function suffixCheck(hostname: string, issuer: Pick<CertificateIssuer, 'p
     expected: `a root that may sign for ${hostname}`,
     found: `${suffix} is not among its permitted suffixes`,
     message: `The root’s name constraints exclude ${hostname}, so no client that trusts it would accept the certificate.`,
-    fix: `Extend the root with ca.extend {"suffix": "${suffix}"}, and trust its new certificate; this one is then issued automatically. Or attach a name under .test.`,
+    fix: `Extend the root: ${mention('ca.extend', { suffix })}. Trust its new certificate; this one is then issued automatically. Or attach a name under .test.`,
   };
 }

@@ -23,6 +23,7 @@ const FAULT_RETRY_MS = 5 * 60_000;
 export interface DomainProject {
   id: string;
   name: string;
+  slug: string;
   plan: Plan;
   /** Whether any deploy has succeeded. */
   deployed: boolean;
@@ -98,7 +99,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     if (domain !== null) return domain;
     throw new VivariumError(
       'not_found',
-      `There is no domain "${verdict.ok ? verdict.hostname : text.slice(0, 100)}"; domains.list shows those there are.`,
+      `There is no domain "${verdict.ok ? verdict.hostname : text.slice(0, 100)}". List them: \`domains.list\`.`,
     );
   }
 

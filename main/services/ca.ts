@@ -29,7 +29,7 @@ export interface TrustStoreAccess {
 
 const EXTENDED =
   'The root has a new certificate, for the same key. Clients that trust only the old one accept the old suffixes ' +
-  'but refuse the new one: see ca.trustStatus, add it to those stores again with ca.trust, and give root.pem to clients again.';
+  'but refuse the new one: list the stores with `ca.trustStatus`, add it to them again with `ca.trust`, and give root.pem to clients again.';
 
 export function createCaServices(options: {
   root: RootHolder;

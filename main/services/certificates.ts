@@ -1,5 +1,6 @@
 import type { Certificate, CertificateFile } from '../contract/certificates.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
@@ -14,7 +15,7 @@ export function createCertificateServices(
     if (leaf !== null) return leaf;
     throw new VivariumError(
       'not_found',
-      `There is no certificate for ${domain.hostname}: it is "${domain.certificate.state}". domains.get says why.`,
+      `There is no certificate for ${domain.hostname}: it is "${domain.certificate.state}". See why: ${mention('domains.get', { hostname: domain.hostname })}.`,
     );
   }
 

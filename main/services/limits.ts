@@ -1,4 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
 import type { PlanLimits } from '../contract/projects.ts';
@@ -34,7 +35,10 @@ export function createLimitServices(options: {
     reset({ projectId, caller }) {
       const callers = usage(projectId);
       if (caller !== undefined && !callers.some((known) => known.caller === caller)) {
-        throw new VivariumError('not_found', `The project has no caller "${caller}"; limits.usage lists its callers.`);
+        throw new VivariumError(
+          'not_found',
+          `The project has no caller "${caller}". List them: ${mention('limits.usage', { projectId })}.`,
+        );
       }
       limiter.reset(projectId, caller);
       effects.emit('limits.changed', { projectId });

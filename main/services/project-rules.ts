@@ -1,4 +1,5 @@
 import { STAGING_SUFFIX } from '../base/config.ts';
+import { slugify } from '../base/slug.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../contract/projects.ts';
 
@@ -9,13 +10,7 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2'
  * Derives a slug from `name`: its letters and digits without accents, joined by hyphens; `project` if none are left.
  */
 export function slugFromName(name: string): string {
-  const slug = name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, SLUG_LENGTH_MAX)
-    .replace(/^-+|-+$/g, '');
+  const slug = slugify(name);
   const usable = slug === '' ? 'project' : slug;
   return slugFault(usable) === null ? usable : `${usable.slice(0, SLUG_LENGTH_MAX - 8)}-project`;
 }

@@ -1,4 +1,5 @@
 import { VivariumError } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
 import type { BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
@@ -31,7 +32,7 @@ export function createReachServices(options: {
       if (preview === null) {
         throw new VivariumError(
           'unavailable',
-          'Preview windows need the desktop app, which is not running. Use reach.open.',
+          `Preview windows need the desktop app, which is not running. Open a browser instead: ${mention('reach.open', { hostname })}.`,
         );
       }
       const reached = address(hostname, { path });

@@ -41,7 +41,7 @@ export function createRecordServices(options: {
   function existing(id: string): VersionRow {
     const row = records.get(id);
     if (row !== null) return row;
-    throw new VivariumError('not_found', `There is no record "${id}"; records.list shows a zone’s.`);
+    throw new VivariumError('not_found', `There is no record "${id}". List a zone’s: \`records.list\`.`);
   }
 
   return {

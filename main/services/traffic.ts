@@ -173,7 +173,7 @@ export function createTrafficServices(options: {
 const missing = (id: string): VivariumError =>
   new VivariumError(
     'not_found',
-    `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. traffic.list shows the current ones.`,
+    `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. List the current ones: \`traffic.list\`.`,
   );
 
 /** Why an entry can't be replayed as it was, or null. */

@@ -52,7 +52,7 @@ export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): Stored
   if (result.ok && result.hostname === PLATFORM_ZONE) {
     throw new VivariumError('conflict', `"${PLATFORM_ZONE}" is the platform’s own zone, which Vivarium manages.`);
   }
-  throw new VivariumError('not_found', `There is no zone "${text}"; zones.list shows all zones.`);
+  throw new VivariumError('not_found', `There is no zone "${text}". List them: \`zones.list\`.`);
 }
 
 export const presentZone = ({ name, supportsAlias, records, createdAtMs }: StoredZone): ZoneInfo => ({

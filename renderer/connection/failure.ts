@@ -5,7 +5,8 @@ export function describeFailure(error: unknown): string {
   if (error instanceof ORPCError) {
     const named = issuesOf(error).filter((issue) => !error.message.includes(issue.message));
     return [
-      error.message,
+      // The calls of next steps: the page has its own ways there, and shows them without their marks.
+      error.message.replaceAll(/`([^`]+)`/g, '$1'),
       ...named.map((issue) => (issue.path === '' ? issue.message : `${issue.path} ${issue.message}`)),
     ].join(' · ');
   }

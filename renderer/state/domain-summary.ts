@@ -1,3 +1,4 @@
+import { mentionsOf } from '../../main/contract/mentions.ts';
 import type { Check, CheckCode, Domain } from '../../main/contract/domains.ts';
 import type { IconName } from '../components/shared/icons.ts';
 import type { Tone } from '../components/shared/tone.ts';
@@ -185,8 +186,8 @@ function renewalSummary(trouble: Check): Summary {
 
 /** The fix contains the suffix, as the argument of the call that adds it. */
 function fixOf({ code, fix }: Check): Pick<Summary, 'action' | 'suffix'> {
-  const suffix = code === 'suffix_not_permitted' ? /"suffix": "([^"]+)"/.exec(fix ?? '')?.[1] : undefined;
-  return suffix === undefined ? { action: 'verify' } : { action: 'root', suffix };
+  const suffix = code === 'suffix_not_permitted' ? mentionsOf(fix ?? '')[0]?.input['suffix'] : undefined;
+  return typeof suffix !== 'string' ? { action: 'verify' } : { action: 'root', suffix };
 }
 
 const HEALTHY: Summary = {

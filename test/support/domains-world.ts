@@ -39,7 +39,7 @@ export interface DomainsWorld {
 
 export function createDomainsWorld(): DomainsWorld {
   const clock = createFakeClock();
-  const project = { id: 'prj_1', name: 'Acme', plan: 'pro' as Plan, deployed: true };
+  const project = { id: 'prj_1', name: 'Acme', slug: 'acme', plan: 'pro' as Plan, deployed: true };
   const settings = { issuanceDelayMs: 0 };
   const ca: DomainsWorld['ca'] = { permits: true, fault: null, issued: 0 };
   const store: DomainsWorld['store'] = { fault: null, writes: 0 };

@@ -15,10 +15,10 @@ export interface Finished {
 }
 
 /** The command line as a process of its own; ended after the test. */
-export function startCli(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+export function startCli(args: readonly string[], env: Record<string, string> = {}, cwd?: string): ChildProcess {
   const { PATH = '', HOME = '' } = process.env;
   const own = { PATH, HOME, VIVARIUM_COMMAND: 'vivarium' };
-  const child = spawn(process.execPath, [CLI_MAIN, ...args], { env: { ...own, ...env }, stdio: 'pipe' });
+  const child = spawn(process.execPath, [CLI_MAIN, ...args], { cwd, env: { ...own, ...env }, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -26,9 +26,9 @@ export function startCli(args: readonly string[], env: Record<string, string> = 
 /** Runs it to its end, with `stdin` to read. */
 export async function runCli(
   args: readonly string[],
-  { env, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {},
+  { env, stdin = '', cwd }: { env?: Record<string, string>; stdin?: string; cwd?: string } = {},
 ): Promise<Finished> {
-  const child = startCli(args, env);
+  const child = startCli(args, env, cwd);
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(stdin);
   return finished(child);

@@ -6,6 +6,7 @@ import { VERSION } from '../../../main/base/version.ts';
 import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text.ts';
 import { makeEntry } from '../../support/page-traffic.ts';
+import { VivariumError } from '../../../main/contract/errors.ts';
 import { CLI_MAIN, finished, runCli, startAsked, startCli, temporaryFolder } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
@@ -55,6 +56,43 @@ describe('vivarium <namespace> <procedure>', () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('cannot be written (ENOTDIR)')]);
   });
 
+  it('takes the project that is named like the folder or its package, and says so', async () => {
+    const { fake, dataDir } = await startAsked();
+    const [demo, shop] = [
+      { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'demo' },
+      { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'my-shop' },
+    ];
+    fake.teach('projects', 'list', () => [demo, shop]);
+    fake.teach('keys', 'list', () => []);
+    const folder = temporaryFolder();
+    const list = () => runCli(['keys', 'list', '--data-dir', dataDir], { cwd: folder });
+    expect(await list()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('there are demo, my-shop.') });
+    writeFileSync(join(folder, 'package.json'), '{"name":"@acme/My_Shop"}');
+    expect(await list()).toMatchObject({ code: 0, stderr: 'Project: my-shop\n' });
+    fake.teach('projects', 'list', () => [demo]);
+    expect(await list()).toMatchObject({ code: 0, stderr: '' });
+    const asked = fake.calls.filter(({ procedure }) => procedure === 'keys.list').map(({ input }) => input);
+    expect(asked).toEqual([{ projectId: 'my-shop' }, { projectId: 'demo' }]);
+  });
+
+  it('says an engine’s errors in its own words', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('records', 'put', () => {
+      throw new VivariumError(
+        'invalid_request',
+        'value: A: "999.1.1.1" is not an address. See `records.list {"zone":"a.test"}`.',
+        {
+          issues: [{ path: 'value', message: 'A: "999.1.1.1" is not an address.' }],
+        },
+      );
+    });
+    const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];
+    expect((await runCli(put)).stderr).toBe(
+      'vivarium: --value: A: "999.1.1.1" is not an address. See vivarium records list a.test.\n',
+    );
+    expect(JSON.parse((await runCli([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
+  });
+
   it('reads a long text from a file, and from standard input', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));
@@ -72,7 +110,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it.each([
-    [['pets', 'list'], 1, 'vivarium: --project-id is required: a string. See "vivarium pets list --help".\n'],
+    [['projects', 'remove'], 1, 'vivarium: --project is required: a string. See "vivarium projects remove --help".\n'],
     [
       ['pets', 'list', 'p', '--lmit', '5'],
       1,

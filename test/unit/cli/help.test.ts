@@ -53,9 +53,12 @@ async function check(line: string): Promise<void> {
     if (!own.usage.includes('FILE')) expect(positionals).toEqual([]);
   } else if (rest.at(-1) !== '--help') {
     const procedure = findProcedure(command, rest[0] ?? '');
-    const fields = listFields(procedure.input);
+    const fields = listFields(procedure);
     const read = readArguments(rest.slice(1), [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
-    await buildInput(procedure, fields, read, () => Promise.reject(new Error('An example names a file.')));
+    await buildInput(procedure, fields, read, {
+      readFile: () => Promise.reject(new Error('An example names a file.')),
+      chooseProject: () => Promise.resolve('demo'),
+    });
   }
 }
 
@@ -66,6 +69,7 @@ describe('every example', () => {
       .split('\n')
       .filter((line) => line.includes('vivarium '));
     expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.trim().length > 100)).toEqual([]);
     for (const line of lines) await check(line.trim());
   });
 });
@@ -114,7 +118,13 @@ describe('the help', () => {
     ['pets create', /--category-id INTEGER +required +an integer of 64 bits$/m],
     ['pets create', /--environment WORD +production, staging; default production$/m],
     ['pets list', /--limit NUMBER +1 to 1,000; default 50$/m],
-    ['pets list', /^ {2}vivarium pets list <project-id> \[options\]$/m],
+    ['pets list', /^ {2}vivarium pets list \[PROJECT\] \[options\]$/m],
+    ['pets create', /^ {2}vivarium pets create \[PROJECT\] NAME CATEGORY-ID \[options\]$/m],
+    ['pets create', /^ {2}--project TEXT +an id, a slug or a name; default: the only project, or the one whose slug/m],
+    ['projects remove', /^ {2}vivarium projects remove PROJECT$/m],
+    ['projects remove', /^ {2}--project TEXT +required +an id, a slug or a name$/m],
+    ['domains set-redirects', /^ {2}vivarium domains set-redirects \[PROJECT\] --redirects VALUE$/m],
+    ['keys revoke', /^ {2}vivarium keys revoke KEY$/m],
     ['pets import', /--text-file FILE/],
     ['projects create', /--limits\.per-minute NUMBER/],
     ['projects create', /--target\.kind WORD +api, upstream$/m],
@@ -128,8 +138,9 @@ describe('the help', () => {
 
   it('fits no option of a procedure over one of the command line', () => {
     const own = [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG].map(({ name }) => name);
-    for (const { namespace, name, input } of procedures) {
-      const names = flagsOf(listFields(input)).map((flag) => flag.name);
+    for (const procedure of procedures) {
+      const { namespace, name } = procedure;
+      const names = flagsOf(listFields(procedure)).map((flag) => flag.name);
       expect([`${namespace}.${name}`, names.filter((flag) => own.includes(flag) || flag.startsWith('no-'))]).toEqual([
         `${namespace}.${name}`,
         [],

@@ -7,10 +7,16 @@ import { toJsonSchema } from '../../../main/cli/json-schema.ts';
 import { findProcedure, type CliProcedure } from '../../../main/cli/procedures.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 
+/** The project chosen for a line that names none is `chosen`. */
+const SOURCES = {
+  readFile: (path: string) => Promise.resolve(`content of ${path}`),
+  chooseProject: () => Promise.resolve('chosen'),
+};
+
 async function inputOf(procedure: CliProcedure, words: string[]): Promise<unknown> {
-  const fields = listFields(procedure.input);
+  const fields = listFields(procedure);
   const read = readArguments(words, flagsOf(fields));
-  return JSON.parse(await buildInput(procedure, fields, read, (path) => Promise.resolve(`content of ${path}`)));
+  return JSON.parse(await buildInput(procedure, fields, read, SOURCES));
 }
 
 function build(line: string): Promise<unknown> {
@@ -49,6 +55,28 @@ describe('the input that a command line makes', () => {
       { projectId: 'prj_1', format: 'csv', text: 'content of pets.csv' },
     ],
     ["pets import --project-id prj_1 --format json --text '[1]'", { projectId: 'prj_1', format: 'json', text: '[1]' }],
+    ['pets list', { projectId: 'chosen' }],
+    ['pets list --project demo', { projectId: 'demo' }],
+    ['projects get', { projectId: 'chosen' }],
+    ['pets create Rex 1', { projectId: 'chosen', name: 'Rex', categoryId: '1' }],
+    ['pets create demo Rex 1', { projectId: 'demo', name: 'Rex', categoryId: '1' }],
+    ['pets create Rex --category-id 1', { projectId: 'chosen', name: 'Rex', categoryId: '1' }],
+    ['pets create demo --category-id 1 --name Rex', { projectId: 'demo', name: 'Rex', categoryId: '1' }],
+    [
+      'pets create --project demo --status sold Rex 1',
+      { projectId: 'demo', name: 'Rex', categoryId: '1', status: 'sold' },
+    ],
+    ['domains attach shop.acme.test', { projectId: 'chosen', hostname: 'shop.acme.test' }],
+    ['domains attach demo shop.acme.test', { projectId: 'demo', hostname: 'shop.acme.test' }],
+    ['domains set-primary null', { projectId: 'chosen', hostname: null }],
+    [
+      'records put acme.test www CNAME cname.vivarium.localhost',
+      { zone: 'acme.test', name: 'www', type: 'CNAME', value: 'cname.vivarium.localhost' },
+    ],
+    ['pets import demo csv --text-file pets.csv', { projectId: 'demo', format: 'csv', text: 'content of pets.csv' }],
+    ['zones import acme.test --text-file a.zone', { name: 'acme.test', text: 'content of a.zone' }],
+    ['keys revoke CI', { keyId: 'CI' }],
+    ['keys revoke --key CI', { keyId: 'CI' }],
     ['clock advance PT48H', { by: 'PT48H' }],
     ["settings update --cors '*'", { cors: '*' }],
     ['settings update --cors http://a', { cors: ['http://a'] }],
@@ -61,12 +89,15 @@ describe('the input that a command line makes', () => {
   });
 
   it.each([
-    ['projects get', /^--project-id is required: a string\.$/],
-    ['projects get a b', /^"b" is unexpected/],
-    ['pets remove prj_1', /^"prj_1" is unexpected: give it with its option, such as --project-id=prj_1/],
-    ['dns query www.acme.test CAA', /^"CAA" is unexpected: give it with its option, such as --type=CAA/],
-    ['status get now', /^"now" is unexpected: leave it out/],
-    ['projects get prj_1 --project-id prj_2', /^--project-id is given 2 times but takes one value\.$/],
+    ['projects remove', /^--project is required: a string\.$/],
+    ['projects get a b', /^Unexpected argument "b"\.$/],
+    ['pets create Rex', /^--category-id is required: it must be an integer/],
+    ['pets remove demo 7 x', /^Unexpected argument "x"\. Did you mean --environment x\?$/],
+    ['dns query www.acme.test CAA', /^Unexpected argument "CAA"\. Did you mean --type CAA\?$/],
+    ['projects create Aquarium Y', /^Unexpected argument "Y"\. Did you mean --slug Y\?$/],
+    ['status get now', /^Unexpected argument "now"\.$/],
+    ['projects get prj_1 --project-id prj_2', /^Unexpected argument "prj_1"\.$/],
+    ['projects get --project prj_1 --project-id prj_2', /^--project is given 2 times but takes one value\.$/],
     ['pets list prj_1 --limit many', /^--limit must be a number|^--limit must be an integer/],
     ['pets list prj_1 --limit 1001', /^--limit must be at most 1,000\.$/],
     ['pets list prj_1 --limit 1.5', /^--limit must be an integer\.$/],

@@ -123,7 +123,7 @@ describe('a hostname that cannot be attached', () => {
 });
 
 describe('attaching', () => {
-  const project: AttachFacts['project'] = { id: 'p1', name: 'Shop', plan: 'pro', deployed: true };
+  const project: AttachFacts['project'] = { id: 'p1', name: 'Shop', slug: 'shop', plan: 'pro', deployed: true };
   const free = { ...project, plan: 'free' as const, deployed: false };
   const holders = new Map([
     ['taken.example.test', { id: 'p2', name: 'Other' }],

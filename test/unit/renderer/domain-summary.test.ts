@@ -85,7 +85,7 @@ const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
     {
       certificate: { state: 'pending', reason: 'suffix_not_permitted', nextAttemptAt: AT },
       checks: [
-        failed('suffix_not_permitted', { fix: 'Extend the root with ca.extend {"suffix": "acme.com"}, and trust it.' }),
+        failed('suffix_not_permitted', { fix: 'Extend the root: `ca.extend {"suffix":"acme.com"}`, and trust it.' }),
       ],
     },
     `amber | The root may not sign for it | Next attempt in ${AT} | root acme.com`,

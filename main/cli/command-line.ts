@@ -1,0 +1,57 @@
+import { posixWord } from '../base/shell.ts';
+import { replaceMentions } from '../contract/mentions.ts';
+import { listFields, positionalsOf, type Field } from './fields.ts';
+import { findProcedure, kebab, type CliProcedure } from './procedures.ts';
+
+/** The command line of a call, as short as it can be typed. `input` has every required property, or all but the project. */
+export function commandLineOf(procedure: CliProcedure, input: Record<string, unknown>): string {
+  const { namespace, name } = procedure;
+  return [`vivarium ${namespace} ${kebab(name)}`, ...wordsOf(input, listFields(procedure))].join(' ');
+}
+
+/** Replaces the calls in an engine's message by command lines. */
+export function withCommandLines(text: string): string {
+  return replaceMentions(text, ({ namespace, procedure: name, input }) => {
+    try {
+      const procedure = findProcedure(namespace, name);
+      // A call without its input stands for any: `keys.list` lists the keys of whichever project is meant.
+      return commandLineOf(procedure, input);
+    } catch {
+      return null;
+    }
+  });
+}
+
+function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): string[] {
+  const positionals = positionalsOf(fields);
+  const given = fields.filter((field) => field.path.length === 1 && field.path[0] in input);
+  return [
+    ...given.filter((field) => positionals.includes(field)).map((field) => posixWord(textOf(input[field.path[0]]))),
+    ...given
+      .filter((field) => !positionals.includes(field))
+      .flatMap((field) => {
+        const value = input[field.path[0]];
+        if (isPlainObject(value)) return partsOf(value, field, fields);
+        const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+        return (isList ? value : [value]).map((item) => flagWords(field.flag, item));
+      }),
+  ];
+}
+
+const flagWords = (flag: string, value: unknown): string =>
+  typeof value === 'boolean' ? `--${value ? '' : 'no-'}${flag}` : `--${flag} ${posixWord(textOf(value))}`;
+
+/** Spells an object as the flags of its parts, which read better than JSON. */
+function partsOf(value: Record<string, unknown>, whole: Field, fields: readonly Field[]): string[] {
+  return fields
+    .filter(({ path }) => path.length === 2 && path[0] === whole.path[0])
+    .flatMap(({ path, flag }) => {
+      const part = value[path[1] ?? ''];
+      return part === undefined ? [] : [flagWords(flag, part)];
+    });
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { slugify } from '../base/slug.ts';
+import type { Project } from '../contract/projects.ts';
+import { callProcedure } from './client.ts';
+import { usageError } from './flags.ts';
+import type { Io } from './io.ts';
+import type { Running } from './running.ts';
+
+/** The rule of `chooseProject`, for the help. */
+export const DEFAULT_PROJECT_RULE =
+  'the only project, or the one whose slug is the name of this folder or of its package.json';
+
+/**
+ * The project of a command that names none: the only one, or the one whose slug is one of `names`.
+ * @throws VivariumError `invalid_request` that lists the slugs when neither applies.
+ */
+export function chooseProject<Candidate extends Pick<Project, 'slug'>>(
+  projects: readonly Candidate[],
+  names: readonly string[],
+): Candidate {
+  const [first] = projects;
+  if (first === undefined) throw usageError('There is no project yet. Create one: `projects.create {"name":"App"}`.');
+  const found = projects.length === 1 ? first : projects.find(({ slug }) => names.includes(slug));
+  if (found !== undefined) return found;
+  throw usageError(`Name a project; there are ${listed(projects.map(({ slug }) => slug))}.`);
+}
+
+const LISTED_MAX = 10;
+
+const listed = (slugs: readonly string[]): string =>
+  slugs.slice(0, LISTED_MAX).join(', ') + (slugs.length > LISTED_MAX ? ' and more' : '');
+
+/** Asks the running Vivarium for its projects and chooses one; says on standard error which, unless it is the only one. */
+export async function defaultProject(running: Running, io: Pick<Io, 'workingDir' | 'stderr'>): Promise<string> {
+  const reply = await callProcedure(running, 'projects.list', '');
+  const projects = reply.kind === 'result' ? (JSON.parse(reply.json) as Project[]) : [];
+  const { slug } = chooseProject(projects, await namesOf(io.workingDir));
+  if (projects.length > 1) io.stderr.write(`Project: ${slug}\n`);
+  return slug;
+}
+
+/** The slugs that a folder suggests: its own name, and that of the package in it, without a scope. */
+async function namesOf(folder: string): Promise<string[]> {
+  const names = [basename(folder)];
+  try {
+    const { name } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { name?: unknown };
+    if (typeof name === 'string') names.unshift(name.replace(/^@[^/]*\//, ''));
+  } catch {
+    // No package, or one that npm could not read either.
+  }
+  return names.map(slugify);
+}

@@ -1,0 +1,42 @@
+/** A procedure, and the input to call it with. */
+export interface Mention {
+  namespace: string;
+  procedure: string;
+  input: Record<string, unknown>;
+}
+
+const MENTION = /`([a-z][A-Za-z]*)\.([a-z][A-Za-z]*)(?: (\{[^`]*\}))?`/g;
+
+/**
+ * Writes a call into a message: `` `ca.extend {"suffix":"acme.dev"}` ``. Errors, checks and fixes name the next step in
+ * this form, which scripts can send as it is; the command line replaces it by its own command, the page by its words.
+ */
+export function mention(procedure: `${string}.${string}`, input: Record<string, unknown> = {}): string {
+  return Object.keys(input).length === 0 ? `\`${procedure}\`` : `\`${procedure} ${JSON.stringify(input)}\``;
+}
+
+/** The calls in a message. */
+export function mentionsOf(text: string): Mention[] {
+  const found: Mention[] = [];
+  replaceMentions(text, (call) => {
+    found.push(call);
+    return null;
+  });
+  return found;
+}
+
+/** Replaces every call in a message; `render` returns null to leave one as it is. */
+export function replaceMentions(text: string, render: (mention: Mention) => string | null): string {
+  return text.replace(MENTION, (whole, namespace: string, procedure: string, json: string | undefined) => {
+    const input = readInput(json ?? '{}');
+    return (input === null ? null : render({ namespace, procedure, input })) ?? whole;
+  });
+}
+
+function readInput(json: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(json) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
