@@ -33,7 +33,7 @@ export function toInputIssues(
   input: unknown,
   known: readonly string[] = [],
 ): { issues: InputIssue[]; total: number } {
-  const telling = issues.filter(saysSomething);
+  const telling = issues.flatMap(ofMatchingPart).filter(saysSomething);
   const first = telling.slice(0, ISSUES_MAX).flatMap((issue) => {
     const path = issue.path ?? [];
     if (issue.code === 'unrecognized_keys') return unknownKeys((issue.keys ?? []).slice(0, ISSUES_MAX), path, known);
@@ -63,6 +63,18 @@ export function formatPath(path: readonly unknown[]): string {
     return text === '' ? String(segment) : `${text}.${String(segment)}`;
   }, '');
 }
+
+/** Replaces the issue of a union by those of the one part that has the input's type. */
+function ofMatchingPart(issue: SchemaIssue): SchemaIssue[] {
+  if (issue.code !== 'invalid_union' || !ZOD_MESSAGE.test(issue.message)) return [issue];
+  const parts = (issue.errors ?? []).filter((part) => !part.every(isOtherType));
+  const [part] = parts;
+  if (part === undefined || parts.length > 1) return [issue];
+  return part.flatMap((inner) => ofMatchingPart({ ...inner, path: [...(issue.path ?? []), ...(inner.path ?? [])] }));
+}
+
+const isOtherType = ({ code, path = [] }: SchemaIssue): boolean =>
+  path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 
 /** Drops the bounds of doubles, which zod reports beside the contract's own: they do not help the user. */
 function saysSomething(issue: SchemaIssue, _index: number, all: readonly SchemaIssue[]): boolean {

@@ -42,6 +42,34 @@ export const target = z.discriminatedUnion('kind', [
 ]);
 export type TargetSetting = z.infer<typeof target>;
 
+const TARGET_FORMS = 'must be a URL such as "http://localhost:5173", a port such as "5173", or "api"';
+
+/** `5173`, and `localhost:5173` or `192.0.2.1:5173`. */
+const PORT = /^[0-9]{1,5}$/;
+const HOST_AND_PORT = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\]):[0-9]{1,5}$/i;
+
+/** A target as text: a URL, `host:port`, a port of this machine, or `api`. `localhost` is dialled at both its addresses. */
+const targetText = z
+  .string()
+  .max(2000)
+  .superRefine((text, context) => {
+    const fault = readTarget(text).error?.issues.find(({ code }) => code === 'custom')?.message ?? TARGET_FORMS;
+    if (!readTarget(text).success) context.addIssue({ code: 'custom', message: fault });
+  })
+  .transform((text): TargetSetting => target.parse(targetOf(text)))
+  .meta({ examples: ['http://localhost:5173'] });
+
+const readTarget = (text: string) => target.safeParse(targetOf(text));
+
+function targetOf(text: string): unknown {
+  if (text === 'api') return { kind: 'api' };
+  const address = PORT.test(text) ? `localhost:${text}` : text;
+  return { kind: 'upstream', url: HOST_AND_PORT.test(address) ? `http://${address}` : address };
+}
+
+/** A target in input, also as text. */
+export const targetInput = z.union([targetText, target]);
+
 const addressPair = z.object({ production: z.url(), staging: z.url() });
 
 /** From one hostname to another, as stored and displayed. */
@@ -101,7 +129,7 @@ export const projects = {
         slug: projectSlug.optional(),
         plan: plan.default('free'),
         limits: planLimits.optional(),
-        target: target.optional(),
+        target: targetInput.optional(),
       }),
     )
     .output(project),
@@ -114,7 +142,7 @@ export const projects = {
         slug: projectSlug.optional(),
         plan: plan.optional(),
         limits: planLimits.optional(),
-        target: target.optional(),
+        target: targetInput.optional(),
       }),
     )
     .output(project),

@@ -18,8 +18,8 @@ describe('what a wrong input is answered with', () => {
     ['an empty id', issuesOf(projects.get, { projectId: '' }), [['projectId', 'must be at least 1 character long']]],
     [
       'a long id',
-      issuesOf(projects.get, { projectId: 'x'.repeat(65) }),
-      [['projectId', 'must be at most 64 characters long']],
+      issuesOf(projects.get, { projectId: 'x'.repeat(101) }),
+      [['projectId', 'must be at most 100 characters long']],
     ],
     [
       'a word that is none of a list',
@@ -55,7 +55,11 @@ describe('what a wrong input is answered with', () => {
       [['target.url', 'must be a URL such as "http://localhost:3000"']],
     ],
     ['no moment', issuesOf(clock.set, { to: 'soon' }), [['to', /^must be a moment in ISO 8601/]]],
-    ['the contract’s own sentence', issuesOf(clock.advance, { by: '2x' }), [['by', /^must be a duration such as "10m"/]]],
+    [
+      'the contract’s own sentence',
+      issuesOf(clock.advance, { by: '2x' }),
+      [['by', /^must be a duration such as "10m"/]],
+    ],
     [
       'the contract’s own sentence, missing',
       issuesOf(pets.create, { projectId: 'p', categoryId: 1 }),

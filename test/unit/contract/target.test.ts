@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { target } from '../../../main/contract/projects.ts';
+import { toInputIssues, type SchemaIssue } from '../../../main/contract/issues.ts';
+import { target, targetInput } from '../../../main/contract/projects.ts';
 
 const complaints = (url: string): string[] => {
   const read = target.safeParse({ kind: 'upstream', url });
@@ -24,4 +25,31 @@ it.each([
   ['http://127.0.0.1/#f', /query or fragment/],
 ])('%s cannot, for one reason', (url, reason) => {
   expect(complaints(url)).toEqual([expect.stringMatching(reason)]);
+});
+
+it.each([
+  ['5173', 'http://localhost:5173'],
+  ['localhost:3000', 'http://localhost:3000'],
+  ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+  ['[::1]:3000', 'http://[::1]:3000'],
+  ['http://localhost:3000/base', 'http://localhost:3000/base'],
+  ['https://example.test', 'https://example.test'],
+])('%s as text is the upstream %s', (text, url) => {
+  expect(targetInput.parse(text)).toEqual({ kind: 'upstream', url });
+});
+
+it('"api" as text is the built-in API, and an object is taken as it is', () => {
+  expect(targetInput.parse('api')).toEqual({ kind: 'api' });
+  expect(targetInput.parse({ kind: 'upstream', url: 'http://a', limited: true })).toMatchObject({ limited: true });
+});
+
+it.each([
+  ['vite', /^must be a URL such as "http:\/\/localhost:5173", a port such as "5173", or "api"$/],
+  ['0', /port from 1 to 65535/],
+  ['65536', /^must be a URL/],
+  ['ftp://127.0.0.1', /^must be a URL/],
+  ['http://user:word@127.0.0.1', /user name or password/],
+])('%s as text is refused', (text, reason) => {
+  const found = (targetInput.safeParse(text).error?.issues ?? []) as unknown as SchemaIssue[];
+  expect(toInputIssues(found, text).issues).toEqual([{ path: '', message: expect.stringMatching(reason) as unknown }]);
 });
