@@ -5,6 +5,7 @@ import type { DoctorReport } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
 import { kebab } from './procedures.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from './io.ts';
+import { hasFailed, isStepped } from './steps.ts';
 import { columns } from './text.ts';
 
 /** Topic of `vivarium help exit-codes`. */
@@ -38,6 +39,11 @@ function failed<Result>(procedure: string, when: string, isFailed: (result: Resu
  */
 export const FAILED_RESULTS: readonly FailedResult[] = [
   failed<Deploy>('deploys.create', 'the status is failed', ({ status }) => status === 'failed'),
+  failed<unknown>(
+    'domains.attach',
+    'with --local: a step failed',
+    (result) => isStepped(result) && hasFailed(result),
+  ),
   failed<Domain>(
     'domains.verify',
     'the state is not verified, or the certificate failed',

@@ -30,7 +30,7 @@ export function listFields({ namespace, name: procedure, input }: CliProcedure):
     const inner = Object.entries(propertiesOf(schema)).map(([innerName, innerSchema]) =>
       fieldOf([name, innerName], innerSchema, false),
     );
-    const defaulted = mayDefault && field.required && schema.format === 'project';
+    const defaulted = mayDefault && field.required && schema.title === 'project';
     return [{ ...field, defaulted }, ...inner];
   });
 }
@@ -69,7 +69,7 @@ export function flagAt(path: string, fields: readonly Field[]): string {
 const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolean') && !accepts(schema, 'string');
 
 /** A project or a key: its option is `--project` and `--key`, because it takes names too; `--project-id` works as well. */
-const isReference = ({ format }: JsonSchema): boolean => format === 'project' || format === 'key';
+const isReference = ({ title }: JsonSchema): boolean => title === 'project' || title === 'key';
 
 function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {
   const name = path.map(kebab).join('.');

@@ -164,12 +164,12 @@ export function describeSchema(schema: JsonSchema): string {
 }
 
 function boundsOf(schema: JsonSchema): string {
-  const { minimum, maximum, minLength, maxLength, format } = schema;
+  const { minimum, maximum, minLength, maxLength, format, title } = schema;
   const count = (value: number) => value.toLocaleString('en');
   if (format === 'int64') return 'an integer of 64 bits';
   if (format === 'uri') return 'a URL';
-  if (format === 'project') return 'an id, a slug or a name';
-  if (format === 'key') return 'an id or a name';
+  if (title === 'project') return 'an id, a slug or a name';
+  if (title === 'key') return 'an id or a name';
   if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
   if (minLength !== undefined && maxLength !== undefined)
     return `${count(minLength)} to ${count(maxLength)} characters`;

@@ -13,6 +13,8 @@ export interface JsonSchema {
   default?: unknown;
   examples?: unknown[];
   format?: string;
+  /** The kind of a reference: `project` or `key`. */
+  title?: string;
   pattern?: string;
   minimum?: number;
   maximum?: number;

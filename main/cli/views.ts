@@ -6,6 +6,7 @@ import type { Project } from '../contract/projects.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
+import { isStepped, renderSteps } from './steps.ts';
 import { printable, type Renderer } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
 
@@ -36,6 +37,8 @@ const VIEWS: Record<string, View | undefined> = {
       `Removed ${counted(removed, 'pet', 'pets')}${left > 0 ? `; ${counted(left, 'is', 'are')} left` : ''}.`,
   ),
   'orders.remove': sentence<OrderRecord>(({ id }) => `Removed order ${id}.`),
+  'domains.attach': (result, renderer) =>
+    isStepped(result) ? renderSteps(result, renderer.style) : renderResult(result, renderer),
   'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
   'records.remove': sentence<RecordInfo>(

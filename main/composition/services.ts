@@ -64,6 +64,26 @@ export function createServices(
   const present = (row: ProjectRow) => presentProject(row, limitsOf(row), dataPlane.ports);
   const zoneParts = { clock, zones: store.zones, records: store.records, writer: dns.recordWriter };
 
+  const deploys = createDeployServices({
+    clock,
+    projects,
+    deploys: store.deploys,
+    effects,
+    async probe({ id, target }) {
+      const published = routeTarget(target);
+      if (published.kind === 'upstream') await probeUpstream(published, dataPlane.pseudonym);
+      else await dataPlane.api.probe({ projectId: id, environment: 'production' });
+    },
+  });
+  const zones = createZoneServices({
+    ...zoneParts,
+    nameServer: NAME_SERVER,
+    emit: events.emit,
+    platform: dns.platformZone,
+    publish: dns.zoneChanged,
+  });
+  const records = createRecordServices(zoneParts);
+
   const services: Services = {
     status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
     projects: createProjectServices({
@@ -80,17 +100,7 @@ export function createServices(
         demo.forget({ projectId });
       },
     }),
-    deploys: createDeployServices({
-      clock,
-      projects,
-      deploys: store.deploys,
-      effects,
-      async probe({ id, target }) {
-        const published = routeTarget(target);
-        if (published.kind === 'upstream') await probeUpstream(published, dataPlane.pseudonym);
-        else await dataPlane.api.probe({ projectId: id, environment: 'production' });
-      },
-    }),
+    deploys,
     keys: createKeyServices({
       clock,
       projects,
@@ -130,17 +140,12 @@ export function createServices(
       present: (domain, primary) =>
         presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: dns.zoneOf(domain.hostname), primary }),
       presentProject: present,
+      local: { zones, records, deploys },
     }),
     caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),
     certificates: createCertificateServices(lifecycle),
-    zones: createZoneServices({
-      ...zoneParts,
-      nameServer: NAME_SERVER,
-      emit: events.emit,
-      platform: dns.platformZone,
-      publish: dns.zoneChanged,
-    }),
-    records: createRecordServices(zoneParts),
+    zones,
+    records,
     dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),
     ca: createCaServices({
       root: {

@@ -86,6 +86,19 @@ export const domain = z.object({
 });
 export type Domain = z.infer<typeof domain>;
 
+/** One part of `domains.attach` with `local`. `deploy` and the others are there as far as the call came. */
+const attachStep = z.object({
+  step: z.enum(['deploy', 'zone', 'record', 'verified', 'certificate']),
+  ok: z.boolean(),
+  message: z.string(),
+  fix: z.string().optional(),
+});
+export type AttachStep = z.infer<typeof attachStep>;
+
+/** With `local`: what was done, and the address at which the hostname is served if it is. */
+const attachedDomain = domain.extend({ steps: z.array(attachStep).optional(), url: z.url().optional() });
+export type AttachedLocally = z.infer<typeof attachedDomain>;
+
 const one = z.strictObject({ hostname: hostnameInput });
 
 export const redirectInput = z.strictObject({
@@ -116,8 +129,18 @@ export const domains = {
   attach: base
     .route({ summary: 'Attach a hostname of your own to a project' })
     // Accepts any text here, because the messages of the domain rules are more specific.
-    .input(z.strictObject({ projectId: projectReference, hostname: z.string().max(10_000) }))
-    .output(domain),
+    .input(
+      z.strictObject({
+        projectId: projectReference,
+        hostname: z.string().max(10_000),
+        /**
+         * Also puts the record into Vivarium's own DNS, in a new zone if none has the hostname, and verifies. A project
+         * without a successful deploy is deployed first. The domain may be attached to the project already.
+         */
+        local: z.boolean().default(false),
+      }),
+    )
+    .output(attachedDomain),
   list: base
     .route({ summary: 'Attached domains, of one project or of all' })
     .input(z.strictObject({ projectId: projectReference.optional() }).optional())

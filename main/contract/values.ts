@@ -84,10 +84,10 @@ export const identifier = z.string().min(1).max(64);
 const reference = z.string().min(1).max(100);
 
 /** A project in input: its id, its slug, or its exact name if no other project has that name. */
-export const projectReference = reference.meta({ format: 'project' });
+export const projectReference = reference.meta({ title: 'project' });
 
 /** An API key in input: its id, or its name if no other key that is not revoked has that name. */
-export const keyReference = reference.meta({ format: 'key' });
+export const keyReference = reference.meta({ title: 'key' });
 
 export const environment = z.enum(['production', 'staging']);
 export type Environment = z.infer<typeof environment>;

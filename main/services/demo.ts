@@ -133,7 +133,7 @@ export async function makeDemoProjects(services: DemoServices, petsJson: string)
 async function makeDomains({ zones, records, domains }: DemoServices, projectId: string): Promise<void> {
   for (const name of ZONES) await zones.create({ name, supportsAlias: true }, CALL);
   for (const record of RECORDS) await records.put({ ...record, ttl: 3600, force: false }, CALL);
-  for (const { hostname } of DOMAINS) await domains.attach({ projectId, hostname }, CALL);
+  for (const { hostname } of DOMAINS) await domains.attach({ projectId, hostname, local: false }, CALL);
   await Promise.all(DOMAINS.map(({ hostname }) => domains.verify({ hostname }, CALL)));
 }
 

@@ -9,6 +9,7 @@ import { evaluateRedirects } from '../domains/redirects.ts';
 import { configurationOf, type ConfiguredLifecycle, planConfiguration } from './domain-configuration.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
+import { createLocalAttachment, type LocalAttachment } from './local-attachment.ts';
 import { existingProject } from './projects.ts';
 
 export function createDomainServices(options: {
@@ -18,11 +19,14 @@ export function createDomainServices(options: {
   /** Adds what the domain itself lacks: instructions from its zone, and whether it is primary. */
   present: (domain: AttachedDomain, primary: boolean) => Domain;
   presentProject: (row: ProjectRow) => Project;
+  /** The services that `attach` with `local` uses. */
+  local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys'>;
 }): Services['domains'] {
   const { projects, lifecycle, effects, present } = options;
 
   const isPrimary = ({ projectId, hostname }: AttachedDomain): boolean => projects.get(projectId)?.primary === hostname;
   const show = (domain: AttachedDomain): Domain => present(domain, isPrimary(domain));
+  const attachLocally = createLocalAttachment({ ...options.local, lifecycle, show });
 
   function changed(projectId: string): Project {
     effects.publish();
@@ -32,7 +36,8 @@ export function createDomainServices(options: {
   }
 
   return {
-    attach: ({ projectId, hostname }) => show(lifecycle.attach(projectId, hostname)),
+    attach: ({ projectId, hostname, local }, context) =>
+      local ? attachLocally({ projectId, hostname }, context) : show(lifecycle.attach(projectId, hostname)),
     list(input) {
       const projectId = input?.projectId;
       if (projectId !== undefined) existingProject(projects, projectId);

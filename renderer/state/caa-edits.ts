@@ -1,7 +1,7 @@
 import type { CaaVerdict } from '../../main/contract/caa.ts';
+import { closestZone, nameWithin } from '../../main/contract/record-plan.ts';
 import type { ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
-import { closestZone, nameWithin } from './record-plan.ts';
 
 export type CaaEdit = CaaVerdict['edits'][number];
 

@@ -2,11 +2,12 @@ import { ORPCError } from '@orpc/client';
 import { SvelteSet } from 'svelte/reactivity';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
+import { lineOf, type RecordPlan } from '../../main/contract/record-plan.ts';
 import { describeFailure } from '../connection/failure.ts';
 import { ConnectionLostError, type Client } from '../connection/transport.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from './caa-edits.ts';
-import { applyPlan, lineOf, type RecordPlan } from './record-plan.ts';
+import { applyPlan } from './record-plan.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
 export interface DomainActionsOptions {

@@ -75,7 +75,7 @@ export const RENDERER: readonly Mutant[] = [
   },
   {
     id: 'renderer.farthest-zone',
-    file: 'renderer/state/record-plan.ts',
+    file: 'main/contract/record-plan.ts',
     find: 'b.name.length - a.name.length',
     replace: 'a.name.length - b.name.length',
     breaks: 'a record is put into the parent zone',

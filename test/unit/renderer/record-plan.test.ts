@@ -1,15 +1,8 @@
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
-import {
-  applyPlan,
-  closestZone,
-  describePlan,
-  nameWithin,
-  planRecord,
-  readLocalRecords,
-  type RecordPlan,
-} from '../../../renderer/state/record-plan.ts';
+import { closestZone, nameWithin, planRecord, type RecordPlan } from '../../../main/contract/record-plan.ts';
+import { applyPlan, describePlan, readLocalRecords } from '../../../renderer/state/record-plan.ts';
 import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../support/page-domains.ts';
 
 const SUBDOMAIN = makeDomain('www.acme.test');

@@ -82,16 +82,16 @@ describe('a reference to a project or a key', () => {
   });
 
   it('has the schema of a reference in every input of the contract', () => {
-    const formats = listNamespaces()
+    const titles = listNamespaces()
       .flatMap(listProcedures)
       .flatMap(({ namespace, name, input }) =>
         (['projectId', 'keyId'] as const).flatMap((property) => {
           const schema = input.properties?.[property];
-          return schema === undefined ? [] : [[`${namespace}.${name}`, property, schema.format]];
+          return schema === undefined ? [] : [[`${namespace}.${name}`, property, schema.title]];
         }),
       );
-    expect(formats.length).toBeGreaterThan(20);
-    expect(formats.filter(([, property, format]) => format !== (property === 'projectId' ? 'project' : 'key'))).toEqual(
+    expect(titles.length).toBeGreaterThan(20);
+    expect(titles.filter(([, property, title]) => title !== (property === 'projectId' ? 'project' : 'key'))).toEqual(
       [],
     );
   });
