@@ -26,12 +26,16 @@ export interface Command {
   summary: string;
   /** Whether the contract has a namespace of this name: a word after the name is then a procedure of that namespace. */
   isNamespace?: boolean;
+  /** For programs: not in the help. */
+  isHidden?: boolean;
   load(): Promise<LoadedCommand>;
 }
 
 export interface LoadedCommand {
   /** Its options, in the order of the help. */
   options: readonly Option[];
+  /** What its first word may be, if it is one of a few. */
+  words?: readonly string[];
   help(place: Pick<Place, 'platform' | 'env' | 'homeDir'>): string;
   /**
    * Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it; never

@@ -85,6 +85,19 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./uninstall.ts')).UNINSTALL,
   },
   {
+    name: 'completion',
+    usage: 'bash|zsh|fish',
+    summary: 'Print a script that completes commands in your shell',
+    load: async () => (await import('./completion.ts')).COMPLETION,
+  },
+  {
+    name: 'complete',
+    usage: '-- WORD…',
+    summary: 'The candidates of a shell’s completion',
+    isHidden: true,
+    load: async () => (await import('./complete.ts')).createComplete(COMMANDS),
+  },
+  {
     name: 'help',
     aliases: ['--help', '-h'],
     usage: '[command]',

@@ -46,7 +46,9 @@ async function helpOn([name, procedure]: readonly string[], commands: readonly C
 /** Text of `vivarium help`. */
 export function generalHelp(commands: readonly Command[]): string {
   const usages = [
-    ...commands.map(({ name, usage, summary }) => [`vivarium ${name} ${usage}`.trimEnd(), summary]),
+    ...commands
+      .filter(({ isHidden }) => isHidden !== true)
+      .map(({ name, usage, summary }) => [`vivarium ${name} ${usage}`.trimEnd(), summary]),
     ['vivarium <namespace> <procedure> [options]', 'Call a running one; readable output'],
   ];
   const namespaces = listNamespaces().map((namespace) => [

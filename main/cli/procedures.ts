@@ -14,7 +14,7 @@ export interface CliProcedure {
   summary: string;
   inputType: z.ZodType;
   /** JSON Schema of the input. */
-  input: JsonSchema;
+  readonly input: JsonSchema;
 }
 
 type Definition = { '~orpc': { route: { summary?: string }; inputSchema?: unknown } };
@@ -64,5 +64,15 @@ function unknownProcedure(namespace: string, name: string, names: readonly strin
 function read(namespace: string, name: string, definition: Definition): CliProcedure {
   const { route, inputSchema } = definition['~orpc'];
   const inputType = inputSchema instanceof z.ZodType ? inputSchema : z.undefined();
-  return { namespace, name, summary: route.summary ?? '', inputType, input: toJsonSchema(inputType) };
+  let schema: JsonSchema | undefined;
+  return {
+    namespace,
+    name,
+    summary: route.summary ?? '',
+    inputType,
+    // Lists of procedures do without it, and a shell's completion waits for them.
+    get input() {
+      return (schema ??= toJsonSchema(inputType));
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../main/cli/commands.ts';
+import { COMPLETION } from '../../../main/cli/completion.ts';
 import { readDoctorOptions } from '../../../main/cli/doctor.ts';
 import { EXIT_CODES, exitCodesHelp } from '../../../main/cli/exit-codes.ts';
 import { flagsOf, listFields } from '../../../main/cli/fields.ts';
@@ -48,6 +49,10 @@ async function check(line: string): Promise<void> {
     const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
     const { inputType } = findProcedure(namespace, name);
     inputType.parse(rest[1] === undefined ? undefined : JSON.parse(rest[1]));
+  } else if (command === 'completion') {
+    expect(COMPLETION.words).toContain(rest[0]);
+  } else if (command === 'complete') {
+    expect(rest[0]).toBe('--');
   } else if (own !== undefined && (own.isNamespace !== true || rest[0]?.startsWith('-') !== false)) {
     const { positionals } = readArguments(rest, own.options);
     if (!own.usage.includes('FILE')) expect(positionals).toEqual([]);
@@ -91,8 +96,9 @@ describe('the help', () => {
   });
 
   it('of Vivarium has all commands with what they do, and each has all its options', () => {
-    for (const { name, summary, options, help } of commands) {
-      expect(generalHelp(COMMANDS)).toMatch(new RegExp(`^  vivarium ${name}.*  ${summary}$`, 'm'));
+    for (const { name, summary, options, help, isHidden = false } of commands) {
+      const row = new RegExp(`^  vivarium ${name} .*  ${summary}$`, 'm');
+      expect([name, row.test(generalHelp(COMMANDS))]).toEqual([name, !isHidden]);
       for (const option of options.filter(({ name: flag }) => flag !== 'help'))
         expect([name, help(place)]).toEqual([name, expect.stringContaining(`--${option.name}`)]);
     }

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTerminal, type ShellName } from '../../support/pasting.ts';
+import { CLI_MAIN, runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const run = promisify(execFile);
+
+const INSTALL: Partial<Record<ShellName, string>> = {
+  bash: 'source <(vivarium completion bash)',
+  zsh: 'autoload -Uz compinit; compinit -D -u; source <(vivarium completion zsh)',
+  fish: 'vivarium completion fish | source',
+};
+
+/** A `vivarium` on the path that completes as the real one, and otherwise writes its words into a file. */
+function makeCommand(): { folder: string; words: () => string[] } {
+  const folder = temporaryFolder();
+  const said = join(folder, 'words');
+  const real = `exec '${process.execPath}' '${CLI_MAIN}' "$@"`;
+  writeFileSync(
+    join(folder, 'vivarium'),
+    `#!/bin/sh\ncase $1 in comple*) ${real} ;; esac\nprintf '%s\\n' "$@" > '${said}'\n`,
+  );
+  chmodSync(join(folder, 'vivarium'), 0o755);
+  return { folder, words: () => (existsSync(said) ? readFileSync(said, 'utf8').trimEnd().split('\n') : []) };
+}
+
+/** A running Vivarium with two projects and a key whose name has a colon and blanks. */
+async function startNamed(): Promise<string> {
+  const { fake, dataDir } = await startAsked();
+  fake.teach('projects', 'list', () => [
+    { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'aquarium' },
+    { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'shop' },
+  ]);
+  const createdAt = '2026-11-20T09:00:00.000Z';
+  fake.teach('keys', 'list', ({ projectId }) =>
+    projectId === 'prj_1' ? [{ id: 'key_1', name: 'CI: night build', prefix: 'viv_abcd', createdAt }] : [],
+  );
+  return dataDir;
+}
+
+const TYPED: readonly (readonly [keys: string, words: readonly string[]])[] = [
+  ['vivarium projec\tge\taq\t', ['projects', 'get', 'aquarium']],
+  ['vivarium pets list --stat\tav\t', ['pets', 'list', '--status', 'available']],
+  ['vivarium keys revoke C\t', ['keys', 'revoke', 'CI: night build']],
+  ['vivarium keys revoke "CI: n\t', ['keys', 'revoke', 'CI: night build']],
+];
+
+it.each(['bash', 'zsh', 'fish'] as const)('commands, options and names are completed in %s', async (shell) => {
+  const command = makeCommand();
+  const dataDir = await startNamed();
+  const terminal = await openTerminal(shell, {
+    bracketed: false,
+    folder: command.folder,
+    env: {
+      PATH: `${command.folder}:${process.env['PATH'] ?? ''}`,
+      HOME: command.folder,
+      VIVARIUM_DATA_DIR: dataDir,
+    },
+  });
+  onTestFinished(() => terminal.end());
+  await terminal.paste(INSTALL[shell] ?? '');
+  for (const [keys, words] of TYPED) {
+    await terminal.paste(keys);
+    expect(command.words()).toEqual(words);
+  }
+});
+
+it('completes behind a colon in bash, which takes that for a word of its own', async () => {
+  requireTool('bash');
+  const command = makeCommand();
+  const env = { PATH: `${command.folder}:${process.env['PATH'] ?? ''}`, VIVARIUM_DATA_DIR: await startNamed() };
+  const line = 'vivarium keys revoke CI:';
+  const script = `${INSTALL.bash ?? ''}
+    COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(vivarium keys revoke CI :) COMP_CWORD=4
+    _vivarium; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  expect((await run('bash', ['-c', script], { env })).stdout).toBe('\\ night\\ build\n');
+});
+
+describe('the candidates', () => {
+  it('come without a running Vivarium, but for its names', async () => {
+    const env = { VIVARIUM_DATA_DIR: temporaryFolder() };
+    expect(await runCli(['complete', '--', 'projects', 'ge'], { env })).toMatchObject({
+      code: 0,
+      stdout: 'get\tOne project\n',
+      stderr: '',
+    });
+    expect(await runCli(['complete', '--', 'projects', 'get', ''], { env })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  it('do not wait for a Vivarium that does not answer', async () => {
+    const server = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.closeAllConnections());
+    onTestFinished(() => void server.close());
+    const dataDir = temporaryFolder();
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const words = ['complete', '--', 'pets', 'import', '--data-dir', dataDir, ''];
+    expect(await runCli(words)).toEqual({ code: 0, stdout: 'json\ncsv\n', stderr: '' });
+  });
+
+  it.each([[['complete']], [['complete', '--', 'nonsense', 'x', '']], [['complete', '--bash']], [['complete', '--x']]])(
+    'of %j are none, without a word of error',
+    async (words) => {
+      expect(await runCli(words)).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+});

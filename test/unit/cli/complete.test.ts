@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { bashReplies, readBashLine } from '../../../main/cli/bash-line.ts';
+import { COMMANDS } from '../../../main/cli/commands.ts';
+import { candidatesFor, type KnownNames } from '../../../main/cli/complete.ts';
+
+const valued = (values: string[]) => () => Promise.resolve(values.map((value) => ({ value })));
+
+const NAMES: KnownNames = {
+  projects: valued(['demo', 'app']),
+  keys: valued(['CI', 'Key 1', 'nightly: arm', 'CI']),
+  hostnames: valued(['shop.acme.test']),
+  zones: valued(['acme.test', 'test']),
+};
+
+async function complete(...words: string[]): Promise<unknown> {
+  const found = await candidatesFor(words, COMMANDS, NAMES);
+  return typeof found === 'string' ? found : found.map(({ value }) => value);
+}
+
+describe('the candidates for a word', () => {
+  it('are commands and namespaces at the beginning, without the hidden one', async () => {
+    const found = await complete('');
+    expect(found).toEqual(expect.arrayContaining(['serve', 'completion', 'projects', 'traffic']));
+    expect(found).not.toContain('complete');
+    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'domains']);
+  });
+
+  it.each<[string[], unknown]>([
+    [['--j'], ['--json']],
+    [['projects', 'g'], ['get']],
+    [
+      ['domains', 'set-'],
+      ['set-primary', 'set-redirects'],
+    ],
+    [['help', 'clo'], ['clock']],
+    [['help', 'clock', 'a'], ['advance']],
+    [['doctor', ''], ['run']],
+    [['doctor', '--js'], ['--json']],
+    [
+      ['call', 'ca.'],
+      ['ca.get', 'ca.export', 'ca.extend', 'ca.trustStatus', 'ca.trust', 'ca.untrust'],
+    ],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [['completion', 'bash', ''], []],
+    [['serve', '--data-dir', ''], ':files'],
+    [['serve', '--http-port', ''], []],
+    [['nonsense', 'x', ''], 'nothing'],
+    // Options, once each, and their values.
+    [['pets', 'list', '--st'], ['--status']],
+    [
+      ['pets', 'list', '--status', 'sold', '--s'],
+      ['--search', '--sort'],
+    ],
+    [
+      ['pets', 'list', '--status', ''],
+      ['available', 'pending', 'sold'],
+    ],
+    [['pets', 'list', '--project', 'd'], ['demo']],
+    [['pets', 'list', '--project-id', 'd'], ['demo']],
+    [['pets', 'import', '--text-file', ''], ':files'],
+    [['pets', 'list', '--output', ''], ':files'],
+    [['projects', 'create', 'X', '--plan', 'p'], ['pro']],
+    [['doctor', 'run', '--areas', 'li'], ['listeners']],
+    // Words without options: the project, or what follows where it is left out.
+    [
+      ['pets', 'list', ''],
+      ['demo', 'app'],
+    ],
+    [['pets', 'list', 'demo', ''], []],
+    [
+      ['pets', 'import', ''],
+      ['demo', 'app', 'json', 'csv'],
+    ],
+    [
+      ['pets', 'import', 'demo', ''],
+      ['json', 'csv'],
+    ],
+    [
+      ['pets', 'import', '--project', 'demo', ''],
+      ['json', 'csv'],
+    ],
+    [['domains', 'attach', 'demo', ''], []],
+    [['domains', 'verify', ''], ['shop.acme.test']],
+    [['zones', 'export', 'a'], ['acme.test']],
+    [['zones', 'create', ''], []],
+    [
+      ['records', 'put', ''],
+      ['acme.test', 'test'],
+    ],
+    [['records', 'put', 'acme.test', 'www', 'CA'], ['CAA']],
+    [
+      ['keys', 'revoke', ''],
+      ['CI', 'Key 1', 'nightly: arm'],
+    ],
+  ])('%j: %j', async (words, expected) => {
+    const found = await complete(...words).catch(() => 'nothing');
+    expect(found).toEqual(expected);
+  });
+});
+
+describe('a line of bash', () => {
+  it.each([
+    ['vivarium projects get ap', ['projects', 'get', 'ap'], ''],
+    ['vivarium projects  get ', ['projects', 'get', ''], ''],
+    ['vivarium keys revoke "Key ', ['keys', 'revoke', 'Key '], '"'],
+    ["vivarium keys revoke 'it", ['keys', 'revoke', 'it'], "'"],
+    ['vivarium keys revoke Key\\ 1', ['keys', 'revoke', 'Key 1'], ''],
+    ['vivarium pets get "$(rm -rf x)" ', ['pets', 'get', '$(rm -rf x)', ''], ''],
+    ['vivarium', [], ''],
+  ])('%s', (line, words, quote) => {
+    expect(readBashLine(line)).toMatchObject({ words, quote });
+  });
+
+  it.each([
+    ['vivarium keys revoke K', 'Key 1', 'Key\\ 1'],
+    ['vivarium keys revoke "K', 'Key "1"', 'Key \\"1\\"'],
+    ["vivarium keys revoke 'K", 'Key 1', 'Key 1'],
+    ['vivarium keys revoke nightly:', 'nightly: arm', '\\ arm'],
+    ['vivarium keys revoke night', 'nightly: arm', 'nightly:\\ arm'],
+    ['vivarium keys revoke n', 'n$(x)', 'n\\$\\(x\\)'],
+  ])('%s is completed to %s by %s', (line, value, reply) => {
+    expect(bashReplies(readBashLine(line), [{ value }])).toEqual([reply]);
+  });
+});
