@@ -55,7 +55,9 @@ export async function ask(
     if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
     else {
       const text = failureText(failure, fieldsOf(namespace, name));
-      io.stderr.write(`vivarium: ${printable(text)}${hintOf(error, namespace, name)}\n`);
+      // A message that ends in a command says already what to do.
+      const hint = /`\.?$/.test(failure.message) ? '' : hintOf(error, namespace, name);
+      io.stderr.write(`vivarium: ${printable(text)}${hint}\n`);
     }
     return exitCodeOf(error);
   }

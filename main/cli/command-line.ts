@@ -9,13 +9,19 @@ export function commandLineOf(procedure: CliProcedure, input: Record<string, unk
   return [`vivarium ${namespace} ${kebab(name)}`, ...wordsOf(input, listFields(procedure))].join(' ');
 }
 
-/** Replaces the calls in an engine's message by command lines. */
-export function withCommandLines(text: string): string {
-  return replaceMentions(text, ({ namespace, procedure: name, input }) => {
+/** Turns `vivarium …` into what works where it is printed. */
+export type OwnCommand = (command: string) => string;
+
+/**
+ * Replaces the calls in an engine's message by command lines. One at the end can be copied with the line, without a full
+ * stop; those before are in quotes.
+ */
+export function withCommandLines(text: string, own: OwnCommand = typed): string {
+  return replaceMentions(text.replace(/`\.$/, '`'), ({ namespace, procedure: name, input }, rest) => {
     try {
-      const procedure = findProcedure(namespace, name);
       // A call without its input stands for any: `keys.list` lists the keys of whichever project is meant.
-      return commandLineOf(procedure, input);
+      const line = own(commandLineOf(findProcedure(namespace, name), input));
+      return rest === '' ? line : `"${line}"`;
     } catch {
       return null;
     }

@@ -1,5 +1,6 @@
 import type { DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
 import { columns, fit, printable, type Renderer, type Style, wrap } from './text.ts';
+import { withCommandLines } from './command-line.ts';
 
 /** Least urgent first: the terminal shows the end of the report right above the prompt. */
 const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
@@ -46,7 +47,7 @@ function section(
   return [
     `${style.word(status)}  ${style.heading(printable(title))}`,
     ...evidence.flatMap((line) => indented(line)),
-    ...(fix === undefined ? [] : indented(fix, '  → ')),
+    ...(fix === undefined ? [] : indented(withCommandLines(fix), '  → ')),
     // Not wrapped, to keep them copyable.
     ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
   ];

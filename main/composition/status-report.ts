@@ -45,7 +45,7 @@ export function reportStatus(
 }
 
 function describeClock({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string | undefined {
-  const distance = `${formatDuration(offsetMs)} from the real time. Reset it: \`clock.reset\`.`;
+  const distance = `${formatDuration(offsetMs)} from the real time. Reset the clock to return to it.`;
   if (frozen) return `The app’s clock is frozen, ${distance}`;
   return offsetMs === 0 ? undefined : `The app’s clock is ${distance}`;
 }

@@ -25,11 +25,12 @@ export function mentionsOf(text: string): Mention[] {
   return found;
 }
 
-/** Replaces every call in a message; `render` returns null to leave one as it is. */
-export function replaceMentions(text: string, render: (mention: Mention) => string | null): string {
-  return text.replace(MENTION, (whole, namespace: string, procedure: string, json: string | undefined) => {
+/** Replaces every call in a message; `render` gets what follows the call, and returns null to leave it as it is. */
+export function replaceMentions(text: string, render: (mention: Mention, rest: string) => string | null): string {
+  return text.replace(MENTION, (whole, namespace: string, procedure: string, json: string | undefined, at: number) => {
     const input = readInput(json ?? '{}');
-    return (input === null ? null : render({ namespace, procedure, input })) ?? whole;
+    const rest = text.slice(at + whole.length);
+    return (input === null ? null : render({ namespace, procedure, input }, rest)) ?? whole;
   });
 }
 

@@ -88,7 +88,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
     const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];
     expect((await runCli(put)).stderr).toBe(
-      'vivarium: --value: A: "999.1.1.1" is not an address. See vivarium records list a.test.\n',
+      'vivarium: --value: A: "999.1.1.1" is not an address. See vivarium records list a.test\n',
     );
     expect(JSON.parse((await runCli([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });

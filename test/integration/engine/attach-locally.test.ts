@@ -93,7 +93,7 @@ describe('domains.attach with local', () => {
     const args = ['domains', 'attach', engine.projectId, 'shop.acme.dev', '--local', '--data-dir', engine.dataDir];
     const { code, stdout } = await runCli(args);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^verified +ok .*\ncertificate +failed .*exclude/m)]);
-    expect(stdout).toContain('Extend the root: vivarium ca extend acme.dev.');
+    expect(stdout).toContain('Extend the root: "vivarium ca extend acme.dev". Trust');
     expect(stdout).not.toContain('https://shop.acme.dev  ');
     expect(await engine.get('shop.acme.dev')).toMatchObject({ state: 'verified' });
     await engine.call('ca.extend', { suffix: 'acme.dev' });

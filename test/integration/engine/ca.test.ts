@@ -50,7 +50,7 @@ describe('the root', () => {
     const leafBefore = await leafSeen(engine, hostname, before.pem);
     const extended = (await engine.call('ca.extend', { suffix: 'Acme.com.' })) as RootInfo & { message: string };
     const { message, ...after } = extended;
-    expect(message).toContain('add it to those stores again with ca.trust');
+    expect(message).toContain('add it to them again with `ca.trust`');
     expect(after.permittedSuffixes).toEqual([...before.permittedSuffixes, 'acme.com']);
     expect(after.fingerprint).not.toBe(before.fingerprint);
     expect(await rootOf(engine)).toEqual(after);

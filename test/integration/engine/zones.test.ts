@@ -308,7 +308,7 @@ describe('propagation', () => {
 
   it.each([
     [{ propagation: 'PT48H0.001S' }, 'propagation'],
-    [{ propagation: '2 days' }, 'propagation'],
+    [{ propagation: '2 months' }, 'propagation'],
     [{ resolver: 'ns.example:53' }, 'resolver'],
     [{ resolver: '192.0.2.1' }, 'resolver'],
     [{ resolver: '192.0.2.1:0' }, 'resolver'],

@@ -8,11 +8,14 @@ import { mention } from '../../../main/contract/mentions.ts';
 
 describe('an engine’s message on the command line', () => {
   it.each([
-    ['List them: `projects.list`.', 'List them: vivarium projects list.'],
-    ['Extend it: `ca.extend {"suffix":"acme.dev"}`.', 'Extend it: vivarium ca extend acme.dev.'],
+    ['List them: `projects.list`.', 'List them: vivarium projects list'],
+    [
+      'Extend it: `ca.extend {"suffix":"acme.dev"}`. Then trust it: `ca.trust`',
+      'Extend it: "vivarium ca extend acme.dev". Then trust it: vivarium ca trust',
+    ],
     [
       'Change it: `projects.update {"projectId":"my app","plan":"pro"}`.',
-      "Change it: vivarium projects update 'my app' --plan pro.",
+      "Change it: vivarium projects update 'my app' --plan pro",
     ],
     [
       '`zones.nope`, `nope.list` and `ca.extend {broken}` stay',
