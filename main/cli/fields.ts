@@ -19,7 +19,7 @@ export interface Field {
   fileFlag: string | null;
 }
 
-/** Here the project has to be named: it is what goes. */
+/** Removes the project itself: only a named one, never the default. */
 const NEVER_DEFAULTED = 'projects.remove';
 
 /** The fields of an input in the order of the contract; nested fields follow their object. */
