@@ -1,3 +1,4 @@
+import { typed } from '../base/own-command.ts';
 import { posixWord } from '../base/shell.ts';
 import { replaceMentions } from '../contract/mentions.ts';
 import { listFields, positionalsOf, type Field } from './fields.ts';

@@ -243,7 +243,7 @@ function planDomains(subject: Subject, entry: ProjectEntry, claimed: Claims, par
   };
   const attach: string[] = [];
   for (const [hostname] of wanted) {
-    const facts = { project: { id: planId, name, plan: subject.plan, deployed: true }, holderOf };
+    const facts = { project: { id: planId, name, slug, plan: subject.plan, deployed: true }, holderOf };
     const verdict = evaluateAttach(hostname, facts);
     if (verdict.ok) {
       attach.push(verdict.hostname);
@@ -261,7 +261,7 @@ function planDomains(subject: Subject, entry: ProjectEntry, claimed: Claims, par
   }
   for (const hostname of attach) {
     plan.add({ kind: 'domain', what: `${slug}/${hostname}`, after: hostname }, () =>
-      domains.attach({ projectId: id(), hostname }, CALL),
+      domains.attach({ projectId: id(), hostname, local: false }, CALL),
     );
   }
   const isOwn = (hostname: string) => holderOf(hostname)?.id === planId;
