@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { typed } from '../base/own-command.ts';
 import { shellWord } from '../base/shell.ts';
-import { usageError, type Flag } from './flags.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Flag } from './flags.ts';
 import type { Environment, Io } from './io.ts';
 
 /**
@@ -28,7 +29,7 @@ const FILES = ['npm_config_globalconfig', 'npm_config_userconfig'];
  * configuration files sets.
  * @param command such as `['projects', 'create']`
  * @param words what came after it: npm takes an option that it does not know for a switch, and leaves its value behind
- * @throws VivariumError `invalid_request` with the line as it was meant
+ * @throws VivariumError `conflict` with the line as it was meant
  */
 export function refuseEaten(
   command: readonly string[],
@@ -55,7 +56,10 @@ export function refuseEaten(
     }),
   ].join(' ');
   const names = eaten.map(({ option }) => `--${option.name}`).join(', ');
-  throw usageError(`npm took ${names} for itself. Put -- before the options: ${typed(`vivarium ${line}`)}`);
+  throw new VivariumError(
+    'conflict',
+    `npm took ${names} for itself. Put -- before the options: ${typed(`vivarium ${line}`)}`,
+  );
 }
 
 function isGiven({ name, short }: Flag, words: readonly string[]): boolean {
