@@ -3,7 +3,7 @@ import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { askForStatus } from './engine-status.ts';
 import { localCommand } from './local-command.ts';
-import { isAlive } from './running.ts';
+import { isAlive, type Running } from './running.ts';
 
 /** Longer than the engine gives requests in progress, on each of its listeners. */
 const END_MS_MAX = 30_000;
@@ -21,8 +21,11 @@ export const STOP = localCommand({
   examples: ['vivarium stop', 'vivarium stop --data-dir ./vivarium-data'],
   async run(_read, dataDir, io) {
     // The answer proves that the process is this Vivarium: a number in a file may be another process's by now.
-    const { pid } = (await askForStatus(dataDir)).running;
-    terminate(pid);
+    const { running } = await askForStatus(dataDir);
+    const { pid } = running;
+    // On Windows, a signal would end it at once.
+    if (io.platform === 'win32') await requestStop(running);
+    else terminate(pid);
     const begunMs = realTime.monotonic();
     while (isAlive(pid)) {
       if (realTime.monotonic() - begunMs > END_MS_MAX) {
@@ -33,6 +36,12 @@ export const STOP = localCommand({
     io.stdout.write('Stopped.\n');
   },
 });
+
+/** Asks for the stop through the control port. */
+export async function requestStop({ url, token }: Running): Promise<void> {
+  const response = await fetch(`${url}/stop`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  if (!response.ok) throw new VivariumError('unavailable', `Vivarium refused to stop (HTTP ${response.status}).`);
+}
 
 function terminate(pid: number): void {
   try {

@@ -30,6 +30,7 @@ export async function startControl(
       [CRL_PATH, { contentType: 'application/pkix-crl', read: certificates.revocationList }],
       [PAC_PATH, reach.pacFile],
     ]),
+    requestStop: () => void process.emit('SIGTERM', 'SIGTERM'),
     version: VERSION,
   });
   onStop(() => server.stop(DRAIN_MS_MAX));

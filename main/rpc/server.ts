@@ -17,6 +17,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bindPort } from '../base/bind-port.ts';
+import { readBearerToken } from '../base/http/bearer.ts';
 import { pairsOf } from '../base/http/fields.ts';
 import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
@@ -26,7 +27,7 @@ import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
 import { drainRefused } from './body.ts';
 import { refusalOf, createTokenCheck } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
-import { refuseConnection, sendFailure } from './responses.ts';
+import { refuseConnection, sendFailure, sendJson } from './responses.ts';
 import type { ControlRouter } from './router.ts';
 import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
 import { createSockets, SOCKET_PATH } from './sockets.ts';
@@ -47,6 +48,9 @@ const CHECK_INTERVAL_MS = 5_000;
 const HEALTH_PATH = '/healthz';
 const HEALTHY: OpenFile = { contentType: 'text/plain; charset=utf-8', read: () => Buffer.from('ok\n') };
 
+/** `POST` with the token stops this Vivarium: Windows has no signal that a program could act on. */
+const STOP_PATH = '/stop';
+
 export interface ControlServerOptions {
   clock: Pick<Clock, 'realTimer'>;
   log: Log;
@@ -57,6 +61,8 @@ export interface ControlServerOptions {
   port: number;
   /** The folder of the built interface; null when there is none. */
   assetsDir: string | null;
+  /** Begins to stop this Vivarium, as a signal does. */
+  requestStop: () => void;
   /** Public files, by path. */
   openFiles?: ReadonlyMap<string, OpenFile>;
   version: string;
@@ -134,6 +140,8 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       request.resume();
     } else if (path === HEALTH_PATH) {
       sendOpenFile(HEALTHY, request, response, clock);
+    } else if (path === STOP_PATH) {
+      receiveStop(request, response);
     } else if (openFile !== undefined) {
       sendOpenFile(openFile, request, response, clock);
     } else if (path === SOCKET_PATH) {
@@ -147,6 +155,21 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     } else {
       void assets.handle(request, response, path);
     }
+  }
+
+  function receiveStop(request: IncomingMessage, response: ServerResponse): void {
+    const shown = readBearerToken(request.headers.authorization);
+    if (request.method !== 'POST') {
+      sendFailure(response, new VivariumError('method_not_allowed', 'A stop is asked for with POST.'), {
+        Allow: 'POST',
+      });
+    } else if (shown === null || !isToken(shown)) {
+      sendFailure(response, new VivariumError('unauthorized', 'A stop needs the token.'));
+    } else {
+      sendJson(response, 202, '{}');
+      options.requestStop();
+    }
+    drainRefused(request, clock);
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -23,7 +23,12 @@ const STOP_MS = 2_000;
 
 /** A control server over fake services, on a free port, stopped after the test. */
 export async function startControl(
-  options: { clock?: Pick<Clock, 'realTimer'>; assetsDir?: string | null; port?: number } = {},
+  options: {
+    clock?: Pick<Clock, 'realTimer'>;
+    assetsDir?: string | null;
+    port?: number;
+    requestStop?: () => void;
+  } = {},
 ): Promise<Control> {
   const clock = createClock();
   const lines: LogLine[] = [];
@@ -36,6 +41,7 @@ export async function startControl(
     token: CONTROL_TOKEN,
     port: options.port ?? 0,
     assetsDir: options.assetsDir ?? null,
+    requestStop: options.requestStop ?? (() => undefined),
     version: '1.2.3',
   });
   const { port, url } = await server.start();

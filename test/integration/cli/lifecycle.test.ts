@@ -3,8 +3,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { askForStatus } from '../../../main/cli/engine-status.ts';
 import { isAlive } from '../../../main/cli/running.ts';
 import { run } from '../../../main/cli/run.ts';
+import { requestStop } from '../../../main/cli/stop.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
 
@@ -64,7 +66,10 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     const dataDir = folderToStart();
     await runCli(['start', '-d', '--ephemeral', '--any-ports', '--empty', '--data-dir', dataDir]);
     expect(existsSync(join(dataDir, 'logs'))).toBe(true);
-    await runHere(['stop', '--data-dir', dataDir]);
+    const { running } = await askForStatus(dataDir);
+    // As on Windows, where a signal ends a process at once: through the control port.
+    await requestStop(running);
+    await vi.waitFor(() => expect(isAlive(running.pid)).toBe(false), { timeout: ENGINE_TIMEOUT_MS / 2 });
     expect(existsSync(join(dataDir, 'logs'))).toBe(false);
   });
 });

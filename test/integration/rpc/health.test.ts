@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { startControl } from '../../support/rpc-control.ts';
+import { expect, it, vi } from 'vitest';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
 import { requestRaw, statusOf } from '../../support/rpc-raw.ts';
 
 it('/healthz answers 503 until everything listens, and then 200 with nothing but ok', async () => {
@@ -20,4 +20,15 @@ it('/healthz takes GET and HEAD, from its own names and pages only', async () =>
   expect(statusOf(await requestRaw(port, 'POST /healthz', [own, 'Content-Length: 0']))).toBe(405);
   expect(statusOf(await requestRaw(port, 'GET /healthz', [`Host: evil.example:${port}`]))).toBe(403);
   expect(statusOf(await requestRaw(port, 'GET /healthz', [own, 'Origin: http://evil.example']))).toBe(403);
+});
+
+it('/stop takes POST with the token, and then asks for the stop once', async () => {
+  const requestStop = vi.fn();
+  const { url } = await startControl({ requestStop });
+  const ask = async (method: string, token: string) =>
+    (await fetch(`${url}/stop`, { method, headers: { Authorization: `Bearer ${token}` } })).status;
+  expect([await ask('GET', CONTROL_TOKEN), await ask('POST', 'wrong')]).toEqual([405, 401]);
+  expect(requestStop).not.toHaveBeenCalled();
+  expect(await ask('POST', CONTROL_TOKEN)).toBe(202);
+  expect(requestStop).toHaveBeenCalledOnce();
 });

@@ -23,6 +23,7 @@ function controlOn(port: number) {
     token: 'token',
     port,
     assetsDir: null,
+    requestStop: () => undefined,
     version: '1.2.3',
   });
   onTestFinished(() => server.stop(1_000));
