@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readLogLevel } from './base/log.ts';
-import { findAssets, findOwn } from './base/program-folder.ts';
+import { findAssets, findProgramFile } from './base/program-folder.ts';
 import type { Config } from './base/config.ts';
 import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
@@ -44,7 +44,7 @@ async function openWindow(words: readonly string[]): Promise<void> {
     const app = await startApp({
       config: startConfig,
       stateDir: temporaryDir ?? config.dataDir,
-      resourcesDir: findOwn('resources'),
+      resourcesDir: findProgramFile('resources'),
       assetsDir: findAssets(),
       logLevel,
       ...desktopServices,
@@ -57,9 +57,9 @@ async function openWindow(words: readonly string[]): Promise<void> {
   await runDesktop({
     config,
     logLevel,
-    assetsDir: findOwn('out', 'renderer'),
-    preloadFile: findOwn('out', 'preload', 'preload.cjs'),
-    iconsDir: findOwn('resources', 'icons'),
+    assetsDir: findProgramFile('out', 'renderer'),
+    preloadFile: findProgramFile('out', 'preload', 'preload.cjs'),
+    iconsDir: findProgramFile('resources', 'icons'),
     start,
     findRunning: () => runningOn(config.dataDir),
   });

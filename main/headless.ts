@@ -9,7 +9,7 @@ import { LOGS_FOLDER } from './base/data-folder.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel } from './base/log.ts';
 import { openLogFile } from './base/log-file.ts';
 import { openInBrowser } from './base/open-in-browser.ts';
-import { findAssets, findOwn } from './base/program-folder.ts';
+import { findAssets, findProgramFile } from './base/program-folder.ts';
 import { wantsColour } from './base/terminal.ts';
 import { VivariumError } from './contract/errors.ts';
 import { formatWelcome } from './welcome.ts';
@@ -47,7 +47,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     const app = await startApp({
       config: { ...config, dataDir },
       stateDir: temporaryDir ?? dataDir,
-      resourcesDir: findOwn('resources'),
+      resourcesDir: findProgramFile('resources'),
       assetsDir: findAssets(),
       logLevel: readLogLevel(io.env, output.logLevel),
       sealer: null,

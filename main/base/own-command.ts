@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, relative } from 'node:path';
-import { findOwnIfThere } from './program-folder.ts';
+import { findOptionalProgramFile } from './program-folder.ts';
 import { shellWord } from './shell.ts';
 
 /** In a clone of the sources, where npm provides the command; absent in an installed Vivarium. */
@@ -40,7 +40,7 @@ export function ownCommand(dataDir: string | null, origin: Origin = here()): (co
 function program({ env, platform, workingDir }: Origin): string {
   const chosen = env[COMMAND_VARIABLE];
   if (chosen) return chosen;
-  const launcher = findOwnIfThere(...LAUNCHER);
+  const launcher = findOptionalProgramFile(...LAUNCHER);
   if (launcher === null) return 'vivarium';
   const clone = dirname(dirname(dirname(launcher)));
   const place = relative(clone, workingDir);

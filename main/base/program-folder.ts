@@ -10,17 +10,17 @@ const LEVELS_UP_MAX = 3;
  * The path of a folder or file of the program: beside `main/` in the sources, two levels above the built file.
  * @throws VivariumError `internal_error` if it is missing.
  */
-export function findOwn(...names: readonly string[]): string {
+export function findProgramFile(...names: readonly string[]): string {
   const found = lookUp(join(...names));
   if (found !== null) return found;
   throw new VivariumError('internal_error', `Vivarium's own "${join(...names)}" is missing; install it again.`);
 }
 
 /** The path of a folder or file that not every form of the program has; null if it is missing. */
-export const findOwnIfThere = (...names: readonly string[]): string | null => lookUp(join(...names));
+export const findOptionalProgramFile = (...names: readonly string[]): string | null => lookUp(join(...names));
 
 /** The folder of the built interface; null if it is not built. */
-export const findAssets = (): string | null => findOwnIfThere('out', 'renderer');
+export const findAssets = (): string | null => findOptionalProgramFile('out', 'renderer');
 
 function lookUp(path: string): string | null {
   let folder = dirname(fileURLToPath(import.meta.url));

@@ -1,4 +1,4 @@
-import type { Place } from '../base/data-dir.ts';
+import type { DataDirInputs } from '../base/data-dir.ts';
 import type { Option } from './flags.ts';
 import type { Io } from './io.ts';
 import type { ServeConfig } from './serve-options.ts';
@@ -36,7 +36,7 @@ export interface LoadedCommand {
   options: readonly Option[];
   /** What its first word may be, if it is one of a few. */
   words?: readonly string[];
-  help(place: Pick<Place, 'platform' | 'env' | 'homeDir'>): string;
+  help(place: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string;
   /**
    * Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it; never
    * `--help`.

@@ -1,4 +1,4 @@
-import type { Place } from '../base/data-dir.ts';
+import type { DataDirInputs } from '../base/data-dir.ts';
 import { typedHelp } from '../base/own-command.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
@@ -15,7 +15,7 @@ export interface Output {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Io extends Place {
+export interface Io extends DataDirInputs {
   stdout: Output;
   stderr: Output;
   stdin: AsyncIterable<Uint8Array | string>;

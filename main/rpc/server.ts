@@ -17,8 +17,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bindPort } from '../base/bind-port.ts';
-import { readBearerToken } from '../base/http/bearer.ts';
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf, readBearerToken } from '../base/http/fields.ts';
 import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
@@ -117,7 +116,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
 
   function refusal(request: IncomingMessage): VivariumError | null {
     if (stopping) return new VivariumError('unavailable', 'Vivarium is stopping.');
-    const reason = refusalOf(approachOf(request), port);
+    const reason = refusalOf(requestOriginOf(request), port);
     return reason === null ? null : new VivariumError('forbidden', reason);
   }
 
@@ -216,7 +215,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split(/[?#]/, 1)[0] ?? '/';
 
-function approachOf(request: IncomingMessage): Parameters<typeof refusalOf>[0] {
+function requestOriginOf(request: IncomingMessage): Parameters<typeof refusalOf>[0] {
   const { rawHeaders, headers } = request;
   // `headers` keeps only the first of several Host headers.
   const hosts = pairsOf(rawHeaders).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? [value] : []));

@@ -53,7 +53,7 @@ export function createRecordServices(options: {
     put(input) {
       const zone = existingZone(zones, input.zone);
       const record = readRecord(zone, input);
-      checkPlace(zone, record, input.force, (name) => dataAt(records, zone.name, name));
+      checkRecord(zone, record, input.force, (name) => dataAt(records, zone.name, name));
       writer.put(zone.name, [record]);
       return shown(zone, record, input.name);
     },
@@ -66,7 +66,7 @@ export function createRecordServices(options: {
       // The displayed text may be shorter than the stored one.
       const kept = changes.value === undefined && type === before.type ? readData(row)[0] : undefined;
       const record = kept === undefined ? read : { ...read, data: kept };
-      checkPlace(zone, record, force, (owner) => dataAt(records, zone.name, owner, row));
+      checkRecord(zone, record, force, (owner) => dataAt(records, zone.name, owner, row));
       writer.replace(row, record);
       return shown(zone, record, name);
     },
@@ -152,7 +152,7 @@ function readRecord(
  * Checks a record against the rules of its zone; with force, only against those that lax providers enforce too.
  * @throws VivariumError `invalid_request`; `conflict` with an existing record. The issues say whether force helps.
  */
-function checkPlace(zone: ZoneRow, record: ResourceRecord, force: boolean, at: (name: string) => RecordData[]): void {
+function checkRecord(zone: ZoneRow, record: ResourceRecord, force: boolean, at: (name: string) => RecordData[]): void {
   const { name: apex, supportsAlias } = zone;
   const careless = carelessFaults(apex, record);
   const inside = record.name === apex || record.name.endsWith(`.${apex}`);

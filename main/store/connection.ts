@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { VivariumError } from '../contract/errors.ts';
-import { explain, type Place } from './faults.ts';
+import { explain, type DatabaseFile } from './faults.ts';
 
 /** The single connection to the database, and how the aggregates call it. */
 export interface Connection {
@@ -17,7 +17,7 @@ export interface Connection {
 export const closedError = (): VivariumError =>
   new VivariumError('unavailable', 'Vivarium is stopping; its database is closed.');
 
-export function connect(sqlite: Database, place: Place): Connection {
+export function connect(sqlite: Database, place: DatabaseFile): Connection {
   const begin = sqlite.prepare('BEGIN IMMEDIATE');
   const commit = sqlite.prepare('COMMIT');
   const rollback = sqlite.prepare('ROLLBACK');

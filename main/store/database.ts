@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createBackups, syncFolder, type Backups } from './backups.ts';
 import { connect, type Connection } from './connection.ts';
-import { explain, type Place } from './faults.ts';
+import { explain, type DatabaseFile } from './faults.ts';
 import { APPLICATION_ID, inspectPath, probe, probeConnection } from './inspect.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations.ts';
 
@@ -96,7 +96,7 @@ export function openAtRest(path: string): Database {
   }
 }
 
-type WritablePlace = Place & { backups: Backups };
+type WritableDatabase = DatabaseFile & { backups: Backups };
 
 function openInMemory(migrations: readonly Migration[]): OpenDatabase {
   const sqlite = new Sqlite(MEMORY);
@@ -116,7 +116,7 @@ export function refuseBackup(): never {
   throw new VivariumError('conflict', 'An ephemeral Vivarium stores nothing and has no backups.');
 }
 
-function missingWarning(place: Place): string[] {
+function missingWarning(place: DatabaseFile): string[] {
   const newest = place.backups.list()[0];
   if (newest === undefined) return [];
   return [
@@ -170,7 +170,7 @@ function proveWritable(sqlite: Database): void {
   }
 }
 
-function upgrade(sqlite: Database, place: WritablePlace, migrations: readonly Migration[], log: Log): void {
+function upgrade(sqlite: Database, place: WritableDatabase, migrations: readonly Migration[], log: Log): void {
   const from = readVersion(sqlite);
   const to = latestVersion(migrations);
   if (from === to) return;
@@ -190,7 +190,7 @@ function upgrade(sqlite: Database, place: WritablePlace, migrations: readonly Mi
   log.info('Database migrated', { file: basename(place.file), from, to, backup });
 }
 
-function backUpBefore(sqlite: Database, place: WritablePlace, from: number, to: number): string {
+function backUpBefore(sqlite: Database, place: WritableDatabase, from: number, to: number): string {
   try {
     return place.backups.takeNow(sqlite, from);
   } catch (error) {

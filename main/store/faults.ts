@@ -5,13 +5,13 @@ import { type Backups, isWhole } from './backups.ts';
 import { beginAnewSteps, restoreSteps } from './restore.ts';
 
 /** The database that an error refers to. */
-export interface Place {
+export interface DatabaseFile {
   file: string;
   backups: Pick<Backups, 'list'>;
 }
 
 /** The database is unreadable: names the fault, the newest backup, and the commands to restore it. */
-export function damaged(place: Place, what: string, cause?: unknown): VivariumError {
+export function damaged(place: DatabaseFile, what: string, cause?: unknown): VivariumError {
   const backups = place.backups.list();
   // The cause of the damage may have affected its backups too.
   const newest = backups.find((backup) => isWhole(backup.path));
@@ -33,7 +33,7 @@ export function foreign(file: string, what: string): VivariumError {
 }
 
 /** A newer Vivarium has written the file. */
-export function newerSchema(place: Place, found: number, known: number): VivariumError {
+export function newerSchema(place: DatabaseFile, found: number, known: number): VivariumError {
   const usable = place.backups.list().find((backup) => backup.schema <= known);
   const restore =
     usable === undefined
@@ -62,7 +62,7 @@ export function unwritable(file: string, what: string, cause?: unknown): Vivariu
  * Converts errors of SQLite or the file system into user-facing ones: damage, a full disk, missing permissions, another
  * program's lock. Returns other errors unchanged, because they are bugs.
  */
-export function explain(error: unknown, place: Place): unknown {
+export function explain(error: unknown, place: DatabaseFile): unknown {
   const code = codeOf(error);
   if (error instanceof VivariumError || code === null) return error;
   const { file } = place;

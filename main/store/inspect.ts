@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync, type St
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
-import { damaged, foreign, newerSchema, unwritable, type Place } from './faults.ts';
+import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './faults.ts';
 import { readVersion } from './migrations.ts';
 
 /** "VIVA": the PRAGMA application_id of every database made by Vivarium. Never changes. */
@@ -23,7 +23,7 @@ export const APPLICATION_ID_OFFSET = 68;
  * Examines the path without opening it as a database or changing anything. @returns whether it holds a Vivarium
  * database; false when nothing can be lost. @throws VivariumError when the file is foreign, damaged, or not writable.
  */
-export function inspectPath(place: Place): 'present' | 'absent' {
+export function inspectPath(place: DatabaseFile): 'present' | 'absent' {
   const facts = statDatabase(place.file);
   if (facts === null || facts.size === 0) {
     // SQLite would treat the empty file as a new database and delete the old one's log.
@@ -82,7 +82,7 @@ export function readHeader(file: string): Buffer {
  * would move the log's content into the file. @returns false when reading requires write access, because a journal must
  * be rolled back first. @throws VivariumError on damage, and for a schema newer than `knownVersion`.
  */
-export function probe(place: Place, knownVersion: number, timeoutMs: number): boolean {
+export function probe(place: DatabaseFile, knownVersion: number, timeoutMs: number): boolean {
   try {
     const sqlite = new Sqlite(place.file, { readonly: true, fileMustExist: true, timeout: timeoutMs });
     try {
@@ -101,7 +101,7 @@ export function probe(place: Place, knownVersion: number, timeoutMs: number): bo
  * Checks the schema and the path from each table's and index's root to its first row; small files completely. Damage
  * elsewhere in a large file surfaces when it is read, at the latest by the daily backup.
  */
-export function probeConnection(sqlite: Database, place: Place, knownVersion: number): void {
+export function probeConnection(sqlite: Database, place: DatabaseFile, knownVersion: number): void {
   const version = readVersion(sqlite);
   if (version > knownVersion) throw newerSchema(place, version, knownVersion);
   for (const walk of walksOf(sqlite)) sqlite.prepare(`${walk} LIMIT 1`).get();
