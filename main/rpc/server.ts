@@ -15,6 +15,7 @@
  * 4. Everything is bounded: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bindPort } from '../base/bind-port.ts';
 import { pairsOf, readBearerToken } from '../base/http/fields.ts';
@@ -90,6 +91,8 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   const sockets = createSockets({ router, clock, log, isToken });
   const signIn = createSignIn({ clock, token: options.token, isToken });
   const assets = createAssets(options.assetsDir);
+  /** Connections without a request, which browsers open ahead of need; a closing server of Node waits for those. */
+  const unused = new Set<Socket>();
   let servers: Server[] = [];
   let port = options.port;
   let stopping = false;
@@ -108,6 +111,10 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       receive,
     );
     server.maxConnections = CONNECTIONS_MAX;
+    server.on('connection', (socket: Socket) => {
+      unused.add(socket);
+      socket.once('close', () => unused.delete(socket));
+    });
     server.on('checkContinue', receive);
     server.on('upgrade', upgrade);
     server.on('clientError', refuseMalformed);
@@ -121,6 +128,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   }
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
+    unused.delete(request.socket);
     response.once('close', () => {
       // The connection may have been announced as keep-alive.
       if (stopping) request.socket.destroySoon();
@@ -172,6 +180,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    unused.delete(request.socket);
     const refused = refusal(request);
     if (refused !== null) return refuseConnection(socket, refused);
     if (pathOf(request) !== SOCKET_PATH) {
@@ -202,7 +211,9 @@ export function createControlServer(options: ControlServerOptions): ControlServe
         sockets.cut();
         servers.forEach((server) => server.closeAllConnections());
       });
-      await Promise.all([sockets.stop(), ...servers.map(closeServer)]);
+      const closed = servers.map(closeServer);
+      for (const socket of unused) socket.destroy();
+      await Promise.all([sockets.stop(), ...closed]);
       timer.cancel();
     },
     ready() {

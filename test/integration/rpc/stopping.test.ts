@@ -46,6 +46,19 @@ describe('stopping the control server', () => {
     await Promise.all([server.stop(60_000), closed]);
   });
 
+  it.each([
+    ['no request', ''],
+    ['half a header', 'GET / HTTP/1.1\r\nHost: '],
+  ])('closes connections with %s at once', async (_, text) => {
+    const { server, port } = await startControl();
+    const socket = await openRaw(port);
+    socket.write(text);
+    const closed = once(socket, 'close');
+    // The server has accepted the connection, and what was written, before it answers another.
+    await fetch(`http://127.0.0.1:${port}/api/openapi.json`);
+    await Promise.all([server.stop(60_000), closed]);
+  });
+
   it('tells browser tabs that it goes away', async () => {
     const control = await startControl();
     const { socket } = await connectBrowser(control);
