@@ -17,12 +17,8 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], exclude: ['test/unit/renderer/**'] },
-      },
-      {
-        extends: true,
-        // View state keeps nothing between two files, and its imports take longer than its tests: one worker runs them all.
-        test: { name: 'view state', include: ['test/unit/renderer/**/*.test.ts'], isolate: false },
+        // Units keep nothing between two files, and their imports take longer than their tests: each worker loads them once.
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
       },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'] } },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
