@@ -3,9 +3,9 @@
  * and beside them all tests. With arguments, which are vitest's (`npm test -- test/unit/base -t decide`): those tests
  * only. `--junit FILE` writes a report for build machines.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { runStaticChecks } from './static-checks.ts';
 import { closingLine, ProgressReporter, skippedLines } from './test-report.ts';
 import { installTools } from './tools.ts';
@@ -16,17 +16,35 @@ function takeJunit(args: readonly string[]): { junit: string | null; rest: strin
   let junit: string | null = null;
   for (let index = 0; index < args.length; index += 1) {
     const word = args[index] ?? '';
-    if (word === '--junit') {
-      junit = args[(index += 1)] ?? null;
-      if (junit === null) throw new Error('--junit needs a file to write to, such as --junit results.xml.');
-    } else if (word.startsWith('--junit=')) junit = word.slice('--junit='.length);
+    if (word === '--junit') junit = args[(index += 1)] ?? '';
+    else if (word.startsWith('--junit=')) junit = word.slice('--junit='.length);
     else rest.push(word);
   }
   return { junit, rest };
 }
 
+/** Creates the report's file: a path that cannot be written is refused before the tests, not after them. */
+function createReport(file: string): string | Error {
+  const path = resolve(process.env.INIT_CWD ?? '.', file);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '');
+  } catch (error) {
+    return error as Error;
+  }
+  return path;
+}
+
+function refuse(reason: string): number {
+  process.stderr.write(`${reason}\n`);
+  return 1;
+}
+
 async function main(): Promise<number> {
   const { junit, rest } = takeJunit(process.argv.slice(2));
+  if (junit === '' || junit?.startsWith('-')) return refuse('--junit needs a file, such as --junit results.xml.');
+  const report = junit === null ? null : createReport(junit);
+  if (report instanceof Error) return refuse(`--junit: ${report.message}`);
   // vitest treats build machines as terminals and decides when loaded; files and pipes get no colour codes.
   if (process.stdout.isTTY !== true && process.env.FORCE_COLOR === undefined) process.env.NO_COLOR = '1';
   const { parseCLI, startVitest } = await import('vitest/node');
@@ -39,8 +57,8 @@ async function main(): Promise<number> {
   const vitest = await startVitest('test', filter, {
     ...options,
     watch: false,
-    reporters: ['default', new ProgressReporter(), ...(junit === null ? [] : ['junit'])],
-    ...(junit !== null && { outputFile: { junit: resolve(process.env.INIT_CWD ?? '.', junit) } }),
+    reporters: ['default', new ProgressReporter(), ...(report === null ? [] : ['junit'])],
+    ...(report !== null && { outputFile: { junit: report } }),
   });
   const modules = vitest.state.getTestModules();
   const hasFailed = process.exitCode !== undefined && process.exitCode !== 0;
