@@ -14,14 +14,13 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 50 } },
     // Two cores are common on build machines; more workers only make the real sockets wait for each other.
     maxWorkers: 2,
+    // Modules keep nothing between two files of tests: each worker loads them once, instead of once per file.
+    isolate: false,
     projects: [
-      {
-        extends: true,
-        // Units keep nothing between two files, and their imports take longer than their tests: each worker loads them once.
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
-      },
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'] } },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
+      // Playwright goes on using the TMPDIR in which it was loaded, which is gone after that file.
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], isolate: true } },
     ],
   },
 });
