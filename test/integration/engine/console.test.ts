@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/engine.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
@@ -76,7 +76,7 @@ describe('--open', () => {
     const program = await startProgram(['--open', '--empty'], {
       env: { PATH: `${folder}:${process.env.PATH ?? ''}` },
     });
-    await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toMatch(/\/sign-in\/\w{43}$/));
+    await expect.poll(() => readFileSync(opened, 'utf8')).toMatch(/\/sign-in\/\w{43}$/);
     const { url, token } = program.runtime.control;
     const link = await fetch(readFileSync(opened, 'utf8'), { redirect: 'manual' });
     expect([link.url.startsWith(url), link.headers.get('location')]).toEqual([true, `/#token=${token}`]);

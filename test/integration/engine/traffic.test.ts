@@ -102,7 +102,7 @@ describe('traffic', () => {
     await engine.api({ host: 'nobody.test' });
     const summary = (input: object) => engine.call('traffic.summary', input) as Promise<TrafficSummary>;
     // A step has to end first.
-    await expect.poll(async () => (await summary({ projectId })).whole.requests, { timeout: 15_000 }).toBe(2);
+    await expect.poll(async () => (await summary({ projectId })).whole.requests).toBe(2);
     const mine = await summary({ projectId, minutes: 1 });
     const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
     expect([mine.requests.length, sum(mine.statuses['2xx']), sum(mine.statuses['4xx'])]).toEqual([12, 1, 1]);
