@@ -28,7 +28,10 @@ const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
     'page types',
     [bin('svelte-check', 'bin/svelte-check'), '--tsconfig', 'renderer/tsconfig.json', '--fail-on-warnings'],
   ],
-  ['types', [bin('typescript', 'bin/tsc'), '-p', '.', '--incremental', '--tsBuildInfoFile', cache('types.json')]],
+  [
+    'types',
+    [bin('@typescript/native', 'bin/tsc'), '-p', '.', '--incremental', '--tsBuildInfoFile', cache('types.json')],
+  ],
   [
     'formatting',
     [
@@ -39,7 +42,7 @@ const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ],
   ['dead code', [bin('knip', 'bin/knip.js')]],
   ['dead code but for tests', [bin('knip', 'bin/knip.js'), '--production']],
-  ['preload types', [bin('typescript', 'bin/tsc'), '-p', 'preload']],
+  ['preload types', [bin('@typescript/native', 'bin/tsc'), '-p', 'preload']],
 ];
 
 /**

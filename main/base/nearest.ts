@@ -1,2 +1,0 @@
-/** Defined in the contract, whose traffic filter runs in the page too. */
-export { didYouMean, nearest } from '../contract/nearest.ts';
