@@ -121,7 +121,10 @@ async function writeResult(called: string, json: string, read: Arguments, io: Io
   const content = isOn(read, 'json') ? null : fileContent(called, JSON.parse(json));
   const to: Pick<Io, 'stdout' | 'env'> = isNamed ? { stdout: NO_TERMINAL, env: {} } : io;
   const text =
-    content ?? (isOn(read, 'json') ? jsonLine(json, to.stdout) : renderFor(called, JSON.parse(json, inCommandLines), rendererFor(to)));
+    content ??
+    (isOn(read, 'json')
+      ? jsonLine(json, to.stdout)
+      : renderFor(called, JSON.parse(json, inCommandLines), rendererFor(to)));
   if (isNamed) return writeNamed(path, text, io);
   // "--output -" asks for the octets as they are, also on a terminal.
   const isCleaned = content !== null && path === undefined && io.stdout.isTTY === true;

@@ -39,11 +39,7 @@ function failed<Result>(procedure: string, when: string, isFailed: (result: Resu
  */
 export const FAILED_RESULTS: readonly FailedResult[] = [
   failed<Deploy>('deploys.create', 'the status is failed', ({ status }) => status === 'failed'),
-  failed<unknown>(
-    'domains.attach',
-    'with --local: a step failed',
-    (result) => isStepped(result) && hasFailed(result),
-  ),
+  failed<unknown>('domains.attach', 'with --local: a step failed', (result) => isStepped(result) && hasFailed(result)),
   failed<Domain>(
     'domains.verify',
     'the state is not verified, or the certificate failed',

@@ -1,4 +1,4 @@
-import { didYouMean } from '../base/nearest.ts';
+import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** One `--name` of a command. A switch takes no value and can be negated as `--no-name`; other flags need a value. */

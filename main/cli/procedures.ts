@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../base/nearest.ts';
+import { didYouMean } from '../contract/nearest.ts';
 import { typed } from '../base/own-command.ts';
 import type { VivariumError } from '../contract/errors.ts';
 import { contract } from '../contract/index.ts';

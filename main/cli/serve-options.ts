@@ -1,5 +1,5 @@
 import { DEFAULT_PORTS, type Config } from '../base/config.ts';
-import { didYouMean } from '../base/nearest.ts';
+import { didYouMean } from '../contract/nearest.ts';
 import { chosenDataDir, defaultDataDir } from '../base/data-dir.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Arguments, type Option } from './flags.ts';
 import type { Environment, Io } from './io.ts';

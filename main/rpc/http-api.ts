@@ -3,7 +3,7 @@ import { createProcedureClient, type AnyProcedure } from '@orpc/server';
 import { isAsyncIteratorObject } from '@orpc/shared';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { didYouMean } from '../base/nearest.ts';
+import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { drainRefused, readJsonBody } from './body.ts';
 import { sendEventStream } from './event-stream.ts';

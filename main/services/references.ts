@@ -1,4 +1,4 @@
-import { didYouMean } from '../base/nearest.ts';
+import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, nearest } from '../../../main/base/nearest.ts';
+import { didYouMean, nearest } from '../../../main/contract/nearest.ts';
 
 const NAMES = [
   'projects',

@@ -41,7 +41,12 @@ describe('JSON', () => {
   it.each([
     ['an element that is none', '[{"name":"Moss","categoryId":2},{name: 1},7]', [2, 'is not JSON'], 3],
     ['a comma too many', '[{"name":"Moss","categoryId":2},]', [2, 'an element is missing beside a comma'], 2],
-    ['an empty place', '[{"name":"Moss","categoryId":2},,{"name":"Moss","categoryId":2}]', [2, 'an element is missing beside'], 3],
+    [
+      'an empty place',
+      '[{"name":"Moss","categoryId":2},,{"name":"Moss","categoryId":2}]',
+      [2, 'an element is missing beside'],
+      3,
+    ],
     ['brackets that do not match', '[{"name":"Moss","categoryId":2},{"a":1]]', [2, 'is not JSON'], 2],
     ['a text that breaks off', '[{"name":"Moss","categoryId":2},{"name":"Re', [2, 'ends before the array does'], 2],
     ['what follows the array', '[{"name":"Moss","categoryId":2}]\n[]', [2, 'after the end of the array'], 2],
