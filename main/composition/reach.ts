@@ -19,6 +19,7 @@ import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 import { ownCommand } from '../base/own-command.ts';
+import { startCommand } from './own-command.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
@@ -99,8 +100,8 @@ export function openReach(
         ports: { ...ports, dns: dns.listening.port },
         pacUrl: pacUrl(),
         platform,
-        program: process.execPath,
-        start: ownCommand(config.dataDir)('vivarium serve'),
+        program: process.versions['electron'] === undefined ? process.execPath : null,
+        start: startCommand(config.dataDir),
       }),
     }),
   };

@@ -11,9 +11,12 @@ export interface InstructionFacts {
   pacUrl: string;
   /** The running system. */
   platform: NodeJS.Platform;
-  /** The program that runs Vivarium. */
-  program: string;
-  /** Command that restarts this Vivarium with other options: `vivarium serve --data-dir /here`. */
+  /**
+   * The program that runs Vivarium, or null for Electron: the loader ignores `$ORIGIN` in a program with capabilities
+   * (ld.so(8), secure-execution mode), and Electron then finds none of its libraries (electron/electron#4583).
+   */
+  program: string | null;
+  /** Command that starts this Vivarium again with other options: `vivarium serve --data-dir /here`. */
   start: string;
 }
 
@@ -85,21 +88,15 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
           {
             id: 'low-ports',
             title: 'Ports 80 and 443, for every program (sysctl)',
-            note: 'Until the next start of the machine. Vivarium then binds them itself.',
+            note: 'Until the next start of the machine. Quit Vivarium before the second command.',
             commands: lines('sudo sysctl -w net.ipv4.ip_unprivileged_port_start=80', atLowPorts(facts)),
             undo: 'sudo sysctl -w net.ipv4.ip_unprivileged_port_start=1024',
           },
-          {
-            id: 'setcap',
-            title: 'Ports 80 and 443, for one program (setcap)',
-            note: `Everything that ${program} runs may then bind them. Updating the program removes the capability.`,
-            commands: lines(`sudo setcap cap_net_bind_service=+ep ${posixWord(program)}`, atLowPorts(facts)),
-            undo: `sudo setcap -r ${posixWord(program)}`,
-          },
+          ...(program === null ? [] : [setcap(program, facts)]),
           {
             id: 'authbind',
             title: 'Ports 80 and 443, for one user (authbind)',
-            note: 'Grants nothing to other users of the program.',
+            note: 'Grants nothing to other users of the program. Quit Vivarium before the last command.',
             commands: lines(
               'sudo apt-get install authbind',
               'sudo install -m 500 -o "$USER" /dev/null /etc/authbind/byport/80',
@@ -111,6 +108,14 @@ function onLinux(facts: InstructionFacts): InstructionStep[] {
         ]),
   ];
 }
+
+const setcap = (program: string, facts: InstructionFacts): InstructionStep => ({
+  id: 'setcap',
+  title: 'Ports 80 and 443, for one program (setcap)',
+  note: `Everything that ${program} runs may then bind them. Updating the program removes the capability. Quit Vivarium before the second command.`,
+  commands: lines(`sudo setcap cap_net_bind_service=+ep ${posixWord(program)}`, atLowPorts(facts)),
+  undo: `sudo setcap -r ${posixWord(program)}`,
+});
 
 function posixHosts(hostname: string, sed: string, ...after: string[]): InstructionStep {
   return {

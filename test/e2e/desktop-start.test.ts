@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ReachSnippets } from '../../main/contract/reach.ts';
 import { chooseFromMenu, hideWindow, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
 import type { StandInApp } from '../support/desktop-on-stand-in.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
@@ -138,6 +139,22 @@ describe('what is handed to other programs', () => {
         'https://www.rfc-editor.org/rfc/rfc8659',
       ]);
     await expect.poll(() => logOf(desktop.dataDir)).toContain('smb://example.org/share');
+  });
+});
+
+describe('how to have ports 80 and 443', () => {
+  it('is a start of the app, and never a change of Electron’s program, which would not run with capabilities', async () => {
+    const desktop = start();
+    await desktop.page();
+    await desktop.call('projects.create', { name: 'Glasshouse' });
+    const { systems } = (await desktop.call('reach.snippets', {
+      hostname: 'glasshouse.vivarium.localhost',
+    })) as ReachSnippets;
+    const steps = systems.find(({ system }) => system === 'linux')?.steps ?? [];
+    expect(steps.map(({ id }) => id)).not.toContain('setcap');
+    expect(steps.find(({ id }) => id === 'low-ports')?.commands).toContain(
+      `npm start -- --data-dir ${desktop.dataDir} --http-port 80 --https-port 443`,
+    );
   });
 });
 

@@ -176,6 +176,14 @@ netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=443 conn
     expect(step(platform, id)?.commands).toBe(commands);
   });
 
+  it('offer no capabilities for Electron, which then finds none of its libraries', () => {
+    const start = 'vivarium-desktop -- --data-dir /here';
+    expect(step('linux', 'setcap', { program: null, start })).toBeUndefined();
+    expect(step('linux', 'low-ports', { program: null, start })?.commands).toBe(
+      'sudo sysctl -w net.ipv4.ip_unprivileged_port_start=80\nvivarium-desktop -- --data-dir /here --http-port 80 --https-port 443',
+    );
+  });
+
   it('all say what takes them back', () => {
     const steps = makeInstructions(PLACE).flatMap((system) => system.steps);
     expect(steps.filter(({ undo, note }) => undo === '' || note === '')).toEqual([]);
