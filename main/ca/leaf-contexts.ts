@@ -37,7 +37,7 @@ export interface LeafContextsOptions {
   /** Beyond this many, the least recently used are dropped. */
   leavesMax?: number;
   /**
-   * All names of the leaf for `hostname`; by default the platform's leaf includes localhost and the loopback addresses.
+   * All names of the leaf for `hostname`; by default that name alone, or those of `NO_HOSTNAME`.
    */
   namesFor?: (hostname: string) => readonly string[];
 }
@@ -70,6 +70,11 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
   };
 }
 
-/** A client without SNI, such as for `https://127.0.0.1`, gets the platform's leaf, which therefore needs that name. */
-export const platformNames = (hostname: string): readonly string[] =>
-  hostname === PLATFORM_ZONE ? [hostname, 'localhost', ...LOOPBACK_ADDRESSES] : [hostname];
+/**
+ * Stands for no hostname: the leaf for it, shown to clients without SNI (`https://127.0.0.1`), has every name of this
+ * machine. No other leaf has addresses, because BoringSSL refuses those below a root that constrains addresses (`v3_ncons.cc`).
+ */
+export const NO_HOSTNAME = LOOPBACK_ADDRESSES[0];
+
+const platformNames = (hostname: string): readonly string[] =>
+  hostname === NO_HOSTNAME ? [PLATFORM_ZONE, 'localhost', ...LOOPBACK_ADDRESSES] : [hostname];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createApi } from '../api/api.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
+import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
 import { FREE_LIMITS } from '../model/rate-decision.ts';
 import { loadErrorPages } from '../proxy/error-pages.ts';
 import { createLoopback } from '../proxy/loopback.ts';
@@ -77,7 +78,9 @@ export async function startDataPlane(
       recorder.take(summary);
     },
     contextFor: (hostname) =>
-      isWithin(hostname, PLATFORM_ZONE) ? leaves.platform.contextFor(hostname) : leaves.domains.contextFor(hostname),
+      hostname === null || isWithin(hostname, PLATFORM_ZONE)
+        ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
+        : leaves.domains.contextFor(hostname),
     whyUnserved,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),

@@ -37,11 +37,11 @@ export interface ProxyOptions {
   targets: { api: Target };
   /** This Vivarium's name in `Via`. */
   pseudonym: string;
-  /** The certificate for a served hostname; null if there is none. Expected to be cached. */
-  contextFor: (hostname: string) => SecureContext | null;
+  /** The certificate for a served hostname, or (null) for clients without SNI; null if there is none. Expected cached. */
+  contextFor: (hostname: string | null) => SecureContext | null;
   /** Why an attached hostname is not served, as a sentence for its error page; null for any other. */
   whyUnserved?: (hostname: string) => string | null;
-  /** The hostname whose certificate is shown to TLS clients without SNI. */
+  /** The hostname that TLS clients without SNI reach. */
   defaultHostname: string;
   pages: ErrorPages;
   /** Limits for callers without a valid API key. */

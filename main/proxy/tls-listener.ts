@@ -10,9 +10,12 @@ export interface TlsListenerOptions {
   connections: Connections;
   listener: Listener;
   log: Log;
-  /** The certificate for a hostname; null, or an error thrown, if there is none. Expected to be cached. */
-  contextFor: (hostname: string) => SecureContext | null;
-  /** The hostname whose certificate is shown to clients without SNI. */
+  /**
+   * The certificate for a hostname, or for clients without SNI (null); null, or an error thrown, if there is none. Expected
+   * to be cached.
+   */
+  contextFor: (hostname: string | null) => SecureContext | null;
+  /** The hostname that clients without SNI reach. */
   defaultHostname: string;
   /** Whether `hostname` is served. */
   knows: (hostname: string) => boolean;
@@ -79,7 +82,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
   }
   let secureContext: SecureContext | null;
   try {
-    secureContext = options.contextFor(hostname);
+    secureContext = options.contextFor(serverName);
   } catch (error) {
     log.error('No certificate could be made for a hostname', { hostname, error });
     refuse(connection, ALERT_INTERNAL_ERROR);

@@ -147,7 +147,7 @@ export async function startProxy(
     log: options.log ?? silentLog,
     limiter,
     targets: { api: targetOf(options.handle ?? echo) },
-    contextFor: (hostname) => options.certificates?.contextFor(hostname) ?? null,
+    contextFor: (hostname) => options.certificates?.contextFor(hostname ?? DEFAULT_LEAF) ?? null,
     whyUnserved: options.whyUnserved ?? (() => null),
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
