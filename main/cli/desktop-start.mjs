@@ -2,7 +2,7 @@
  * Decides whether `npm start` opens the desktop app, and fetches Electron's runtime, which its npm package downloads on
  * first use. Plain Node and old syntax, as `launch.mjs`.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
@@ -20,19 +20,21 @@ const hasDisplay = (platform, env) => platform !== 'linux' || isSet(env.DISPLAY)
 /**
  * Plans `npm start` on this machine, before anything is fetched. `reason` says why there is no window, unless the user
  * asked for none; `open`: whether to open a browser.
+ * @param sandboxFix what `findSandboxFix` returned
  */
-export function planStart({ platform, env, args, userId }) {
+export function planStart({ platform, env, args, userId, sandboxFix }) {
   const rest = args.filter((arg) => arg !== HEADLESS_OPTION);
   const asked = rest.length < args.length || isSet(env.VIVARIUM_HEADLESS);
-  const reason = asked ? null : reasonAgainst({ platform, env, userId });
+  const reason = asked ? null : reasonAgainst({ platform, env, userId, sandboxFix });
   const open = !asked && hasDisplay(platform, env) && !isSet(env.CI);
   return { window: !asked && reason === null, reason, open, args: rest };
 }
 
-function reasonAgainst({ platform, env, userId }) {
+function reasonAgainst({ platform, env, userId, sandboxFix }) {
   if (isSet(env.CI)) return 'this is a build machine (CI is set)';
   if (!hasDisplay(platform, env)) return 'there is no display';
   if (platform === 'linux' && userId === 0) return 'Electron does not run as root';
+  if (sandboxFix !== null) return `this system denies Electron its sandbox until you run\n\n${sandboxFix}\n\n`;
   return null;
 }
 
@@ -53,6 +55,40 @@ export function planAgain({ env, args }) {
   const shown = (name) => (valueOf(name) !== 'true' ? valueOf(name) : values.length === 1 ? (args[0] ?? '…') : '…');
   const options = [...switches.map((name) => `--${name}`), ...values.map((name) => `--${name} ${shown(name)}`)];
   return `npm start -- ${options.join(' ')}`;
+}
+
+/** Whether AppArmor denies user namespaces to programs without a profile; `1` from Ubuntu 23.10 on. */
+const RESTRICTION = ['proc', 'sys', 'kernel', 'apparmor_restrict_unprivileged_userns'];
+const PROFILES = ['etc', 'apparmor.d'];
+const SET_USER_ID = 0o4000;
+
+/**
+ * A command that lets Electron have its sandbox, where AppArmor would end it with SIGTRAP (electron/electron#42510); null
+ * where none is needed: the system does not restrict, a profile names the program, or Chromium's helper is set-user-ID.
+ * @param system the root of the file system
+ */
+export function findSandboxFix(root, system = '/') {
+  if (!/^1\s*$/.test(readIfThere(join(system, ...RESTRICTION)))) return null;
+  const folder = join(root, 'node_modules', 'electron', 'dist');
+  const helper = statSync(join(folder, 'chrome-sandbox'), { throwIfNoEntry: false });
+  if (helper !== undefined && (helper.mode & SET_USER_ID) !== 0) return null;
+  const program = join(folder, 'electron');
+  const profiles = join(system, ...PROFILES);
+  const isNamed = (name) => readIfThere(join(profiles, name)).includes(program);
+  if (existsSync(profiles) && readdirSync(profiles).some(isNamed)) return null;
+  const profile = `abi <abi/4.0>, profile vivarium-electron "${program}" flags=(unconfined) { userns, }`;
+  const file = '/etc/apparmor.d/vivarium-electron';
+  const quoted = profile.replaceAll("'", "'\\''");
+  return `  echo '${quoted}' | sudo tee ${file} && sudo apparmor_parser --replace ${file}`;
+}
+
+/** Empty for a folder, too. */
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /**

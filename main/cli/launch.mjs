@@ -12,7 +12,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
-import { couldNotRun, fetchElectron, findElectron, planAgain, planStart } from './desktop-start.mjs';
+import { couldNotRun, fetchElectron, findElectron, planAgain, planStart, findSandboxFix } from './desktop-start.mjs';
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
 import { PROGRAM_FLAGS } from './program-flags.mjs';
@@ -92,7 +92,8 @@ async function prove() {
 /** Opens the desktop app; if that is impossible, says why and serves headless. */
 async function start(node, words) {
   const userId = process.getuid ? process.getuid() : null;
-  const plan = planStart({ platform: process.platform, env: process.env, args: words, userId });
+  const { platform, env } = process;
+  const plan = planStart({ platform, env, args: words, userId, sandboxFix: findSandboxFix(root) });
   const headless = (reason) => {
     if (reason !== null) say(`No window, because ${reason}; serving headless instead.`);
     const open = plan.open ? ['--open'] : [];

@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SERVE_FLAGS } from '../../../main/cli/serve-options.ts';
 import { temporaryFolder } from '../../support/engine.ts';
@@ -9,10 +9,11 @@ interface Surroundings {
   env: Record<string, string>;
   args: string[];
   userId: number | null;
+  sandboxFix: string | null;
 }
 
 /** The launcher's own JavaScript, which has no types because it runs in any Node. */
-const { planStart, planAgain, findElectron, couldNotRun, START_SWITCHES, START_VALUES } = (await import(
+const { planStart, planAgain, findElectron, findSandboxFix, couldNotRun, START_SWITCHES, START_VALUES } = (await import(
   new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href
 )) as {
   planStart(surroundings: Surroundings): { window: boolean; reason: string | null; open: boolean; args: string[] };
@@ -20,10 +21,11 @@ const { planStart, planAgain, findElectron, couldNotRun, START_SWITCHES, START_V
   START_SWITCHES: string[];
   START_VALUES: string[];
   findElectron(root: string): string | null;
+  findSandboxFix(root: string, system: string): string | null;
   couldNotRun(end: { code: number | null; signal: string | null; elapsedMs: number; stopped: boolean }): boolean;
 };
 
-const DESK: Surroundings = { platform: 'linux', env: { DISPLAY: ':0' }, args: [], userId: 1000 };
+const DESK: Surroundings = { platform: 'linux', env: { DISPLAY: ':0' }, args: [], userId: 1000, sandboxFix: null };
 
 describe('npm start', () => {
   it.each<[where: string, surroundings: Partial<Surroundings>]>([
@@ -41,6 +43,7 @@ describe('npm start', () => {
     [{ env: { DISPLAY: ':0', CI: 'true' } }, 'this is a build machine (CI is set)', false],
     [{ platform: 'darwin', env: { CI: '1' } }, 'this is a build machine (CI is set)', false],
     [{ userId: 0 }, 'Electron does not run as root', true],
+    [{ sandboxFix: '  sudo x' }, 'this system denies Electron its sandbox until you run\n\n  sudo x\n\n', true],
   ])('with %j says: %s; opens a browser: %s', (surroundings, reason, open) => {
     expect(planStart({ ...DESK, ...surroundings })).toEqual({ window: false, reason, open, args: [] });
   });
@@ -73,6 +76,46 @@ describe('npm start without -- before its options, which npm takes', () => {
   it('is recognised for every option of serve', () => {
     const names = SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== 'help');
     expect([...START_SWITCHES, ...START_VALUES].sort()).toEqual(['headless', ...names].sort());
+  });
+});
+
+describe('Electron’s sandbox', () => {
+  /** A system with these files, and the fix for a clone in `/clone`. */
+  function fixOn(files: Record<string, string>, root = '/clone'): string | null {
+    const system = temporaryFolder();
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(system, name)), { recursive: true });
+      writeFileSync(join(system, name), text);
+    }
+    return findSandboxFix(root, system);
+  }
+  const RESTRICTED = { 'proc/sys/kernel/apparmor_restrict_unprivileged_userns': '1\n' };
+  const PROGRAM = '/clone/node_modules/electron/dist/electron';
+
+  it('needs an AppArmor profile on Ubuntu, which the user can paste', () => {
+    const profile = `abi <abi/4.0>, profile vivarium-electron "${PROGRAM}" flags=(unconfined) { userns, }`;
+    const file = '/etc/apparmor.d/vivarium-electron';
+    expect(fixOn({ ...RESTRICTED, 'etc/apparmor.d/tunables/global': '' })).toBe(
+      `  echo '${profile}' | sudo tee ${file} && sudo apparmor_parser --replace ${file}`,
+    );
+  });
+
+  it.each<[what: string, files: Record<string, string>]>([
+    ['nothing is restricted', { 'proc/sys/kernel/apparmor_restrict_unprivileged_userns': '0\n' }],
+    ['the system knows no such restriction', {}],
+    ['a profile names the program', { ...RESTRICTED, 'etc/apparmor.d/own': `profile own "${PROGRAM}" { userns, }` }],
+  ])('needs nothing where %s', (_what, files) => {
+    expect(fixOn(files)).toBeNull();
+  });
+
+  it('needs nothing where its helper runs as root', () => {
+    const root = temporaryFolder();
+    const helper = join(root, 'node_modules', 'electron', 'dist', 'chrome-sandbox');
+    mkdirSync(dirname(helper), { recursive: true });
+    writeFileSync(helper, '');
+    expect(fixOn(RESTRICTED, root)).not.toBeNull();
+    chmodSync(helper, 0o4755);
+    expect(fixOn(RESTRICTED, root)).toBeNull();
   });
 });
 
