@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -54,8 +54,15 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     const fpm = join(folder, 'bin', 'fpm');
     makeStandInDistribution(join(folder, 'electron'));
     mkdirSync(join(folder, 'bin'));
-    // What would make the Debian package, which is not on every machine: tells what it was asked to put where.
-    writeFileSync(fpm, `#!/bin/sh\nprintf '%s\\n' "$@" > "${join(folder, 'fpm-arguments')}"\n`);
+    // What would make the Debian package, which is not on every machine: keeps what it was asked to put where, and a script.
+    writeFileSync(
+      fpm,
+      `#!/bin/sh
+printf '%s\\n' "$@" > "${join(folder, 'fpm-arguments')}"
+while [ "$1" != --after-install ]; do shift; done
+cp "$2" "${join(folder, 'after-install')}"
+`,
+    );
     chmodSync(fpm, 0o755);
     await packageApp({
       distribution: join(folder, 'electron'),
@@ -119,6 +126,41 @@ describe.runIf(process.platform === 'linux')('the package', () => {
       asked.filter((argument) => argument.endsWith('/usr/share/applications/localhost.vivarium.app.desktop')),
     ).toHaveLength(1);
     expect(asked.filter((argument) => argument.includes('=/usr/share/icons/hicolor/'))).toHaveLength(8);
+  });
+
+  /** Runs the Debian package's script on a folder instead of the system, with these programs of the system. */
+  async function install(programs: Record<string, string>) {
+    const place = temporaryFolder();
+    const bin = join(place, 'bin');
+    const write = (name: string, script: string) => {
+      mkdirSync(dirname(join(place, name)), { recursive: true });
+      writeFileSync(join(place, name), `#!/bin/sh\n${script}\n`);
+      chmodSync(join(place, name), 0o755);
+    };
+    for (const name of ['chrome-sandbox', 'resources/apparmor-profile']) write(`opt/${name}`, '');
+    write('opt/vivarium-desktop', programs['vivarium-desktop'] ?? 'exit 0');
+    write('apparmor.d/own', '');
+    for (const name of ['update-alternatives', 'update-desktop-database', 'apparmor_parser'])
+      write(`bin/${name}`, programs[name] ?? 'exit 0');
+    // It changes the user; here it only says to whom, and runs the rest.
+    write('bin/setpriv', `echo "$1" > ${join(place, 'user')}; shift 3; exec "$@"`);
+    const script = readFileSync(join(folder, 'after-install'), 'utf8')
+      .replaceAll('/opt/Vivarium', join(place, 'opt'))
+      .replaceAll('/etc/apparmor.d', join(place, 'apparmor.d'));
+    await run('sh', ['-c', script], { env: { PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` } });
+    return {
+      sandboxMode: statSync(join(place, 'opt', 'chrome-sandbox')).mode & 0o7777,
+      profiles: readdirSync(join(place, 'apparmor.d')),
+      user: readFileSync(join(place, 'user'), 'utf8'),
+    };
+  }
+
+  it.each<[what: string, programs: Record<string, string>, expected: object]>([
+    ['works', {}, { sandboxMode: 0o755, profiles: ['own', 'vivarium-desktop'], user: '--reuid=nobody\n' }],
+    ['is denied to ordinary users', { 'vivarium-desktop': 'kill -TRAP $$' }, { sandboxMode: 0o4755 }],
+    ['needs no profile that AppArmor could read', { apparmor_parser: 'exit 1' }, { profiles: ['own'] }],
+  ])('for Debian has a sandbox wherever it is installed: one that %s', async (_what, programs, expected) => {
+    expect(await install(programs)).toMatchObject(expected);
   });
 
   it('serves headless in plain Node, and answers with a pet', async () => {
