@@ -1,4 +1,4 @@
-import { app, dialog, powerMonitor } from 'electron';
+import { app, dialog, type Event, powerMonitor } from 'electron';
 import type { Log } from '../base/log.ts';
 import { prepareScratchPaths } from './identity.ts';
 
@@ -28,7 +28,13 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () =
       .finally(() => app.exit(0));
   });
   for (const signal of STOP_SIGNALS) process.on(signal, () => app.quit());
-  powerMonitor.on('shutdown', () => app.quit());
+  // Electron on Linux delays the end of a session only if something else was listened to before.
+  powerMonitor.on('suspend', () => undefined);
+  powerMonitor.on('shutdown', (event?: Event) => {
+    // Without this, the session does not wait for the draining.
+    event?.preventDefault();
+    app.quit();
+  });
   return { isQuitting: () => quitting };
 }
 

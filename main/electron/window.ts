@@ -66,7 +66,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
 }
 
 function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememberNow: () => void } {
-  const { log, memory, preloadFile, iconFile, isQuitting } = options;
+  const { log, memory, preloadFile, iconFile, isQuitting, quit } = options;
   const { bounds, maximized, fullScreen } = memory.get();
   const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map(({ workArea }) => workArea);
   const window = new BrowserWindow({
@@ -93,6 +93,11 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
     if (isQuitting()) return;
     event.preventDefault();
     void leave(window, options);
+  });
+  // The end of a session on Windows, which emits no `before-quit`; it waits for the draining.
+  window.on('query-session-end', (event) => {
+    event.preventDefault();
+    quit();
   });
   window
     .loadURL(PAGE_URL)

@@ -8,7 +8,14 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ReachSnippets } from '../../main/contract/reach.ts';
-import { chooseFromMenu, hideWindow, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
+import {
+  chooseFromMenu,
+  type ElectronModule,
+  hideWindow,
+  STAND_IN,
+  startDesktop,
+  windowState,
+} from '../support/desktop.ts';
 import type { StandInApp } from '../support/desktop-on-stand-in.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
@@ -176,6 +183,24 @@ describe('what the page saves', () => {
         { url: expect.stringMatching(/^blob:app:\/\/vivarium\//) as string, prevented: false },
         { url: 'data:text/plain,foreign', prevented: true },
       ]);
+  });
+});
+
+describe('the end of the session', () => {
+  interface Ending {
+    endSession(): void;
+  }
+
+  it.each<[system: string, end: (electron: ElectronModule) => void]>([
+    ['Linux and macOS', ({ powerMonitor }) => (powerMonitor as unknown as Ending).endSession()],
+    ['Windows', ({ BrowserWindow }) => (BrowserWindow.getAllWindows()[0] as unknown as Ending).endSession()],
+  ])('waits on %s until requests have finished', async (_system, end) => {
+    const desktop = start();
+    await desktop.page();
+    void desktop.evaluate(end).catch(() => undefined);
+    const { code, signal } = await desktop.ended;
+    expect([code, signal]).toEqual([0, null]);
+    expect(logOf(desktop.dataDir)).toMatch(/Vivarium has stopped\n$/);
   });
 });
 

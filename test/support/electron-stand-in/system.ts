@@ -1,6 +1,6 @@
 import type { NativeTheme, Shell } from 'electron';
 import { tell } from './driver.ts';
-import { strictly, StrictEmitter } from './strict.ts';
+import { createEvent, strictly, StrictEmitter } from './strict.ts';
 
 export const shell = strictly('shell', {
   openExternal(url) {
@@ -17,4 +17,27 @@ export const nativeTheme = strictly('nativeTheme', {
   shouldUseDarkColors: false,
 } satisfies Partial<NativeTheme>);
 
-export const powerMonitor = strictly('powerMonitor', new StrictEmitter('powerMonitor', ['shutdown']));
+/** As in Electron, what listens first decides whether the end of a session on Linux is ever delayed. */
+class StandInPowerMonitor extends StrictEmitter {
+  #delays = false;
+
+  constructor() {
+    super('powerMonitor', ['suspend', 'resume', 'shutdown']);
+    this.once('newListener', () => {
+      // The listener is added after this event.
+      this.#delays = this.listenerCount('shutdown') > 0;
+      this.on('newListener', (event: string) => {
+        if (event === 'shutdown') this.#delays = true;
+      });
+    });
+  }
+
+  /** Not of Electron: the session ends, and waits for an app only if that asks it to. */
+  endSession(): void {
+    const event = createEvent('shutdown', {});
+    if (this.#delays) this.emit('shutdown', event);
+    if (!event.defaultPrevented) process.kill(process.pid, 'SIGKILL');
+  }
+}
+
+export const powerMonitor = strictly('powerMonitor', new StandInPowerMonitor());
