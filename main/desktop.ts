@@ -2,9 +2,7 @@
  * Electron's entry: the desktop app, or a command for the launcher `vivarium`. Loads the engine and the commands on
  * demand, and imports statically what must precede Electron's `ready`.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
 import { readLogLevel } from './base/log.ts';
 import { findAssets, findProgramFile } from './base/program-folder.ts';
 import type { Config } from './base/config.ts';
@@ -13,6 +11,7 @@ import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
 import { readOwnArguments } from './electron/rules.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
+import { openTemporaryFolder } from './electron/identity.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
@@ -23,11 +22,16 @@ const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
 };
 
 async function runCommand(words: readonly string[], onStopSignal: OnStopSignal): Promise<number> {
-  const { run } = await import('./cli/run.ts');
+  const [{ run }, { endWithReader }] = await Promise.all([import('./cli/run.ts'), import('./cli/io.ts')]);
+  let isServing = false;
+  endWithReader(() => isServing);
   const io: Io = { ...place, stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, onStopSignal };
   return run(words, io, {
     self: [process.execPath, ...process.argv.slice(1, process.argv.length - words.length)],
-    loadEngine: async () => (await import('./headless.ts')).serve,
+    loadEngine: async () => {
+      isServing = true;
+      return (await import('./headless.ts')).serve;
+    },
   });
 }
 
@@ -35,7 +39,7 @@ async function openWindow(words: readonly string[]): Promise<void> {
   // The app has its own window, so --open does nothing.
   const { open: _, ...chosen } = readServeConfig(words, place);
   const { ephemeral } = chosen;
-  const temporaryDir = ephemeral || chosen.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
+  const temporaryDir = ephemeral || chosen.dataDir === null ? openTemporaryFolder() : null;
   const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
   const logLevel = readLogLevel(process.env, 'info');
 
@@ -53,7 +57,6 @@ async function openWindow(words: readonly string[]): Promise<void> {
     if (process.stdout.isTTY) process.stdout.write(await formatBanner(app, process));
     return app;
   }
-  if (temporaryDir !== null) process.on('exit', () => rmSync(temporaryDir, { recursive: true, force: true }));
   await runDesktop({
     config,
     logLevel,

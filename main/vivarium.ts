@@ -3,7 +3,7 @@
  * the engine.
  */
 import { homedir } from 'node:os';
-import { EXIT_FAILED, EXIT_OK, type Io } from './cli/io.ts';
+import { type Io, endWithReader } from './cli/io.ts';
 import { PROGRAM_FLAGS } from './cli/program-flags.mjs';
 import { run } from './cli/run.ts';
 
@@ -28,13 +28,7 @@ const io: Io = {
 
 let isServing = false;
 
-// A closed reader (`| head`) ends a command; a serving Vivarium continues without it.
-for (const output of [process.stdout, process.stderr]) {
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    if (isServing) return;
-    process.exit(error.code === 'EPIPE' ? EXIT_OK : EXIT_FAILED);
-  });
-}
+endWithReader(() => isServing);
 
 process.exitCode = await run(process.argv.slice(2), io, {
   self: [process.execPath, ...new Set([...process.execArgv, ...PROGRAM_FLAGS]), process.argv[1] ?? ''],

@@ -32,6 +32,18 @@ export const EXIT_NOT_RUNNING = 2;
 /** Prints a help text, with its commands as they are typed here. */
 export const writeHelp = (text: string, io: Pick<Io, 'stdout'>): void => void io.stdout.write(typedHelp(text));
 
+/**
+ * Ends a command whose reader has closed (`| head`).
+ * @param goesOn whether it goes on without a reader, as a serving Vivarium does
+ */
+export function endWithReader(goesOn: () => boolean): void {
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (!goesOn()) process.exit(error.code === 'EPIPE' ? EXIT_OK : EXIT_FAILED);
+    });
+  }
+}
+
 /** Reads standard input to its end, as text. */
 export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {
   const chunks: Buffer[] = [];

@@ -17,12 +17,3 @@ export function ownCommand(dataDir: string | null): (command: string) => string 
       : `${words} --data-dir ${shellWord(dataDir, process.platform)}`;
   };
 }
-
-/** The command that starts this Vivarium again on its data folder; options may be appended. */
-export function startCommand(dataDir: string): string {
-  const { versions, env, execPath, platform } = process;
-  if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
-  // The program of an AppImage is in a mount, which ends with it.
-  const app = hasOwn(...LAUNCHER) ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
-  return `${app} -- --data-dir ${shellWord(dataDir, platform)}`;
-}

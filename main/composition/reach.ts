@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
+import { shellWord } from '../base/shell.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import { makeInstructions } from '../reach/instructions.ts';
 import {
@@ -19,7 +20,7 @@ import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 import { ownCommand } from '../base/own-command.ts';
-import { startCommand } from './own-command.ts';
+import { ownCommand } from './own-command.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
@@ -105,6 +106,15 @@ export function openReach(
       }),
     }),
   };
+}
+
+/** The command that starts this Vivarium again on its data folder; options may be appended. */
+function startCommand(dataDir: string): string {
+  const { versions, defaultApp, env, execPath, platform } = process;
+  if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
+  // The program of an AppImage is in a mount, which ends with it.
+  const app = defaultApp === true ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
+  return `${app} -- --data-dir ${shellWord(dataDir, platform)}`;
 }
 
 function isExecutable(path: string): boolean {

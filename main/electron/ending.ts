@@ -72,43 +72,58 @@ export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }):
 export async function failBeforeStart(error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${message}\n`);
-  let removeScratch = (): void => undefined;
   try {
-    if (!app.isReady()) removeScratch = prepareScratchPaths();
+    if (!app.isReady()) prepareScratchPaths();
   } catch {
     // The dialog would leave files in the data folder, and the message has already been printed.
     return app.exit(1);
   }
   await app.whenReady();
   dialog.showErrorBox('Vivarium could not start', message);
-  removeScratch();
   app.exit(1);
 }
 
 /** Calls back on a stop signal instead of letting the process end; returns a function that stops listening. */
 export type OnStopSignal = (callback: (signal: string) => void) => () => void;
 
+/** A command of the installed app. */
+export type Command = (onStopSignal: OnStopSignal) => Promise<number>;
+
+/** As a shell reports a program that SIGINT has ended. */
+const EXIT_INTERRUPTED = 130;
+
 /**
  * Runs a command in the app's main process, without a window, dock icon or single-instance lock. Flushes the output and
- * exits with the command's exit code.
+ * exits with the command's exit code; with 130 when a signal stops a command that does not listen for it.
  */
-export async function runCommandLine(run: (onStopSignal: OnStopSignal) => Promise<number>): Promise<void> {
-  const removeScratch = prepareScratchPaths();
-  app.dock?.hide();
-  const code = await run(onStopSignal);
-  await Promise.all([process.stdout, process.stderr].map(flushed));
-  removeScratch();
-  app.exit(code);
+export async function runCommandLine(run: Command): Promise<void> {
+  try {
+    prepareScratchPaths();
+    app.dock?.hide();
+    app.on('before-quit', (event) => {
+      if (event.defaultPrevented) return;
+      event.preventDefault();
+      app.exit(EXIT_INTERRUPTED);
+    });
+    const code = await run(onStopSignal);
+    await Promise.all([process.stdout, process.stderr].map(flushed));
+    app.exit(code);
+  } catch (error) {
+    // Electron would only warn of it, and never end.
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    app.exit(1);
+  }
 }
 
 /** Electron turns signals into quit requests, on some systems before Node sees them: listen to both. */
 const onStopSignal: OnStopSignal = (callback) => {
-  const onQuit = (event: { preventDefault: () => void }) => {
+  const onQuit = (event: Event) => {
     event.preventDefault();
     callback('SIGTERM');
   };
   for (const signal of STOP_SIGNALS) process.on(signal, callback);
-  app.on('before-quit', onQuit);
+  // Before the listener that ends the command.
+  app.prependListener('before-quit', onQuit);
   return () => {
     for (const signal of STOP_SIGNALS) process.off(signal, callback);
     app.off('before-quit', onQuit);

@@ -1,8 +1,9 @@
 import { app } from 'electron';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/data-folder.ts';
+import { codeOf } from '../base/error-code.ts';
 import { VERSION } from '../base/version.ts';
 
 /** As in `electron-builder.yml`: Windows groups windows and shortcuts by this id. */
@@ -33,18 +34,43 @@ export function preparePaths(dataDir: string): DesktopPaths {
 /**
  * Sends Electron's own files to a temporary folder. Electron writes some even without a window, by default to
  * `appData/Vivarium`, which is the usual data folder on Windows and macOS. Call before `ready`.
- * @returns removes the folder
  */
-export function prepareScratchPaths(): () => void {
-  const scratch = mkdtempSync(join(tmpdir(), 'vivarium-scratch-'));
-  app.setPath('userData', scratch);
-  return () => {
+export function prepareScratchPaths(): void {
+  app.setPath('userData', openTemporaryFolder());
+}
+
+/** Names the process, because Electron writes on while it ends: what it left is removed by a later start. */
+const TEMPORARY = /^vivarium-temporary-(\d+)-/;
+
+/** A new folder for files of this process only. It is removed when the process ends, with those of processes that have ended. */
+export function openTemporaryFolder(): string {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = TEMPORARY.exec(name)?.[1];
+    if (pid !== undefined && hasEnded(Number(pid))) removeWhole(join(tmpdir(), name));
+  }
+  const folder = mkdtempSync(join(tmpdir(), `vivarium-temporary-${process.pid}-`));
+  process.on('exit', () => removeWhole(folder));
+  return folder;
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+/** Windows removes no open file; whatever stays does not keep the rest. */
+function removeWhole(folder: string): void {
+  for (const path of [...readdirSync(folder).map((name) => join(folder, name)), folder]) {
     try {
-      rmSync(scratch, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true, maxRetries: 3 });
     } catch {
-      // Windows cannot remove open files. None of them are Vivarium's.
+      // A later start tries again.
     }
-  };
+  }
 }
 
 /** Sets the content of "About Vivarium". */

@@ -3,7 +3,7 @@
  * to other programs.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -276,7 +276,11 @@ describe('the root’s key', () => {
 describe('the command line of the installed app', () => {
   /** As its launcher starts it, in the same binary. */
   function run(...words: string[]) {
-    const app = STAND_IN.start(['--command-line', '--', ...words], {});
+    return runIn({}, ...words);
+  }
+
+  function runIn(env: Record<string, string>, ...words: string[]) {
+    const app = STAND_IN.start(['--command-line', '--', ...words], env);
     track(async () => {
       app.signal('SIGKILL');
       await app.ended;
@@ -302,6 +306,45 @@ describe('the command line of the installed app', () => {
     expect(await windowState(desktop)).toMatchObject({ count: 1 });
     const missing = await run('--data-dir', desktop.dataDir, 'call', 'projects.get', '{"projectId":"prj_x"}').ended;
     expect([missing.code, JSON.parse(missing.stderr)]).toEqual([1, expect.objectContaining({ code: 'not_found' })]);
+  });
+
+  it('ends with 1 and a word where it cannot begin', async () => {
+    const { code, stderr } = await runIn({ TMPDIR: '/nonexistent' }, '--version').ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('/nonexistent')]);
+  });
+
+  it('ends without a word when nobody reads on', async () => {
+    const app = run('--version');
+    app.closeOutput();
+    expect(await app.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(app.errorBoxes).toEqual([]);
+  });
+
+  it('ends with 130 when Ctrl-C stops it', async () => {
+    const slow = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => slow.once('listening', resolve));
+    track(() => void slow.close());
+    const connected = new Promise((resolve) => slow.once('connection', resolve));
+    const { port } = slow.address() as AddressInfo;
+    const dataDir = temporaryFolder();
+    const control = { url: `http://127.0.0.1:${port}`, token: 'x' };
+    writeFileSync(join(dataDir, 'runtime.json'), JSON.stringify({ pid: process.pid, control }));
+    const app = run('--data-dir', dataDir, 'call', 'status.get');
+    await connected;
+    await app.evaluate(({ app: running }) => running.whenReady());
+    app.signal('SIGINT');
+    expect(await app.ended).toMatchObject({ code: 130, stderr: '' });
+  });
+
+  it('removes what it and those before it have left in the folder for temporary files', async () => {
+    const env = { TMPDIR: temporaryFolder() };
+    const ended = spawn('true');
+    await new Promise((resolve) => ended.once('close', resolve));
+    mkdirSync(join(env.TMPDIR, `vivarium-temporary-${ended.pid}-abc`));
+    mkdirSync(join(env.TMPDIR, `vivarium-temporary-${process.pid}-abc`));
+    expect((await runIn(env, '--version').ended).code).toBe(0);
+    const left = readdirSync(env.TMPDIR).filter((name) => name.startsWith('vivarium-'));
+    expect(left).toEqual([`vivarium-temporary-${process.pid}-abc`]);
   });
 
   it('serves headless until it is asked to stop', async () => {

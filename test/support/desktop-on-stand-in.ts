@@ -10,6 +10,9 @@ import type { Ended } from './program.ts';
 
 const REGISTER = join(import.meta.dirname, 'electron-stand-in', 'register.ts');
 
+/** As Electron sets Node's options: a rejection that nobody handles ends nothing. */
+const ELECTRON_FLAGS = ['--unhandled-rejections=warn-with-error-code'];
+
 /** Chromium is slow on a busy machine. */
 const PATIENCE_MS = 15_000;
 
@@ -26,6 +29,8 @@ export interface StandInApp extends RunningApp {
   /** Downloads of pages, including refused ones. */
   downloads: { url: string; prevented: boolean }[];
   relaunched(): boolean;
+  /** Reads no more of what it prints. */
+  closeOutput(): void;
 }
 
 export interface StandInHost extends DesktopHost {
@@ -42,7 +47,7 @@ export const createStandInHost = (): StandInHost => ({
 function start(args: readonly string[], env: Record<string, string>, program = DESKTOP_PROGRAM): StandInApp {
   // As the program registers it, for the addresses of its pages.
   privilegedSchemes.add('app');
-  const child = spawn(process.execPath, ['--import', REGISTER, program, ...args], {
+  const child = spawn(process.execPath, [...ELECTRON_FLAGS, '--import', REGISTER, program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, NO_COLOR: '1', ...env },
   });
@@ -131,6 +136,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     evaluate: (run, argument) => evaluateSource(run.toString(), argument) as Promise<never>,
     nextDialog: () => Promise.race([dialogs.next(), early]),
     signal: (signal) => child.kill(signal),
+    closeOutput: () => child.stdout?.destroy(),
     ended,
     errorBoxes,
     opened,

@@ -236,5 +236,16 @@ export function requireReady(what: string): void {
   if (!ownApp.isReady()) throw new Error(`${what} cannot be used before the app is ready.`);
 }
 
-// Electron turns these into requests to quit, unless the program listens itself.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ownApp.quit());
+// Chromium's handlers replace those that the program has set by then. Each quits once; a second signal kills.
+void ownApp.whenReady().then(() => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.removeAllListeners(signal);
+    process.once(signal, () => ownApp.quit());
+  }
+});
+
+// Electron shows a box, and goes on, unless the program listens itself.
+process.on('uncaughtException', (error) => {
+  if (process.listenerCount('uncaughtException') > 1) return;
+  tell({ kind: 'error-box', title: 'A JavaScript error occurred in the main process', content: String(error.stack) });
+});

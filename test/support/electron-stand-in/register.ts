@@ -18,3 +18,6 @@ registerHooks({
 Object.defineProperty(process, 'versions', {
   value: { ...process.versions, electron: packageFile.version, chrome: 'stand-in' },
 });
+
+// As `electron FOLDER` sets it, for a program that is not packaged.
+Object.defineProperty(process, 'defaultApp', { value: true });
