@@ -131,9 +131,12 @@ async function openSealed(sealed: Uint8Array, file: string, sealer: Sealer | nul
       'must then trust',
   );
   if (outdated) {
-    const again = await attempt(() => sealer.seal(text), `${file} could not be sealed again`);
-    replace(file, again);
-    log.info('The root key was sealed again, because the keyring has a new key.', { file });
+    try {
+      replace(file, await sealer.seal(text));
+      log.info('The root key was sealed again, because the keyring has a new key.', { file });
+    } catch (error) {
+      log.warn('The root key could not be sealed again, and keeps its older seal.', { file, error });
+    }
   }
   return text;
 }

@@ -30,23 +30,35 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
   };
 }
 
-/** Without a keyring Chromium uses a hard-coded key (`basic_text`); before it has looked, the backend is `unknown`. */
-const NO_KEYRING: ReadonlySet<string> = new Set(['basic_text', 'unknown']);
+/**
+ * Tag of what Chromium on Linux encrypts with a constant, where no keyring answers (`posix_key_provider.cc`). No question
+ * tells beforehand: `isAsyncEncryptionAvailable` is true all the same, and `getSelectedStorageBackend` looks at other providers.
+ */
+const CONSTANT_TAG = 'v10';
 
-/** Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. Call after `ready`. */
+const NO_KEYRING =
+  'This session had no keyring (Secret Service or KWallet) that could be opened, and sealing it with Chromium’s constant ' +
+  'would protect nothing. Start one, and then Vivarium again.';
+
+/**
+ * Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. On Linux only a result shows
+ * whether there is a keyring; until the first one, nothing is refused. Call after `ready`.
+ */
 export function createKeySealer(platform: NodeJS.Platform = process.platform): Sealer {
+  let refusal: string | null = null;
+  const isConstant = (sealed: Uint8Array) =>
+    platform === 'linux' && Buffer.from(sealed).toString('latin1', 0, CONSTANT_TAG.length) === CONSTANT_TAG;
   return {
-    refusal() {
-      if (platform !== 'linux' || !NO_KEYRING.has(safeStorage.getSelectedStorageBackend())) return null;
-      return 'This session has no keyring (Secret Service or KWallet), so sealing it would protect nothing.';
-    },
+    refusal: () => refusal,
     async seal(text) {
-      if (!(await safeStorage.isAsyncEncryptionAvailable())) throw new Error('the keyring is locked, or not available');
-      return safeStorage.encryptStringAsync(text);
+      const sealed = await safeStorage.encryptStringAsync(text);
+      refusal = isConstant(sealed) ? NO_KEYRING : null;
+      if (refusal !== null) throw new Error(refusal);
+      return sealed;
     },
     async open(sealed) {
       const { result, shouldReEncrypt } = await safeStorage.decryptStringAsync(Buffer.from(sealed));
-      return { text: result, outdated: shouldReEncrypt };
+      return { text: result, outdated: shouldReEncrypt || isConstant(sealed) };
     },
   };
 }

@@ -265,11 +265,16 @@ describe('the root’s key', () => {
     expect([headless.code, headless.stderr]).toEqual([1, expect.stringContaining('only the desktop app can open')]);
   });
 
-  it('is not sealed where there is no keyring, because that would protect nothing', async () => {
-    const desktop = start();
+  it.each<[what: string, keyring: () => string | undefined]>([
+    ['there is no keyring', () => undefined],
+    ['the keyring cannot be opened', () => temporaryFolder()],
+  ])('is not sealed where %s, because a constant would protect nothing', async (_what, keyring) => {
+    const path = keyring();
+    const desktop = start({ env: path === undefined ? {} : { ELECTRON_STAND_IN_KEYRING: path } });
     await desktop.page();
-    await expect(desktop.call('settings.update', { caKey: 'keyring' })).rejects.toThrow('This session has no keyring');
+    await expect(desktop.call('settings.update', { caKey: 'keyring' })).rejects.toThrow('This session had no keyring');
     expect(await desktop.call('ca.get')).toMatchObject({ key: { storage: 'file', sealable: false } });
+    expect(readdirSync(join(desktop.dataDir, 'ca')).sort()).toEqual(['root-key.pem', 'root.pem']);
   });
 });
 

@@ -25,6 +25,7 @@ export function createFakeSealer(): FakeSealer {
     sealed: 0,
     refusal: () => fake.refuses,
     async seal(text) {
+      if (fake.refuses !== null) throw new Error(fake.refuses);
       if (fake.locked) throw new Error('the keyring is locked');
       fake.sealed++;
       return Buffer.from(`sealed:${turnAround(text)}`);

@@ -60,6 +60,12 @@ describe('the root’s key', () => {
     expect([vault.storage(), files()]).toEqual(['keyring', ['root-key.sealed']]);
   });
 
+  test('keeps its older seal where it cannot be sealed again', async () => {
+    await (await open()).move('keyring');
+    Object.assign(sealer, { renewed: true, refuses: 'there is no keyring' });
+    expect((await open()).sealedKeyPem).toBe(PEM);
+  });
+
   test('is sealed again when the keyring has a new key', async () => {
     await (await open()).move('keyring');
     sealer.renewed = true;
