@@ -22,6 +22,23 @@ export const findOptionalProgramFile = (...names: readonly string[]): string | n
 /** The folder of the built interface; null if it is not built. */
 export const findAssets = (): string | null => findOptionalProgramFile('out', 'renderer');
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Lists of folders to which an AppImage's `AppRun` adds its own. */
+const EXTENDED = ['PATH', 'LD_LIBRARY_PATH', 'XDG_DATA_DIRS', 'GSETTINGS_SCHEMA_DIR'] as const;
+
+/** The environment for other programs: without the folders of an AppImage, whose libraries are not theirs. */
+export function environmentOutside(environment: Environment): Record<string, string | undefined> {
+  const mount = environment['APPDIR'] ?? '';
+  const own = { ...environment };
+  if (mount === '') return own;
+  for (const name of EXTENDED) {
+    const kept = own[name]?.split(':').filter((folder) => folder !== mount && !folder.startsWith(`${mount}/`));
+    own[name] = kept?.some((folder) => folder !== '') ? kept.join(':') : undefined;
+  }
+  return own;
+}
+
 function lookUp(path: string): string | null {
   let folder = dirname(fileURLToPath(import.meta.url));
   for (let level = 0; level < LEVELS_UP_MAX; level++) {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isWithin } from '../base/hostname.ts';
+import { environmentOutside } from '../base/program-folder.ts';
 import { openAuthority } from '../ca/authority.ts';
 import { describeRoot, createRevocationList } from '../ca/root.ts';
 import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
@@ -28,7 +29,8 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
   /** Null until the control port is bound, which may be any free one. */
   let crlUrl = config.controlPort === 0 ? null : crlUrlAt(`http://127.0.0.1:${config.controlPort}`);
   const platformLeaves = createLeafContexts({ root: authority.root, clock, crlUrl: () => crlUrl });
-  const { env: environment, platform } = process;
+  const { platform } = process;
+  const environment = environmentOutside(process.env);
   const run = createRunCommand({ clock, environment });
   const trustStores = openTrustStores(run, () => ({
     current: authority.root(),

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
+import { environmentOutside } from '../base/program-folder.ts';
 import { shellWord } from '../base/shell.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import { makeInstructions } from '../reach/instructions.ts';
@@ -49,7 +50,8 @@ export function openReach(
 
   const processes = createBrowserProcesses({ clock, log, temporaryDir: tmpdir() });
   onStop(() => processes.stop());
-  const { platform, env: environment } = process;
+  const { platform } = process;
+  const environment = environmentOutside(process.env);
   const opener = createBrowserOpener({
     log,
     processes,

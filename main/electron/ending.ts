@@ -1,5 +1,7 @@
 import { app, dialog, type Event, powerMonitor } from 'electron';
+import { spawn } from 'node:child_process';
 import type { Log } from '../base/log.ts';
+import { environmentOutside } from '../base/program-folder.ts';
 import { prepareScratchPaths } from './identity.ts';
 
 /** Sent by a terminal, a supervisor, or the end of a session. */
@@ -57,7 +59,7 @@ export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }):
       buttons: ['Start again', 'Quit'],
       cancelId: 1,
     });
-    if (response === 0) app.relaunch();
+    if (response === 0) startAgain();
     app.quit();
   }
 
@@ -66,6 +68,18 @@ export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }):
   // The terminal that started the app may close while it runs.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   app.on('child-process-gone', (_event, details) => log.error('One of the app’s processes ended', { ...details }));
+}
+
+/** Starts the app again when this process ends. */
+function startAgain(): void {
+  const { env, argv } = process;
+  const image = env['APPIMAGE'];
+  if (image === undefined) return app.relaunch();
+  // `app.relaunch` would use the program in the AppImage's mount, which ends with this process.
+  app.once('quit', () => {
+    app.releaseSingleInstanceLock();
+    spawn(image, argv.slice(1), { detached: true, stdio: 'ignore', env: environmentOutside(env) }).unref();
+  });
 }
 
 /** Reports an error from before the start, such as a wrong option or another user's data folder, and exits. */

@@ -227,6 +227,26 @@ describe('an error that nobody caught', () => {
   });
 });
 
+describe('an AppImage', () => {
+  it('is started again by its file, because its mount ends with it', async () => {
+    const folder = temporaryFolder();
+    const image = join(folder, 'Vivarium.AppImage');
+    const told = join(folder, 'told');
+    writeFileSync(image, `#!/bin/sh\nprintf '%s\\n' "$PATH" "$@" > ${told}.new; mv ${told}.new ${told}\n`, {
+      mode: 0o755,
+    });
+    const desktop = start({ env: { APPIMAGE: image, APPDIR: '/mount', PATH: `/mount/bin:${process.env.PATH}` } });
+    await desktop.page();
+    const dialog = desktop.nextDialog();
+    await desktop.evaluate(() => void setImmediate(() => Promise.reject(new Error('nobody expected this'))));
+    (await dialog).press('Start again');
+    expect((await desktop.ended).code).toBe(0);
+    await expect.poll(() => existsSync(told)).toBe(true);
+    const [path, ...words] = readFileSync(told, 'utf8').split('\n');
+    expect([path, words]).toEqual([process.env.PATH, expect.arrayContaining(['--data-dir', desktop.dataDir])]);
+  });
+});
+
 describe('a window', () => {
   it('whose screen has gone opens on one that is there', async () => {
     const screens = (...areas: object[]) => ({ ELECTRON_STAND_IN_SCREENS: JSON.stringify(areas) });

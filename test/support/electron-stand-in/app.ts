@@ -57,6 +57,7 @@ class StandInApp
       | 'showAboutPanel'
       | 'enableSandbox'
       | 'requestSingleInstanceLock'
+      | 'releaseSingleInstanceLock'
     >
 {
   name = packageFile.productName;
@@ -211,7 +212,12 @@ class StandInApp
     void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(() => process.exit(exitCode));
   }
 
+  releaseSingleInstanceLock(): void {
+    rmSync(join(this.getPath('userData'), LOCK_FILE), { force: true });
+  }
+
   relaunch(): void {
+    if (process.env['APPIMAGE'] !== undefined) fault('starts nothing again from the mount of an AppImage.');
     tell({ kind: 'relaunch' });
   }
 }
