@@ -1,4 +1,4 @@
-import { app, dialog, Menu, session } from 'electron';
+import { app, BrowserWindow, dialog, Menu, type MessageBoxOptions, session } from 'electron';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { openLogFile } from '../base/log-file.ts';
@@ -20,7 +20,7 @@ import { closeNetwork, denyPermissions } from './rules.ts';
 import { createKeySealer, createSystemShell } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
-import { createMainWindow } from './window.ts';
+import { createMainWindow, PAGE_PREFERENCES } from './window.ts';
 
 /** Services of the desktop that the engine uses. */
 export interface DesktopServices {
@@ -56,13 +56,12 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const logFile = openLogFile(logsDir, (text) => process.stderr.write(text));
   const writeLog = (line: LogLine) => logFile.write(line);
   const log = createLog({ now: () => realTime.now() }, writeLog, options.logLevel);
-  reportUncaught({ log, logsDir });
 
   let starting: Promise<App | null> = Promise.resolve(null);
   let engine: App | null = null;
   let tray: StatusTray | null = null;
   const ending = new AbortController();
-  const { isQuitting } = drainBeforeQuit({
+  const { isQuitting, drain } = drainBeforeQuit({
     log,
     async drain() {
       ending.abort();
@@ -74,6 +73,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       logFile.close();
     },
   });
+  reportUncaught({ log, logsDir, drain });
   const systemShell = createSystemShell({
     log,
     ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
@@ -102,6 +102,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     quit,
   };
 
+  // Without a listener Electron quits with the last window; the servers must go on.
+  app.on('window-all-closed', () => undefined);
   await app.whenReady();
   log.info('Vivarium starts', { version: VERSION, electron: process.versions.electron, dataDir: config.dataDir });
   denyPermissions(session.defaultSession);
@@ -114,7 +116,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     config,
     start: (chosen) => options.start(chosen, { writeLog, sealer: createKeySealer(), openPreview: previews.open }),
     findRunning: options.findRunning,
-    ask: (failure) => ask(failure, ending.signal),
+    ask: (failure) => ask(failure, ending.signal, iconFile),
     openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
     showLogs: actions.showLogs,
     log,
@@ -130,20 +132,28 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   );
   app.on('second-instance', actions.showWindow);
   app.on('activate', actions.showWindow);
-  // Without a listener Electron quits with the last window; the servers must go on.
-  app.on('window-all-closed', () => undefined);
   window.show();
 }
 
 /** Shows why Vivarium could not start; a quit meanwhile counts as the last choice. */
-async function ask({ message, detail, choices }: StartFailure, signal: AbortSignal): Promise<StartChoice> {
-  const { response } = await dialog.showMessageBox({
+async function ask(failure: StartFailure, signal: AbortSignal, icon: string): Promise<StartChoice> {
+  const { message, detail, choices } = failure;
+  const options: MessageBoxOptions = {
     type: 'error',
     message,
     detail,
     buttons: choices.map(({ label }) => label),
     cancelId: choices.length - 1,
     signal,
-  });
+  };
+  // Without a window, macOS blocks this process while the box is shown, and ignores the signal.
+  const parent =
+    process.platform === 'darwin'
+      ? new BrowserWindow({ width: 600, height: 320, title: 'Vivarium', icon, webPreferences: PAGE_PREFERENCES })
+      : null;
+  const { response } = await (parent === null
+    ? dialog.showMessageBox(options)
+    : dialog.showMessageBox(parent, options));
+  parent?.destroy();
   return choices[response] ?? { do: 'quit', label: 'Quit' };
 }

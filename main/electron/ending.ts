@@ -1,5 +1,6 @@
 import { app, dialog, type Event, powerMonitor } from 'electron';
 import { spawn } from 'node:child_process';
+import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { environmentOutside } from '../base/program-folder.ts';
 import { prepareScratchPaths } from './identity.ts';
@@ -13,21 +14,32 @@ export interface QuitOptions {
   drain: () => Promise<void>;
 }
 
-/**
- * Drains once before any kind of quit, then exits.
- * @returns whether the app is quitting
- */
-export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () => boolean } {
-  let quitting = false;
+/** Parts that do not close do not keep the app. */
+const DRAIN_MS_MAX = 10_000;
+
+export interface Draining {
+  /** Drains; further calls wait for the first. Never rejects. */
+  drain: () => Promise<void>;
+  isQuitting: () => boolean;
+}
+
+/** Drains once before any kind of quit, then exits. */
+export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
+  let draining: Promise<void> | null = null;
+
+  function drainOnce(): Promise<void> {
+    const limit = Promise.withResolvers<undefined>();
+    const timer = realTime.schedule(DRAIN_MS_MAX, () => limit.resolve(undefined));
+    draining ??= Promise.race([drain(), limit.promise])
+      .catch((error: unknown) => log.error('Not everything could be closed', { error }))
+      .finally(() => timer.cancel());
+    return draining;
+  }
 
   app.on('before-quit', (event) => {
     event.preventDefault();
-    if (quitting) return;
-    quitting = true;
-    drain()
-      .catch((error: unknown) => log.error('Not everything could be closed', { error }))
-      // `app.quit` would ask every page first; a page that hangs would leave an app without servers.
-      .finally(() => app.exit(0));
+    // `app.quit` would ask every page first; a page that hangs would leave an app without servers.
+    void drainOnce().then(() => app.exit(0));
   });
   for (const signal of STOP_SIGNALS) process.on(signal, () => app.quit());
   // Electron on Linux delays the end of a session only if something else was listened to before.
@@ -37,21 +49,22 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): { isQuitting: () =
     event?.preventDefault();
     app.quit();
   });
-  return { isQuitting: () => quitting };
+  return { drain: drainOnce, isQuitting: () => draining !== null };
 }
 
 /**
- * Handles uncaught errors: logs and shows the error, then ends the app, because its state is unknown. Everything
- * already answered is on disk.
+ * Handles uncaught errors: logs the error, drains, shows it, and ends the app, because its state is unknown. Everything
+ * already answered is on disk. The box waits for the draining, because on macOS it blocks this process and its servers.
  */
-export function reportUncaught({ log, logsDir }: { log: Log; logsDir: string }): void {
+export function reportUncaught(options: { log: Log; logsDir: string; drain: () => Promise<void> }): void {
+  const { log, logsDir, drain } = options;
   let reported = false;
 
   async function report(error: unknown): Promise<void> {
     log.error('Uncaught error', { error: error instanceof Error ? error : new Error(String(error)) });
     if (reported) return;
     reported = true;
-    await app.whenReady();
+    await Promise.all([drain(), app.whenReady()]);
     const { response } = await dialog.showMessageBox({
       type: 'error',
       message: 'Vivarium failed and has to quit',

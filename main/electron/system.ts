@@ -1,4 +1,4 @@
-import { dialog, safeStorage, shell } from 'electron';
+import { BrowserWindow, dialog, safeStorage, shell } from 'electron';
 import type { Log } from '../base/log.ts';
 import type { Sealer } from '../base/desktop.ts';
 import { externalAddress } from './rules.ts';
@@ -24,7 +24,15 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
     },
     showFolder(folder) {
       void shell.openPath(folder).then((fault) => {
-        if (fault !== '') dialog.showErrorBox('The folder could not be opened', `${folder}\n\n${fault}`);
+        if (fault === '') return;
+        const options = {
+          type: 'error',
+          message: 'The folder could not be opened',
+          detail: `${folder}\n\n${fault}`,
+        } as const;
+        // An error box, or on macOS any box without a window, would stop the servers while it is shown.
+        const [parent] = BrowserWindow.getAllWindows();
+        void (parent === undefined ? dialog.showMessageBox(options) : dialog.showMessageBox(parent, options));
       });
     },
   };

@@ -1,6 +1,6 @@
 import type { Dialog, MessageBoxOptions, MessageBoxReturnValue } from 'electron';
-import { requireReady } from './app.ts';
-import { onCommand, tell } from './driver.ts';
+import { ownApp, requireReady } from './app.ts';
+import { fault, onCommand, tell } from './driver.ts';
 import { refuseUnknown, strictly } from './strict.ts';
 
 const OPTIONS = ['type', 'title', 'message', 'detail', 'buttons', 'cancelId', 'defaultId', 'signal'];
@@ -14,8 +14,11 @@ onCommand((command) => {
   waiting.delete(command.id);
 });
 
-/** Shown to the test, which answers; closed with `cancelId` when its signal is aborted, as documented. */
-function ask(options: MessageBoxOptions): Promise<MessageBoxReturnValue> {
+/**
+ * Shown to the test, which answers; closed with `cancelId` when its signal is aborted, as documented: on macOS with a
+ * parent window only.
+ */
+function ask(options: MessageBoxOptions, hasParent: boolean): Promise<MessageBoxReturnValue> {
   requireReady('dialog.showMessageBox');
   refuseUnknown('a message box', options, OPTIONS);
   const { message, detail = '', buttons = ['OK'], cancelId = 0, signal } = options;
@@ -24,6 +27,7 @@ function ask(options: MessageBoxOptions): Promise<MessageBoxReturnValue> {
   return new Promise((resolve) => {
     const answer = (response: number) => resolve({ response, checkboxChecked: false });
     waiting.set(id, answer);
+    if (process.platform === 'darwin' && !hasParent) return tell({ kind: 'dialog', id, message, detail, buttons });
     signal?.addEventListener('abort', () => {
       if (waiting.delete(id)) tell({ kind: 'dialog-closed', id });
       answer(cancelId);
@@ -34,6 +38,9 @@ function ask(options: MessageBoxOptions): Promise<MessageBoxReturnValue> {
 
 export const dialog = strictly('dialog', {
   showMessageBox: (...given: [MessageBoxOptions] | [unknown, MessageBoxOptions]) =>
-    ask(given.length === 1 ? given[0] : given[1]),
-  showErrorBox: (title, content) => tell({ kind: 'error-box', title, content }),
+    ask(given.length === 1 ? given[0] : given[1], given.length === 2),
+  showErrorBox(title, content) {
+    if (ownApp.standIn.windows.size > 0) fault('stands still while it shows an error box.');
+    tell({ kind: 'error-box', title, content });
+  },
 } satisfies Partial<Dialog>);

@@ -1,4 +1,5 @@
 import type { NativeTheme, Shell } from 'electron';
+import { existsSync } from 'node:fs';
 import { tell } from './driver.ts';
 import { createEvent, strictly, StrictEmitter } from './strict.ts';
 
@@ -8,6 +9,7 @@ export const shell = strictly('shell', {
     return Promise.resolve();
   },
   openPath(path) {
+    if (!existsSync(path)) return Promise.resolve('The folder is not there.');
     tell({ kind: 'opened', what: path });
     return Promise.resolve('');
   },
