@@ -259,5 +259,6 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     const information = readFileSync(join(contents, 'Info.plist'), 'utf8');
     expect(information).toMatch(/<key>ElectronAsarIntegrity<\/key>\s*<dict>\s*<key>Resources\/app\.asar<\/key>/);
     expect(information).toContain('<string>localhost.vivarium.app</string>');
+    expect(information).toMatch(/<key>LSAppNapIsDisabled<\/key>\s*<true\/>/);
   });
 });
