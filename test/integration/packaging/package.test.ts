@@ -27,7 +27,7 @@ import {
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 
 /** Neither plain Node, nor debugged from outside, nor other code. */
-const FUSES_ON = ['cookieEncryption', 'embeddedAsarIntegrity', 'onlyLoadAppFromAsar', 'wasmTrapHandlers'];
+const FUSES_ON = ['embeddedAsarIntegrity', 'onlyLoadAppFromAsar', 'wasmTrapHandlers'];
 
 /** The package without Electron, as installed. */
 const INSTALLED_BYTES_MAX = 25 * 1000 * 1000;
