@@ -128,6 +128,19 @@ cp "$2" "${join(folder, 'after-install')}"
     expect(asked.filter((argument) => argument.includes('=/usr/share/icons/hicolor/'))).toHaveLength(8);
   });
 
+  it('for Debian needs what its programs need, under the names of each release', () => {
+    const asked = readFileSync(join(folder, 'fpm-arguments'), 'utf8').split('\n');
+    const needed = asked.filter((_argument, index) => asked[index - 1] === '-d');
+    expect(needed).toEqual(
+      expect.arrayContaining([
+        'libc6 (>= 2.34)',
+        'libgbm1',
+        'libgtk-3-0t64 | libgtk-3-0',
+        'libasound2t64 | libasound2',
+      ]),
+    );
+  });
+
   /** Runs the Debian package's script on a folder instead of the system, with these programs of the system. */
   async function install(programs: Record<string, string>) {
     const place = temporaryFolder();
