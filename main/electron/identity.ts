@@ -81,6 +81,7 @@ export function setAppIdentity(iconFile: string): void {
     applicationVersion: VERSION,
     version: `Electron ${electron}, Chromium ${chrome}, Node ${node}`,
     copyright: 'The Animal Store API on your own machine. MIT licence.',
-    iconPath: iconFile,
+    // GTK reads this file itself, and cannot look into the archive.
+    iconPath: iconFile.replace('app.asar', 'app.asar.unpacked'),
   });
 }

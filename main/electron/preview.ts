@@ -68,6 +68,8 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
       });
       windows.add(window);
       window.once('closed', () => windows.delete(window));
+      // The title is all that names the hostname; a page could take that of another one.
+      window.on('page-title-updated', (event) => event.preventDefault());
       const reveal = revealInTime(window, () => window.show(), realTime);
       window
         .loadURL(request.url)

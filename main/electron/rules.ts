@@ -70,13 +70,17 @@ export function isPreviewable(text: string, { isMapped }: Pick<Served, 'isMapped
   return url.username === '' && url.password === '' && isMapped(hostnameOf(url.hostname));
 }
 
-const NETWORK_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:', 'data:', 'blob:']);
+const FETCHABLE_SCHEMES: ReadonlySet<string> = new Set([
+  ...['http:', 'https:', 'ws:', 'wss:', 'data:', 'blob:'],
+  // The developer tools' own files, which no page may load.
+  'devtools:',
+]);
 
 /**
  * Whether a preview may fetch `text`: over the network, which ends at Vivarium's proxy, or content that its page has
  * created; no files.
  */
-export const isFetchable = (text: string): boolean => NETWORK_SCHEMES.has(URL.parse(text)?.protocol ?? '');
+export const isFetchable = (text: string): boolean => FETCHABLE_SCHEMES.has(URL.parse(text)?.protocol ?? '');
 
 /**
  * Whether Vivarium's root signed the certificate for `hostname` and it is valid now, in real time. Ignores the

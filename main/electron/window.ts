@@ -94,6 +94,8 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
     event.preventDefault();
     void leave(window, options);
   });
+  // Electron would rename the window after its page.
+  window.on('page-title-updated', (event) => event.preventDefault());
   // The end of a session on Windows, which emits no `before-quit`; it waits for the draining.
   window.on('query-session-end', (event) => {
     event.preventDefault();

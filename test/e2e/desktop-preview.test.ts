@@ -41,6 +41,12 @@ for (const host of HOSTS) {
       const { desktop } = await openPreview(host);
       expect(await desktop.call('reach.browser')).toMatchObject({ preview: true });
       expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
+      // A page that calls itself something else.
+      await desktop.evaluate(async ({ BrowserWindow }) => {
+        const preview = BrowserWindow.getAllWindows().find((window) => window.getTitle() !== 'Vivarium');
+        await preview?.loadURL('data:text/html,<title>Vivarium</title>');
+      });
+      expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
       const { items } = (await desktop.call('traffic.list')) as { items: { authority: string; scheme: string }[] };
       expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
     });

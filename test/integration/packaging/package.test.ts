@@ -115,6 +115,10 @@ cp "$2" "${join(folder, 'after-install')}"
     expect(binaries).toEqual([join('node_modules', 'better-sqlite3', 'prebuilds', binary)]);
   });
 
+  it('has the icon of its About box outside the archive, where GTK can read it', () => {
+    expect(existsSync(join(resources, 'app.asar.unpacked', 'resources', 'icons', 'linux', '256x256.png'))).toBe(true);
+  });
+
   it('cannot be made plain Node, be debugged from outside, or be given other code', () => {
     expect(readFuses(join(app, 'vivarium-desktop'))).toEqual(FUSES_ON);
   });

@@ -24,6 +24,7 @@ const EVENTS = [
   'responsive',
   'query-session-end',
   'session-end',
+  'page-title-updated',
 ] as const;
 
 const OPTIONS = [
@@ -91,7 +92,7 @@ class StandInWindow
 {
   readonly facade = strictly('BrowserWindow', this);
   readonly #contents: StandInContents;
-  readonly #title: string;
+  #title: string;
   #bounds: Rectangle;
   #visible = false;
   #minimized = false;
@@ -139,8 +140,18 @@ class StandInWindow
   async loadURL(url: string): Promise<void> {
     await this.#contents.resize({ width: this.#bounds.width, height: this.#bounds.height });
     await this.#contents.load(url);
+    await this.#followTitle();
     this.#undrawn = true;
     this.#draw();
+  }
+
+  /** As documented: a window takes the title of its page, unless the program prevents that. */
+  async #followTitle(): Promise<void> {
+    const title = await this.#contents.title();
+    if (title === '' || this.#destroyed) return;
+    const event = createEvent('page-title-updated', {});
+    this.emit('page-title-updated', event, title, true);
+    if (!event.defaultPrevented) this.#title = title;
   }
 
   #draw(): void {

@@ -85,6 +85,11 @@ export class StandInContents
     this.emit('did-finish-load');
   }
 
+  /** What its page calls itself; empty once it is gone. */
+  async title(): Promise<string> {
+    return (await this.#page?.title().catch(() => '')) ?? '';
+  }
+
   async resize(size: { width: number; height: number }): Promise<void> {
     await (await this.#open()).setViewportSize(size);
   }

@@ -58,6 +58,7 @@ it.each<[url: string, shown: boolean]>([
 it.each<[url: string, fetched: boolean]>([
   ['https://example.com/', true],
   ['wss://shop.acme.test/', true],
+  ['devtools://devtools/bundled/inspector.html', true],
   ['data:text/plain,x', true],
   ['file:///etc/passwd', false],
   ['app://vivarium/', false],
