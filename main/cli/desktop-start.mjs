@@ -123,6 +123,9 @@ export async function fetchElectron(root, node) {
   });
 }
 
+/** Arguments of Electron: V8's flags, the clone, and after the separator the program's own options. */
+export const electronArguments = (root, flags, args) => [`--js-flags=${flags.join(' ')}`, root, '--', ...args];
+
 const CRASH_MS_MAX = 15_000;
 
 const NOT_RUN_CODES = [126, 127];

@@ -12,7 +12,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
-import { couldNotRun, fetchElectron, findElectron, planAgain, planStart, findSandboxFix } from './desktop-start.mjs';
+import { couldNotRun, fetchElectron, findElectron, planAgain, planStart, findSandboxFix, electronArguments } from './desktop-start.mjs';
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
 import { PROGRAM_FLAGS } from './program-flags.mjs';
@@ -102,7 +102,7 @@ async function start(node, words) {
   if (!plan.window) return headless(plan.reason);
   const electron = findElectron(root) ?? (await interruptible(() => fetchElectron(root, node)));
   if (electron === null) return headless('Electron’s runtime is unavailable');
-  const end = await handOver(electron, [root, '--', ...plan.args], callersFolder());
+  const end = await handOver(electron, electronArguments(root, PROGRAM_FLAGS, plan.args), callersFolder());
   if (couldNotRun(end)) return headless('Electron cannot run here (see above)');
 }
 

@@ -13,13 +13,14 @@ interface Surroundings {
 }
 
 /** The launcher's own JavaScript, which has no types because it runs in any Node. */
-const { planStart, planAgain, findElectron, findSandboxFix, couldNotRun, START_SWITCHES, START_VALUES } = (await import(
+const { planStart, planAgain, electronArguments, findElectron, findSandboxFix, couldNotRun, START_SWITCHES, START_VALUES } = (await import(
   new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href
 )) as {
   planStart(surroundings: Surroundings): { window: boolean; reason: string | null; open: boolean; args: string[] };
   planAgain(surroundings: Pick<Surroundings, 'env' | 'args'>): string | null;
   START_SWITCHES: string[];
   START_VALUES: string[];
+  electronArguments(root: string, flags: string[], args: string[]): string[];
   findElectron(root: string): string | null;
   findSandboxFix(root: string, system: string): string | null;
   couldNotRun(end: { code: number | null; signal: string | null; elapsedMs: number; stopped: boolean }): boolean;
@@ -146,6 +147,15 @@ describe('Electron’s runtime', () => {
     ['it is not installed at all', {}],
   ])('is not there when %s', (_what, files) => {
     expect(findElectron(installed(files))).toBeNull();
+  });
+
+  it('gets the same memory as plain Node', () => {
+    expect(electronArguments('/clone', ['--max-semi-space-size=16'], ['--empty'])).toEqual([
+      '--js-flags=--max-semi-space-size=16',
+      '/clone',
+      '--',
+      '--empty',
+    ]);
   });
 
   const ENDED = { code: 0, signal: null, elapsedMs: 300, stopped: false };
