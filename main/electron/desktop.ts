@@ -5,6 +5,7 @@ import { openLogFile } from '../base/log-file.ts';
 import { askForSignInLink } from '../base/open-in-browser.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { DESKTOP_FOLDER } from '../base/data-folder.ts';
 import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
 import type { OpenPreview, Sealer } from '../base/desktop.ts';
 import { VERSION } from '../base/version.ts';
@@ -49,7 +50,13 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const { config, preloadFile, iconsDir } = options;
   const { logsDir, memoryFile } = preparePaths(config.dataDir);
   // One app per data folder: Electron keeps the lock in its own files there.
-  if (!app.requestSingleInstanceLock()) return app.quit();
+  if (!app.requestSingleInstanceLock()) {
+    if (options.findRunning() !== null) return app.quit();
+    // Electron also refuses a lock that it cannot read or make, and does not say which of these it was.
+    const held = `The lock in ${join(config.dataDir, DESKTOP_FOLDER)} is held, and no Vivarium answers for it`;
+    process.stderr.write(`${held}: another one is starting, or its files Singleton… have to be removed.\n`);
+    return app.exit(1);
+  }
   registerPageScheme();
   app.enableSandbox();
 

@@ -92,6 +92,19 @@ describe('a start that cannot be', () => {
     await desktop.page();
   });
 
+  it('says so where the lock is held and nobody runs', async () => {
+    const first = start();
+    await first.page();
+    await first.quit();
+    writeFileSync(join(first.dataDir, 'desktop', 'SingletonLock'), String(process.pid));
+    const again = start({ dataDir: first.dataDir });
+    const { code, stderr } = await again.ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`The lock in ${join(first.dataDir, 'desktop')} is held`),
+    ]);
+  });
+
   it('touches no folder that is somebody else’s', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'thesis.txt'), '');
