@@ -25,3 +25,20 @@ export interface Sealer {
   /** `outdated`: the keyring has a newer key, so the text should be sealed again. Rejects if it cannot be decrypted. */
   open(sealed: Uint8Array): Promise<{ text: string; outdated: boolean }>;
 }
+
+/** What the app knows of itself, for the doctor. */
+export interface DesktopFacts {
+  electron: string;
+  chromium: string;
+  /** The library behind node:crypto and node:tls, as it calls itself. */
+  cryptography: string;
+  /** The desktop and its display server, such as `GNOME on Wayland`. */
+  session: string;
+  /** Chromium's word for compositing, such as `enabled` or `disabled_software`. */
+  gpu: string;
+  /** Whether the processes of pages are confined. */
+  sandboxed: boolean;
+  /** By what sealing has led to, not by what the session promises. */
+  keyring: { state: 'untried' | 'sealed' } | { state: 'refused'; reason: string };
+  tray: boolean;
+}

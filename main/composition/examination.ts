@@ -31,7 +31,7 @@ export interface EngineDoctorParts {
 
 /** The doctor of a running engine. */
 export function openEngineDoctor(
-  { config, stateDir, clock, store }: Foundation,
+  { config, stateDir, clock, store, describeDesktop }: Foundation,
   readers: FolderReaders,
   { dns, domains, ...parts }: EngineDoctorParts,
 ): Doctor {
@@ -71,6 +71,7 @@ export function openEngineDoctor(
       }),
     readers,
     ownCommand: ownCommand(dataDir),
+    ...(describeDesktop !== undefined && { describeDesktop }),
   });
 }
 

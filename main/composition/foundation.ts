@@ -4,7 +4,7 @@ import { type AdjustableClock, createClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
-import type { OpenPreview, Sealer } from '../base/desktop.ts';
+import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { holdSettings, type SettingsHolder } from '../services/settings.ts';
 import { DATABASE_FILE } from '../base/data-folder.ts';
 import { claimDataFolder } from '../store/data-folder.ts';
@@ -22,12 +22,14 @@ export interface FoundationOptions {
   sealer: Sealer | null;
   /** Opens a window of the desktop app; absent in plain Node. */
   openPreview?: OpenPreview;
+  /** Describes the desktop app; absent in plain Node. */
+  describeDesktop?: () => DesktopFacts;
 }
 
 /** Shared base of all other parts: configuration, store, clock, log, settings. */
 export interface Foundation extends Pick<
   FoundationOptions,
-  'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview'
+  'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview' | 'describeDesktop'
 > {
   clock: AdjustableClock;
   log: Log;
@@ -49,7 +51,7 @@ export const DRAIN_MS_MAX = 5_000;
 
 /** Locks the data folder and opens its contents: the store, the clock's state, the settings. */
 export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
-  const { config, stateDir, resourcesDir, sealer, openPreview } = options;
+  const { config, stateDir, resourcesDir, sealer, openPreview, describeDesktop } = options;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
   onStop(() => folder.release({ leaveNothing: config.ephemeral }));
@@ -77,6 +79,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     resourcesDir,
     sealer,
     ...(openPreview !== undefined && { openPreview }),
+    ...(describeDesktop !== undefined && { describeDesktop }),
     clock,
     log,
     store,

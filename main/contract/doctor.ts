@@ -14,6 +14,7 @@ export const doctorArea = z.enum([
   'data',
   'root',
   'system',
+  'desktop',
 ]);
 export type DoctorArea = z.infer<typeof doctorArea>;
 

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
 import { DATABASE_FILE } from '../base/data-folder.ts';
+import type { DesktopFacts } from '../base/desktop.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { evaluateAppClock } from './clock.ts';
+import { evaluateDesktop } from './desktop.ts';
 import { evaluateDnsServer, evaluateResolver, type Reply, type ResolverEvidence } from './dns.ts';
 import {
   type DomainEvidence,
@@ -59,6 +61,8 @@ export interface ExaminedEngine {
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
   ownCommand: (command: string) => string;
+  /** Absent in plain Node. */
+  describeDesktop?: () => DesktopFacts;
 }
 
 /** An upstream, and how requests connect to it. */
@@ -81,6 +85,7 @@ const INTEGRITY_MS_MAX = 3_000;
 /** The doctor of a running engine. */
 export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
+  const { describeDesktop } = engine;
   const [address] = LOOPBACK_ADDRESSES;
   const root = () => certificates.root.describe();
 
@@ -231,6 +236,9 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       usedFingerprint: () => root().fingerprint,
       hostname: () => platformHostname(engine.projects()[0]?.slug ?? 'demo', 'production'),
     }),
+    ...(describeDesktop === undefined
+      ? []
+      : [{ area: 'desktop', name: 'app', title: 'Desktop', look: () => evaluateDesktop(describeDesktop()) } as const]),
   ];
   return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand });
 }

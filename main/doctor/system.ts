@@ -68,7 +68,8 @@ export function evaluateVersions({
   const parts = [
     ['Node', versions['node']],
     ['Electron', versions['electron']],
-    ['OpenSSL', versions['openssl']],
+    // What Electron says of BoringSSL.
+    ['OpenSSL', versions['openssl'] === '0.0.0' ? undefined : versions['openssl']],
     ['SQLite', sqlite],
   ].flatMap(([name, version]) => (version === undefined ? [] : [`${name} ${version}`]));
   return finding({ area: 'system', name: 'versions', title: 'Versions' }, 'ok', [

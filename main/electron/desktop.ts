@@ -7,7 +7,7 @@ import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { DESKTOP_FOLDER } from '../base/data-folder.ts';
 import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
-import type { OpenPreview, Sealer } from '../base/desktop.ts';
+import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { drainBeforeQuit, reportUncaught } from './ending.ts';
@@ -18,7 +18,7 @@ import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions } from './rules.ts';
-import { createKeySealer, createSystemShell } from './system.ts';
+import { createKeySealer, createSystemShell, describeDesktop } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow, PAGE_PREFERENCES } from './window.ts';
@@ -28,6 +28,7 @@ export interface DesktopServices {
   writeLog: (line: LogLine) => void;
   sealer: Sealer;
   openPreview: OpenPreview;
+  describeDesktop: () => DesktopFacts;
 }
 
 export interface DesktopOptions {
@@ -119,9 +120,16 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   setAppIdentity(iconFile);
   Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform, actions)));
 
+  const sealer = createKeySealer();
+  const services: DesktopServices = {
+    writeLog,
+    sealer,
+    openPreview: previews.open,
+    describeDesktop: () => describeDesktop({ keyring: sealer.state(), tray: tray !== null }),
+  };
   starting = startEngine({
     config,
-    start: (chosen) => options.start(chosen, { writeLog, sealer: createKeySealer(), openPreview: previews.open }),
+    start: (chosen) => options.start(chosen, services),
     findRunning: options.findRunning,
     ask: (failure) => ask(failure, ending.signal, iconFile),
     openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),

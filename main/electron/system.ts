@@ -1,6 +1,6 @@
-import { BrowserWindow, dialog, safeStorage, shell } from 'electron';
+import { app, BrowserWindow, dialog, safeStorage, shell } from 'electron';
 import type { Log } from '../base/log.ts';
-import type { Sealer } from '../base/desktop.ts';
+import type { DesktopFacts, Sealer } from '../base/desktop.ts';
 import { externalAddress } from './rules.ts';
 
 /** Passes addresses and folders to other programs. The only user of `shell`. */
@@ -48,25 +48,50 @@ const NO_KEYRING =
   'This session had no keyring (Secret Service or KWallet) that could be opened, and sealing it with Chromium’s constant ' +
   'would protect nothing. Start one, and then Vivarium again.';
 
+interface KeySealer extends Sealer {
+  state(): DesktopFacts['keyring'];
+}
+
 /**
  * Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. On Linux only a result shows
  * whether there is a keyring; until the first one, nothing is refused. Call after `ready`.
  */
-export function createKeySealer(platform: NodeJS.Platform = process.platform): Sealer {
+export function createKeySealer(platform: NodeJS.Platform = process.platform): KeySealer {
   let refusal: string | null = null;
+  let hasSealed = false;
   const isConstant = (sealed: Uint8Array) =>
     platform === 'linux' && Buffer.from(sealed).toString('latin1', 0, CONSTANT_TAG.length) === CONSTANT_TAG;
   return {
     refusal: () => refusal,
+    state: () =>
+      refusal !== null ? { state: 'refused', reason: refusal } : { state: hasSealed ? 'sealed' : 'untried' },
     async seal(text) {
       const sealed = await safeStorage.encryptStringAsync(text);
       refusal = isConstant(sealed) ? NO_KEYRING : null;
       if (refusal !== null) throw new Error(refusal);
+      hasSealed = true;
       return sealed;
     },
     async open(sealed) {
       const { result, shouldReEncrypt } = await safeStorage.decryptStringAsync(Buffer.from(sealed));
+      hasSealed ||= !isConstant(sealed);
       return { text: result, outdated: shouldReEncrypt || isConstant(sealed) };
     },
+  };
+}
+
+/** What the doctor shows. Call after `ready`. */
+export function describeDesktop(known: Pick<DesktopFacts, 'keyring' | 'tray'>): DesktopFacts {
+  const { versions, platform, env } = process;
+  const server = env['XDG_SESSION_TYPE'] ?? (env['WAYLAND_DISPLAY'] === undefined ? 'x11' : 'wayland');
+  return {
+    electron: versions.electron,
+    chromium: versions.chrome,
+    // Electron’s Node has BoringSSL, which has no versions.
+    cryptography: versions.openssl === '0.0.0' ? 'BoringSSL' : `OpenSSL ${versions.openssl}`,
+    session: platform === 'linux' ? `${env['XDG_CURRENT_DESKTOP'] ?? 'a desktop'} on ${server}` : platform,
+    gpu: app.getGPUFeatureStatus().gpu_compositing,
+    sandboxed: !app.commandLine.hasSwitch('no-sandbox'),
+    ...known,
   };
 }

@@ -15,6 +15,7 @@ export const AREA_TITLES: Record<DoctorArea, string> = {
   data: 'Data folder',
   root: 'Root',
   system: 'System',
+  desktop: 'Desktop',
 };
 
 const AREAS = Object.keys(AREA_TITLES) as DoctorArea[];
@@ -26,7 +27,7 @@ const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
   'certificates.changed': ['domains'],
   'domains.changed': ['domains'],
   'projects.changed': ['domains', 'upstreams'],
-  'settings.changed': ['dns', 'root'],
+  'settings.changed': ['dns', 'root', 'desktop'],
 };
 
 /** The doctor's report: complete on opening and on request, updated in part after changes. */

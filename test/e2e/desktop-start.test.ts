@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { ReachSnippets } from '../../main/contract/reach.ts';
 import {
   chooseFromMenu,
@@ -323,6 +324,26 @@ describe('the root’s key', () => {
     await expect(desktop.call('settings.update', { caKey: 'keyring' })).rejects.toThrow('This session had no keyring');
     expect(await desktop.call('ca.get')).toMatchObject({ key: { storage: 'file', sealable: false } });
     expect(readdirSync(join(desktop.dataDir, 'ca')).sort()).toEqual(['root-key.pem', 'root.pem']);
+  });
+});
+
+describe('the doctor of the app', () => {
+  it('tells what it runs on, and of the keyring what has become of a seal', async () => {
+    const desktop = start();
+    await desktop.page();
+    const ask = async () => {
+      const { checks } = (await desktop.call('doctor.run', { areas: ['desktop', 'domains'] })) as DoctorReport;
+      return Object.fromEntries(checks.map(({ id, status }) => [id, status]));
+    };
+    expect(await ask()).toEqual({
+      'domains.platform': 'ok',
+      'desktop.runtime': 'ok',
+      'desktop.sandbox': 'ok',
+      'desktop.keyring': 'skipped',
+      'desktop.tray': 'ok',
+    });
+    await desktop.call('settings.update', { caKey: 'keyring' }).catch(() => undefined);
+    expect(await ask()).toMatchObject({ 'desktop.keyring': 'warning' });
   });
 });
 

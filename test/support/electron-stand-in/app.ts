@@ -53,6 +53,8 @@ class StandInApp
       | 'setPath'
       | 'getPath'
       | 'setAppLogsPath'
+      | 'commandLine'
+      | 'getGPUFeatureStatus'
       | 'setAboutPanelOptions'
       | 'showAboutPanel'
       | 'enableSandbox'
@@ -62,6 +64,9 @@ class StandInApp
 {
   name = packageFile.productName;
   readonly isPackaged = false;
+  readonly commandLine = strictly('app.commandLine', {
+    hasSwitch: (name: string) => process.argv.includes(`--${name}`),
+  }) as unknown as App['commandLine'];
   /** macOS has one. */
   readonly dock = undefined;
   /** Not of Electron: what was set, for the test to look at. */
@@ -142,6 +147,12 @@ class StandInApp
     if (path === undefined) return fault('does not choose a folder for logs.');
     mkdirSync(path, { recursive: true });
     this.#paths.set('logs', path);
+  }
+
+  getGPUFeatureStatus(): ReturnType<App['getGPUFeatureStatus']> {
+    return strictly('the GPU’s features', { gpu_compositing: 'disabled_software' }) as ReturnType<
+      App['getGPUFeatureStatus']
+    >;
   }
 
   setAboutPanelOptions(options: Parameters<App['setAboutPanelOptions']>[0]): void {

@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { DesktopFacts } from '../../../main/base/desktop.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import { evaluateAppClock, evaluateMachineClock } from '../../../main/doctor/clock.ts';
 import { evaluateDisk, evaluateFolder, evaluateLogs } from '../../../main/doctor/data-folder.ts';
 import { type BackupsEvidence, evaluateBackups, evaluateDatabase } from '../../../main/doctor/database.ts';
+import { evaluateDesktop } from '../../../main/doctor/desktop.ts';
 import { evaluateDnsServer, evaluateLocalhost, evaluateResolver, type Reply } from '../../../main/doctor/dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from '../../../main/doctor/domains.ts';
 import {
@@ -534,5 +536,33 @@ describe('the engine', () => {
     ],
   ] as const)('that %s', (_what, changes, status, words) => {
     expectCheck(evaluateAbsence({ ...evidence, ...changes }), status, words);
+  });
+});
+
+describe('the desktop app', () => {
+  const FACTS: DesktopFacts = {
+    electron: '45.4.1',
+    chromium: '150.0.1',
+    cryptography: 'BoringSSL',
+    session: 'GNOME on wayland',
+    gpu: 'enabled',
+    sandboxed: true,
+    keyring: { state: 'sealed' },
+    tray: true,
+  };
+
+  it.each<[name: string, changes: Partial<DesktopFacts>, status: DoctorCheck['status'], words: RegExp]>([
+    ['runtime', {}, 'ok', /Electron 45\.4\.1, Chromium 150\.0\.1, cryptography by BoringSSL[^]*GNOME on wayland/],
+    ['sandbox', {}, 'ok', /in its sandbox/],
+    ['sandbox', { sandboxed: false }, 'failed', /without --no-sandbox/],
+    ['keyring', {}, 'ok', /sealed or opened/],
+    ['keyring', { keyring: { state: 'untried' } }, 'skipped', /would try it/],
+    ['keyring', { keyring: { state: 'refused', reason: 'There is none.' } }, 'warning', /There is none/],
+    ['tray', {}, 'ok', /brings its window back/],
+    ['tray', { tray: false }, 'skipped', /no icon/],
+  ])('%s with %j is %s', (name, changes, status, words) => {
+    const check = evaluateDesktop({ ...FACTS, ...changes }).find(({ id }) => id === `desktop.${name}`);
+    expect(check).toBeDefined();
+    if (check !== undefined) expectCheck(check, status, words);
   });
 });
