@@ -13,6 +13,7 @@ import {
   chooseFromMenu,
   type ElectronModule,
   hideWindow,
+  ownErrors,
   STAND_IN,
   startDesktop,
   windowState,
@@ -65,8 +66,8 @@ describe('a start that cannot be', () => {
     press('Try again');
     const again = await desktop.nextDialog();
     again.press('Open its interface');
-    const { code, stderr } = await desktop.ended;
-    expect([code, stderr]).toEqual([0, '']);
+    const ended = await desktop.ended;
+    expect([ended.code, ownErrors(ended)]).toEqual([0, '']);
     const link = await fetch(desktop.opened[0] ?? '', { redirect: 'manual' });
     expect([link.url.startsWith(url), link.headers.get('location')]).toEqual([true, `/#token=${token}`]);
     expect(logOf(headless.dataDir)).not.toContain(token);
@@ -354,7 +355,7 @@ describe('the command line of the installed app', () => {
   }
 
   function runIn(env: Record<string, string>, ...words: string[]) {
-    const app = STAND_IN.start(['--command-line', '--', ...words], env);
+    const app = STAND_IN.start(['--log-level=3', '--command-line', '--', ...words], env);
     track(async () => {
       app.signal('SIGKILL');
       await app.ended;

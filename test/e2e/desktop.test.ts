@@ -5,6 +5,7 @@ import {
   chooseFromMenu,
   hideWindow,
   HOSTS,
+  ownErrors,
   startDesktop,
   titleOf,
   WAYLAND_SESSION,
@@ -79,8 +80,8 @@ for (const host of HOSTS) {
       const desktop = startDesktop(host);
       await desktop.page();
       await ask(desktop);
-      const { code, stderr } = await desktop.ended;
-      expect([code, stderr]).toEqual([0, '']);
+      const ended = await desktop.ended;
+      expect([ended.code, ownErrors(ended)]).toEqual([0, '']);
       expect(() => desktop.runtime()).toThrow('ENOENT');
       expect(readFileSync(join(desktop.dataDir, 'logs', 'vivarium.log'), 'utf8')).toMatch(/Vivarium has stopped\n$/);
     });

@@ -40,6 +40,8 @@ function start(args: readonly string[], env: Record<string, string>): RunningApp
   const starting = _electron.launch({
     executablePath: binary() ?? '',
     args: [ROOT, ...args],
+    // Playwright would otherwise start what no user starts.
+    chromiumSandbox: true,
     env: Object.fromEntries(given),
   });
   void starting.then((app) => {

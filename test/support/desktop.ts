@@ -105,6 +105,13 @@ export function startDesktop(
   };
 }
 
+/** What the app itself has printed as errors: without Chromium's own lines. */
+export const ownErrors = ({ stderr }: Ended): string =>
+  stderr
+    .split('\n')
+    .filter((line) => !/^\[\d+:|^DevTools listening /.test(line))
+    .join('\n');
+
 /** Clicks an item of the app's menu by its label, at any depth. */
 export function chooseFromMenu(app: RunningApp, label: string): Promise<void> {
   return app.evaluate(({ Menu }, wanted) => {

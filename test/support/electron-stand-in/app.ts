@@ -261,8 +261,17 @@ void ownApp.whenReady().then(() => {
   }
 });
 
+// What Chromium says of a system without D-Bus, unless it is to be quiet.
+if (!process.argv.includes('--log-level=3'))
+  process.stderr.write(`[${process.pid}:0101/000000.000000:ERROR:dbus/bus.cc:408] Failed to connect to the bus\n`);
+
 // Electron shows a box, and goes on, unless the program listens itself.
 process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') > 1) return;
-  tell({ kind: 'error-box', title: 'A JavaScript error occurred in the main process', content: String(error.stack) });
+  const content = String(error.stack);
+  tell({ kind: 'error-box', title: 'A JavaScript error occurred in the main process', content });
+  if (process.send !== undefined) return;
+  // No test sees the box.
+  process.stderr.write(`${content}\n`);
+  process.exit(1);
 });
