@@ -25,15 +25,20 @@ export interface Draining {
 
 /** Drains once before any kind of quit, then exits. */
 export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
+  let quitting = false;
   let draining: Promise<void> | null = null;
 
   function drainOnce(): Promise<void> {
-    const limit = Promise.withResolvers<undefined>();
-    const timer = realTime.schedule(DRAIN_MS_MAX, () => limit.resolve(undefined));
-    draining ??= Promise.race([drain(), limit.promise])
+    quitting = true;
+    return (draining ??= drainInTime());
+  }
+
+  function drainInTime(): Promise<void> {
+    const limit = Promise.withResolvers<never>();
+    const timer = realTime.schedule(DRAIN_MS_MAX, () => limit.reject(new Error(`closing took ${DRAIN_MS_MAX} ms`)));
+    return Promise.race([drain(), limit.promise])
       .catch((error: unknown) => log.error('Not everything could be closed', { error }))
       .finally(() => timer.cancel());
-    return draining;
   }
 
   app.on('before-quit', (event) => {
@@ -49,7 +54,7 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
     event?.preventDefault();
     app.quit();
   });
-  return { drain: drainOnce, isQuitting: () => draining !== null };
+  return { drain: drainOnce, isQuitting: () => quitting };
 }
 
 /**
