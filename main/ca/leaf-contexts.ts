@@ -72,7 +72,8 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
 
 /**
  * Stands for no hostname: the leaf for it, shown to clients without SNI (`https://127.0.0.1`), has every name of this
- * machine. No other leaf has addresses, because BoringSSL refuses those below a root that constrains addresses (`v3_ncons.cc`).
+ * machine. No other leaf has addresses, because BoringSSL refuses those below a root that constrains addresses
+ * (`v3_ncons.cc`).
  */
 export const NO_HOSTNAME = LOOPBACK_ADDRESSES[0];
 

@@ -63,8 +63,9 @@ const PROFILES = ['etc', 'apparmor.d'];
 const SET_USER_ID = 0o4000;
 
 /**
- * A command that lets Electron have its sandbox, where AppArmor would end it with SIGTRAP (electron/electron#42510); null
- * where none is needed: the system does not restrict, a profile names the program, or Chromium's helper is set-user-ID.
+ * A command that lets Electron have its sandbox, where AppArmor would end it with SIGTRAP (electron/electron#42510).
+ * Null where none is needed: the system does not restrict, a profile names the program, or Chromium's helper is
+ * set-user-ID.
  * @param system the root of the file system
  */
 export function findSandboxFix(root, system = '/') {

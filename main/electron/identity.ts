@@ -42,7 +42,7 @@ export function prepareScratchPaths(): void {
 /** Names the process, because Electron writes on while it ends: what it left is removed by a later start. */
 const TEMPORARY = /^vivarium-temporary-(\d+)-/;
 
-/** A new folder for files of this process only. It is removed when the process ends, with those of processes that have ended. */
+/** A new folder for this process only, removed when it ends. Removes those of processes that have ended. */
 export function openTemporaryFolder(): string {
   for (const name of readdirSync(tmpdir())) {
     const pid = TEMPORARY.exec(name)?.[1];

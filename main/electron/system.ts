@@ -40,7 +40,8 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
 
 /**
  * Tag of what Chromium on Linux encrypts with a constant, where no keyring answers (`posix_key_provider.cc`). No question
- * tells beforehand: `isAsyncEncryptionAvailable` is true all the same, and `getSelectedStorageBackend` looks at other providers.
+ * tells beforehand: `isAsyncEncryptionAvailable` is true all the same, and `getSelectedStorageBackend` looks at other
+ * providers.
  */
 const CONSTANT_TAG = 'v10';
 
@@ -53,8 +54,8 @@ interface KeySealer extends Sealer {
 }
 
 /**
- * Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. On Linux only a result shows
- * whether there is a keyring; until the first one, nothing is refused. Call after `ready`.
+ * Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. On Linux only a result
+ * shows whether there is a keyring; until the first one, nothing is refused. Call after `ready`.
  */
 export function createKeySealer(platform: NodeJS.Platform = process.platform): KeySealer {
   let refusal: string | null = null;

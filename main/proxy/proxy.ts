@@ -37,7 +37,7 @@ export interface ProxyOptions {
   targets: { api: Target };
   /** This Vivarium's name in `Via`. */
   pseudonym: string;
-  /** The certificate for a served hostname, or (null) for clients without SNI; null if there is none. Expected cached. */
+  /** The certificate for a served hostname, or for clients without SNI (null); null if none. Expected to be cached. */
   contextFor: (hostname: string | null) => SecureContext | null;
   /** Why an attached hostname is not served, as a sentence for its error page; null for any other. */
   whyUnserved?: (hostname: string) => string | null;

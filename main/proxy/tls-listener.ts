@@ -11,8 +11,8 @@ export interface TlsListenerOptions {
   listener: Listener;
   log: Log;
   /**
-   * The certificate for a hostname, or for clients without SNI (null); null, or an error thrown, if there is none. Expected
-   * to be cached.
+   * The certificate for a hostname, or for clients without SNI (null); null, or an error thrown, if there is none.
+   * Expected to be cached.
    */
   contextFor: (hostname: string | null) => SecureContext | null;
   /** The hostname that clients without SNI reach. */

@@ -1,21 +1,22 @@
 #!/bin/sh
-# Runs as root once the Debian package is unpacked; electron-builder fills in the braces. Its own script tries user namespaces
-# as root, who may always have them, and not whether the AppArmor profile has taken effect. Undone by its after-remove.tpl.
+# Runs as root once the Debian package is unpacked; electron-builder fills in the braces. Its own script tries user
+# namespaces as root, who may always have them, and not whether the AppArmor profile has taken effect. Undone by its
+# after-remove.tpl.
 app='/opt/${sanitizedProductName}'
 program="$app/${executable}"
 profile='/etc/apparmor.d/${executable}'
 
 update-alternatives --install '/usr/bin/${executable}' '${executable}' "$program" 100
 
-# Ubuntu from 23.10 on allows user namespaces to programs with a profile only. AppArmor before 4 cannot read ours, and needs
-# none. Nothing can be loaded where a disk image is built; the next start of that system loads it.
+# Ubuntu from 23.10 on allows user namespaces to programs with a profile only. AppArmor before 4 cannot read ours, and
+# needs none. Nothing can be loaded where a disk image is built; the next start of that system loads it.
 if apparmor_parser --skip-kernel-load "$app/resources/apparmor-profile" >/dev/null 2>&1; then
   cp -f "$app/resources/apparmor-profile" "$profile"
   apparmor_parser --replace --write-cache --skip-read-cache "$profile" >/dev/null 2>&1
 fi
 
-# Whether Chromium's sandbox works for an ordinary user of this very program: Electron ends with SIGTRAP where it does not.
-# Otherwise its helper becomes set-user-ID root, as Chrome's is. That is safe for any other reason of a failure, too.
+# Whether Chromium's sandbox works for an ordinary user of this very program: Electron ends with SIGTRAP where it does
+# not. Otherwise its helper becomes set-user-ID root, as Chrome's is. That is safe for any other reason of a failure, too.
 chmod 0755 "$app/chrome-sandbox"
 ulimit -c 0
 timeout 30 setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH=/usr/bin:/bin HOME=/nonexistent \

@@ -54,7 +54,7 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     const fpm = join(folder, 'bin', 'fpm');
     makeStandInDistribution(join(folder, 'electron'));
     mkdirSync(join(folder, 'bin'));
-    // What would make the Debian package, which is not on every machine: keeps what it was asked to put where, and a script.
+    // What would make the Debian package, which is not on every machine: keeps its arguments and a script.
     writeFileSync(
       fpm,
       `#!/bin/sh
