@@ -39,7 +39,7 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
 }
 
 /**
- * Tag of what Chromium on Linux encrypts with a constant, where no keyring answers (`posix_key_provider.cc`). No question
+ * Tag of what Chromium on Linux encrypts with a constant, where no keyring answers (`posix_key_provider.cc`). Nothing
  * tells beforehand: `isAsyncEncryptionAvailable` is true all the same, and `getSelectedStorageBackend` looks at other
  * providers.
  */

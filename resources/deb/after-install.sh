@@ -16,7 +16,7 @@ if apparmor_parser --skip-kernel-load "$app/resources/apparmor-profile" >/dev/nu
 fi
 
 # Whether Chromium's sandbox works for an ordinary user of this very program: Electron ends with SIGTRAP where it does
-# not. Otherwise its helper becomes set-user-ID root, as Chrome's is. That is safe for any other reason of a failure, too.
+# not. Otherwise its helper becomes set-user-ID root, as Chrome's is, which is safe after any other failure, too.
 chmod 0755 "$app/chrome-sandbox"
 ulimit -c 0
 timeout 30 setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH=/usr/bin:/bin HOME=/nonexistent \
