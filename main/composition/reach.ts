@@ -21,7 +21,6 @@ import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 import { ownCommand } from '../base/own-command.ts';
-import { ownCommand } from './own-command.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
