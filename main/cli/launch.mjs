@@ -12,7 +12,15 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
-import { couldNotRun, fetchElectron, findElectron, planAgain, planStart, findSandboxFix, electronArguments } from './desktop-start.mjs';
+import {
+  couldNotRun,
+  fetchElectron,
+  findElectron,
+  planAgain,
+  planStart,
+  findSandboxFix,
+  electronArguments,
+} from './desktop-start.mjs';
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
 import { PROGRAM_FLAGS } from './program-flags.mjs';

@@ -13,9 +13,16 @@ interface Surroundings {
 }
 
 /** The launcher's own JavaScript, which has no types because it runs in any Node. */
-const { planStart, planAgain, electronArguments, findElectron, findSandboxFix, couldNotRun, START_SWITCHES, START_VALUES } = (await import(
-  new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href
-)) as {
+const {
+  planStart,
+  planAgain,
+  electronArguments,
+  findElectron,
+  findSandboxFix,
+  couldNotRun,
+  START_SWITCHES,
+  START_VALUES,
+} = (await import(new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href)) as {
   planStart(surroundings: Surroundings): { window: boolean; reason: string | null; open: boolean; args: string[] };
   planAgain(surroundings: Pick<Surroundings, 'env' | 'args'>): string | null;
   START_SWITCHES: string[];
