@@ -4,15 +4,14 @@ import { codeOf } from '../base/error-code.ts';
 import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { callProcedure } from './client.ts';
-import { withCommandLines } from './command-line.ts';
+import { withCommandLines, failureText } from './command-line.ts';
 import { defaultProject } from './default-project.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
-import { fileContent } from './file-result.ts';
+import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
 import { refuseEaten } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
-import { failureText } from './failure-text.ts';
 import {
   DATA_DIR_FLAG,
   HELP_FLAG,
@@ -29,7 +28,6 @@ import { buildInput } from './input.ts';
 import { findProcedure, kebab, requireNamespace } from './procedures.ts';
 import { findRunning } from './running.ts';
 import { jsonLine, printable, printableLines, rendererFor } from './text.ts';
-import { createStreamView, jsonTexts, renderFor } from './views.ts';
 
 /**
  * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.

@@ -1,8 +1,9 @@
 import { typed } from '../base/own-command.ts';
 import { posixWord } from '../base/shell.ts';
 import { replaceMentions } from '../contract/mentions.ts';
-import { listFields, positionalsOf, type Field } from './fields.ts';
-import { findProcedure, kebab, type CliProcedure } from './procedures.ts';
+import { type Field, flagAt, listFields, positionalsOf } from './fields.ts';
+import { type CliProcedure, findProcedure, kebab } from './procedures.ts';
+import type { Failure } from './io.ts';
 
 /** The command line of a call, as short as it can be typed. `input` has every required property, or all but the project. */
 export function commandLineOf(procedure: CliProcedure, input: Record<string, unknown>): string {
@@ -62,3 +63,15 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** An engine's error in the words of the command line: the input's places as options, calls as command lines. */
+export function failureText({ message, issues = [] }: Failure, fields: readonly Field[], own?: OwnCommand): string {
+  const named = issues.reduce((text, { path }) => {
+    const flag = flagAt(path, fields);
+    return flag === path ? text : text.replace(placeOf(path), (_whole, before: string) => `${before}${flag}`);
+  }, message);
+  return withCommandLines(named, own);
+}
+
+/** Where a message begins a sentence or a part of one with a path, as `summarizeIssues` and the services write it. */
+const placeOf = (path: string): RegExp => new RegExp(`(^|; |\\. )${path.replace(/[[\].]/g, '\\$&')}(?=:? )`);

@@ -20,7 +20,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'stop',
     usage: '',
     summary: 'Stop it',
-    load: async () => (await import('./stop.ts')).STOP,
+    load: async () => (await import('./engine-commands.ts')).STOP,
   },
   {
     name: 'status',
@@ -39,13 +39,13 @@ export const COMMANDS: readonly Command[] = [
     name: 'open',
     usage: '',
     summary: 'Open the interface in the browser',
-    load: async () => (await import('./open.ts')).OPEN,
+    load: async () => (await import('./engine-commands.ts')).OPEN,
   },
   {
     name: 'wait',
     usage: '',
     summary: 'Wait until it serves',
-    load: async () => (await import('./wait.ts')).WAIT,
+    load: async () => (await import('./engine-commands.ts')).WAIT,
   },
   {
     name: 'call',

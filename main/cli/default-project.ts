@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { slugify } from '../base/slug.ts';
-import type { Project } from '../contract/projects.ts';
+import { slugify, type Project } from '../contract/projects.ts';
 import { callProcedure } from './client.ts';
 import { usageError } from './flags.ts';
 import type { Io } from './io.ts';

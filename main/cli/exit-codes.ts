@@ -5,7 +5,7 @@ import type { DoctorReport } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
 import { kebab } from './procedures.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from './io.ts';
-import { hasFailed, isStepped } from './steps.ts';
+import { hasFailed, isStepped } from './views.ts';
 import { columns } from './text.ts';
 
 /** Topic of `vivarium help exit-codes`. */

@@ -1,5 +1,5 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
-import { examplesOf } from './examples.ts';
+import { examplesOf } from './samples.ts';
 import { listFields, type Field, positionalsOf } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';

@@ -1,14 +1,14 @@
 import type { ApiKey } from '../contract/keys.ts';
-import type { Domain } from '../contract/domains.ts';
+import type { AttachStep, Domain } from '../contract/domains.ts';
 import type { OrderRecord } from '../contract/orders.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
-import { isStepped, renderSteps } from './steps.ts';
-import { printable, type Renderer } from './text.ts';
+import { type Renderer, type Style, columns, printable } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
+import { typed } from '../base/own-command.ts';
 
 type View = (result: unknown, renderer: Renderer) => string;
 
@@ -109,4 +109,45 @@ export function jsonTexts(procedure: string, json: string): string[] {
   const { entries, missed, cleared } = JSON.parse(json) as TrafficBatch;
   const values = [...(cleared ? [{ cleared }] : []), ...entries, ...(missed > 0 ? [{ missed }] : [])];
   return values.map((value) => JSON.stringify(value));
+}
+
+/** Procedures whose result is itself a JSON document for other programs. */
+const JSON_DOCUMENTS: ReadonlySet<string> = new Set(['traffic.har', 'domains.export']);
+
+/** Fields that may accompany the content of a file. */
+const FACTS: ReadonlySet<string> = new Set(['format', 'fileName', 'baseUrl']);
+
+/**
+ * The file in a result such as an exported certificate or zone: `text`, `document` or `base64` with nothing but metadata
+ * beside it, or a whole JSON document. Null for any other result.
+ */
+export function fileContent(procedure: string, result: unknown): string | Uint8Array | null {
+  if (JSON_DOCUMENTS.has(procedure)) return `${JSON.stringify(result, null, 2)}\n`;
+  if (typeof result !== 'object' || result === null) return null;
+  const entries = Object.entries(result).filter(([name]) => !FACTS.has(name));
+  const [[name, content] = ['', null], surplus] = entries;
+  if (surplus !== undefined || typeof content !== 'string') return null;
+  if (name === 'text' || name === 'document') return content;
+  return name === 'base64' ? Buffer.from(content, 'base64') : null;
+}
+
+/** A result that tells how far a call came: `domains attach --local`. */
+export interface Stepped {
+  hostname: string;
+  steps: readonly AttachStep[];
+  url?: string;
+}
+
+export const isStepped = (result: unknown): result is Stepped =>
+  typeof result === 'object' && result !== null && 'steps' in result && Array.isArray(result.steps);
+
+export const hasFailed = ({ steps }: Stepped): boolean => steps.some(({ ok }) => !ok);
+
+/** One line for each step, the fix of the one that failed, and the address. */
+export function renderSteps({ hostname, steps, url }: Stepped, style: Style): string {
+  const rows = columns(steps.map(({ step, ok, message }) => [step, style.word(ok ? 'ok' : 'failed'), message]));
+  const fixes = steps.flatMap(({ fix }) => (fix === undefined ? [] : ['', fix]));
+  const open =
+    url?.startsWith('https:') === true ? ['', `${url}  Open it: ${typed(`vivarium reach open ${hostname}`)}`] : [];
+  return `${[...rows, ...fixes, ...open].join('\n')}\n`;
 }

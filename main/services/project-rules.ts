@@ -1,7 +1,6 @@
 import { STAGING_SUFFIX } from '../base/config.ts';
-import { slugify } from '../base/slug.ts';
+import { slugify, type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../contract/projects.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
-import { type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../contract/projects.ts';
 
 /** Labels of the platform zone with another meaning. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2', 'www', 'control', 'localhost']);

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { askForStatus } from '../../../main/cli/engine-status.ts';
 import { isAlive } from '../../../main/cli/running.ts';
 import { run } from '../../../main/cli/run.ts';
-import { requestStop } from '../../../main/cli/stop.ts';
+import { requestStop } from '../../../main/cli/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
 

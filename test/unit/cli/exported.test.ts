@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileContent } from '../../../main/cli/file-result.ts';
+import { fileContent } from '../../../main/cli/views.ts';
 
 describe('a result that is a file', () => {
   it.each([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withCommandLines } from '../../../main/cli/command-line.ts';
+import { withCommandLines, failureText } from '../../../main/cli/command-line.ts';
 import { chooseProject } from '../../../main/cli/default-project.ts';
-import { failureText } from '../../../main/cli/failure-text.ts';
 import { listFields } from '../../../main/cli/fields.ts';
 import { findProcedure } from '../../../main/cli/procedures.ts';
 import { mention } from '../../../main/contract/mentions.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEvents } from '../../../main/cli/event-reader.ts';
+import { readEvents } from '../../../main/cli/client.ts';
 
 async function read(...chunks: string[]) {
   async function* arriving() {
