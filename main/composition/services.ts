@@ -33,6 +33,7 @@ import { createTrafficServices } from '../services/traffic.ts';
 import { createWorldServices } from '../services/world.ts';
 import { createZoneServices } from '../services/zones.ts';
 import { createEntryIds } from '../traffic/entry.ts';
+import { createRedactors } from '../traffic/redact.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
@@ -172,6 +173,7 @@ export function createServices(
       series: dataPlane.series,
       ids: createEntryIds(clock.state().realNow),
       recording: () => settings.current().traffic.record,
+      redactor: createRedactors(() => settings.current().secretNames),
       keys: store.keys,
       loopback: dataPlane.loopback,
       internalTokens: dataPlane.internalTokens,

@@ -13,6 +13,7 @@ export const DEFAULT_SETTINGS: Settings = {
     accountUri: 'https://vivarium.localhost/acct/1',
     method: 'http-01',
   },
+  secretNames: [],
   traffic: { record: true, bodies: true },
   caKey: 'file',
 };

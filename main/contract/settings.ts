@@ -55,6 +55,16 @@ export const settingsValues = z.object({
   caaIdentity,
   /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */
   traffic: trafficSetting,
+  /** Names besides the known ones whose values Traffic hides, as header field, parameter, JSON member or form field. */
+  secretNames: z
+    .array(
+      z
+        .string()
+        .trim()
+        .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit, as "X-Customer-Ref" has')
+        .max(200),
+    )
+    .max(200),
   /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),
 });

@@ -7,10 +7,11 @@ import type { Loopback } from '../proxy/loopback.ts';
 import type { InternalTokens } from '../proxy/identify.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
 import type { Entry, EntryIds } from '../traffic/entry.ts';
+import type { Redactor } from '../traffic/redact.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { type Series, STEP_SECONDS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';
-import { bytesOf, presentDetail, presentEntry } from '../traffic/present.ts';
+import { bytesOf, presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
 import type { KeyRows } from './dependencies.ts';
 
 /** How long a replay's entry may take to appear after its answer, in real time. */
@@ -40,12 +41,15 @@ export function createTrafficServices(options: {
   series: Pick<Series, 'read'>;
   ids: EntryIds;
   recording: () => boolean;
+  redactor: () => Redactor;
   keys: Pick<KeyRows, 'get'>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
 }): Services['traffic'] {
   const { recorder, ids, keys } = options;
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
+
+  const presentation = (): Presentation => ({ idOf: ids.idOf, redactor: options.redactor() });
 
   function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
     const read = readFilter(filter);
@@ -92,6 +96,7 @@ export function createTrafficServices(options: {
   return {
     list({ limit, before, ...narrowed } = { limit: TRAFFIC_LIST_DEFAULT }) {
       const fits = fitting(narrowed);
+      const shown = presentation();
       const items: Entry[] = [];
       let next: string | undefined;
       for (const entry of recorder.newestFirst(before === undefined ? undefined : (ids.numberOf(before) ?? 0))) {
@@ -103,16 +108,17 @@ export function createTrafficServices(options: {
         items.push(entry);
       }
       return {
-        items: items.map((entry) => presentEntry(entry, ids)),
+        items: items.map((entry) => presentEntry(entry, shown)),
         kept: recorder.size(),
         recording: options.recording(),
         ...(next !== undefined && { next }),
       };
     },
-    get: ({ id }) => presentDetail(existing(id), ids),
+    get: ({ id }) => presentDetail(existing(id), presentation()),
     async *watch(narrowed, { signal }) {
       for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
-        yield { entries: entries.map((entry) => presentEntry(entry, ids)), ...told };
+        const shown = presentation();
+        yield { entries: entries.map((entry) => presentEntry(entry, shown)), ...told };
       }
     },
     summary({ minutes, projectId } = { minutes: SUMMARY_MINUTES_DEFAULT }) {
@@ -121,7 +127,7 @@ export function createTrafficServices(options: {
     clear: () => ({ cleared: recorder.clear() }),
     async har({ limit, after, ...narrowed } = {}) {
       const part = partOf(recorder.oldestFirst(after === undefined ? 0 : known(after)), fitting(narrowed), limit);
-      const log = await toHar(part.entries);
+      const log = await toHar(part.entries, options.redactor());
       const last = part.last();
       return { log, ...(last !== null && { next: ids.idOf(last) }) };
     },
@@ -162,7 +168,7 @@ export function createTrafficServices(options: {
         if (again === null)
           throw new VivariumError('unavailable', 'The request was replayed but not recorded: recording is off.');
         recorder.markReplay(again, entry.number);
-        return presentDetail(again, ids);
+        return presentDetail(again, presentation());
       } finally {
         internalToken?.revoke();
       }

@@ -2,12 +2,12 @@ import { nextTurn } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { Entry } from './entry.ts';
 import { DECODED_BYTES_MAX, contentEncodingOf, presentBody } from './present.ts';
-import { redactFields, redactText } from './redact.ts';
+import type { Redactor } from './redact.ts';
 
 type Field = { name: string; value: string };
 
 /** Bytes written per turn of the event loop; takes some two milliseconds. */
-const BYTES_PER_TURN = 256 * 1024;
+const BYTES_PER_TURN = 64 * 1024;
 
 /** Approximate size of an entry in an archive, without bodies. */
 const ENTRY_BYTES = 2 * 1024;
@@ -23,13 +23,13 @@ export interface Har extends Record<string, unknown> {
  * Entries, oldest first, as an HTTP archive (HAR 1.2). Times are real, for comparison with other archives. It is
  * written in turns, and reads each entry when reaching it.
  */
-export async function toHar(entries: Iterable<Entry>): Promise<Har> {
+export async function toHar(entries: Iterable<Entry>, redactor: Redactor): Promise<Har> {
   const made: unknown[] = [];
   let bytes = 0;
   let decodedLeft = DECODED_BYTES;
   for (const entry of entries) {
-    const content = contentOf(entry.record, Math.min(decodedLeft, DECODED_BYTES_MAX));
-    made.push(harEntry(entry, content));
+    const content = contentOf(entry.record, redactor, Math.min(decodedLeft, DECODED_BYTES_MAX));
+    made.push(harEntry(entry, redactor, content));
     bytes += ENTRY_BYTES + keptBytes(entry) + content.size;
     if (content.compression !== undefined) decodedLeft -= content.size;
     if (bytes < BYTES_PER_TURN) continue;
@@ -44,13 +44,13 @@ export function keptBytes({ record: { requestBody, responseBody } }: Entry): num
   return [...requestBody.chunks, ...responseBody.chunks].reduce((sum, { length }) => sum + length, 0);
 }
 
-function harEntry(entry: Entry, content: Content): Record<string, unknown> {
+function harEntry(entry: Entry, redactor: Redactor, content: Content): Record<string, unknown> {
   const { record, durationMs } = entry;
   const firstByteMs = record.firstByteMs ?? durationMs;
-  const url = escaped(`${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactText(entry.target)}`);
-  const requestHeaders = redactFields(record.requestFields).filter(({ name }) => !name.startsWith(':'));
-  const responseHeaders = redactFields(record.responseFields);
-  const requestBody = presentBody(record.requestBody);
+  const url = escaped(`${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactor.text(entry.target)}`);
+  const requestHeaders = redactor.fields(record.requestFields).filter(({ name }) => !name.startsWith(':'));
+  const responseHeaders = redactor.fields(record.responseFields);
+  const requestBody = presentBody(record.requestBody, redactor);
   return {
     startedDateTime: new Date(entry.realAtMs).toISOString(),
     time: durationMs,
@@ -106,8 +106,8 @@ interface Content extends Record<string, unknown> {
 }
 
 /** HAR requires the body without its content coding. */
-function contentOf({ responseBody, responseFields }: Entry['record'], decodedMax: number): Content {
-  const body = presentBody(responseBody, contentEncodingOf(responseFields), {
+function contentOf({ responseBody, responseFields }: Entry['record'], redactor: Redactor, decodedMax: number): Content {
+  const body = presentBody(responseBody, redactor, contentEncodingOf(responseFields), {
     decodedMax,
     shownMax: DECODED_BYTES_MAX,
   });
@@ -116,7 +116,7 @@ function contentOf({ responseBody, responseFields }: Entry['record'], decodedMax
   return {
     size,
     ...(isDecoded && { compression: size - responseBody.bytes }),
-    mimeType: valueOf(redactFields(responseFields), 'content-type') ?? '',
+    mimeType: valueOf(redactor.fields(responseFields), 'content-type') ?? '',
     ...(body !== null && { text: body.text, ...(body.encoding === 'base64' && { encoding: 'base64' }) }),
     ...(body?.cut === true && { comment: 'cut after 64 KiB' }),
   };

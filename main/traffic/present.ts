@@ -9,17 +9,22 @@ import {
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
 import type { Entry, EntryIds } from './entry.ts';
-import { redactBytes, redactFields, redactText } from './redact.ts';
+import type { Redactor } from './redact.ts';
+
+/** What showing entries takes besides them. */
+export interface Presentation extends Pick<EntryIds, 'idOf'> {
+  redactor: Redactor;
+}
 
 /** An entry, as listed. */
-export function presentEntry(entry: Entry, { idOf }: Pick<EntryIds, 'idOf'>): TrafficEntry {
+export function presentEntry(entry: Entry, { idOf, redactor }: Presentation): TrafficEntry {
   const { record, route, decision } = entry;
   return {
     id: idOf(entry.number),
     at: new Date(entry.atMs).toISOString(),
     realAt: new Date(entry.realAtMs).toISOString(),
     method: entry.method,
-    target: redactText(entry.target),
+    target: redactor.text(entry.target),
     scheme: entry.scheme,
     httpVersion: entry.httpVersion,
     authority: entry.authority,
@@ -46,18 +51,19 @@ function presentRefusal(decision: Entry['decision']): Pick<TrafficEntry, 'refusa
 }
 
 /** An entry with all its details. */
-export function presentDetail(entry: Entry, ids: Pick<EntryIds, 'idOf'>): TrafficDetail {
+export function presentDetail(entry: Entry, presentation: Presentation): TrafficDetail {
+  const { redactor } = presentation;
   const { record, route, decision } = entry;
   return {
-    ...presentEntry(entry, ids),
+    ...presentEntry(entry, presentation),
     explanation: explain(entry),
     timings: timingsOf(entry),
     rate: decision?.rate ?? null,
     ...(route?.target.kind === 'upstream' && { upstream: route.target.url }),
-    requestHeaders: redactFields(record.requestFields),
-    responseHeaders: redactFields(record.responseFields),
-    requestBody: presentBody(record.requestBody),
-    responseBody: presentBody(record.responseBody, contentEncodingOf(record.responseFields), {
+    requestHeaders: redactor.fields(record.requestFields),
+    responseHeaders: redactor.fields(record.responseFields),
+    requestBody: presentBody(record.requestBody, redactor),
+    responseBody: presentBody(record.responseBody, redactor, contentEncodingOf(record.responseFields), {
       decodedMax: DECODED_BYTES_MAX,
       shownMax: RECORDED_BODY_BYTES_MAX,
     }),
@@ -80,6 +86,7 @@ function timingsOf({ durationMs, record }: Entry): TrafficDetail['timings'] {
  */
 export function presentBody(
   body: RecordedBody,
+  redactor: Redactor,
   contentEncoding?: string,
   { decodedMax, shownMax }: { decodedMax: number; shownMax: number } = {
     decodedMax: DECODED_BYTES_MAX,
@@ -95,8 +102,8 @@ export function presentBody(
   const text = textOf(read, cut);
   return {
     ...(text === null
-      ? { text: redactBytes(read).toString('base64'), encoding: 'base64' }
-      : { text: redactText(text), encoding: 'utf8' }),
+      ? { text: redactor.bytes(read).toString('base64'), encoding: 'base64' }
+      : { text: redactor.body(text), encoding: 'utf8' }),
     bytes: body.bytes,
     cut,
     ...(decoded !== null && { decoded: decoded.coding }),

@@ -1,41 +1,70 @@
 import { pairsOf } from '../base/http/fields.ts';
+import { redactJson } from './redact-json.ts';
+import { HIDDEN, secretNames, type IsSecretName } from './secret-names.ts';
 
-/** Header fields that carry credentials, in lower case. */
-const SECRET_FIELDS: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'set-cookie',
-  'x-api-key',
-  'x-auth-token',
-  'x-csrf-token',
-  'sec-websocket-key',
-]);
+/** Shows what was recorded without its secrets. */
+export interface Redactor {
+  /** Header fields of a flat list. */
+  fields(fields: readonly string[]): { name: string; value: string }[];
+  /** Any text, such as a target: parameters, user information of URLs, and what has the form of a secret. */
+  text(text: string): string;
+  /** A body: the same, and members of JSON and fields of forms. */
+  body(text: string): string;
+  /** Binary data, such as a form with a file; keeps the length. */
+  bytes(bytes: Buffer): Buffer;
+}
+
+/** The redactor for the names in `secretNames.ts` and `own` ones; made anew when `own` returns another list. */
+export function createRedactors(own: () => readonly string[]): () => Redactor {
+  let names = own();
+  let redactor = createRedactor(names);
+  return () => {
+    const current = own();
+    if (current !== names) {
+      names = current;
+      redactor = createRedactor(names);
+    }
+    return redactor;
+  };
+}
+
+export function createRedactor(own: readonly string[]): Redactor {
+  const isSecret = secretNames(own);
+  return {
+    fields: (fields) =>
+      pairsOf(fields).map(([name, value]) => ({ name, value: redactField(name.toLowerCase(), value, isSecret) })),
+    text: (text) => redactText(text, isSecret, shortly),
+    body: (text) => redactBody(text, isSecret, shortly),
+    bytes(bytes) {
+      const text = bytes.toString('latin1');
+      const redacted = redactBody(text, isSecret, atLength);
+      return redacted === text ? bytes : Buffer.from(redacted, 'latin1');
+    },
+  };
+}
+
+/** What a secret is replaced by; `kept` characters at its beginning stay. */
+type Hide = (secret: string, kept?: number) => string;
+
+const shortly: Hide = (secret, kept = 0) => secret.slice(0, kept) + HIDDEN;
+const atLength: Hide = (secret, kept = 0) => secret.slice(0, kept).padEnd(secret.length, '*');
 
 /** The visible prefix of a key's secret, the same as in the list of keys. */
 const PREFIX_LENGTH = 8;
 
-const HIDDEN = '…';
-
-const SECRET = /\bviv_[0-9A-Za-z]{4,}/g;
-
-/** Header fields for display: secrets are shortened to what distinguishes them. */
-export function redactFields(fields: readonly string[]): { name: string; value: string }[] {
-  return pairsOf(fields).map(([name, value]) => ({ name, value: redactValue(name.toLowerCase(), value) }));
-}
-
-function redactValue(name: string, value: string): string {
-  if (!SECRET_FIELDS.has(name)) return redactText(value);
-  if (name === 'authorization' || name === 'proxy-authorization') return redactCredentials(value);
+function redactField(name: string, value: string, isSecret: IsSecretName): string {
+  if (name === 'sec-websocket-protocol') return redactProtocols(value, isSecret);
+  if (name === 'set-cookie' || name === 'set-cookie2') {
+    const [pair = '', ...attributes] = value.split(';');
+    return [redactPair(pair), ...attributes].join(';');
+  }
+  if (!isSecret(name)) return redactText(value, isSecret, shortly);
+  if (name.endsWith('authorization')) return redactCredentials(value);
   if (name === 'cookie') {
     return value
       .split(';')
       .map((pair) => redactPair(pair.trim()))
       .join('; ');
-  }
-  if (name === 'set-cookie') {
-    const [pair = '', ...attributes] = value.split(';');
-    return [redactPair(pair), ...attributes].join(';');
   }
   return HIDDEN;
 }
@@ -45,7 +74,7 @@ function redactCredentials(value: string): string {
   const [scheme = '', ...rest] = value.trim().split(/\s+/);
   const secret = rest.join(' ');
   if (secret === '') return HIDDEN;
-  return `${scheme} ${secret.startsWith('viv_') ? secret.slice(0, PREFIX_LENGTH) : ''}${HIDDEN}`;
+  return `${scheme} ${shortly(secret, secret.startsWith('viv_') ? PREFIX_LENGTH : 0)}`;
 }
 
 function redactPair(pair: string): string {
@@ -53,15 +82,90 @@ function redactPair(pair: string): string {
   return equals < 0 ? HIDDEN : `${pair.slice(0, equals)}=${HIDDEN}`;
 }
 
-/** Redacts key secrets anywhere in a text, for example in a query or body. */
-export const redactText = (text: string): string =>
-  text.replace(SECRET, (secret) => `${secret.slice(0, PREFIX_LENGTH)}${HIDDEN}`);
+/**
+ * WebSocket subprotocols. Browsers can send no credentials with a WebSocket but in here, as one protocol
+ * (`token.<token>`, Kubernetes' `base64url.bearer.authorization.k8s.io.<token>`) or as two (`access_token, <token>`).
+ */
+function redactProtocols(value: string, isSecret: IsSecretName): string {
+  let isNextSecret = false;
+  return value
+    .split(',')
+    .map((element) => {
+      const protocol = element.trim();
+      const hidesNext = isCarrier(protocol, isSecret);
+      if (isNextSecret) {
+        // `Authorization, Bearer, <token>`
+        isNextSecret = hidesNext;
+        return hidesNext ? protocol : HIDDEN;
+      }
+      isNextSecret = hidesNext;
+      const parts = protocol.split(/([._:=])/);
+      const name = parts.findIndex((_, at) => at % 2 === 0 && isCarrier(parts.slice(0, at + 1).join(''), isSecret));
+      if (name >= 0 && name < parts.length - 1) return parts.slice(0, name + 2).join('') + HIDDEN;
+      return looksRandom(protocol) ? HIDDEN : redactText(protocol, isSecret, shortly);
+    })
+    .join(', ');
+}
 
-/** Redacts key secrets in binary data, such as a form with a file; keeps the length. */
-export function redactBytes(bytes: Buffer): Buffer {
-  if (!bytes.includes('viv_')) return bytes;
-  const hidden = bytes
-    .toString('latin1')
-    .replace(SECRET, (secret) => secret.slice(0, PREFIX_LENGTH).padEnd(secret.length, '*'));
-  return Buffer.from(hidden, 'latin1');
+const isCarrier = (protocol: string, isSecret: IsSecretName): boolean =>
+  isSecret(protocol) || /(?:^|[._-])bearer$/i.test(protocol);
+
+/** Long, with letters and digits in one run: no registered subprotocol is. */
+const looksRandom = (protocol: string): boolean =>
+  protocol.split(/[.:]/).some((run) => run.length >= 20 && /\d/.test(run) && /[A-Za-z]/.test(run));
+
+/** What has the form of a secret wherever it is. Each pattern takes time linear in the text. */
+const FORMS: readonly { pattern: RegExp; kept: number }[] = [
+  { pattern: /\bviv_[0-9A-Za-z]{4,}/g, kept: PREFIX_LENGTH },
+  // JSON Web Tokens (RFC 7519).
+  { pattern: /(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, kept: 0 },
+  { pattern: /(?<=\bBearer )[\w.~+/-]{16,}=*/gi, kept: 0 },
+  // Prefixes by which vendors let scanners find their secrets.
+  {
+    pattern:
+      /\b(?:gh[oprsu]_|github_pat_|glpat-|[rs]k_(?:live|test)_|xox[abeoprs]-|sk-(?:ant|proj)-|AKIA|ASIA|AIza|npm_|hvs\.)[\w-]{12,}/g,
+    kept: 4,
+  },
+  { pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, kept: 0 },
+  // RFC 3986 §3.2.1.
+  { pattern: /(?<=:\/\/)[^\s/?#@"'<>\\]{1,1000}(?=@)/g, kept: 0 },
+];
+
+/** `?name=value`, `#name=value`, `name="value"`: in URLs, forms, and parameters of header fields. */
+const PARAMETER = /(^|[?#&;,]\s?)([^?#&;,=\s"'<>{}]{1,200})=("[^"]{0,4000}"|[^&#;,\s"'<>\\]+)/g;
+
+function redactText(text: string, isSecret: IsSecretName, hide: Hide): string {
+  let redacted = text;
+  for (const { pattern, kept } of FORMS) redacted = redacted.replace(pattern, (secret) => hide(secret, kept));
+  if (!redacted.includes('=')) return redacted;
+  // The code of an authorization response (RFC 6749 §4.1.2) has a common name, but `state` beside it.
+  const isAuthorizationResponse = /[?#&]state=/.test(redacted);
+  return redacted.replace(PARAMETER, (all, before: string, name: string, value: string) => {
+    const plain = decoded(name);
+    const isCode = plain === 'code' && isAuthorizationResponse;
+    if (!isCode && !isSecret(plain)) return all;
+    // One of our keys is already shortened to its prefix.
+    return value.endsWith(HIDDEN) ? all : `${before}${name}=${hide(value)}`;
+  });
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** A field of multipart/form-data (RFC 7578 §4.2): its head, and its value. */
+const FORM_FIELD = /(form-data;[^\r\n]{1,1000}\r?\n(?:[^\r\n]{1,500}\r?\n){0,10}\r?\n)([\s\S]*?)(?=\r?\n--|$)/g;
+const FORM_FIELD_NAME = /[; ]name="?([^";\r\n]*)/;
+
+function redactBody(text: string, isSecret: IsSecretName, hide: Hide): string {
+  const plain = redactText(text, isSecret, hide);
+  const members = redactJson(plain, isSecret, hide);
+  if (!members.includes('form-data')) return members;
+  return members.replace(FORM_FIELD, (all, head: string, value: string) =>
+    isSecret(FORM_FIELD_NAME.exec(head)?.[1] ?? '') ? head + hide(value) : all,
+  );
 }

@@ -141,6 +141,12 @@ const CORS: SettingsShape<{ kind: string; cors: string }> = {
   write: ({ kind, cors }) => ({ cors: kind === 'any' ? '*' : kind === 'none' ? [] : linesOf(cors) }),
 };
 
+const SECRET_NAMES: SettingsShape<{ secretNames: string }> = {
+  what: 'Secret names',
+  read: ({ secretNames }) => ({ secretNames: secretNames.join('\n') }),
+  write: ({ secretNames }) => ({ secretNames: linesOf(secretNames) }),
+};
+
 const linesOf = (text: string): string[] =>
   text
     .split('\n')
@@ -174,6 +180,7 @@ export class EngineSettings {
   readonly resolver;
   readonly caaIdentity;
   readonly cors;
+  readonly secretNames;
   readonly #unfollow: () => void;
 
   constructor({ client, settings, toasts }: EngineSettingsOptions) {
@@ -183,7 +190,8 @@ export class EngineSettings {
     this.resolver = new SettingsGroup(RESOLVER, parts);
     this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
     this.cors = new SettingsGroup(CORS, parts);
-    const groups = [this.bans, this.waiting, this.resolver, this.caaIdentity, this.cors];
+    this.secretNames = new SettingsGroup(SECRET_NAMES, parts);
+    const groups = [this.bans, this.waiting, this.resolver, this.caaIdentity, this.cors, this.secretNames];
     this.#unfollow = settings.follow((value) => {
       for (const group of groups) group.adopt(value);
     });

@@ -24,8 +24,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 /** Marks a redaction. */
 const HIDDEN = '…';
 
-/** A redacted API key. */
-const REDACTED = /viv_[0-9A-Za-z]{4}…/;
+/** A redacted secret in an address or a body: a parameter, a member, a part of a URL, or an API key. */
+const REDACTED = /(?:["=]|:\/\/|viv_[0-9A-Za-z]{4}|Bearer )…/;
 
 /** A recorded request as code to send it again. */
 export interface EntryRequest {
@@ -67,7 +67,7 @@ export function entryRequest(
     ...(hidden.length > 0
       ? [`Left out, because secrets are not recorded: ${hidden.map(({ name }) => name).join(', ')}.`]
       : []),
-    ...(hasRedacted ? ['A key in its address or body is not recorded: replace … with it.'] : []),
+    ...(hasRedacted ? ['A secret in its address or body is not shown: replace … with it.'] : []),
     ...(requestBody?.cut === true ? ['Only the first 64 KiB of its body were recorded.'] : []),
     ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
   ];

@@ -1,5 +1,9 @@
 import type { RecordedExchange } from '../../main/model/exchange-record.ts';
 import type { Entry, EntryRecord } from '../../main/traffic/entry.ts';
+import { createRedactor } from '../../main/traffic/redact.ts';
+
+/** Hides what a Vivarium hides that was told of no further names. */
+export const REDACTOR = createRedactor([]);
 
 /** An exchange as the data plane hands it over: a list of pets, answered. */
 export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExchange {

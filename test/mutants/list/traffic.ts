@@ -3,8 +3,8 @@ import type { Mutant } from '../mutant.ts';
 export const TRAFFIC: readonly Mutant[] = [
   {
     id: 'traffic.auth-token-is-shown',
-    file: 'main/traffic/redact.ts',
-    find: "  'x-auth-token',\n",
+    file: 'main/traffic/secret-names.ts',
+    find: "  'token',\n",
     replace: '',
     breaks: 'a secret is in the traffic page and in archives',
     tests: ['test/unit/traffic/presenting.test.ts'],
@@ -19,9 +19,9 @@ export const TRAFFIC: readonly Mutant[] = [
   },
   {
     id: 'traffic.proxy-credentials-are-shown',
-    file: 'main/traffic/redact.ts',
-    find: "  'authorization',\n  'proxy-authorization',",
-    replace: "  'authorization',",
+    file: 'main/traffic/secret-names.ts',
+    find: "  'authorization',\n",
+    replace: '',
     breaks: 'the credentials for a proxy are in the traffic page',
     tests: ['test/unit/traffic/presenting.test.ts'],
   },

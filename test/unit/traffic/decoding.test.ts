@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DECODED_BYTES_MAX, contentEncodingOf, presentBody, presentDetail } from '../../../main/traffic/present.ts';
 import { toHar } from '../../../main/traffic/har.ts';
 import { createEntryIds } from '../../../main/traffic/entry.ts';
-import { entry, record } from '../../support/traffic-entries.ts';
+import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 const TEXT = JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `Réx ${id}` })));
 const kept = (bytes: Buffer, all = bytes.length) => ({ chunks: [bytes], bytes: all });
@@ -17,7 +17,7 @@ describe('a compressed body', () => {
     ['br', 'br', brotliCompressSync(TEXT)],
     ['zstd', 'zstd', zstdCompressSync(TEXT)],
   ])('in %s is shown as the text that it is', (sent, decoded, bytes) => {
-    expect(presentBody(kept(bytes), sent)).toEqual({
+    expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual({
       text: TEXT,
       encoding: 'utf8',
       bytes: bytes.length,
@@ -28,7 +28,7 @@ describe('a compressed body', () => {
 
   it('of which the end is missing is shown as far as it goes', () => {
     const bytes = gzipSync(Buffer.from(Array.from({ length: 9_000 }, (_, index) => 33 + ((index * index) % 89))));
-    const shown = presentBody(kept(bytes.subarray(0, bytes.length - 100), bytes.length), 'gzip');
+    const shown = presentBody(kept(bytes.subarray(0, bytes.length - 100), bytes.length), REDACTOR, 'gzip');
     expect(shown).toMatchObject({ encoding: 'utf8', decoded: 'gzip', cut: true });
     expect(shown?.text.startsWith('!"%*1:E')).toBe(true);
   });
@@ -36,7 +36,10 @@ describe('a compressed body', () => {
   it('is shown with as much as others', () => {
     const responseBody = kept(gzipSync('ä'.repeat(100_000)));
     const responseFields = ['Content-Encoding', 'gzip'];
-    const shown = presentDetail(entry({ record: record({ responseFields, responseBody }) }), createEntryIds(0));
+    const shown = presentDetail(entry({ record: record({ responseFields, responseBody }) }), {
+      ...createEntryIds(0),
+      redactor: REDACTOR,
+    });
     expect(shown.responseBody).toMatchObject({ text: 'ä'.repeat(32 * 1024), cut: true, decoded: 'gzip' });
   });
 
@@ -46,7 +49,7 @@ describe('a compressed body', () => {
     ['in two codings', gzipSync(gzipSync(TEXT)), 'gzip, gzip'],
     ['in one that nobody knows', gzipSync(TEXT), 'compress'],
   ])('that is %s stays as it was sent', (_what, bytes, sent) => {
-    expect(presentBody(kept(bytes), sent)).toEqual({
+    expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual({
       text: bytes.toString('base64'),
       encoding: 'base64',
       bytes: bytes.length,
@@ -55,7 +58,7 @@ describe('a compressed body', () => {
   });
 
   it('keeps its secrets', () => {
-    const shown = presentBody(kept(gzipSync('{"secret":"viv_abcdEFGHijklMNOP"}')), 'gzip');
+    const shown = presentBody(kept(gzipSync('{"secret":"viv_abcdEFGHijklMNOP"}')), REDACTOR, 'gzip');
     expect(shown?.text).toBe('{"secret":"viv_abcd…"}');
   });
 
@@ -66,14 +69,17 @@ describe('a compressed body', () => {
 
   it('is in an archive as its reader has it', async () => {
     const bytes = gzipSync(TEXT);
-    const { entries } = (await toHar([
-      entry({
-        record: record({
-          responseFields: ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'],
-          responseBody: kept(bytes),
+    const { entries } = (await toHar(
+      [
+        entry({
+          record: record({
+            responseFields: ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'],
+            responseBody: kept(bytes),
+          }),
         }),
-      }),
-    ])) as { entries: { response: { bodySize: number; content: unknown } }[] };
+      ],
+      REDACTOR,
+    )) as { entries: { response: { bodySize: number; content: unknown } }[] };
     const size = Buffer.byteLength(TEXT);
     expect(entries[0]?.response).toMatchObject({
       bodySize: bytes.length,
@@ -86,7 +92,10 @@ describe('a compressed body', () => {
     const large = entry({
       record: record({ responseFields: ['Content-Encoding', 'gzip'], responseBody: kept(bytes) }),
     });
-    const { entries } = (await toHar(Array.from({ length: 40 }, () => large))) as {
+    const { entries } = (await toHar(
+      Array.from({ length: 40 }, () => large),
+      REDACTOR,
+    )) as {
       entries: { response: { content: { size: number } } }[];
     };
     expect(entries.filter(({ response }) => response.content.size === DECODED_BYTES_MAX)).toHaveLength(32);
@@ -100,7 +109,7 @@ describe('bytes that are no text', () => {
       Buffer.from('key=viv_abcdEFGHijklMNOP&'),
       Buffer.from([0xfe]),
     ]);
-    const shown = Buffer.from(presentBody(kept(bytes))?.text ?? '', 'base64');
+    const shown = Buffer.from(presentBody(kept(bytes), REDACTOR)?.text ?? '', 'base64');
     expect(shown.length).toBe(bytes.length);
     expect(shown.toString('latin1')).toBe('\xff\0key=viv_abcd************&\xfe');
   });

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { toHar } from '../../../main/traffic/har.ts';
-import { entry, record } from '../../support/traffic-entries.ts';
+import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -52,18 +52,18 @@ describe('an archive of traffic', () => {
     ['a redirect', entry({ status: 301, record: record({ responseFields: ['Location', 'https://www.acme.test/'] }) })],
     ['a WebSocket', entry({ status: 101, durationMs: 90_000.5 })],
   ])('fits the schema of HAR 1.2 with %s', async (_name, kept) => {
-    expect(faultsOf(await toHar([kept]))).toEqual([]);
+    expect(faultsOf(await toHar([kept], REDACTOR))).toEqual([]);
   });
 
   it('without entries, too; and the schema is not content with anything', async () => {
-    expect(faultsOf(await toHar([]))).toEqual([]);
-    expect(faultsOf({ ...(await toHar([])), creator: {} })).not.toEqual([]);
+    expect(faultsOf(await toHar([], REDACTOR))).toEqual([]);
+    expect(faultsOf({ ...(await toHar([], REDACTOR)), creator: {} })).not.toEqual([]);
   });
 
   it('has timings that add up to the time, and no pseudo header fields', async () => {
     const requestFields = [':method', 'GET', 'accept', '*/*'];
     const kept = entry({ httpVersion: '2.0', durationMs: 12.5, record: record({ requestFields, firstByteMs: 10 }) });
-    const { entries } = (await toHar([kept])) as {
+    const { entries } = (await toHar([kept], REDACTOR)) as {
       entries: { time: number; timings: Record<string, number>; request: { headers: unknown } }[];
     };
     expect(entries[0]).toMatchObject({ time: 12.5, timings: { send: 0, wait: 10, receive: 2.5 } });
@@ -71,7 +71,10 @@ describe('an archive of traffic', () => {
   });
 
   it('has addresses that can be read', async () => {
-    const { entries } = (await toHar([entry({ target: '/a é' }), entry({ number: 2, target: '/b?x=a%20b' })])) as {
+    const { entries } = (await toHar(
+      [entry({ target: '/a é' }), entry({ number: 2, target: '/b?x=a%20b' })],
+      REDACTOR,
+    )) as {
       entries: { request: { url: string; queryString: unknown } }[];
     };
     expect(entries.map(({ request }) => request.url)).toEqual([
@@ -90,7 +93,7 @@ describe('an archive of traffic', () => {
         yield large;
       }
     }
-    await toHar(counted());
+    await toHar(counted(), REDACTOR);
     expect(turns).toBeGreaterThan(20);
   });
 });

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { toHar } from '../../../main/traffic/har.ts';
 import { createEntryIds } from '../../../main/traffic/entry.ts';
 import { presentDetail } from '../../../main/traffic/present.ts';
-import { redactFields } from '../../../main/traffic/redact.ts';
-import { entry, record } from '../../support/traffic-entries.ts';
+import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** The run that began at 10 ms. */
 const ids = createEntryIds(10);
+const presentation = { ...ids, redactor: REDACTOR };
 
 const UPSTREAM = {
   projectId: 'p',
@@ -32,7 +32,7 @@ describe('secrets', () => {
     ['Referer', `http://demo.test/?key=${SECRET}&x`, 'http://demo.test/?key=viv_abcd…&x'],
     ['Location', `/next?key=${SECRET}`, '/next?key=viv_abcd…'],
   ])('of %s: %s is shown as %s', (name, value, shown) => {
-    expect(redactFields([name, value])).toEqual([{ name, value: shown }]);
+    expect(REDACTOR.fields([name, value])).toEqual([{ name, value: shown }]);
   });
 
   it('are not in an entry, wherever they stood', async () => {
@@ -45,11 +45,12 @@ describe('secrets', () => {
             requestBody: { chunks: [`{"secret":"${SECRET}"}`], bytes: 50 },
           }),
         }),
-        ids,
+        presentation,
       ),
-      await toHar([
-        entry({ target: `/?k=${SECRET}`, record: record({ requestFields: ['Authorization', `Bearer ${SECRET}`] }) }),
-      ]),
+      await toHar(
+        [entry({ target: `/?k=${SECRET}`, record: record({ requestFields: ['Authorization', `Bearer ${SECRET}`] }) })],
+        REDACTOR,
+      ),
     ]);
     expect(text).not.toContain(SECRET);
     expect(text).toContain('viv_abcd…');
@@ -69,9 +70,9 @@ describe('a body', () => {
     ['nothing', [], 0, null],
     ['one that was only counted', [], 100, null],
   ])('of %s', (_what, chunks, bytes, shown) => {
-    expect(presentDetail(entry({ record: record({ responseBody: { chunks, bytes } }) }), ids).responseBody).toEqual(
-      shown,
-    );
+    expect(
+      presentDetail(entry({ record: record({ responseBody: { chunks, bytes } }) }), presentation).responseBody,
+    ).toEqual(shown);
   });
 });
 
@@ -93,12 +94,14 @@ describe('an entry', () => {
   });
 
   it('says where its time went', () => {
-    expect(presentDetail(entry(), ids).timings).toEqual([
+    expect(presentDetail(entry(), presentation).timings).toEqual([
       { part: 'stages', ms: 1 },
       { part: 'waiting', ms: 9 },
       { part: 'receiving', ms: 2.35 },
     ]);
-    expect(presentDetail(entry({ record: record({ handedMs: null, firstByteMs: null }) }), ids).timings).toEqual([
+    expect(
+      presentDetail(entry({ record: record({ handedMs: null, firstByteMs: null }) }), presentation).timings,
+    ).toEqual([
       { part: 'stages', ms: 12.35 },
       { part: 'waiting', ms: 0 },
       { part: 'receiving', ms: 0 },
@@ -115,7 +118,7 @@ describe('an entry', () => {
     [{ status: 502, route: UPSTREAM, byProxy: true }, 'because the upstream http://127.0.0.1:3000 failed'],
     [{ status: 508, route: UPSTREAM, byProxy: true }, 'the request loops'],
   ] as const)('%o explains itself', (changes, text) => {
-    expect(presentDetail(entry(changes), ids).explanation).toContain(text);
+    expect(presentDetail(entry(changes), presentation).explanation).toContain(text);
   });
 
   it.each([
@@ -141,10 +144,10 @@ describe('an entry', () => {
 
 describe('an archive', () => {
   it('is of HAR 1.2, with everything that its readers require', async () => {
-    const har = await toHar([
-      entry(),
-      entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) }),
-    ]);
+    const har = await toHar(
+      [entry(), entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) })],
+      REDACTOR,
+    );
     const entries = har.entries as Record<string, Record<string, unknown>>[];
     expect(entries.map(({ request }) => request?.['method'])).toEqual(['GET', 'POST']);
     for (const { request, response, timings } of entries) {

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { createEntryIds } from '../../../main/traffic/entry.ts';
+import { toHar } from '../../../main/traffic/har.ts';
+import { presentDetail } from '../../../main/traffic/present.ts';
+import { createRedactor, createRedactors } from '../../../main/traffic/redact.ts';
+import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
+
+/** A secret without a form of its own: nothing but its place tells that it is one. */
+const PLANTED = 'hunter2butlonger';
+const TOKEN_FORM = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${PLANTED}`;
+
+interface Place {
+  request?: [name: string, value: string];
+  response?: [name: string, value: string];
+  target?: string;
+  body?: string | Buffer;
+}
+
+const field = (name: string, value = PLANTED): Place => ({ request: [name, value] });
+const answered = (name: string, value: string): Place => ({ response: [name, value] });
+const target = (text: string): Place => ({ target: text });
+const body = (content: string | Buffer): Place => ({ body: content });
+const form = (name: string, more = ''): string =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${PLANTED}\r\n--b--\r\n`;
+
+/** The places of the audit of November 2026. */
+const AUDITED: Record<string, Place> = {
+  Authorization: field('Authorization', `Bearer ${PLANTED}`),
+  Cookie: field('Cookie', `sid=${PLANTED}`),
+  'X-API-Key': field('X-API-Key'),
+  'Set-Cookie': answered('Set-Cookie', `sid=${PLANTED}; HttpOnly`),
+  'X-Auth-Token': field('X-Auth-Token'),
+  '?access_token': target(`/v1/pets?access_token=${PLANTED}&limit=1`),
+  '?api_key': target(`/v1/pets?limit=1&api_key=${PLANTED}`),
+  '?sig': target(`/v1/pets?sv=2024&sig=${PLANTED}`),
+  'Api-Key': field('Api-Key'),
+  apikey: field('apikey'),
+  'X-Access-Token': field('X-Access-Token'),
+  'Private-Token': field('Private-Token'),
+  'X-Vault-Token': field('X-Vault-Token'),
+  'X-Amz-Security-Token': field('X-Amz-Security-Token'),
+  'X-Goog-Api-Key': field('X-Goog-Api-Key'),
+  'Ocp-Apim-Subscription-Key': field('Ocp-Apim-Subscription-Key'),
+  'X-Hub-Signature-256': field('X-Hub-Signature-256', `sha256=${PLANTED}`),
+  'X-XSRF-Token': field('X-XSRF-Token'),
+  'X-Session-Id': field('X-Session-Id'),
+  'X-Refresh-Token': field('X-Refresh-Token'),
+  'Authentication-Info': answered('Authentication-Info', `rspauth="${PLANTED}"`),
+  'X-Forwarded-Authorization': field('X-Forwarded-Authorization', `Basic ${PLANTED}`),
+  'user information of Referer': field('Referer', `http://anna:${PLANTED}@demo.test/`),
+  'fragment of Location': answered('Location', `https://app.test/#access_token=${PLANTED}&expires_in=3600`),
+  'member password': body(`{"user":"anna","password":"${PLANTED}"}`),
+  'member access_token': body(`{ "access_token" : "${PLANTED}" }`),
+  'Sec-WebSocket-Protocol': field('Sec-WebSocket-Protocol', `vivarium, token.${PLANTED}`),
+};
+
+const OTHERS: Record<string, Place> = {
+  'Kubernetes over WebSocket': field(
+    'Sec-WebSocket-Protocol',
+    `base64url.bearer.authorization.k8s.io.${PLANTED}, base64.binary.k8s.io`,
+  ),
+  'a protocol after its name': field('Sec-WebSocket-Protocol', `graphql-ws, access_token, ${PLANTED}`),
+  'a protocol after two names': field('Sec-WebSocket-Protocol', `Authorization, Bearer, ${PLANTED}`),
+  'a key as protocol': field('Sec-WebSocket-Protocol', `realtime, openai-insecure-api-key.${PLANTED}`),
+  'DD-APPLICATION-KEY': field('DD-APPLICATION-KEY'),
+  'CF-Access-Client-Secret': field('CF-Access-Client-Secret'),
+  'Cf-Access-Jwt-Assertion': field('Cf-Access-Jwt-Assertion'),
+  'Stripe-Signature': field('Stripe-Signature', `t=1,v1=${PLANTED}`),
+  'X-Shopify-Access-Token': field('X-Shopify-Access-Token'),
+  'X-Functions-Key': field('x-functions-key'),
+  'X-ZUMO-AUTH': field('X-ZUMO-AUTH'),
+  'X-Plex-Token': field('X-Plex-Token'),
+  'X-Parse-Master-Key': field('X-Parse-Master-Key'),
+  'Proxy-Authorization': field('Proxy-Authorization', `Basic ${PLANTED}`),
+  'a token in a field of another name': field('X-Amzn-Oidc-Data', TOKEN_FORM),
+  'a bearer in a field of another name': field('X-Original-Headers', `Authorization: Bearer ${PLANTED}`),
+  '?X-Amz-Signature': target(`/o?X-Amz-Date=20261122&X-Amz-Signature=${PLANTED}`),
+  'a percent-encoded name': target(`/v1/pets?access%5Ftoken=${PLANTED}`),
+  'a name in brackets': target(`/v1/pets?user[password]=${PLANTED}`),
+  'the code of an authorization response': target(`/callback?code=${PLANTED}&state=xyz`),
+  'a parameter in Link': answered('Link', `<https://a.test/?client_secret=${PLANTED}>; rel="next"`),
+  clientSecret: body(`{"clientSecret":"${PLANTED}"}`),
+  'the names of an array': body(`{"apiKeys":["x","${PLANTED}"],"n":1}`),
+  'a cut member': body(`{"name":"Rex","refreshToken":"${PLANTED}`),
+  'a member cut in an escape': body(`{"password":"${PLANTED}\\`),
+  'a second line of JSON': body(`{"a":1}\n{"privateKey":"${PLANTED}"}\n`),
+  'a form': body(`grant_type=password&username=anna&password=${PLANTED}`),
+  'the first field of a form': body(`password=${PLANTED}&username=anna`),
+  'a multipart form': body(form('password')),
+  'a multipart form with bytes': body(Buffer.concat([Buffer.from(form('api_key')), Buffer.of(0xff, 0xfe)])),
+  'a private key': body(
+    JSON.stringify({ pem: `-----BEGIN PRIVATE KEY-----\n${PLANTED}\n-----END PRIVATE KEY-----\n` }),
+  ),
+  'user information of a URL in a body': body(`{"database":"postgres://app:${PLANTED}@db.test/app"}`),
+};
+
+/** Values that are shown. */
+const SHOWN: Record<string, Place> = {
+  'max_tokens, a number': body('{"max_tokens":100,"value":"hunter2butlonger"}'),
+  'the place in a list': target(`/v1/pets?nextPageToken=${PLANTED}`),
+  'a word that ends in one': field('X-Shipping', PLANTED),
+  'a category': body(`{"category":"${PLANTED}","author":"x"}`),
+  'the code of a discount': target(`/v1/pets?code=${PLANTED}`),
+  'a value beside a secret': target(`/v1/pets?token=abc&name=${PLANTED}`),
+  'a member after a secret': body(`{"token":"abc","name":"${PLANTED}"}`),
+  'a member after an array of secrets': body(`{"tokens":["abc"],"name":"${PLANTED}"}`),
+  'a string that reads like a name': body(`["password","${PLANTED}"]`),
+  'a subprotocol': field('Sec-WebSocket-Protocol', PLANTED),
+  'a field of a form': body(form('name')),
+  'an attribute of a cookie': answered('Set-Cookie', `a=b; Path=/${PLANTED}`),
+};
+
+function planted(place: Place) {
+  const chunks = place.body === undefined ? [] : [Buffer.from(place.body)];
+  const recorded = { chunks, bytes: chunks.reduce((sum, { length }) => sum + length, 0) };
+  return entry({
+    target: place.target ?? '/v1/pets',
+    record: record({
+      requestFields: place.request ?? [],
+      responseFields: place.response ?? [],
+      requestBody: recorded,
+      responseBody: recorded,
+    }),
+  });
+}
+
+/** All that leaves of an entry, base64 decoded. */
+async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
+  const kept = planted(place);
+  const detail = presentDetail(kept, { ...createEntryIds(0), redactor });
+  const archive = await toHar([kept], redactor);
+  const bytes = detail.requestBody?.encoding === 'base64' ? Buffer.from(detail.requestBody.text, 'base64') : '';
+  return decodeURIComponent(JSON.stringify([detail, archive])) + bytes.toString('latin1');
+}
+
+describe('a planted secret', () => {
+  it('is at 27 places of the audit and 32 others', () => {
+    expect([Object.keys(AUDITED).length, Object.keys(OTHERS).length]).toEqual([27, 32]);
+  });
+
+  it.each(Object.entries({ ...AUDITED, ...OTHERS }))('is hidden: %s', async (_where, place) => {
+    expect(await shownOf(place)).not.toContain(PLANTED);
+  });
+
+  it.each(Object.entries(SHOWN))('is not seen in %s', async (_where, place) => {
+    expect(await shownOf(place)).toContain(PLANTED);
+  });
+
+  it('is hidden under a name of one’s own, in all places', async () => {
+    const redactor = createRedactor(['X-Customer-Ref']);
+    for (const place of [
+      field('x-customer-ref'),
+      target(`/?xCustomerRef=${PLANTED}`),
+      body(`{"x_customer_ref":"${PLANTED}"}`),
+    ]) {
+      expect(await shownOf(place)).toContain(PLANTED);
+      expect(await shownOf(place, redactor)).not.toContain(PLANTED);
+    }
+  });
+
+  it('follows the setting', () => {
+    let names: string[] = [];
+    const redactors = createRedactors(() => names);
+    expect(redactors().text('/?ref=abc')).toBe('/?ref=abc');
+    names = ['ref'];
+    expect(redactors().text('/?ref=abc')).toBe('/?ref=…');
+  });
+});
+
+describe('what stays around a secret', () => {
+  it.each([
+    [
+      '{"token":"abc", "pin": 1234, "ok": true, "secret": null}',
+      '{"token":"…", "pin": "…", "ok": true, "secret": null}',
+    ],
+    ['{"tokens":["a","b"],"n":[1]}', '{"tokens":["…","…"],"n":[1]}'],
+    ['{"credentials":{"user":"anna","password":"x"}}', '{"credentials":{"user":"anna","password":"…"}}'],
+    ['data: {"token":"a\\"b"}\n\n', 'data: {"token":"…"}\n\n'],
+    ['say "password" : to me', 'say "password" : to me'],
+  ])('%s', (text, shown) => {
+    expect(REDACTOR.body(text)).toBe(shown);
+  });
+
+  it('is as long as before in bytes', () => {
+    const bytes = Buffer.concat([Buffer.from(form('pin')), Buffer.from('{"pin":1234}'), Buffer.of(0xff)]);
+    expect(REDACTOR.bytes(bytes)).toHaveLength(bytes.length);
+  });
+});
+
+describe('hostile text', () => {
+  it.each([
+    ['"'.repeat(500_000)],
+    ['\\"'.repeat(250_000)],
+    [`"${'\\a'.repeat(500_000)}`],
+    ['eyJ-'.repeat(250_000)],
+    ['://'.repeat(300_000)],
+    ['?&'.repeat(500_000)],
+    ['&a'.repeat(500_000)],
+    ['='.repeat(1_000_000)],
+    ['form-data; name="'.repeat(60_000)],
+    ['-----BEGIN PRIVATE KEY-----'.repeat(40_000)],
+    [`${'['.repeat(500_000)}"password":["x"`],
+  ])('is read through: %.20s', (text) => {
+    expect(REDACTOR.body(text).length).toBeLessThanOrEqual(text.length);
+  });
+});
