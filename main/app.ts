@@ -29,8 +29,8 @@ export interface App {
   runtime: RuntimeFile;
   services: Services;
   router: ControlRouter;
-  /** A one-time sign-in link to the interface, valid for a minute; for passing to a browser. */
-  signInLink(): string;
+  /** A one-time sign-in link to the interface, valid for a minute, or as long as said. */
+  signInLink(lifetimeMs?: number): string;
   /** The demo project's key, while it is valid. */
   demoKey(): DemoKey | null;
   /** `vivarium domains list` as a pasteable command, where a command without a folder means `usualDataDir`. */
@@ -79,6 +79,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     domains,
     dataPlane,
     reach,
+    control: () => control,
     publish,
     statusReport: status,
     doctor: openEngineDoctor(foundation, FOLDER_READERS, {

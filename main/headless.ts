@@ -107,9 +107,12 @@ function describe(error: unknown): string {
   return 'syscall' in error ? `Vivarium could not start: ${error.message}.` : (error.stack ?? error.message);
 }
 
+/** How long the printed sign-in link is valid. */
+const PRINTED_LINK_MS = 10 * 60_000;
+
 /** The banner that a terminal shows once Vivarium serves. */
 export async function formatBanner(
-  { runtime, services, demoKey, ownCommand }: App,
+  { runtime, services, signInLink, demoKey, ownCommand }: App,
   io: Pick<HeadlessIo, 'stdout' | 'env'>,
 ): Promise<string> {
   const context = { signal: undefined };
@@ -124,7 +127,7 @@ export async function formatBanner(
       version: status.version,
       dataDir: status.dataDir,
       controlUrl: runtime.control.url,
-      token: runtime.control.token,
+      signInLink: signInLink(PRINTED_LINK_MS),
       caFile: runtime.caFile,
       ports: { http: runtime.http.port, https: runtime.https.port, dns: runtime.dns.port },
       project:

@@ -6,7 +6,8 @@ export interface Welcome {
   version: string;
   dataDir: string;
   controlUrl: string;
-  token: string;
+  /** Signs a browser in, once. */
+  signInLink: string;
   caFile: string;
   ports: { http: number; https: number; dns: number };
   /** The project for the sample requests, and its key while that is readable. */
@@ -56,7 +57,7 @@ export function formatWelcome(welcome: Welcome, colour: boolean): string {
     '',
     `  ${paint.moss(paint.strong('Vivarium'))} ${paint.quiet(welcome.version)}`,
     '',
-    row('Interface', paint.strong(`${welcome.controlUrl}/#token=${welcome.token}`)),
+    row('Interface', paint.strong(welcome.signInLink)),
     row(
       'Listening',
       `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on this machine only`,

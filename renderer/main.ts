@@ -9,6 +9,7 @@ import App from './App.svelte';
 import { Commands } from './commands/commands.svelte.ts';
 import { CONNECT_MESSAGE, createMessagePortTransport } from './connection/message-port.ts';
 import type { Transport } from './connection/transport.ts';
+import { redeemTicket } from './connection/sign-in-link.ts';
 import { createWebSocketTransport } from './connection/web-socket.ts';
 import type { PageContext } from './context.ts';
 import { browserAddress, followLinks } from './navigation/browser-address.ts';
@@ -47,10 +48,14 @@ const signIn = new SignIn({
   origin,
   storage: openStorage(() => window.sessionStorage),
   openSession: (token) => openSession(createWebSocketTransport({ origin, token, time })),
+  redeem: (ticket) => redeemTicket(origin, ticket),
   navigate: (href) => window.location.assign(href),
 });
 
-/** The token is a secret: keep it out of the address bar, the history and copied links. */
+/**
+ * Keeps what signs in out of the address bar and of copied links. The browser's history has it already, which is why
+ * Vivarium's own links carry a ticket that is worthless once it is used.
+ */
 function enter(): void {
   if (signIn.enter(window.location.hash)) {
     window.history.replaceState(null, '', window.location.pathname + window.location.search);

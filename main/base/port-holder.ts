@@ -52,12 +52,31 @@ function programName(commandLine: string): string {
 
 /** The inodes of sockets listening on `port`, from the lines of a proc(5) table such as /proc/net/tcp. */
 export function listeningInodes(table: readonly string[], port: number, transport: Transport = 'tcp'): string[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const suffix = portSuffix(port);
   return table.flatMap((line) => {
     const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
     return local.endsWith(suffix) && state === WAITING_STATES[transport] && inode !== '0' ? [inode] : [];
   });
 }
+
+/**
+ * The user who owns the client's end of a connection on this machine, from Linux's /proc. Null if it is not found, as
+ * on other systems.
+ */
+export function findConnectionOwner(clientPort: number, serverPort: number, proc = '/proc'): number | null {
+  const [client, server] = [clientPort, serverPort].map(portSuffix);
+  for (const line of ['tcp', 'tcp6'].flatMap((table) => lines(`${proc}/net/${table}`))) {
+    const [, local = '', remote = '', state, , , , uid = ''] = line.trim().split(/\s+/);
+    const isIt = state === ESTABLISHED && local.endsWith(client ?? '') && remote.endsWith(server ?? '');
+    if (isIt && /^\d+$/.test(uid)) return Number(uid);
+  }
+  return null;
+}
+
+const ESTABLISHED = '01';
+
+/** `:1F90`, as addresses end in these tables. */
+const portSuffix = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 
 /* A process may exit or hide its files at any time; unreadable ones count as absent. */
 

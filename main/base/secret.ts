@@ -36,6 +36,11 @@ export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'vivarium
 export function loadControlToken(file: string): string {
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (/^[0-9A-Za-z]{43}$/.test(kept)) return kept;
+  return renewControlToken(file);
+}
+
+/** Replaces the token in `file` with a new one. */
+export function renewControlToken(file: string): string {
   const token = randomBase62(43);
   writeFileAtomically(file, `${token}\n`, OWNER_ONLY);
   return token;

@@ -2,9 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CNAME_TARGET, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
-import { loadControlToken } from '../base/secret.ts';
+import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { VERSION } from '../base/version.ts';
 import type { ControlRouter } from '../rpc/router.ts';
+import { createAccess } from '../rpc/access.ts';
 import { createControlServer } from '../rpc/server.ts';
 import { type Certificates, CRL_PATH } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -18,12 +19,14 @@ export async function startControl(
   parts: { router: ControlRouter; certificates: Certificates; reach: Reach; assetsDir: string | null },
 ) {
   const { router, certificates, reach, assetsDir } = parts;
-  const token = loadControlToken(join(stateDir, 'control-token'));
+  const tokenFile = join(stateDir, 'control-token');
+  const token = loadControlToken(tokenFile);
+  const access = createAccess(token, () => clock.state().realNow);
   const server = createControlServer({
     clock,
     log,
     router,
-    token,
+    access,
     port: config.controlPort,
     assetsDir,
     openFiles: new Map([
@@ -36,7 +39,26 @@ export async function startControl(
   onStop(() => server.stop(DRAIN_MS_MAX));
   const { port, url, warnings } = await server.start();
   certificates.controlBound(url);
-  return { token, port, url, warnings, ready: () => server.ready(), signInLink: () => url + server.signInPath() };
+  let onRenewed = (): void => undefined;
+  const control = {
+    token,
+    port,
+    url,
+    warnings,
+    ready: () => server.ready(),
+    signInLink: (lifetimeMs?: number) => url + server.signInPath(lifetimeMs),
+    onTokenRenewed(listener: () => void): void {
+      onRenewed = listener;
+    },
+    /** Makes a new token, and signs out all who have the old one. */
+    renewToken(): void {
+      control.token = renewControlToken(tokenFile);
+      onRenewed();
+      access.replace(control.token);
+      server.signOutAll();
+    },
+  };
+  return control;
 }
 
 /** Writes the runtime file that scripts read, for as long as this Vivarium runs, and answers `/healthz` with 200. */
@@ -47,7 +69,7 @@ export function announce(
     dns: Dns;
     dataPlane: DataPlane;
     reach: Reach;
-    control: RuntimeFile['control'] & { ready(): void };
+    control: Awaited<ReturnType<typeof startControl>>;
   },
 ): RuntimeFile {
   const { certificates, dns, dataPlane, reach, control } = parts;
@@ -64,7 +86,12 @@ export function announce(
     cnameTarget: CNAME_TARGET,
     caFile: certificates.certificateFile,
   };
-  writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
+  const write = () => writeFileAtomically(inFolder(RUNTIME_FILE), `${JSON.stringify(runtime, null, 2)}\n`, OWNER_ONLY);
+  write();
+  control.onTokenRenewed(() => {
+    runtime.control.token = control.token;
+    write();
+  });
   onStop(() => rmSync(inFolder(RUNTIME_FILE), { force: true }));
   control.ready();
   return runtime;

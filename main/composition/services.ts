@@ -17,7 +17,12 @@ import { createDemo } from '../services/demo.ts';
 import type { ProjectRow } from '../services/dependencies.ts';
 import { createDeployServices } from '../services/deploys.ts';
 import { createDnsServices } from '../services/dns.ts';
-import { createDoctorServices, createStatusServices, createEventServices } from '../services/status.ts';
+import {
+  createDoctorServices,
+  createStatusServices,
+  createAccessServices,
+  createEventServices,
+} from '../services/status.ts';
 import { createDomainServices } from '../services/domains.ts';
 import { createKeyServices } from '../services/keys.ts';
 import { createLimitServices } from '../services/limits.ts';
@@ -51,6 +56,7 @@ export interface ServiceParts {
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;
+  control: () => { renewToken(): void; signInLink(): string };
 }
 
 /** Maps every namespace of the contract to its service; also builds the demo, which uses them on the first start. */
@@ -190,6 +196,10 @@ export function createServices(
     }),
     doctor: createDoctorServices(parts.doctor),
     settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
+    access: createAccessServices({
+      renewToken: () => parts.control().renewToken(),
+      signInLink: () => parts.control().signInLink(),
+    }),
     events: createEventServices(events),
   };
 

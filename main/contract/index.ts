@@ -1,5 +1,6 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
+import { access } from './access.ts';
 import { api } from './api.ts';
 import { backup } from './backup.ts';
 import { caa } from './caa.ts';
@@ -47,6 +48,7 @@ export const contract = {
   backup,
   world: worlds,
   settings,
+  access,
   events,
 };
 export type Contract = typeof contract;

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PORT } from '../base/hostname.ts';
 
 /**
@@ -64,15 +63,6 @@ function fetchRefusalOf({ fetchSite, fetchMode }: RequestOrigin): string | null 
 const QUOTED_LENGTH_MAX = 100;
 
 const quote = (text: string): string => JSON.stringify(text.slice(0, QUOTED_LENGTH_MAX));
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** Returns a constant-time comparison with `token`. */
-export function createTokenCheck(token: string): (candidate: string) => boolean {
-  if (token === '') throw new RangeError('The control port needs a token that is not empty.');
-  const expected = digest(token);
-  return (candidate) => timingSafeEqual(digest(candidate), expected);
-}
 
 /** Browsers can send no header with a WebSocket but its subprotocols (RFC 6455 §1.9). */
 export const SOCKET_PROTOCOL = 'vivarium';

@@ -11,7 +11,7 @@
  * 3. Every call needs the token, which is in a file that only its owner can read. Over HTTP it is a header, which a
  * foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie. Only the
  * interface's files, the description of the contract and `/healthz` are public. Browsers get a one-time sign-in link instead of the
- * token, because program arguments are visible to all users.
+ * token, and a session for it: program arguments are visible to all users, and browsers keep a history.
  * 4. Everything is bounded: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -25,7 +25,8 @@ import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
 import { drainRefused } from './body.ts';
-import { refusalOf, createTokenCheck } from './guard.ts';
+import type { Access } from './access.ts';
+import { refusalOf } from './guard.ts';
 import { API_PREFIX, createHttpApi } from './http-api.ts';
 import { refuseConnection, sendFailure, sendJson } from './responses.ts';
 import type { ControlRouter } from './router.ts';
@@ -51,12 +52,15 @@ const HEALTHY: OpenFile = { contentType: 'text/plain; charset=utf-8', read: () =
 /** `POST` with the token stops this Vivarium: Windows has no signal that a program could act on. */
 const STOP_PATH = '/stop';
 
+/** Time for answers under way. */
+const SIGN_OUT_MS = 200;
+
 export interface ControlServerOptions {
   clock: Pick<Clock, 'realTimer'>;
   log: Log;
   router: ControlRouter;
-  /** The token of every call; letters, digits, `-` and `_` only, to fit into a subprotocol. */
-  token: string;
+  /** Judges tokens: letters, digits, `.`, `-` and `_` only, to fit into a subprotocol. */
+  access: Access;
   /** 0 means any free port. */
   port: number;
   /** The folder of the built interface; null when there is none. */
@@ -78,18 +82,20 @@ export interface ControlServer {
   stop(deadlineMs: number): Promise<void>;
   /** From now on, `/healthz` answers 200: everything listens. */
   ready(): void;
-  /** The path of a one-time sign-in link, valid for a minute. */
-  signInPath(): string;
+  /** Ends all sessions and streams a moment later: the caller who asked for it still gets the answer. */
+  signOutAll(): void;
+  /** The path of a one-time sign-in link, valid for a minute, or as long as said. */
+  signInPath(lifetimeMs?: number): string;
   /** Number of watchers: browser tabs, and event streams over HTTP. */
   clients(): number;
 }
 
 export function createControlServer(options: ControlServerOptions): ControlServer {
-  const { clock, log, router, version, openFiles } = options;
-  const isToken = createTokenCheck(options.token);
+  const { access, clock, log, router, version, openFiles } = options;
+  const isToken = (candidate: string): boolean => access.accepts(candidate);
   const api = createHttpApi({ router, clock, log, isToken, version });
   const sockets = createSockets({ router, clock, log, isToken });
-  const signIn = createSignIn({ clock, token: options.token, isToken });
+  const signIn = createSignIn({ clock, access });
   const assets = createAssets(options.assetsDir);
   /** Connections without a request, which browsers open ahead of need; a closing server of Node waits for those. */
   const unused = new Set<Socket>();
@@ -219,7 +225,13 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     ready() {
       ready = true;
     },
-    signInPath: () => signIn.issue(),
+    signOutAll() {
+      clock.realTimer(SIGN_OUT_MS, () => {
+        api.stop();
+        void sockets.stop('The token has been renewed');
+      });
+    },
+    signInPath: signIn.issue,
     clients: () => sockets.count() + api.streams(),
   };
 }

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { readBearerToken } from '../base/http/fields.ts';
+import { findConnectionOwner } from '../base/port-holder.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { COMMON_HEADERS, sendFailure, sendJson } from './responses.ts';
+import type { Access } from './access.ts';
+import { sendFailure, sendJson } from './responses.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 
@@ -15,58 +17,65 @@ const TICKETS_MAX = 20;
 
 export interface SignInOptions {
   clock: Pick<Clock, 'realTimer'>;
-  token: string;
-  isToken: (candidate: string) => boolean;
+  access: Access;
+  /** The user who owns a connection, where the system tells. */
+  ownerOf?: (request: IncomingMessage) => number | null;
 }
 
 /**
- * One-time sign-in links to the interface, valid for a minute. A program's arguments are visible to all users of the
- * machine in the list of processes, so the token itself must not be among them.
+ * One-time sign-in links to the interface. A link carries a ticket in its fragment, which the page exchanges for a
+ * session: the history of the browser, its synchronization and the list of processes, which all users of the machine
+ * can read, keep nothing that is worth anything.
  */
 export interface SignIn {
-  /** The path of a new link. */
-  issue(): string;
-  /** `POST /sign-in` with the token creates a link; `GET` of a link redirects to the interface. */
+  /** The path of a new link, valid for a minute, or as long as said. */
+  issue(lifetimeMs?: number): string;
+  /** `POST /sign-in` with the token creates a link; `POST /sign-in/<ticket>` exchanges a ticket for a session. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): void;
 }
 
-export function createSignIn({ clock, token, isToken }: SignInOptions): SignIn {
+export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInOptions): SignIn {
   const tickets = new Set<string>();
 
-  function issue(): string {
+  function issue(lifetimeMs = TICKET_MS_MAX): string {
     const ticket = randomBase62(43);
     tickets.add(ticket);
     const [oldest] = tickets;
     if (tickets.size > TICKETS_MAX && oldest !== undefined) tickets.delete(oldest);
-    clock.realTimer(TICKET_MS_MAX, () => tickets.delete(ticket));
-    return `${SIGN_IN_PATH}/${ticket}`;
+    clock.realTimer(lifetimeMs, () => tickets.delete(ticket));
+    return `/#ticket=${ticket}`;
   }
 
   function give(request: IncomingMessage, response: ServerResponse): void {
     const shown = readBearerToken(request.headers.authorization);
-    if (shown === null || !isToken(shown)) throw new VivariumError('unauthorized', 'A sign-in link needs the token.');
+    if (shown === null || !access.accepts(shown)) {
+      throw new VivariumError('unauthorized', 'A sign-in link needs the token.');
+    }
     sendJson(response, 201, JSON.stringify({ path: issue() }));
   }
 
-  function redeem(response: ServerResponse, ticket: string): void {
-    if (!tickets.delete(ticket)) {
-      throw new VivariumError(
-        'not_found',
-        'This link has been used, or is older than a minute. Open the interface again where you opened it, or with the link that Vivarium printed.',
-      );
+  function redeem(request: IncomingMessage, response: ServerResponse, ticket: string): void {
+    if (isOfAnotherUser(ownerOf(request))) {
+      // The ticket stays valid for the user that it was made for.
+      throw new VivariumError('forbidden', 'This sign-in link is for another user of this machine.');
     }
-    response.writeHead(303, { ...COMMON_HEADERS, 'Cache-Control': 'no-store', Location: `/#token=${token}` });
-    response.end();
+    if (!tickets.delete(ticket)) {
+      throw new VivariumError('not_found', 'This sign-in link has been used before, or is too old. Ask for a new one.');
+    }
+    sendJson(response, 200, JSON.stringify({ token: access.session() }));
   }
 
   return {
     issue,
     handle(request, response, path) {
       try {
+        if (request.method !== 'POST') {
+          response.setHeader('Allow', 'POST');
+          throw new VivariumError('method_not_allowed', 'POST /sign-in gives a link, POST /sign-in/<ticket> uses it.');
+        }
         const ticket = path.slice(SIGN_IN_PATH.length + 1);
-        if (request.method === 'POST' && ticket === '') give(request, response);
-        else if (request.method === 'GET' && ticket !== '') redeem(response, ticket);
-        else throw new VivariumError('method_not_allowed', 'POST /sign-in gives a link, GET follows one.');
+        if (ticket === '') give(request, response);
+        else redeem(request, response, ticket);
       } catch (error) {
         sendFailure(response, error);
       }
@@ -74,3 +83,10 @@ export function createSignIn({ clock, token, isToken }: SignInOptions): SignIn {
     },
   };
 }
+
+const ownerOfClient = ({ socket }: IncomingMessage): number | null =>
+  findConnectionOwner(socket.remotePort ?? 0, socket.localPort ?? 0);
+
+/** Unknown owners are let in, and the system's administrator, who can read the token anyway. */
+const isOfAnotherUser = (owner: number | null): boolean =>
+  owner !== null && owner !== 0 && owner !== process.getuid?.();

@@ -30,7 +30,7 @@ export interface Sockets {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   count(): number;
   /** Sends every tab a close frame, destroys late connections, resolves when all are closed. */
-  stop(): Promise<void>;
+  stop(reason?: string): Promise<void>;
   /** Destroys all connections at once. */
   cut(): void;
 }
@@ -103,9 +103,9 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
       server.handleUpgrade(request, socket, head, serve);
     },
     count: () => open.size,
-    async stop() {
+    async stop(reason = 'Vivarium is stopping') {
       const gone = [...open].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-      for (const socket of open) closeSocket(socket, GOING_AWAY, 'Vivarium is stopping');
+      for (const socket of open) closeSocket(socket, GOING_AWAY, reason);
       await Promise.all(gone);
     },
     cut() {

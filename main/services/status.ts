@@ -26,6 +26,15 @@ export function createDoctorServices(doctor: {
   return { run: (input) => doctor.run(input?.areas) };
 }
 
+export function createAccessServices(control: { renewToken(): void; signInLink(): string }): Services['access'] {
+  return {
+    renewToken() {
+      control.renewToken();
+      return { signInLink: control.signInLink() };
+    },
+  };
+}
+
 export function createEventServices(bus: EventBus): Services['events'] {
   return { watch: (_input, { signal }) => bus.watch(signal) };
 }

@@ -1,4 +1,4 @@
-import { readSignInLink, tokenOfFragment } from '../connection/sign-in-link.ts';
+import { admissionOfFragment, readSignInLink, type Admission } from '../connection/sign-in-link.ts';
 import type { Session } from './session.svelte.ts';
 import type { KeyValueStorage } from './storage.ts';
 
@@ -11,6 +11,8 @@ export interface SignInOptions {
   storage: KeyValueStorage;
   /** Creates a session that signs in with `token`, not started. */
   openSession: (token: string) => Session;
+  /** Exchanges a ticket for a token; null when it is worth none. */
+  redeem: (ticket: string) => Promise<string | null>;
   /** Navigates to another Vivarium's page. */
   navigate: (href: string) => void;
 }
@@ -21,6 +23,7 @@ export class SignIn {
   #askedAgain = $state(false);
   #fault = $state<string | undefined>(undefined);
   #pasted = '';
+  #redeeming = $state(false);
   readonly #options: SignInOptions;
 
   constructor(options: SignInOptions) {
@@ -40,7 +43,12 @@ export class SignIn {
     return this.#session?.connection.phase === 'refused';
   }
 
-  /** The fault of the pasted text. */
+  /** Whether a ticket is being exchanged, after which there is a session or a fault. */
+  get redeeming(): boolean {
+    return this.#redeeming;
+  }
+
+  /** The fault of the link, or of the pasted text. */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -51,17 +59,14 @@ export class SignIn {
   }
 
   /**
-   * Takes the token from `fragment`, or the one stored for this tab. True when it came from the fragment, which the
-   * caller must then remove from the address bar.
+   * Takes the ticket or token from `fragment`, or the token stored for this tab. True when it came from the fragment,
+   * which the caller must then remove from the address bar.
    */
   enter(fragment: string): boolean {
-    const token = tokenOfFragment(fragment);
-    if (token !== null) this.#use(token);
-    else if (this.#session === null) {
-      const remembered = this.#options.storage.getItem(STORAGE_KEY);
-      if (remembered !== null) this.#use(remembered);
-    }
-    return token !== null;
+    const admission = admissionOfFragment(fragment);
+    if (admission !== null) this.#take(admission);
+    else this.#useRemembered();
+    return admission !== null;
   }
 
   /** Signs in with the pasted text; `fault` explains why it can't be used. */
@@ -69,9 +74,9 @@ export class SignIn {
     this.#fault = undefined;
     this.#pasted = text;
     const link = readSignInLink(text, this.#options.origin);
-    if (link.kind === 'token') this.#use(link.token);
+    if (link.kind === 'fault') this.#fault = link.message;
     else if (link.kind === 'elsewhere') this.#options.navigate(link.href);
-    else this.#fault = link.message;
+    else this.#take(link);
   }
 
   /** Shows a session without a link: the desktop window has its own channel to the engine. */
@@ -87,7 +92,36 @@ export class SignIn {
     this.#askedAgain = true;
   }
 
+  #take(admission: Admission): void {
+    if (admission.kind === 'token') this.#use(admission.token);
+    else void this.#exchange(admission.ticket);
+  }
+
+  async #exchange(ticket: string): Promise<void> {
+    this.#redeeming = true;
+    try {
+      const token = await this.#options.redeem(ticket);
+      if (token !== null) this.#use(token);
+      else {
+        this.#useRemembered();
+        this.#fault = 'This link has been used, or is too old. Ask for a new one with vivarium open.';
+      }
+    } catch {
+      this.#useRemembered();
+      this.#fault = 'Vivarium does not answer. Start it, and ask for a new link.';
+    } finally {
+      this.#redeeming = false;
+    }
+  }
+
+  #useRemembered(): void {
+    const remembered = this.#session === null ? this.#options.storage.getItem(STORAGE_KEY) : null;
+    if (remembered !== null) this.#use(remembered);
+  }
+
   #use(token: string): void {
+    this.#fault = undefined;
+
     this.#options.storage.setItem(STORAGE_KEY, token);
     this.admit(this.#options.openSession(token));
   }

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createClock, type Clock } from '../../main/base/clock.ts';
 import { createLog, type LogLine } from '../../main/base/log.ts';
+import { createAccess, type Access } from '../../main/rpc/access.ts';
 import { createRouter } from '../../main/rpc/router.ts';
 import { createControlServer, type ControlServer } from '../../main/rpc/server.ts';
 import { createFakeServices, type FakeServices } from './rpc-fake-services.ts';
@@ -10,6 +11,7 @@ export const CONTROL_TOKEN = 'T0ken_of-this-test';
 export interface Control {
   server: ControlServer;
   fake: FakeServices;
+  access: Access;
   port: number;
   url: string;
   /** What the server logged. */
@@ -34,11 +36,12 @@ export async function startControl(
   const lines: LogLine[] = [];
   const log = createLog(clock, (line) => lines.push(line), 'debug');
   const fake = createFakeServices();
+  const access = createAccess(CONTROL_TOKEN, () => clock.state().realNow);
   const server = createControlServer({
     clock: options.clock ?? clock,
     log,
     router: createRouter(fake.services, { log }),
-    token: CONTROL_TOKEN,
+    access,
     port: options.port ?? 0,
     assetsDir: options.assetsDir ?? null,
     requestStop: options.requestStop ?? (() => undefined),
@@ -49,6 +52,7 @@ export async function startControl(
   return {
     server,
     fake,
+    access,
     port,
     url,
     lines,
@@ -60,3 +64,7 @@ export async function startControl(
       }),
   };
 }
+
+/** What the page does with a sign-in link. */
+export const signInWith = (link: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(link.replace('/#ticket=', '/sign-in/'), { method: 'POST', headers });

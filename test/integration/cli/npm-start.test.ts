@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('npm start without a display', () =
     expect(printed.stderr).toMatch(
       /^(Building…\n)?No window, because there is no display; serving headless instead\.\n$/,
     );
-    expect(printed.stdout).toMatch(/Interface +http:\/\/127\.0\.0\.1:\d+\/#token=\w+/);
+    expect(printed.stdout).toMatch(/Interface +http:\/\/127\.0\.0\.1:\d+\/#ticket=\w+/);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
     expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/engine.ts';
+import { signInWith } from '../../support/rpc-control.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
 
@@ -76,10 +77,10 @@ describe('--open', () => {
     const program = await startProgram(['--open', '--empty'], {
       env: { PATH: `${folder}:${process.env.PATH ?? ''}` },
     });
-    await expect.poll(() => readFileSync(opened, 'utf8')).toMatch(/\/sign-in\/\w{43}$/);
-    const { url, token } = program.runtime.control;
-    const link = await fetch(readFileSync(opened, 'utf8'), { redirect: 'manual' });
-    expect([link.url.startsWith(url), link.headers.get('location')]).toEqual([true, `/#token=${token}`]);
+    await expect.poll(() => readFileSync(opened, 'utf8')).toMatch(/\/#ticket=\w{43}$/);
+    const link = readFileSync(opened, 'utf8');
+    expect(link.startsWith(`${program.runtime.control.url}/`)).toBe(true);
+    expect((await signInWith(link)).status).toBe(200);
   });
 });
 

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
+import { createAccess } from '../../../main/rpc/access.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import { createControlServer } from '../../../main/rpc/server.ts';
 import { createFakeServices } from '../../support/rpc-fake-services.ts';
@@ -20,7 +21,7 @@ function controlOn(port: number) {
     clock: createClock(),
     log: silentLog,
     router: createRouter(createFakeServices().services, { log: silentLog }),
-    token: 'token',
+    access: createAccess('token', () => 0),
     port,
     assetsDir: null,
     requestStop: () => undefined,

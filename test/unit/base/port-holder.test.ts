@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findPortHolder, listeningInodes } from '../../../main/base/port-holder.ts';
+import { findConnectionOwner, findPortHolder, listeningInodes } from '../../../main/base/port-holder.ts';
 
 const TABLE = [
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
@@ -39,4 +39,21 @@ test('names the process whose file descriptors have the socket', () => {
   expect(findPortHolder(8080, { proc, besides: 42 })).toBeNull();
   expect(findPortHolder(80, { proc })).toBeNull();
   expect(findPortHolder(8080, { proc: join(proc, 'missing') })).toBeNull();
+});
+
+test('tells whose end of a connection is', () => {
+  const proc = mkdtempSync(join(tmpdir(), 'vivarium-proc-'));
+  onTestFinished(() => rmSync(proc, { recursive: true }));
+  mkdirSync(join(proc, 'net'));
+  writeFileSync(
+    join(proc, 'net/tcp6'),
+    [
+      TABLE[2],
+      '   4: 0000000000000000FFFF00000100007F:D431 0000000000000000FFFF00000100007F:1F90 01 0:0 00:0 0 65534 0 4714',
+    ].join('\n'),
+  );
+  expect(findConnectionOwner(0xd431, 8080, proc)).toBe(65534);
+  expect(findConnectionOwner(8080, 0xd431, proc)).toBe(1000);
+  expect(findConnectionOwner(1, 8080, proc)).toBeNull();
+  expect(findConnectionOwner(0xd431, 8080, join(proc, 'none'))).toBeNull();
 });

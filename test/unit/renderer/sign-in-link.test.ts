@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSignInLink, tokenOfFragment } from '../../../renderer/connection/sign-in-link.ts';
+import { admissionOfFragment, readSignInLink } from '../../../renderer/connection/sign-in-link.ts';
 
 const ORIGIN = 'http://127.0.0.1:4780';
 
@@ -16,7 +16,11 @@ describe('the fragment', () => {
     ['#token=a,b', null],
     [`#token=${'x'.repeat(201)}`, null],
   ])('"%s" holds the token %j', (fragment, token) => {
-    expect(tokenOfFragment(fragment)).toBe(token);
+    expect(admissionOfFragment(fragment)).toEqual(token === null ? null : { kind: 'token', token });
+  });
+
+  it('holds a ticket', () => {
+    expect(admissionOfFragment('#ticket=abc')).toEqual({ kind: 'ticket', ticket: 'abc' });
   });
 });
 
@@ -33,6 +37,10 @@ describe('what is pasted', () => {
     expect(readSignInLink(text, ORIGIN)).toEqual({ kind: 'token', token: 'abc' });
   });
 
+  it.each([`${ORIGIN}/#ticket=abc`, '#ticket=abc'])('"%s" is a ticket of this Vivarium', (text) => {
+    expect(readSignInLink(text, ORIGIN)).toEqual({ kind: 'ticket', ticket: 'abc' });
+  });
+
   it('leads to the Vivarium on another port', () => {
     const href = 'http://127.0.0.1:4790/#token=abc';
     expect(readSignInLink(href, ORIGIN)).toEqual({ kind: 'elsewhere', href });
@@ -41,8 +49,8 @@ describe('what is pasted', () => {
   it.each([
     ['', 'Paste the link'],
     ['two words', 'neither a link nor a token'],
-    [`${ORIGIN}/`, 'after #token= is missing'],
-    [`${ORIGIN}/#token=`, 'after #token= is missing'],
+    [`${ORIGIN}/`, 'after #ticket= is missing'],
+    [`${ORIGIN}/#token=`, 'after #ticket= is missing'],
     ['javascript://127.0.0.1/%0aalert(1)#token=abc', 'not a sign-in link'],
     ['http://example.org/#token=abc', 'points to example.org'],
     ['http://localhost.example.org:4780/#token=abc', 'points to localhost.example.org'],

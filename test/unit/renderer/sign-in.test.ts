@@ -10,6 +10,7 @@ import { createFakeTransport } from '../../support/page-link.ts';
 function setUp(storage = createMemoryStorage()) {
   const tokens: string[] = [];
   const visited: string[] = [];
+  const tickets = new Map([['once', 'session']]);
   const transport = createFakeTransport();
   for (const procedure of ['status.get', 'projects.list']) transport.teach(procedure, () => []);
   const time = createFakeClock();
@@ -19,6 +20,11 @@ function setUp(storage = createMemoryStorage()) {
     openSession: (token) => {
       tokens.push(token);
       return new Session({ transport, time, storage: createMemoryStorage(), named: () => undefined });
+    },
+    redeem(ticket) {
+      const token = tickets.get(ticket) ?? null;
+      tickets.delete(ticket);
+      return ticket === 'nobody' ? Promise.reject(new Error('gone')) : Promise.resolve(token);
     },
     navigate: (href) => visited.push(href),
   });
@@ -33,6 +39,28 @@ describe('sign-in', () => {
     const reloaded = setUp(first.storage);
     expect(reloaded.signIn.enter('')).toBe(false);
     expect(reloaded.tokens).toEqual(['abc']);
+  });
+
+  it('exchanges the ticket of a link, once', async () => {
+    const { signIn, tokens, storage } = setUp();
+    expect(signIn.enter('#ticket=once')).toBe(true);
+    expect([signIn.redeeming, signIn.session]).toEqual([true, null]);
+    await settle();
+    expect([signIn.redeeming, tokens]).toEqual([false, ['session']]);
+    const again = setUp(storage);
+    again.signIn.enter('#ticket=used');
+    await settle();
+    expect([again.tokens, again.signIn.fault]).toEqual([['session'], expect.stringContaining('has been used')]);
+  });
+
+  it.each([
+    ['used', 'has been used, or is too old'],
+    ['nobody', 'does not answer'],
+  ])('says why the ticket %s lets nobody in', async (ticket, fault) => {
+    const { signIn } = setUp();
+    signIn.paste(`http://127.0.0.1:4780/#ticket=${ticket}`);
+    await settle();
+    expect([signIn.session, signIn.redeeming, signIn.fault]).toEqual([null, false, expect.stringContaining(fault)]);
   });
 
   it('asks for a link without a token', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenCheck, readProtocolToken } from '../../../main/rpc/guard.ts';
+import { createAccess } from '../../../main/rpc/access.ts';
+import { readProtocolToken } from '../../../main/rpc/guard.ts';
 
 describe('the token', () => {
   it.each([
@@ -10,11 +11,17 @@ describe('the token', () => {
     ['', false],
     ['ABC', false],
   ])('compared with %j is right: %s', (candidate, right) => {
-    expect(createTokenCheck('abc')(candidate)).toBe(right);
+    expect(createAccess('abc', () => 0).accepts(candidate)).toBe(right);
   });
 
   it('may not be empty', () => {
-    expect(() => createTokenCheck('')).toThrow(RangeError);
+    expect(() => createAccess('', () => 0)).toThrow(RangeError);
+  });
+
+  it('is replaced', () => {
+    const access = createAccess('abc', () => 0);
+    access.replace('new');
+    expect([access.accepts('abc'), access.accepts('new')]).toEqual([false, true]);
   });
 
   it.each([
@@ -27,5 +34,34 @@ describe('the token', () => {
     [undefined, null],
   ])('is read from Sec-WebSocket-Protocol %j as %j', (header, token) => {
     expect(readProtocolToken(header)).toBe(token);
+  });
+});
+
+describe('a session', () => {
+  const DAY_MS = 86_400_000;
+
+  it('is accepted for a week, after a restart too, and only under the token that signed it', () => {
+    let nowMs = 0;
+    const session = createAccess('abc', () => nowMs).session();
+    const restarted = createAccess('abc', () => nowMs);
+    expect(readProtocolToken(`vivarium, token.${session}`)).toBe(session);
+    expect(createAccess('other', () => nowMs).accepts(session)).toBe(false);
+    nowMs = 7 * DAY_MS - 1;
+    expect(restarted.accepts(session)).toBe(true);
+    nowMs = 7 * DAY_MS;
+    expect(restarted.accepts(session)).toBe(false);
+  });
+
+  it('ends with the token', () => {
+    const access = createAccess('abc', () => 0);
+    const session = access.session();
+    access.replace('new');
+    expect(access.accepts(session)).toBe(false);
+  });
+
+  it('cannot be prolonged', () => {
+    const access = createAccess('abc', () => 0);
+    const [, , signature] = access.session().split('.');
+    expect(access.accepts(`s.zzzzzzzz.${signature ?? ''}`)).toBe(false);
   });
 });

@@ -1,0 +1,51 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { DAY_MS } from '../contract/duration.ts';
+
+/** Longer than a tab is usually open; a session that was found on a disk is worthless afterwards. */
+const SESSION_MS_MAX = 7 * DAY_MS;
+
+/** `s.<end of its life>.<signature>`; the token itself has no full stop. */
+const SESSION = /^s\.([0-9a-z]{1,12})\.([\w-]{43})$/;
+
+/**
+ * What lets a caller in: the token, for scripts; and sessions, for browsers, which keep on disk what a page has. A
+ * session is signed with the token: it outlives a restart and ends with the token.
+ */
+export interface Access {
+  /** Whether it is the token or a session that has not ended. */
+  accepts(candidate: string): boolean;
+  /** A new session. */
+  session(): string;
+  /** Replaces the token, which ends all sessions. */
+  replace(token: string): void;
+}
+
+/** @param realNow real time in milliseconds since the epoch */
+export function createAccess(token: string, realNow: () => number): Access {
+  let current = checked(token);
+  const sign = (end: string): string => createHmac('sha256', current).update(`session ${end}`).digest('base64url');
+  return {
+    accepts(candidate) {
+      const [, end, signature] = SESSION.exec(candidate) ?? [];
+      if (end === undefined || signature === undefined) return isEqual(candidate, current);
+      return isEqual(signature, sign(end)) && Number.parseInt(end, 36) > realNow();
+    },
+    session() {
+      const end = (realNow() + SESSION_MS_MAX).toString(36);
+      return `s.${end}.${sign(end)}`;
+    },
+    replace(next) {
+      current = checked(next);
+    },
+  };
+}
+
+function checked(token: string): string {
+  if (token === '') throw new RangeError('The control port needs a token that is not empty.');
+  return token;
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** In constant time. */
+const isEqual = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
