@@ -88,6 +88,13 @@ export const tooManyFields = (max: number): Problem =>
 /** Addresses and `localhost` can never be a project's hostname. */
 const isMachineName = (host: string): boolean => host === 'localhost' || host.startsWith('[') || isIP(host) !== 0;
 
+/**
+ * Whether `host` is a name that leads to this machine for everybody: an address, or `localhost` and what is below it
+ * (RFC 6761 §6.3). Any other name may have been pointed here by its owner, whose page would read an answer as its own
+ * (DNS rebinding); such an answer does not list hostnames.
+ */
+const isOwnName = (host: string): boolean => isMachineName(host) || host.endsWith('.localhost');
+
 /** `reason`: why an attached hostname is not served. */
 export const notServed = (asked: string, host: string, reason: string | null): Problem =>
   problemOf(
@@ -96,7 +103,7 @@ export const notServed = (asked: string, host: string, reason: string | null): P
     isMachineName(host)
       ? `${host} does not belong to any project. Use a hostname that is served.`
       : (reason ?? `No project has the hostname ${host}. Attach it to a project, or use one that is served.`),
-    { listServed: true },
+    { listServed: isOwnName(host) || reason !== null },
   );
 
 export const connectRefused = (): Problem =>
@@ -120,7 +127,7 @@ export const notReached = (asked: string, host: string): Problem =>
     isMachineName(host)
       ? `It forwards only to hostnames that are served here, never to an address. Use a hostname, or exclude ${host} from the proxy.`
       : `It forwards only to hostnames that are served here, and ${host} is not one. Attach it to a project, or exclude it from the proxy, as the PAC file does.`,
-    { listServed: true },
+    { listServed: isOwnName(host) },
   );
 
 export const portNotReached = (host: string, port: number, ports: Readonly<Record<Scheme, number>>): Problem =>

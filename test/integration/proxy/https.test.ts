@@ -324,7 +324,7 @@ describe('HTTP/2', () => {
   test.each<[string, Record<string, string>, number, RegExp]>([
     ['its own name', {}, 200, /"httpVersion":"2.0"/],
     ['another known name', { ':authority': SHOP }, 421, /Open a connection with shop\.acme\.test/],
-    ['an unknown name', { ':authority': 'nope.test' }, 404, /Served here/],
+    ['an unknown name', { ':authority': 'nope.test' }, 404, /No project has the hostname nope\.test/],
     ['a Host that differs from :authority', { ':authority': DEMO, host: SHOP }, 400, /differ/],
     ['a Host in place of :authority', { host: DEMO }, 200, /"hostname":"demo/],
     ['an unreadable :authority', { ':authority': 'a..b' }, 400, /hostname:port/],
