@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/data-dir.ts';
+import { realTime } from './base/clock.ts';
 import { keepHeapSmall } from './base/heap.ts';
 import type { RuntimeFile } from './base/config.ts';
+import { createLog } from './base/log.ts';
 import { openCertificates } from './composition/certificates.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
@@ -35,7 +37,10 @@ export interface App {
   demoKey(): DemoKey | null;
   /** `vivarium domains list` as a pasteable command, where a command without a folder means `usualDataDir`. */
   ownCommand(command: string, usualDataDir: string): string;
-  /** Drains, stops everything in reverse order, and releases the data folder. Further calls wait for the first. */
+  /**
+   * Drains, stops everything in reverse order, and releases the data folder; logs what could not be stopped. Further
+   * calls wait for the first.
+   */
   stop(): Promise<void>;
 }
 
@@ -46,8 +51,16 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   keepHeapSmall();
   const closers: Closer[] = [];
+  const log = createLog(realTime, options.writeLog, options.logLevel);
   const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
+    for (const closer of closers.splice(0).reverse()) {
+      try {
+        await closer();
+      } catch (error) {
+        // The others still have sockets to close and a folder to release.
+        log.error('A part of Vivarium could not be stopped properly', { error });
+      }
+    }
   };
   try {
     const app = await compose(options, (closer) => closers.push(closer));
