@@ -13,7 +13,7 @@ import {
   ROOT_CERTIFICATE_FILE,
   ROOT_FILE_BYTES_MAX,
 } from './root-folder.ts';
-import { extendRoot, readRootCertificate, type Root } from './root.ts';
+import { extendRoot, readRootCertificate, type Root, renewRoot } from './root.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 
 /** The name of an earlier `root.pem`: `root-` and the first 8 digits of its fingerprint. */
@@ -35,6 +35,8 @@ export interface Authority {
    * VivariumError as `extendRoot`; unavailable when a file cannot be written, with nothing changed.
    */
   extend(suffix: string): Root;
+  /** The same with the suffixes that it has. */
+  renew(): Root;
 }
 
 /**
@@ -56,31 +58,33 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
   let root = loadOrCreateRoot(options);
   let older = readOlder(directory, log);
 
+  function replaceBy(renewed: Root): Root {
+    keepOlder(options, root);
+    try {
+      writeFileAtomically(certificateFile, renewed.certificatePem, CERTIFICATE_MODE);
+    } catch (cause) {
+      throw new VivariumError(
+        'unavailable',
+        `${certificateFile} could not be replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space.`,
+        { cause },
+      );
+    }
+    log.info('The root has a new certificate.', {
+      file: certificateFile,
+      fingerprint: renewed.fingerprint,
+      suffixes: renewed.constraints.suffixes,
+    });
+    older = readOlder(directory, log);
+    root = renewed;
+    return root;
+  }
+
   return {
     root: () => root,
     certificateFile,
     older: () => older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
-    extend(suffix) {
-      const extended = extendRoot(root, suffix, clock.state().realNow);
-      keepOlder(options, root);
-      try {
-        writeFileAtomically(certificateFile, extended.certificatePem, CERTIFICATE_MODE);
-      } catch (cause) {
-        throw new VivariumError(
-          'unavailable',
-          `${certificateFile} could not be replaced; the root is unchanged. Use a folder that your user owns, on a disk with free space.`,
-          { cause },
-        );
-      }
-      log.info('The root has a new certificate.', {
-        file: certificateFile,
-        fingerprint: extended.fingerprint,
-        suffixes: extended.constraints.suffixes,
-      });
-      older = readOlder(directory, log);
-      root = extended;
-      return root;
-    },
+    extend: (suffix) => replaceBy(extendRoot(root, suffix, clock.state().realNow)),
+    renew: () => replaceBy(renewRoot(root, clock.state().realNow)),
   };
 }
 

@@ -24,13 +24,17 @@ const ROOT_KEY_USAGE = { bytes: Buffer.of(0b0000_0110), unusedBits: 1 };
 const extension = (id: string, critical: boolean, value: Uint8Array): Node =>
   sequence(oid(id), ...(critical ? [yes()] : []), octetString(value));
 
-/** Signs leaves only, no intermediates (path length 0), and only within `constraints`. */
+/**
+ * Signs leaves only, no intermediates (path length 0), for TLS servers only, and only within `constraints`. Verifiers
+ * apply the key purposes of an authority to what it signs: without them, a thief of the key could sign programs.
+ */
 export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints): Node[] {
   return [
     extension(EXTENSION.basicConstraints, true, encode(sequence(yes(), integer(Buffer.of(0))))),
     extension(EXTENSION.keyUsage, true, encode(bitString(ROOT_KEY_USAGE.bytes, ROOT_KEY_USAGE.unusedBits))),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     extension(EXTENSION.nameConstraints, true, encodeConstraints(constraints)),
+    serversOnly(),
   ];
 }
 
@@ -52,12 +56,14 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
     // cA defaults to FALSE, and DER omits defaults: an empty sequence.
     extension(EXTENSION.basicConstraints, true, encode(sequence())),
     extension(EXTENSION.keyUsage, true, encode(bitString(LEAF_KEY_USAGE.bytes, LEAF_KEY_USAGE.unusedBits))),
-    extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH)))),
+    serversOnly(),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     authorityKeyIdentifier(authorityKey),
     ...(crlUrl === null ? [] : [extension(EXTENSION.crlDistributionPoints, false, distributionPoint(crlUrl))]),
   ];
 }
+
+const serversOnly = (): Node => extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH))));
 
 const authorityKeyIdentifier = (authorityKey: Buffer): Node =>
   extension(EXTENSION.authorityKeyIdentifier, false, encode(sequence(taggedOctets(0, authorityKey))));

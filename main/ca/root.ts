@@ -50,6 +50,8 @@ export interface Root {
   readonly keyIdentifier: Buffer;
   /** Read from the certificate. */
   readonly constraints: NameConstraints;
+  /** It may sign for TLS servers only; not so in roots made before this rule. */
+  readonly serversOnly: boolean;
   /** Validity in real time: real clients verify it, and the app's clock does not affect it. */
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -98,6 +100,15 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
     realNowMs,
   });
 }
+
+/** The same authority with a new certificate, as one made now has it: ten years, for TLS servers only. */
+export const renewRoot = (root: Root, realNowMs: number): Root =>
+  signRoot({
+    ...keyPairOf(root.privateKey),
+    subject: root.subject,
+    suffixes: root.constraints.suffixes,
+    realNowMs,
+  });
 
 interface RootFields extends KeyPair {
   subject: Node;
@@ -201,6 +212,7 @@ function publicPart(certificate: X509Certificate): Omit<Root, 'privateKey'> {
     subject,
     keyIdentifier: content(decode(subjectKey.value)),
     constraints: decodeConstraints(constraints.value),
+    serversOnly: extensions.has(EXTENSION.extKeyUsage),
     notBeforeMs: certificate.validFromDate.getTime(),
     notAfterMs: certificate.validToDate.getTime(),
   };
@@ -233,6 +245,7 @@ export interface RootDescription {
   permittedSuffixes: string[];
   /** Address ranges such as `127.0.0.0/8`. */
   permittedAddresses: string[];
+  serversOnly: boolean;
   notBefore: string;
   notAfter: string;
 }
@@ -245,6 +258,7 @@ export function describeRoot(root: Root): RootDescription {
     pem: root.certificatePem,
     permittedSuffixes: [...root.constraints.suffixes],
     permittedAddresses: root.constraints.addresses.map(formatRange),
+    serversOnly: root.serversOnly,
     notBefore: iso(root.notBeforeMs),
     notAfter: iso(root.notAfterMs),
   };

@@ -47,6 +47,10 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
         authority.extend(suffix);
         platformLeaves.dropAll();
       },
+      renew() {
+        authority.renew();
+        platformLeaves.dropAll();
+      },
     },
     platformLeaves,
     trustStores,

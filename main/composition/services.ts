@@ -161,6 +161,7 @@ export function createServices(
           certificates.root.extend(suffix);
           await lifecycle.issuerExtended();
         },
+        renew: certificates.root.renew,
       },
       stores: certificates.trustStores,
       effects,

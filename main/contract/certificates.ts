@@ -45,6 +45,8 @@ const rootInfo = z.object({
   fingerprint: z.string(),
   pem: z.string(),
   permittedSuffixes: z.array(z.string()),
+  /** Whether it may sign for TLS servers only; `ca.renew` makes an older root so. */
+  serversOnly: z.boolean(),
   notBefore: timestamp,
   notAfter: timestamp,
   /** Where the root's private key is kept (setting `caKey`), and whether the system's keyring is available. */
@@ -88,6 +90,12 @@ export const ca = {
     })
     .input(z.strictObject({ suffix: hostnameInput }))
     /** `message` explains the effect on clients that trust the root. */
+    .output(rootInfo.extend({ message: z.string() })),
+  renew: base
+    .route({
+      summary: 'Give the root a new certificate: ten years from now, for TLS servers only; to be trusted again',
+    })
+    .input(z.strictObject({}).optional())
     .output(rootInfo.extend({ message: z.string() })),
   trustStatus: base
     .route({ summary: 'Which trust stores of this machine have the root' })

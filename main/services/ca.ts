@@ -9,6 +9,7 @@ export interface RootView {
   fingerprint: string;
   pem: string;
   permittedSuffixes: string[];
+  serversOnly: boolean;
   notBefore: string;
   notAfter: string;
   key: { storage: 'file' | 'keyring'; sealable: boolean; message: string };
@@ -18,6 +19,8 @@ export interface RootHolder {
   describe(): RootView;
   /** Permits the suffix for new leaves; resolves once the leaves that waited for it are issued. */
   extend(suffix: string): Promise<void>;
+  /** Gives the root a new certificate with the same suffixes. */
+  renew(): void;
 }
 
 /** The trust stores of this machine; every answer reads them anew. */
@@ -31,6 +34,10 @@ const EXTENDED =
   'The root has a new certificate, for the same key. Clients that trust only the old one accept the old suffixes ' +
   'but refuse the new one: list the stores with `ca.trustStatus`, add it to them again with `ca.trust`, and give root.pem to clients again.';
 
+const RENEWED =
+  'The root has a new certificate, for the same key and suffixes. Clients that trust the old one go on to accept what ' +
+  'is served; to be rid of it, add the new one to their stores with ca.trust, which takes the old one out.';
+
 export function createCaServices(options: {
   root: RootHolder;
   stores: TrustStoreAccess;
@@ -39,8 +46,8 @@ export function createCaServices(options: {
   const { root, stores, effects } = options;
 
   function present(): RootView {
-    const { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter, key } = root.describe();
-    return { subject, fingerprint, pem, permittedSuffixes, notBefore, notAfter, key };
+    const { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, key } = root.describe();
+    return { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, key };
   }
 
   async function changed(status: Promise<StoreTrust>): Promise<StoreTrust> {
@@ -59,6 +66,11 @@ export function createCaServices(options: {
       await root.extend(suffix);
       effects.emit('ca.changed');
       return { ...present(), message: EXTENDED };
+    },
+    renew() {
+      root.renew();
+      effects.emit('ca.changed');
+      return { ...present(), message: RENEWED };
     },
     trustStatus: () => stores.list(),
     trust: ({ store }) => changed(stores.trust(store)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
-import { createRoot, extendRoot, type Root } from '../../../main/ca/root.ts';
+import { createRoot, extendRoot, renewRoot, type Root } from '../../../main/ca/root.ts';
 import { opensslVerify, run, temporaryFolder } from './commands.ts';
 
 /** What a client says of a leaf, by which certificates of the same root it trusts. */
@@ -34,6 +34,19 @@ test('the extended certificate verifies itself, as strictly as OpenSSL looks', a
   const { text: shown } = await run('openssl', ['x509', '-in', file, '-noout', '-ext', 'nameConstraints']);
   expect(shown).toContain('Name Constraints: critical');
   expect(shown).toContain('DNS:acme.com');
+});
+
+test.each(['sslclient', 'timestampsign'])('a root may not sign for another purpose: %s', async (purpose) => {
+  const folder = temporaryFolder();
+  const [file, leaf] = [join(folder, 'root.pem'), join(folder, 'leaf.pem')];
+  writeFileSync(leaf, leafFor(extended, 'demo.test').certificatePem);
+  for (const root of [old, extended, renewRoot(old, realNow)]) {
+    writeFileSync(file, root.certificatePem);
+    const verify = (asked: string) => run('openssl', ['verify', '-purpose', asked, '-CAfile', file, file]);
+    expect((await verify(purpose)).text).toMatch(/unsuitable certificate purpose|unsupported/i);
+    const asServer = await run('openssl', ['verify', '-purpose', 'sslserver', '-CAfile', file, leaf]);
+    expect(asServer.text).toMatch(/: OK\s*$/);
+  }
 });
 
 test('who trusts the extended certificate accepts the new suffix, the old ones, and leaves from before', async () => {

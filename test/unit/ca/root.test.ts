@@ -45,6 +45,7 @@ describe('a new root', () => {
     ['keyUsage', true, /^03020106$/],
     ['subjectKeyIdentifier', false, /^0414[0-9a-f]{40}$/],
     ['nameConstraints', true, /^30/],
+    ['extKeyUsage', false, /^300a06082b06010505070301$/],
   ])('has %s, critical: %s', (name, critical, der) => {
     const found = extensions.get(EXTENSION[name]);
     expect(found?.critical).toBe(critical);
@@ -52,7 +53,7 @@ describe('a new root', () => {
   });
 
   test('has no other extension', () => {
-    expect(extensions.size).toBe(4);
+    expect(extensions.size).toBe(5);
   });
 
   test('has a positive serial number of 16 octets, every time', () => {
@@ -69,6 +70,7 @@ describe('a new root', () => {
       pem: root.certificatePem,
       permittedSuffixes: ['localhost', 'test', 'example', 'internal'],
       permittedAddresses: ['127.0.0.0/8', '::1/128'],
+      serversOnly: true,
       notBefore: '2026-11-20T08:00:00.000Z',
       notAfter: '2036-11-20T09:00:00.000Z',
     });
