@@ -66,6 +66,8 @@ export function createPreviews({ log, iconFile }: { log: Log; iconFile: string }
         show: false,
         webPreferences: { ...PAGE_PREFERENCES, session: own },
       });
+      // WebRTC would send datagrams past the proxy.
+      window.webContents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp');
       windows.add(window);
       window.once('closed', () => windows.delete(window));
       // The title is all that names the hostname; a page could take that of another one.

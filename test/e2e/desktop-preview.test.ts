@@ -115,6 +115,16 @@ for (const host of HOSTS) {
       await page.getByText('"Animal Store API"').waitFor();
     });
 
+    it('sends no datagrams past the proxy by WebRTC', async () => {
+      const { desktop } = await openPreview(host);
+      const policies = await desktop.evaluate(({ BrowserWindow }) =>
+        BrowserWindow.getAllWindows()
+          .filter((window) => window.webContents.getURL().startsWith('https:'))
+          .map((window) => window.webContents.getWebRTCIPHandlingPolicy()),
+      );
+      expect(policies).toEqual(['disable_non_proxied_udp']);
+    });
+
     it('is of what is served only, and at most five', async () => {
       const { desktop } = await openPreview(host);
       await expect(desktop.call('reach.preview', { hostname: 'example.org' })).rejects.toThrow(/Nothing is served at/);

@@ -32,7 +32,11 @@ export const clipboard = strictly('clipboard', { readText: () => Promise.resolve
 /** One page, and the events by which the program is asked what it may do. */
 export class StandInContents
   extends StrictEmitter
-  implements Pick<WebContents, 'id' | 'getURL' | 'isDestroyed' | 'setWindowOpenHandler' | 'session'>
+  implements
+    Pick<
+      WebContents,
+      'id' | 'getURL' | 'isDestroyed' | 'setWindowOpenHandler' | 'setWebRTCIPHandlingPolicy' | 'session'
+    >
 {
   readonly id = ++lastId;
   readonly session: Session;
@@ -46,6 +50,7 @@ export class StandInContents
   /** Addresses that the program itself loads: no event is emitted for them. */
   #loading = new Set<string>();
   #destroyed = false;
+  #webRtcPolicy = 'default';
 
   constructor(preload: string | null, ofSession: StandInSession) {
     super('webContents', EVENTS);
@@ -65,6 +70,14 @@ export class StandInContents
 
   setWindowOpenHandler(handler: OpenHandler): void {
     this.#openHandler = handler;
+  }
+
+  getWebRTCIPHandlingPolicy(): string {
+    return this.#webRtcPolicy;
+  }
+
+  setWebRTCIPHandlingPolicy(policy: Parameters<WebContents['setWebRTCIPHandlingPolicy']>[0]): void {
+    this.#webRtcPolicy = policy;
   }
 
   /** The page's main frame, while it has one. */
