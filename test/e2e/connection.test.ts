@@ -95,6 +95,21 @@ describe('signing in', () => {
     expect(page.url()).not.toContain('wrong');
   });
 
+  it('takes the link of Vivarium’s own once, and has no token in the address at any time', async () => {
+    const { page, engine } = await openPage({ empty: true, signedIn: false });
+    const addresses: string[] = [];
+    page.on('framenavigated', (frame) => addresses.push(frame.url()));
+    const link = engine.app.signInLink();
+    await page.goto(link);
+    await seen(page, 'live');
+    expect(page.url()).toBe(`${engine.app.runtime.control.url}/`);
+    expect(addresses.filter((address) => address.includes('token'))).toEqual([]);
+    await page.evaluate('sessionStorage.clear()');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByText('This link has been used, or is too old.').waitFor();
+  });
+
   it('takes a link that is opened in the same tab', async () => {
     const { page, engine } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
