@@ -35,8 +35,8 @@ export async function startDns(
     clock,
     records: store.records,
     propagationMs: () => settings.inForce().propagationMs,
-    onChanged(zone, names) {
-      zonePublisher.recordsChanged(zone, names);
+    onChanged(zone, names, added) {
+      zonePublisher.recordsChanged(zone, names, added);
       events.emit('records.changed', { zone });
     },
   });

@@ -14,16 +14,19 @@ export interface Entry {
   tokens: Token[];
   /** The entry's syntax error. */
   fault: string | null;
+  /** Characters that were read for it, also where an error drops all but its first line. */
+  characters: number;
 }
 
 /** Maximum length of an entry: the largest RDATA (65,535 octets) with each octet as `\DDD`, and some more. */
 const ENTRY_CHARACTERS_MAX = 300_000;
 
-/** Runs up to an unescaped blank, parenthesis, quotation mark or comment. */
-const WORD = /(?:\\[^\n]|[^\s;()"\\])+/y;
+/** A piece of a word, which ends at an unescaped blank, parenthesis, quotation mark or comment. */
+const WORD_PIECE = /[^\s;()"\\]+|\\[^\n]/y;
 
 /**
- * Splits a zone file into entries. A syntax error ends its entry at the end of the line; parsing continues after it.
+ * Splits a zone file into entries, empty lines included. A syntax error ends its entry at the end of the line; parsing
+ * continues after it.
  */
 export function* readEntries(text: string): Generator<Entry> {
   let offset = 0;
@@ -33,7 +36,7 @@ export function* readEntries(text: string): Generator<Entry> {
     const entry = reader.read();
     offset = reader.offset;
     line = reader.line;
-    if (entry.tokens.length > 0 || entry.fault !== null) yield entry;
+    yield entry;
   }
 }
 
@@ -44,16 +47,23 @@ class EntryReader {
   readonly #start: number;
   readonly #entry: Entry;
   #depth = 0;
+  #furthest = 0;
 
   constructor(text: string, offset: number, line: number) {
     this.#text = text;
     this.#start = offset;
     this.offset = offset;
     this.line = line;
-    this.#entry = { line, indented: /[ \t]/.test(text.charAt(offset)), tokens: [], fault: null };
+    this.#entry = { line, indented: /[ \t]/.test(text.charAt(offset)), tokens: [], fault: null, characters: 0 };
   }
 
   read(): Entry {
+    const entry = this.#read();
+    entry.characters = Math.max(this.#furthest, this.offset) - this.#start;
+    return entry;
+  }
+
+  #read(): Entry {
     while (this.offset < this.#text.length) {
       if (this.offset - this.#start > ENTRY_CHARACTERS_MAX) return this.#fail('The entry is too long.');
       const character = this.#text.charAt(this.offset);
@@ -76,6 +86,7 @@ class EntryReader {
         if (!this.#readQuoted()) return this.#fail('The closing quotation mark is missing.');
       } else this.#readWord();
     }
+    if (this.offset - this.#start > ENTRY_CHARACTERS_MAX) return this.#fail('The entry is too long.');
     return this.#depth > 0 ? this.#fail('")" is missing: the "(" on this line is never closed.') : this.#entry;
   }
 
@@ -95,15 +106,20 @@ class EntryReader {
   }
 
   #readWord(): void {
-    WORD.lastIndex = this.offset;
-    const word = WORD.exec(this.#text)?.[0] ?? this.#text.charAt(this.offset);
-    this.offset += word.length;
-    this.#entry.tokens.push({ text: word, quoted: false });
+    const begin = this.offset;
+    // Piece by piece: one expression for the whole would overflow its stack with millions of escapes.
+    WORD_PIECE.lastIndex = begin;
+    while (this.offset - this.#start <= ENTRY_CHARACTERS_MAX && WORD_PIECE.test(this.#text)) {
+      this.offset = WORD_PIECE.lastIndex;
+    }
+    if (this.offset === begin) this.offset++;
+    this.#entry.tokens.push({ text: this.#text.slice(begin, this.offset), quoted: false });
   }
 
   /** Drops the entry and continues at the next line. */
   #fail(message: string): Entry {
     this.#entry.fault = message;
+    this.#furthest = this.offset;
     if (this.#depth > 0) {
       // Drops only the line with the "(", because one slip would otherwise hide all records after it.
       this.offset = this.#start;
@@ -125,8 +141,10 @@ class EntryReader {
 
 /** The words of a value given to `records.put`: one entry, with any line breaks. */
 export function readTokens(text: string): { tokens: Token[] } | { fault: string } {
-  const [first, second] = [...readEntries(text.replace(/[\r\n]+/g, ' '))];
+  const [first, second] = [...readEntries(text.replace(/[\r\n]+/g, ' '))].filter(isSomething);
   if (first === undefined) return { tokens: [] };
   if (first.fault !== null) return { fault: first.fault };
   return second === undefined ? { tokens: first.tokens } : { fault: 'Only one record is allowed here.' };
 }
+
+const isSomething = ({ tokens, fault }: Entry): boolean => tokens.length > 0 || fault !== null;

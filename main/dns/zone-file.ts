@@ -15,6 +15,9 @@ import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
 export const ZONE_FILE_RECORDS_MAX = 100_000;
 
+/** Characters of a part for each of its entries; longer ones make it shorter. */
+const ENTRY_CHARACTERS = 640;
+
 /** Maximum listed faults; a file with more is probably not a zone file. */
 const FAULTS_MAX = 1000;
 
@@ -55,8 +58,8 @@ export interface ZoneFileOptions {
  * omitted owners and TTLs. Bad lines are reported by number and skipped. `ALIAS` and `ANAME` are record types like
  * others; `$INCLUDE` and `$GENERATE` are refused.
  *
- * Parses `entriesEach` entries per part, for the caller to do other work in between; a part calls `at` when it is
- * parsed. No entry spans two parts; limits apply to the whole file.
+ * Parses `entriesEach` entries per part, or fewer long ones, for the caller to do other work in between; a part calls
+ * `at` when it is parsed. No entry spans two parts; limits apply to the whole file.
  */
 export function* readZoneFileInParts(
   text: string,
@@ -69,10 +72,15 @@ export function* readZoneFileInParts(
   }
   const reader = new ZoneFileReader(options);
   let entries = 0;
+  let characters = 0;
   // Some editors write a byte order mark before the first line.
   for (const entry of readEntries(text.startsWith('\ufeff') ? text.slice(1) : text)) {
     if (!reader.read(entry)) break;
-    if (++entries % entriesEach === 0) yield reader.takePart();
+    if (entry.tokens.length > 0) entries++;
+    characters += entry.characters;
+    if (entries < entriesEach && characters < entriesEach * ENTRY_CHARACTERS) continue;
+    yield reader.takePart();
+    entries = characters = 0;
   }
   yield reader.takePart();
 }
@@ -86,6 +94,8 @@ class ZoneFileReader {
   #faults = 0;
   readonly #options: ZoneFileOptions;
   readonly #here = new Map<DomainName, RecordData[]>();
+  /** What `at` answered in this part, in which nothing else changes. */
+  #present = new Map<DomainName, readonly RecordData[]>();
   #origin: DomainName;
   #owner: DomainName | null = null;
   #defaultTtlSeconds: number | null = null;
@@ -100,6 +110,7 @@ class ZoneFileReader {
   takePart(): ZoneFileResult {
     const part = this.#part;
     this.#part = emptyPart();
+    this.#present.clear();
     return part;
   }
 
@@ -181,13 +192,19 @@ class ZoneFileReader {
     return seconds;
   }
 
+  #presentAt(name: DomainName): readonly RecordData[] {
+    let present = this.#present.get(name);
+    if (present === undefined) this.#present.set(name, (present = this.#options.at?.(name) ?? []));
+    return present;
+  }
+
   #add(line: number, record: ResourceRecord, warnings: string[]): Omit<ZoneFileFault, 'line'> | null {
-    const { apex, supportsAlias = true, at, force = false } = this.#options;
+    const { apex, supportsAlias = true, force = false } = this.#options;
     const here = this.#here.get(record.name) ?? [];
     const careless = carelessFaults(apex, record);
     const faults = force
       ? careless
-      : recordFaults({ apex, supportsAlias, at: (name) => [...(at?.(name) ?? []), ...here] }, record);
+      : recordFaults({ apex, supportsAlias, at: (name) => [...this.#presentAt(name), ...here] }, record);
     if (faults[0] !== undefined) return { message: faults[0], ...(careless.length === 0 && { forcible: true }) };
     // The rules need one record per type, which keeps long RRsets cheap.
     if (!here.some(({ type }) => type === record.data.type)) this.#here.set(record.name, [...here, record.data]);

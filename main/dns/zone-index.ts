@@ -68,7 +68,36 @@ export class ZoneIndex {
     if (name === this.apex) this.#negative = this.#negativeOf(rrsets);
     const known = this.#nodes.get(name);
     if (known === undefined && rrsets.length === 0) return;
-    const node = known ?? this.#add(name);
+    this.#set(known ?? this.#add(name), rrsets);
+  }
+
+  /**
+   * Adds records of one name, other than its present ones. Costs as much as the new records, and copies references to
+   * the present ones of the same types.
+   */
+  add(name: DomainName, records: readonly ResourceRecord[]): void {
+    const node = this.#nodes.get(name) ?? this.#add(name);
+    const added = rrsetsOf(records);
+    const joined = node.rrsets.map((rrset) =>
+      joinRRsets(
+        rrset,
+        added.find(({ type }) => type === rrset.type),
+      ),
+    );
+    const fresh = added.filter(({ type }) => !node.rrsets.some((rrset) => rrset.type === type));
+    this.#set(node, [...joined, ...fresh]);
+  }
+
+  /** Replaces the zone's SOA. */
+  replaceSoa(soa: ResourceRecord): void {
+    const node = this.#nodes.get(this.apex);
+    if (node === undefined) return;
+    const rrsets = node.rrsets.map((rrset) => (rrset.type === 'SOA' ? (rrsetsOf([soa])[0] ?? rrset) : rrset));
+    this.#negative = this.#negativeOf(rrsets);
+    this.#set(node, rrsets);
+  }
+
+  #set(node: OwnNode, rrsets: readonly RRset[]): void {
     const delegates = node.parent !== null && rrsets.some(({ type }) => type === 'NS');
     this.#cuts += Number(delegates) - Number(node.delegates);
     node.rrsets = rrsets;
@@ -163,6 +192,12 @@ function rrsetsOf(records: readonly ResourceRecord[]): RRset[] {
   }
   for (const rrset of rrsets) removeRepeats(rrset);
   return rrsets;
+}
+
+function joinRRsets(present: RRset, added: RRset | undefined): RRset {
+  if (added === undefined) return present;
+  const ttlSeconds = Math.min(present.ttlSeconds, added.ttlSeconds);
+  return { ...present, ttlSeconds, data: [...present.data, ...added.data] };
 }
 
 function removeRepeats(rrset: GrowingRRset): void {

@@ -56,8 +56,8 @@ export interface StoredZones {
 }
 
 export interface ZonePublisher {
-  /** Call after every change to stored records. */
-  recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>): void;
+  /** Call after every change to stored records; with `added` if the change only added these. */
+  recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>, added?: readonly StoredVersion[]): void;
   /** Call after a zone was created or removed. */
   zoneChanged(name: DomainName): void;
   /** Call after the app's clock was moved. */
@@ -144,6 +144,17 @@ export function createZonePublisher(options: {
     index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
   }
 
+  /** Adds new records without reading those that are there: a zone file may have all of its records at one name. */
+  function extend(apex: DomainName, added: readonly StoredVersion[]): void {
+    const index = zones.get(apex);
+    const zone = stored.zone(apex);
+    const records = visibleRecords(added, clock.now());
+    if (index === undefined || zone === null || records.length === 0) return;
+    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) index.add(name, here);
+    const [soa] = zoneWith(zone, []).records;
+    if (soa !== undefined) index.replaceSoa(soa);
+  }
+
   function load(zone: StoredZone): void {
     const records = visibleRecords(stored.versions(zone.name), clock.now());
     zones.put(zoneWith(zone, records));
@@ -154,8 +165,9 @@ export function createZonePublisher(options: {
   for (const zone of stored.zones()) load(zone);
   arm();
   return {
-    recordsChanged(zone, names) {
-      refresh(zone, names);
+    recordsChanged(zone, names, added) {
+      if (added === undefined) refresh(zone, names);
+      else extend(zone, added);
       arm();
     },
     zoneChanged(name) {

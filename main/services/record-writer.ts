@@ -19,21 +19,27 @@ export interface RecordWriter {
 
 type RRsetKey = Pick<VersionRow, 'name' | 'type'>;
 type Version = Pick<VersionRow, 'id' | 'ttlSeconds' | 'value' | 'visibleFromMs' | 'visibleUntilMs'>;
+type NewVersion = Omit<VersionRow, 'key'>;
 type Change = Parameters<typeof changeRRset>[1];
 
 export function createRecordWriter(options: {
   clock: Pick<Clock, 'now'>;
   records: RecordRows;
   propagationMs: () => number;
-  /** Called once the change is stored; in force when it returns. */
-  onChanged: (zone: string, names: ReadonlySet<string>) => void;
+  /** Called once the change is stored, with `added` if it only added these; in force when it returns. */
+  onChanged: (zone: string, names: ReadonlySet<string>, added?: readonly NewVersion[]) => void;
 }): RecordWriter {
   const { clock, records } = options;
 
   /** Adds the stored changes of one RRset to `changes`. Returns the records that are new. */
   function plan(zone: string, key: RRsetKey, change: Change, changes: Collected): number {
-    const before = records.rrset(zone, key.name, key.type);
     const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
+    const { name, type } = key;
+    // What only adds concerns few of the versions there, however many they are.
+    const before =
+      change.remove === undefined
+        ? records.concerned({ zone, name, type }, valuesOf(change), time.nowMs + time.delayMs)
+        : records.rrset(zone, name, type);
     const after = changeRRset(before, change, time);
     if (after === before) return 0;
     changes.names.add(key.name);
@@ -57,7 +63,8 @@ export function createRecordWriter(options: {
     if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
     // A pending change moves the serial when it becomes visible.
     records.apply({ ...changes, visibleIn: options.propagationMs() === 0 ? zone : null });
-    options.onChanged(zone, changes.names);
+    const onlyAdds = changes.moved.length === 0 && changes.ended.length === 0;
+    options.onChanged(zone, changes.names, onlyAdds ? changes.begun : undefined);
   }
 
   return {
@@ -96,12 +103,14 @@ export function createRecordWriter(options: {
 interface Collected extends Omit<VersionChanges, 'visibleIn'> {
   /** Names with changes. */
   names: Set<string>;
-  begun: Omit<VersionRow, 'key'>[];
+  begun: NewVersion[];
   moved: VersionRow[];
   ended: number[];
 }
 
 const nothingCollected = (): Collected => ({ names: new Set(), begun: [], moved: [], ended: [] });
+
+const valuesOf = ({ put = [] }: Change): string[] => put.map(({ value }) => value);
 
 const isStored = (version: Version): version is VersionRow => 'key' in version;
 

@@ -53,6 +53,11 @@ export interface Records {
   typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
   /** All versions of one RRset, oldest first. */
   rrset(zone: string, name: string, type: string): VersionRow[];
+  /**
+   * The versions of one RRset that putting `values` concerns, for a change that is visible from `atMs` on: the current
+   * ones with these values, and those whose beginning or end comes later.
+   */
+  concerned(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs): VersionRow[];
   /** All versions in a zone. */
   versions(zone: string): VersionRow[];
   /** All versions at a name, oldest first. */
@@ -85,9 +90,21 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     `${SELECT} WHERE zone = ? AND name = ? AND visible_until_ms IS NULL ORDER BY type, key`,
   );
   const byId = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE id = ? AND visible_until_ms IS NULL`);
-  const typesAt = sqlite.prepare<[string, string], Pick<VersionRow, 'type' | 'value'>>(
-    `SELECT type, min(value) AS value FROM records WHERE zone = ? AND name = ? AND visible_until_ms IS NULL GROUP BY type`,
+  // One of the next type, past any number of values: a search in the index.
+  const nextType = sqlite.prepare<[string, string, string], Pick<VersionRow, 'type' | 'value'>>(
+    `SELECT type, value FROM records INDEXED BY records_current
+     WHERE zone = ? AND name = ? AND type > ? AND visible_until_ms IS NULL ORDER BY type, value LIMIT 1`,
   );
+  const current = sqlite.prepare<[string, string, string, string], VersionRow>(
+    `${SELECT} INDEXED BY records_current
+     WHERE zone = ? AND name = ? AND type = ? AND value = ? AND visible_until_ms IS NULL`,
+  );
+  const later = (column: string, index: string) =>
+    sqlite.prepare<[Pick<VersionRow, 'zone' | 'name' | 'type'> & { atMs: EpochMs }], VersionRow>(
+      `${SELECT} INDEXED BY ${index} WHERE ${column} > :atMs AND zone = :zone AND name = :name AND type = :type`,
+    );
+  const beginsLater = later('visible_from_ms', 'records_beginning');
+  const endsLater = later('visible_until_ms', 'records_ending');
   const rrset = sqlite.prepare<[string, string, string], VersionRow>(
     `${SELECT} WHERE zone = ? AND name = ? AND type = ? ORDER BY key`,
   );
@@ -142,7 +159,27 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     list: guarded((zone: string) => [...at.all(zone, zone), ...below.all({ zone })]),
     at: guarded((zone: string, name: string) => at.all(zone, name)),
     get: guarded((id: string) => byId.get(id) ?? null),
-    typesAt: guarded((zone: string, name: string) => typesAt.all(zone, name)),
+    typesAt: guarded((zone: string, name: string) => {
+      const found: Pick<VersionRow, 'type' | 'value'>[] = [];
+      for (let row = nextType.get(zone, name, ''); row !== undefined; row = nextType.get(zone, name, row.type)) {
+        found.push(row);
+      }
+      return found;
+    }),
+    concerned: guarded(
+      (rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs) => {
+        const { zone, name, type } = rrset;
+        const found = new Map<number, VersionRow>();
+        for (const row of [...beginsLater.all({ ...rrset, atMs }), ...endsLater.all({ ...rrset, atMs })]) {
+          found.set(row.key, row);
+        }
+        for (const value of values) {
+          const row = current.get(zone, name, type, value);
+          if (row !== undefined) found.set(row.key, row);
+        }
+        return [...found.values()].sort((one, other) => one.key - other.key);
+      },
+    ),
     rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
     versions: guarded((zone: string) => versions.all(zone)),
     versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),

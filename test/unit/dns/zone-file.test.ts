@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatRecord } from '../../../main/dns/record-format.ts';
-import { writeZoneFile } from '../../../main/dns/zone-file.ts';
+import { readZoneFileInParts, writeZoneFile } from '../../../main/dns/zone-file.ts';
 import { createZone } from '../../../main/dns/zone.ts';
 import { linesOf, readZoneFile } from '../../support/dns-tables.ts';
 
@@ -180,5 +180,29 @@ describe('types', () => {
     const result = readZoneFile(text, { apex: 'a.test', types: ['A', 'TXT'] });
     expect(result.records.map(({ name }) => name)).toEqual(['a.a.test', 'c.a.test']);
     expect(result.faults).toEqual([{ line: 2, message: 'SRV records are not supported; the types are A, TXT.' }]);
+  });
+});
+
+describe('a hostile file', () => {
+  test.each([
+    ['a word of 16 million characters', 'x'.repeat(16_000_000), ['The entry is too long.']],
+    ['8 million escapes', '\\('.repeat(8_000_000), ['The entry is too long.']],
+    ['a word that ends in a backslash', 'x A 192.0.2.1\\', [expect.any(String)]],
+    [
+      'a long word in a line, and a record after it',
+      `${'y'.repeat(400_000)}\nx A 192.0.2.1`,
+      ['The entry is too long.'],
+    ],
+  ])('with %s has its faults listed', (_what, text, messages) => {
+    const parts = [...readZoneFileInParts(text, { apex: 'a.test' }, 100)];
+    expect(parts.flatMap(({ faults }) => faults.map(({ message }) => message))).toEqual(messages);
+  });
+
+  test('comes in parts by its length too', () => {
+    const lines = Array.from({ length: 50 }, () => `x TXT ( ${'y '.repeat(5_000)} )`);
+    const blank = '\n'.repeat(1_000_000);
+    for (const text of [lines.join('\n'), blank]) {
+      expect([...readZoneFileInParts(text, { apex: 'a.test' }, 100)].length).toBeGreaterThan(5);
+    }
   });
 });

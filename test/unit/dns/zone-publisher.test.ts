@@ -113,6 +113,37 @@ describe('the visible zones', () => {
     stop();
   });
 
+  it('take new records over without reading those that are there, and are as if all had been read', () => {
+    const before = [a('x.a.test'), a('a.test')];
+    const added = [
+      a('x.a.test', null, null, '192.0.2.2'),
+      { ...a('x.a.test', null, null, '192.0.2.3'), ttlSeconds: 30 },
+      { ...a('x.a.test', null, null, '"text"'), type: 'TXT' },
+      a('deep.y.a.test'),
+      a('a.test', null, null, '192.0.2.9'),
+      { ...a('cut.a.test', null, null, 'ns.other.test'), type: 'NS' },
+      a('later.a.test', NOW + 1_000),
+    ];
+    const { stored, reads, versions, serials } = storedIn({ 'a.test': before });
+    const { zones, recordsChanged, stop } = publish(stored, createFakeClock());
+    reads.length = 0;
+    versions['a.test'] = [...before, ...added];
+    serials['a.test'] = 2;
+    recordsChanged('a.test', new Set(added.map(({ name }) => name)), added);
+    expect(reads).toEqual([]);
+    const loaded = publish(stored, createFakeClock());
+    const shown = (set: ZoneSet) => [...(set.get('a.test')?.records() ?? [])].map((record) => formatRecord(record));
+    expect(shown(zones)).toEqual(shown(loaded.zones));
+    expect([serialOf(zones, 'a.test'), names(zones, ['later.a.test'])]).toEqual([2, []]);
+    const cut = (set: ZoneSet) => {
+      const zone = set.get('a.test');
+      return zone?.cutAbove(zone.closest('www.cut.a.test'))?.name;
+    };
+    expect([cut(zones), cut(loaded.zones)]).toEqual(['cut.a.test', 'cut.a.test']);
+    stop();
+    loaded.stop();
+  });
+
   it('come and go with the zones', () => {
     const { stored, versions } = storedIn({});
     const { zones, zoneChanged, stop } = publish(stored, createFakeClock());
