@@ -23,6 +23,7 @@ import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { boundConnections } from './connections.ts';
 import { createAssets, type OpenFile, sendOpenFile } from './assets.ts';
 import { drainRefused } from './body.ts';
 import type { Access } from './access.ts';
@@ -56,7 +57,7 @@ const STOP_PATH = '/stop';
 const SIGN_OUT_MS = 200;
 
 export interface ControlServerOptions {
-  clock: Pick<Clock, 'realTimer'>;
+  clock: Pick<Clock, 'realTimer' | 'monotonic'>;
   log: Log;
   router: ControlRouter;
   /** Judges tokens: letters, digits, `.`, `-` and `_` only, to fit into a subprotocol. */
@@ -116,7 +117,6 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       },
       receive,
     );
-    server.maxConnections = CONNECTIONS_MAX;
     server.on('connection', (socket: Socket) => {
       unused.add(socket);
       socket.once('close', () => unused.delete(socket));
@@ -124,6 +124,11 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     server.on('checkContinue', receive);
     server.on('upgrade', upgrade);
     server.on('clientError', refuseMalformed);
+    boundConnections(server, {
+      max: CONNECTIONS_MAX,
+      clock,
+      isTrusted: ({ headers }) => isToken(readBearerToken(headers.authorization) ?? ''),
+    });
     return server;
   }
 

@@ -26,7 +26,7 @@ const STOP_MS = 2_000;
 /** A control server over fake services, on a free port, stopped after the test. */
 export async function startControl(
   options: {
-    clock?: Pick<Clock, 'realTimer'>;
+    clock?: Pick<Clock, 'realTimer' | 'monotonic'>;
     assetsDir?: string | null;
     port?: number;
     requestStop?: () => void;
