@@ -1,8 +1,10 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync, chmodSync, lstatSync } from 'node:fs';
+import { dirname, resolve, join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
 import { codeOf } from './error-code.ts';
+import { isTrustedOwner, OWNER_ONLY } from './files.ts';
+import type { Log } from './log.ts';
 
 /** The files that Vivarium creates in its data folder. */
 export const DATABASE_FILE = 'vivarium.db';
@@ -50,6 +52,7 @@ export function prepareDataFolder(directory: string): boolean {
       { cause: error },
     );
   }
+  refuseOwner(directory);
   refuseForeign(directory);
   return isNew;
 }
@@ -61,6 +64,55 @@ function makeFolder(directory: string): boolean {
   if (dirname(path) !== path) makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
   return true;
+}
+
+/**
+ * Another user could replace every file in it, the token and the root among them. Not for the administrator, whose
+ * containers have their users' folders mounted.
+ */
+function refuseOwner(directory: string): void {
+  if (process.getuid?.() === 0 || isTrustedOwner(statSync(directory))) return;
+  throw new VivariumError(
+    'conflict',
+    `The data folder ${directory} belongs to another user of this machine; choose one of yours with --data-dir.`,
+  );
+}
+
+const FOLDER_MODE = 0o700;
+
+/** Has modes of its own, which its own code keeps. */
+const ROOT_FOLDER = 'ca';
+
+/** Removes others' access to the folder and to what Vivarium keeps in it, with a warning for each. */
+export function tightenDataFolder(directory: string, log: Log): void {
+  // Windows uses access lists, which protect folders in the user's profile by default.
+  if (process.platform === 'win32') return;
+  tighten(directory, log);
+  for (const name of readdirSync(directory)) {
+    if (!OWN_NAMES.has(name) || name === ROOT_FOLDER) continue;
+    const path = join(directory, name);
+    // Chromium keeps the files of its own folder.
+    if (!tighten(path, log) || name === DESKTOP_FOLDER) continue;
+    for (const inside of readdirSync(path)) tighten(join(path, inside), log);
+  }
+}
+
+/** Returns whether `path` is a folder. */
+function tighten(path: string, log: Log): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || (!stats.isFile() && !stats.isDirectory())) return false;
+  const mode = stats.mode & 0o777;
+  const wanted = mode & (stats.isDirectory() ? FOLDER_MODE : OWNER_ONLY);
+  if (wanted !== mode) {
+    const [found, now] = [mode, wanted].map((each) => each.toString(8).padStart(4, '0'));
+    try {
+      chmodSync(path, wanted);
+      log.warn('A file of Vivarium was open to others; its mode has been tightened.', { path, found, now });
+    } catch (error) {
+      log.warn('A file of Vivarium is open to others, and its mode cannot be tightened.', { path, found, error });
+    }
+  }
+  return stats.isDirectory();
 }
 
 function refuseForeign(directory: string): void {

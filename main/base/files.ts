@@ -5,6 +5,10 @@ import { dirname, join } from 'node:path';
 /** Readable and writable only by the owner. */
 export const OWNER_ONLY = 0o600;
 
+/** Whether a file's owner may decide what is in it: this user, or the system's administrator. */
+export const isTrustedOwner = ({ uid }: { uid: number }): boolean =>
+  process.getuid === undefined || uid === process.getuid() || uid === 0;
+
 /**
  * Replaces a file atomically: readers see the old or the new content, even after a crash. The mode is set at creation,
  * so a secret is never readable by others.

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { OWNER_ONLY, writeFileAtomically } from './files.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { isTrustedOwner, OWNER_ONLY, writeFileAtomically } from './files.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -31,10 +31,12 @@ export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'vivarium
 
 /**
  * Loads the token of the control port from `file` (mode 0600), which lets an open page reconnect after a restart.
- * Creates a new one if the file is missing or invalid.
+ * Creates a new one if the file is missing or invalid, or belongs to another user.
  */
 export function loadControlToken(file: string): string {
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  const stats = statSync(file, { throwIfNoEntry: false });
+  const isSecret = stats !== undefined && isTrustedOwner(stats);
+  const kept = isSecret ? readFileSync(file, 'utf8').trim() : '';
   if (/^[0-9A-Za-z]{43}$/.test(kept)) return kept;
   return renewControlToken(file);
 }
