@@ -13,6 +13,7 @@ import {
 } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
+import { unreadBytes, waitsForClientSince } from './sweep.ts';
 import { sameTarget } from '../model/route.ts';
 
 /** Tracks the open connections of all listeners; enforces the connection limit and the idle time-outs. */
@@ -29,6 +30,8 @@ export interface Connections {
   countUpstream(socket: Socket): void;
   /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
   makeRoom(count: number): void;
+  /** Cuts clients that do not read while unread responses take more memory than they may. */
+  boundUnread(): void;
   /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
   drop(hostnames: ReadonlySet<string>): void;
   /** Closes tunnels to hostnames that are no longer served. */
@@ -65,9 +68,33 @@ export function createConnections(options: {
     return found;
   }
 
+  /** The connection that has waited for its client the longest, beyond the client's patience. */
+  function longestHeld(): Connection | null {
+    let found: Connection | null = null;
+    let sinceMs = clock.monotonic() - limits.patienceMs;
+    for (const connection of open) {
+      const waitsSinceMs = waitsForClientSince(connection);
+      if (waitsSinceMs === null || waitsSinceMs > sinceMs) continue;
+      found = connection;
+      sinceMs = waitsSinceMs;
+    }
+    return found;
+  }
+
+  function cut(connection: Connection): void {
+    log.debug('Cutting a client that neither sends nor reads', { address: connection.address });
+    destroyConnection(connection);
+  }
+
+  function cutHeld(): boolean {
+    const connection = longestHeld();
+    if (connection !== null) cut(connection);
+    return connection !== null;
+  }
+
   function evict(): boolean {
     const connection = longestIdle();
-    if (connection === null) return false;
+    if (connection === null) return cutHeld();
     log.debug('Closing an idle connection for a new one', { address: connection.address });
     closeIdle(connection, closingResponse, clock.monotonic());
     // It has no request in progress, so the client need not receive the GOAWAY.
@@ -148,6 +175,16 @@ export function createConnections(options: {
     },
     makeRoom(count) {
       for (let made = 0; made < count; made++) if (!evict()) return;
+    },
+    boundUnread() {
+      let bytes = 0;
+      for (const connection of open) bytes += unreadBytes(connection);
+      while (bytes > limits.unreadBytesMax) {
+        const connection = longestHeld();
+        if (connection === null) return;
+        bytes -= unreadBytes(connection);
+        cut(connection);
+      }
     },
     drop(hostnames) {
       const lost = (hostname: string | null): boolean => hostname !== null && hostnames.has(hostname);

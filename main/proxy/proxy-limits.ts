@@ -31,6 +31,16 @@ export interface ProxyLimits {
   keepAliveTimeoutMs: number;
   /** How long a client may take to read a complete response. For an upstream's response, `upstreamIdleMs` applies. */
   responseStallMs: number;
+  /**
+   * How long a request may wait for its client, who sends its body or reads its response, before its connection may make
+   * room for a new one.
+   */
+  patienceMs: number;
+  /**
+   * Bytes of complete responses that clients have not read, over all connections; beyond it those that have waited the
+   * longest are cut.
+   */
+  unreadBytesMax: number;
   /** Time for the client to close its side after ours was closed. */
   lingerMs: number;
   /** Interval between checks for time-outs, which may fire this much late. */
@@ -72,6 +82,10 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 60_000,
   responseStallMs: 30_000,
+  // On this machine, a body of 1 MiB takes some milliseconds.
+  patienceMs: 1_000,
+  // Lists of 20 pets for 10,000 clients; the memory of a burst is never given back to the system.
+  unreadBytesMax: 64 * 1024 * 1024,
   lingerMs: 2_000,
   sweepIntervalMs: 1_000,
   upstreamConnectMs: 5_000,

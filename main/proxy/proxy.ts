@@ -211,6 +211,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     const nowMs = clock.monotonic();
     const services = { limits, log, closingResponse, onLate: giveUp };
     for (const connection of connections.all()) sweepConnection(connection, nowMs, services);
+    connections.boundUnread();
     upstreams.sweep(nowMs);
     sweepTimer = clock.realTimer(limits.sweepIntervalMs, sweep);
   }

@@ -77,5 +77,26 @@ function isHeldUp(exchange: Exchange): boolean {
   return request.isPaused() || response.headersSent;
 }
 
+/**
+ * Since when a connection waits for its client alone: for the rest of a body, or to read a complete response. Null when
+ * any of its requests is with its target, for WebSockets, and for what an upstream sends, which may be large.
+ */
+export function waitsForClientSince(connection: Connection): number | null {
+  const [first] = connection.exchanges;
+  if (first === undefined || connection.phase === 'closing') return null;
+  const decisive = isHttp2(first.request) ? connection.exchanges : [first];
+  return decisive.every(waitsForClient) ? first.record.startedMs : null;
+}
+
+function waitsForClient(exchange: Exchange): boolean {
+  const { request, response, record } = exchange;
+  if (record.upgrade || isAnsweredByUpstream(exchange)) return false;
+  return response.writableEnded || (!request.complete && hasBody(request));
+}
+
+/** Bytes of responses that a connection's client has not read, those of pipelined requests included. */
+export const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
+  http1 === null ? raw.writableLength : exchanges.reduce((sum, { response }) => sum + response.writableLength, 0);
+
 const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
   record.route?.target.kind === 'upstream' && !record.byProxy;

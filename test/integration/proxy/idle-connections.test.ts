@@ -83,6 +83,46 @@ test('when all are busy, a new client is turned away and the others are served',
   for (const answer of await Promise.all(answers)) expect(answer).toContain('ok');
 });
 
+test.each([
+  ['trickles its body', 'POST', 'Content-Length: 9\r\n', '{'],
+  ['trickles a chunked body', 'POST', 'Transfer-Encoding: chunked\r\n', '1\r\n{\r\n'],
+])('a client that %s makes room for a new one, the longest waiting first', async (_what, method, fields, body) => {
+  running = await startProxy({
+    limits: { connectionsMax: 5, patienceMs: 0 },
+    handle: (request, response) => {
+      request.resume();
+      request.once('end', () => response.end('ok'));
+    },
+  });
+  const slow: Socket[] = [];
+  for (let count = 0; count < 5; count++) {
+    const socket = await open();
+    socket.write(get('/', fields).replace('GET', method) + body);
+    slow.push(socket);
+    await expect.poll(() => running.limiter.asked.length).toBe(count + 1);
+  }
+  for (let count = 0; count < 3; count++) {
+    expect((await sendRaw(running.httpPort, get('/', CLOSE))).status).toBe(200);
+    await untilConnections(running, 4);
+  }
+  await closed(slow[0] as Socket);
+  expect(slow.slice(1).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
+});
+
+test('a client that does not read makes room, and is cut when unread responses take too much memory', async () => {
+  running = await startProxy({
+    limits: { patienceMs: 0, unreadBytesMax: 20_000_000, sweepIntervalMs: 20 },
+    handle: (_, response) => void response.end(Buffer.alloc(8_000_000)),
+  });
+  const silent = await Promise.all(Array.from({ length: 6 }, () => open()));
+  for (const socket of silent) {
+    socket.pause();
+    socket.write(get('/'));
+  }
+  await expect.poll(() => running.proxy.connections()).toBeLessThanOrEqual(3);
+  await expect.poll(() => running.proxy.connections()).toBeGreaterThan(0);
+});
+
 test('a WebSocket counts with its connection to the upstream, while that is open', async () => {
   const upstream = await startRawUpstream((socket) =>
     socket.once('data', () =>
