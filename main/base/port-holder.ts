@@ -43,11 +43,11 @@ export function findPortHolder(
 }
 
 /**
- * The first word of a command line, without its folder. `comm` would give a thread name, such as Node's `MainThread`.
+ * The first word of a command line, without its folder and without characters that a terminal would carry out. `comm` would give a thread name, such as Node's `MainThread`.
  */
 function programName(commandLine: string): string {
   const [program = ''] = commandLine.split('\0');
-  return program.slice(program.lastIndexOf('/') + 1) || 'a process';
+  return program.slice(program.lastIndexOf('/') + 1).replace(/\p{C}/gu, '?') || 'a process';
 }
 
 /** The inodes of sockets listening on `port`, from the lines of a proc(5) table such as /proc/net/tcp. */

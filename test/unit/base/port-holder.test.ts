@@ -57,3 +57,14 @@ test('tells whose end of a connection is', () => {
   expect(findConnectionOwner(1, 8080, proc)).toBeNull();
   expect(findConnectionOwner(0xd431, 8080, join(proc, 'none'))).toBeNull();
 });
+
+test('shows no character of a name that a terminal carries out', () => {
+  const proc = mkdtempSync(join(tmpdir(), 'vivarium-proc-'));
+  onTestFinished(() => rmSync(proc, { recursive: true }));
+  mkdirSync(join(proc, 'net'));
+  writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
+  mkdirSync(join(proc, '42', 'fd'), { recursive: true });
+  writeFileSync(join(proc, '42', 'cmdline'), '/bin/\u001b]0;x\u0007\u009b\u202eevil\0');
+  symlinkSync('socket:[4711]', join(proc, '42', 'fd/3'));
+  expect(findPortHolder(8080, { proc })?.name).toBe('?]0;x???evil');
+});
