@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync, chmodSync, lstatSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync, chmodSync, lstatSync, rmSync } from 'node:fs';
 import { dirname, resolve, join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
@@ -82,6 +82,17 @@ const FOLDER_MODE = 0o700;
 
 /** Has modes of its own, which its own code keeps. */
 const ROOT_FOLDER = 'ca';
+
+/** What an interrupted start leaves: the temporary files of `writeFileAtomically`, and of new files in the root's folder. */
+const LEFTOVER = /^\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
+
+/** Removes the files of interrupted starts; only for the holder of the folder's lock. */
+export function removeLeftovers(directory: string): void {
+  for (const folder of [directory, join(directory, ROOT_FOLDER)]) {
+    if (!existsSync(folder)) continue;
+    for (const name of readdirSync(folder)) if (LEFTOVER.test(name)) rmSync(join(folder, name), { force: true });
+  }
+}
 
 /** Removes others' access to the folder and to what Vivarium keeps in it, with a warning for each. */
 export function tightenDataFolder(directory: string, log: Log): void {

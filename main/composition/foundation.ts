@@ -6,7 +6,7 @@ import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { holdSettings, type SettingsHolder } from '../services/settings.ts';
-import { DATABASE_FILE, tightenDataFolder } from '../base/data-folder.ts';
+import { DATABASE_FILE, removeLeftovers, tightenDataFolder } from '../base/data-folder.ts';
 import { claimDataFolder } from '../store/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -60,6 +60,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
   onStop(() => clock.stop());
   const log = createLog(clock, options.writeLog, options.logLevel);
 
+  removeLeftovers(config.dataDir);
   tightenDataFolder(config.dataDir, log);
   const store = openStore({ file: config.ephemeral ? ':memory:' : inFolder(DATABASE_FILE), clock, log });
   onStop(() => store.close());

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
@@ -20,6 +29,19 @@ describe.runIf(process.platform !== 'win32')('the modes of the data folder', () 
     expect(opened.map((name) => modeOf(join(dataDir, name)))).toEqual(['700', '600', '600', '600', '700', '600']);
     expect(second.log.filter(({ message }) => message.includes('has been tightened'))).toHaveLength(opened.length);
     expect(modeOf(join(dataDir, 'ca', 'root.pem'))).toBe('644');
+  });
+});
+
+describe('the files of an interrupted start', () => {
+  it('are removed at the next one, and no others', async () => {
+    const dataDir = temporaryFolder();
+    mkdirSync(join(dataDir, 'ca'));
+    const left = ['.0123456789ab.tmp', 'ca/.0123456789ab.tmp', 'ca/root.pem.0123456789ab.new'];
+    const others = ['notes.tmp', 'ca/.mine.tmp'];
+    for (const name of [...left, ...others]) writeFileSync(join(dataDir, name), '');
+    await startEngine({ dataDir, empty: true });
+    expect(left.filter((name) => existsSync(join(dataDir, name)))).toEqual([]);
+    expect(others.filter((name) => existsSync(join(dataDir, name)))).toEqual(others);
   });
 });
 
