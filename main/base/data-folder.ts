@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync, chmodSync, lstatSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  chmodSync,
+  lstatSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, resolve, join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';

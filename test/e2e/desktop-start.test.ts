@@ -9,7 +9,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { ReachSnippets } from '../../main/contract/reach.ts';
-import { chooseFromMenu, type ElectronModule, hideWindow, ownErrors, STAND_IN, startDesktop, windowState } from '../support/desktop.ts';
+import {
+  chooseFromMenu,
+  type ElectronModule,
+  hideWindow,
+  ownErrors,
+  STAND_IN,
+  startDesktop,
+  windowState,
+} from '../support/desktop.ts';
 import { signInWith } from '../support/rpc-control.ts';
 import type { StandInApp } from '../support/desktop-on-stand-in.ts';
 import { temporaryFolder, track } from '../support/engine.ts';

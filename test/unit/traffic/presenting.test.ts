@@ -89,7 +89,7 @@ describe('an entry', () => {
       refusal: refusal && { ...refusal, retryAfterSeconds: 7, message: 'Wait.' },
       rate: { limit: 60, remaining: 0, resetSeconds: 1 },
     };
-    const presented = presentDetail(entry({ status: 429, decision }), ids);
+    const presented = presentDetail(entry({ status: 429, decision }), presentation);
     expect({ refusal: presented.refusal, window: presented.window }).toEqual(shown);
   });
 
