@@ -38,7 +38,7 @@ describe('the candidates for a word', () => {
     [['doctor', '--js'], ['--json']],
     [
       ['call', 'ca.'],
-      ['ca.get', 'ca.export', 'ca.extend', 'ca.trustStatus', 'ca.trust', 'ca.untrust'],
+      ['ca.get', 'ca.export', 'ca.extend', 'ca.renew', 'ca.trustStatus', 'ca.trust', 'ca.untrust'],
     ],
     [
       ['completion', ''],
