@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +7,8 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { temporaryFolder, track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
-import { paste, readmeCommands, readmeSteps } from '../support/readme-walk.ts';
+import { paste } from '../support/paste.ts';
+import { commandsOf, README } from '../support/pasted-documents.ts';
 import { requireTool } from '../support/tools.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -14,7 +16,16 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** Starting by npm, two browsers, and curl twice, on a machine that does other things too. */
 const WALK_TIMEOUT_MS = 180_000;
 
-const steps = readmeSteps('A first walk in the window');
+const steps = readSteps('A first walk in the window');
+
+/** The numbered steps under a heading of the README, each as one line. */
+function readSteps(heading: string): string[] {
+  const readme = readFileSync(join(ROOT, README), 'utf8');
+  const section = new RegExp(`^## ${heading}$\n([^]*?)^## `, 'm').exec(readme)?.[1] ?? '';
+  const found = [...section.matchAll(/^\d+\. ([^]*?)\n(?=\d+\. |\n)/gm)];
+  if (found.length === 0) throw new Error(`The README has no numbered steps under "${heading}".`);
+  return found.map(([, step = '']) => step.replaceAll(/\s+/g, ' '));
+}
 
 /** Only what the README says may be pressed: a newcomer knows nothing else. */
 function readAt(step: number, words: string): string {
@@ -23,6 +34,7 @@ function readAt(step: number, words: string): string {
 }
 
 const hostname = /`(shop\.[\w.]+)`/.exec(steps[1] ?? '')?.[1] ?? '';
+const zone = hostname.replace(/^shop\./, '');
 
 interface Started {
   /** The line *Interface*. */
@@ -33,7 +45,7 @@ interface Started {
 
 /** `npm start`, as the README has it, in a home of its own. */
 async function startByNpm(home: string): Promise<Started> {
-  expect(readmeCommands('Start')[0]).toMatch(/^npm start\b/);
+  expect(commandsOf(README)[0]).toMatch(/^npm start\b/);
   const { XDG_DATA_HOME: _data, VIVARIUM_DATA_DIR: _folder, ...env } = process.env;
   const child = spawn('npm', ['start', '--', '--headless', ...FREE_PORTS], {
     cwd: ROOT,
@@ -121,10 +133,10 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     const checks = region(page, readAt(3, 'Checks'));
     await checks.getByText('no_record').waitFor();
     await checks.getByText('Expected').waitFor();
-    await checks.getByText('Create the zone acme.test').waitFor();
+    await checks.getByText(`Create the zone ${zone}`).waitFor();
 
     await button(page, readAt(4, 'Put it in my local zone')).click();
-    await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
+    await page.getByText(`shop CNAME cname.vivarium.localhost is in the zone ${zone}.`).waitFor();
     await button(page, readAt(4, 'Verify')).click();
     await page.locator(`a[data-hostname="${hostname}"]`).getByText('certificate issued').waitFor();
 

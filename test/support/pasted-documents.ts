@@ -4,10 +4,9 @@ import { delimiter, join } from 'node:path';
 import { expect } from 'vitest';
 import { type RuntimeFile, RUNTIME_FILE } from '../../main/base/config.ts';
 import { defaultDataDir } from '../../main/base/data-dir.ts';
-import { findChromium } from './chromium.ts';
 import { temporaryFolder, track } from './engine.ts';
+import { paste, type PasteShell, type Said } from './paste.ts';
 import { PROGRAM } from './program.ts';
-import { commandsOf, paste, type PasteShell } from './readme-walk.ts';
 import { requireTool } from './tools.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -32,26 +31,31 @@ const FREE_PORTS = {
 /** Starting a program in the foreground is a test of its own (`test/e2e/newcomer.test.ts`). */
 const FOREGROUND = /^npm start\b/;
 
-/** What a page asks its reader to paste, from top to bottom: blocks of `sh`, and commands that begin a row of a table. */
-export function pastedCommands(page: string): string[] {
+/** The commands of a page, from top to bottom: blocks of `sh`, and commands that begin a row of a table. */
+export function commandsOf(page: string): string[] {
   const parts = read(page).matchAll(/^```sh\n([^]*?)^```|^\| `(vivarium [^`]+)`/gm);
   return [...parts]
-    .flatMap(([, block, command = '']) => (block === undefined ? [command] : commandsOf(block)))
-    .filter((command) => !FOREGROUND.test(command));
+    .flatMap(([, block, command = '']) => (block ?? command).split('\n'))
+    .filter((command) => command.trim() !== '');
+}
+
+/** Pages with what comes of their commands, in the order in which they are pasted into one shell. */
+export interface Pass {
+  shell: PasteShell;
+  pages: readonly (readonly [page: string, expected: readonly Expected[]])[];
 }
 
 /**
- * Pastes pages into one shell, one after the other, with one Vivarium on one data folder, the usual one of a temporary home folder. The first
- * command of the first page starts it in the background, on free ports. `vivarium` is on the PATH, and browsers that a command opens end
- * with the Vivarium.
+ * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a temporary home folder. The first
+ * command of the first pass starts it in the background, on free ports. `vivarium` is on the PATH. Browsers are stand-ins:
+ * `test/e2e/reach.test.ts` opens real ones.
  * @param ports stand in for those that the pages name beside Vivarium's.
  */
 export async function expectPasted(
-  shell: PasteShell,
-  pages: readonly (readonly [page: string, expected: readonly Expected[]])[],
+  passes: readonly Pass[],
   ports: Readonly<Record<number, number>> = {},
 ): Promise<void> {
-  ['curl', 'dig'].forEach(requireTool);
+  requireTool('curl');
   const home = temporaryFolder();
   const programs = makePrograms(home);
   const env = {
@@ -59,43 +63,65 @@ export async function expectPasted(
     XDG_DATA_HOME: '',
     VIVARIUM_DATA_DIR: '',
     PATH: [programs, process.env.PATH].join(delimiter),
-    VIVARIUM_BROWSER: findChromium(),
-    // Its sandbox needs user namespaces, which containers and root do not have.
-    VIVARIUM_BROWSER_ARGUMENTS: '--headless=new --no-sandbox',
+    VIVARIUM_BROWSER: join(programs, 'browser'),
+    // It needs no display.
+    VIVARIUM_BROWSER_ARGUMENTS: '--headless=new',
+    // Every line starts a program: with its code compiled, each takes a third less.
+    NODE_COMPILE_CACHE: join(home, 'compiled'),
   };
-  const [start = '', ...commands] = pages.flatMap(([page]) => pastedCommands(page));
-  track(() => void spawnSync(join(programs, 'vivarium'), ['stop'], { env: { ...process.env, ...env } }));
-  const started = await paste([start], { ...env, ...FREE_PORTS }, { shell, folder: home });
   const dataDir = defaultDataDir({ platform: process.platform, env, homeDir: home });
+  const stop = (...options: string[]) =>
+    void spawnSync(join(programs, 'vivarium'), ['stop', ...options], { env: { ...process.env, ...env } });
+  track(() => {
+    stop();
+    // The second one of "Give a demo", where that page was not pasted to its end.
+    stop('--data-dir', join(home, 'vivarium-demo'));
+  });
+  let replaced: ((command: string) => string) | null = null;
+  for (const { shell, pages } of passes) {
+    const [first = '', ...rest] = pages.flatMap(([page]) =>
+      commandsOf(page).filter((command) => !FOREGROUND.test(command)),
+    );
+    const inShell = (commands: readonly string[], more = {}) =>
+      paste(commands, { ...env, ...more }, { shell, folder: home });
+    const started: Said[] = replaced === null ? await inShell([first], FREE_PORTS) : [];
+    const commands = replaced === null ? rest : [first, ...rest];
+    replaced ??= portsOf(dataDir, ports);
+    const said = [...started, ...(await inShell(commands.map(replaced)))];
+    const expected = pages.flatMap(([, outcomes]) => outcomes);
+    const beginnings = said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length));
+    expect(beginnings, shell).toEqual(expected.map(([command]) => command));
+    expect(
+      said.map(({ text, exitCode }) => `${exitCode}\n${text.trim()}`),
+      shell,
+    ).toEqual(expected.map(([, outcome]) => expect.stringMatching(outcome) as string));
+  }
+}
+
+/** Puts the ports that are in use into a command, in place of the usual ones. */
+function portsOf(dataDir: string, ports: Readonly<Record<number, number>>): (command: string) => string {
   const runtime = JSON.parse(readFileSync(join(dataDir, RUNTIME_FILE), 'utf8')) as RuntimeFile;
   const actual: Record<string, number> = {
     8080: runtime.http.port,
     8443: runtime.https.port,
-    5380: runtime.dns.port,
-    4780: Number(new URL(runtime.control.url).port),
     ...ports,
   };
   // At once: a port that was put in must not be taken for one that is to be replaced.
   const named = new RegExp(`\\b(?:${Object.keys(actual).join('|')})\\b`, 'g');
-  const continued = await paste(
-    commands.map((command) => command.replaceAll(named, (port) => String(actual[port]))),
-    env,
-    { shell, folder: home },
-  );
-  const said = [...started, ...continued];
-  const expected = pages.flatMap(([, outcomes]) => outcomes);
-  const beginnings = said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length));
-  expect(beginnings).toEqual(expected.map(([command]) => command));
-  expect(said.map(({ text, exitCode }) => `${exitCode}\n${text.trim()}`)).toEqual(
-    expected.map(([, outcome]) => expect.stringMatching(outcome) as string),
-  );
+  return (command) => command.replaceAll(named, (port) => String(actual[port]));
 }
 
-/** A folder for the PATH with `vivarium`, the built program, and with openers of the default browser that open nothing. */
+/** A folder for the PATH with `vivarium`, the built program, and with browsers that open nothing. */
 function makePrograms(home: string): string {
   const folder = join(home, 'bin');
   mkdirSync(folder);
-  const programs = { vivarium: `exec '${process.execPath}' '${PROGRAM}' "$@"`, 'xdg-open': 'exit 0', open: 'exit 0' };
+  const programs = {
+    vivarium: `exec '${process.execPath}' '${PROGRAM}' "$@"`,
+    // Vivarium takes a browser that ends within 1.5 s for one that could not start, and opens at most five.
+    browser: 'exec sleep 3',
+    'xdg-open': 'exit 0',
+    open: 'exit 0',
+  };
   for (const [name, line] of Object.entries(programs)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`);
     chmodSync(join(folder, name), 0o755);

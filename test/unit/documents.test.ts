@@ -58,8 +58,10 @@ function brokenLink(from: string, link: string): string | null {
 }
 
 /** The lines of a document's blocks of shell commands. */
-const shellLines = (text: string): string[] =>
-  [...text.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'));
+const shellLines = (text: string, language = 'sh'): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].flatMap(([, block = '']) =>
+    block.split('\n'),
+  );
 
 describe('the documents', () => {
   it('link to files and headings that are there', () => {
@@ -75,7 +77,7 @@ describe('the documents', () => {
     expect(readme.indexOf('](docs/put-my-app-behind-it.md)')).toBeLessThan(readme.indexOf('## '));
   });
 
-  it.each([...documents.keys()].filter((path) => /^(?:docs\/.*|README)\.md$/.test(path) && !GUIDES.includes(path)))(
+  it.each([...documents.keys()].filter((path) => /^(?:docs\/.*|README)\.md$/.test(path)))(
     '%s has shell lines that can be pasted into every shell, on every system',
     (path) => {
       const unfit = shellLines(documents.get(path) ?? '').filter(
@@ -84,6 +86,19 @@ describe('the documents', () => {
       expect(unfit).toEqual([]);
     },
   );
+
+  it.each(GUIDES)('%s has a variant for PowerShell where its lines have the syntax of other shells', (guide) => {
+    const text = documents.get(guide) ?? '';
+    const posix = shellLines(text).filter((line) => /^export |\$\(/.test(line));
+    const set = (line: string) => /\b(?:\$env:)?([A-Z_]+) ?=/.exec(line)?.[1];
+    expect(shellLines(text, 'powershell').map(set).filter(Boolean)).toEqual(posix.map(set));
+  });
+
+  it('put a dev server behind a hostname with two short commands', () => {
+    const [create = '', attach = ''] = shellLines(read(GUIDES[0] ?? ''));
+    expect(attach).toContain(' app.acme.test ');
+    expect(`${create}\n${attach}`.length).toBeLessThanOrEqual(110);
+  });
 
   it('have small pictures in both themes, and none that no document shows', () => {
     const shown = new Set(

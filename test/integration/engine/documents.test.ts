@@ -1,8 +1,20 @@
-import { describe, it } from 'vitest';
-import { expectPasted, README, type Expected } from '../../support/pasted-documents.ts';
+import { describe, expect, it } from 'vitest';
+import { expectPasted, GUIDES, README, type Expected } from '../../support/pasted-documents.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Every line starts a program of its own. */
-const WALK_TIMEOUT_MS = 240_000;
+const PASTE_TIMEOUT_MS = 240_000;
+
+const KEY_LINE: Expected = ['export VIVARIUM_KEY=', /^0\n$/];
+
+/** One window's 61 requests; those before it have used up some of the window, too. */
+const OVER_THE_LIMIT = /^0\n(200 )+(429 ?)+$/;
+
+const answer = (status: number, body: RegExp | string): RegExp =>
+  new RegExp(String.raw`^0\n[^]*^HTTP/1\.1 ${status} [^]*${typeof body === 'string' ? body : body.source}`, 'm');
+
+const problem = (code: string, status: number): RegExp =>
+  new RegExp(String.raw`^0\n[^]*\{"code":"${code}","message":".+","status":${status}\}$`);
 
 const README_OUTCOMES: readonly Expected[] = [
   ['vivarium start -d', /^0\n/],
@@ -13,13 +25,160 @@ const README_OUTCOMES: readonly Expected[] = [
   ['vivarium limits usage', /^0\n/],
   ['vivarium traffic list', /^0\n/],
   ['vivarium clock advance', /^0\n[^]*^offset +PT1M$/m],
-  ['vivarium domains attach', /^0\n[^]*^state +verified$/m],
+  ['vivarium domains attach', /^0\n[^]*^verified +ok [^]*^https:\/\/blog\.happypaws\.test/m],
   ['vivarium doctor', /^[01]\n[^]*\bok\b/],
   ['vivarium uninstall --dry-run', /^0\n[^]*(?:share\/vivarium|Vivarium)/],
 ];
 
-describe('what the documents ask to be pasted', { timeout: WALK_TIMEOUT_MS }, () => {
-  it.each(['bash', 'zsh', 'fish'] as const)('works in %s', async (shell) => {
-    await expectPasted(shell, [[README, README_OUTCOMES]]);
+const MY_APP: readonly Expected[] = [
+  ['vivarium projects create guide ', /^0\n[^]*^slug +guide$[^]*^target\.url +http:\/\/localhost:\d+$/m],
+  [
+    'vivarium domains attach guide app.acme.test --local',
+    /^0\ndeploy +ok [^\n]*\nzone +ok +acme\.test, created\nrecord +ok [^\n]*, added\nverified +ok [^\n]*\ncertificate +ok +valid until /,
+  ],
+  ['vivarium reach open', /^0\nurl +https:\/\/app\.acme\.test\/$/m],
+  ['vivarium ca export', /^0\n$/],
+  ['curl', /^0\n[^]*host localhost:\d+, requested as https:\/\/app\.acme\.test:\d+$/],
+  ['vivarium projects update', /^0\n[^]*^target\.host +keep$/m],
+  ['curl', /^0\n[^]*host app\.acme\.test:\d+, requested as https:\/\/app\.acme\.test:\d+$/],
+  ['vivarium projects remove', /^0\nRemoved guide /],
+  ['vivarium zones remove', /^0\nRemoved acme\.test\.$/],
+  ['rm', /^0\n$/],
+];
+
+const CUSTOM_DOMAIN: readonly Expected[] = [
+  ['vivarium projects create', /^0\n[^]*^slug +guide-domain$[^]*^plan +pro$/m],
+  ['vivarium deploys create', /^0\n[^]*^status +succeeded$/m],
+  ['vivarium domains attach', /^0\n[^]*^state +pending$[^]*name: shop, value: cname\.vivarium\.localhost/m],
+  ['vivarium domains verify', /^1\n[^]*^state +pending$[^]*no_record/m],
+  ['vivarium zones create', /^0\n[^]*^name +guide-domain\.test$/m],
+  ['vivarium records put', /^0\n[^]*^type +CNAME$/m],
+  ['vivarium domains verify', /^0\n[^]*^state +verified$[^]*^certificate\.state +issued$/m],
+  ['vivarium reach open', /^0\nurl +https:\/\/shop\.guide-domain\.test\//],
+  ['vivarium ca export', /^0\n$/],
+  ['curl', problem('unauthorized', 401)],
+  ['vivarium records put', /^0\n[^]*^value +0 issue "other-ca\.example"$/m],
+  ['vivarium certificates renew', /^1\nvivarium: No certificate was issued for shop\.guide-domain\.test: /],
+  [
+    'vivarium caa explain',
+    /^1\nverdict +forbidden\nfoundAt +guide-domain\.test\n[^]*^change +To permit it, add this record: guide-domain\.test\. CAA 0 issue "vivarium\.localhost"$/m,
+  ],
+  ['vivarium records put', /^0\n[^]*^value +0 issue "vivarium\.localhost"$/m],
+  ['vivarium certificates renew', /^0\n[^]*^state +issued$/m],
+  ['vivarium settings update --propagation 1h', /^0\n[^]*^propagation +PT1H$/m],
+  ['vivarium records put', /^0\n[^]*^name +www$/m],
+  ['vivarium dns query', /^0\nrcode +NXDOMAIN$/m],
+  ['vivarium clock advance 1h', /^0\n[^]*^offset +PT1H/m],
+  ['vivarium dns query', /^0\nrcode +NOERROR$/m],
+  ['vivarium settings update --propagation 0s', /^0\n[^]*^propagation +PT0S$/m],
+  ['vivarium zones remove', /^0\nRemoved guide-domain\.test\.$/],
+  ['vivarium domains verify', /^1\n[^]*\bno_record\n[^]*\bmoved\n[^]*^serving\.https +true$/m],
+  ['vivarium domains remove', /^0\nRemoved shop\.guide-domain\.test\.$/],
+  ['vivarium projects remove', /^0\nRemoved guide-domain /],
+  ['vivarium clock reset', /^0\n[^]*^offset +PT0S$/m],
+  ['rm', /^0\n$/],
+];
+
+const CLIENT: readonly Expected[] = [
+  ['vivarium projects create', /^0\n[^]*^slug +guide-client$[^]*^plan +free$/m],
+  ['vivarium pets seed', /^0\ncreated +30$/m],
+  KEY_LINE,
+  ['curl -i', answer(200, /^X-RateLimit-Remaining: 59[^]*^Link: <.*after=2>; rel="next"[^]*^\[\{"id":1,/)],
+  ['curl -i', answer(200, /^\[\{"id":3,/)],
+  ['echo', answer(201, '"categoryId":9007199254740993[^0-9]')],
+  ['curl -s', OVER_THE_LIMIT],
+  [
+    'curl -i',
+    answer(429, /^X-RateLimit-Limit: 60\r?\nX-RateLimit-Remaining: 0[^]*^Retry-After: \d+[^]*rate_limit_exceeded/),
+  ],
+  ['vivarium limits usage', /^0\n[^]*key:/],
+  ['vivarium clock advance 1m', /^0\n[^]*1 minute window is over\.|minute windows are over\./],
+  ['curl -i', answer(200, /^X-RateLimit-Remaining: 59/)],
+  ['curl', problem('invalid_request', 400)],
+  ['curl', problem('unauthorized', 401)],
+  ['curl', problem('not_found', 404)],
+  ['curl', problem('method_not_allowed', 405)],
+  ['curl', problem('unsupported_media_type', 415)],
+  ['vivarium traffic list', /^0\n[^]*\b429\b[^]*\bminute window\b/],
+  ['vivarium traffic har', /^0\n$/],
+  ['vivarium clock freeze', /^0\n[^]*^frozen +true$/m],
+  ['vivarium clock advance 24h', /^0\n[^]*^offset +PT24H[^]*^frozen +true$/m],
+  ['vivarium clock reset', /^0\n[^]*^offset +PT0S$[^]*^frozen +false$/m],
+  ['curl -i', answer(200, /^Deprecation: [^]*^Sunset: [^]*^Link: .*successor-version/)],
+  ['vivarium clock set', /^0\nnow +2030-12-05T00:00:/],
+  ['curl -i', answer(410, '"code":"gone"')],
+  ['vivarium clock reset', /^0\n[^]*^offset +PT0S$/m],
+  ['vivarium projects remove', /^0\nRemoved guide-client /],
+  ['rm', /^0\n$/],
+];
+
+const WHAT_IS_WRONG: readonly Expected[] = [
+  ['vivarium doctor', /^[01]\n[^]*^ok +HTTP +127\.0\.0\.1:\d+ answers\.$/m],
+  ['vivarium start -d', /^0\n/],
+  ['vivarium projects create', /^0\n[^]*^slug +guide-doctor$/m],
+  [
+    'vivarium doctor',
+    /^[01]\n[^]*^warning +Upstream of guide-doctor\n +Nothing is listening at the upstream http:\/\/localhost:\d+\.$/m,
+  ],
+  ['vivarium projects remove', /^0\nRemoved guide-doctor /],
+  ['vivarium logs', /^0\n[^]*\bServing\b/],
+];
+
+const DEMO: readonly Expected[] = [
+  ['vivarium start -d --ephemeral', /^0\n[^]*Demo[^]*3 attached, 1 served/],
+  ['vivarium open', /^0\n/],
+  ['vivarium stop', /^0\nStopped\.$/],
+  ['rmdir', /^0\n$/],
+  ['vivarium start -d', /^0\n/],
+  ['vivarium clock reset', /^0\n[^]*^offset +PT0S$/m],
+  ['vivarium projects create', /^0\n[^]*^slug +guide-demo$/m],
+  ['vivarium pets seed', /^0\ncreated +30$/m],
+  KEY_LINE,
+  ['curl', /^0\n[^]*\[\{"id":1,/],
+  ['curl -s', OVER_THE_LIMIT],
+  ['vivarium clock advance 1m', /^0\n/],
+  ['curl', /^0\n[^]*\]200$/],
+  ['vivarium domains attach', /^1\n[^]*plan Free, which has no custom domains\./],
+  ['vivarium projects update', /^0\n[^]*^plan +pro$/m],
+  ['vivarium domains attach', /^0\n[^]*^certificate +ok /m],
+  ['vivarium reach open', /^0\nurl +https:\/\/shop\.guide-demo\.test\//],
+  ['vivarium records put', /^0\n/],
+  ['vivarium certificates renew', /^1\nvivarium: No certificate was issued /],
+  ['vivarium caa explain', /^1\nverdict +forbidden$/m],
+  ['vivarium clock set', /^0\nnow +2030-12-05T00:00:/],
+  ['curl', problem('gone', 410)],
+  ['vivarium clock reset', /^0\n[^]*^offset +PT0S$/m],
+  ['vivarium projects remove', /^0\nRemoved guide-demo /],
+  ['vivarium zones remove', /^0\nRemoved guide-demo\.test\.$/],
+];
+
+const readme = [README, README_OUTCOMES] as const;
+const guides = [
+  ['docs/put-my-app-behind-it.md', MY_APP],
+  ['docs/test-a-custom-domain.md', CUSTOM_DOMAIN],
+  ['docs/build-a-client.md', CLIENT],
+  ['docs/find-out-what-is-wrong.md', WHAT_IS_WRONG],
+  ['docs/give-a-demo.md', DEMO],
+] as const;
+
+/** Port 1, tcpmux, which no system serves. */
+const NOTHING_LISTENS = 1;
+
+describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE_TIMEOUT_MS }, () => {
+  it('work in bash on a fresh data folder, then again in zsh, then backwards in fish', async () => {
+    expect(guides.map(([page]) => page)).toEqual(GUIDES);
+    const app = await startUpstream(({ headers }, response) =>
+      response.end(
+        `host ${headers.host}, requested as ${String(headers['x-forwarded-proto'])}://${String(headers['x-forwarded-host'])}`,
+      ),
+    );
+    await expectPasted(
+      [
+        { shell: 'bash', pages: [readme, ...guides] },
+        { shell: 'zsh', pages: [readme, ...guides] },
+        { shell: 'fish', pages: [...guides.toReversed(), readme] },
+      ],
+      { 5173: app.port, 5999: NOTHING_LISTENS },
+    );
   });
 });
