@@ -88,7 +88,7 @@ export const modeText = (mode: number): string => (mode & 0o7777).toString(8).pa
 /** Secrets in a data folder, for the owner alone. The root's key has its own check. */
 const SECRET_FILES = ['control-token', 'demo-key.json', 'runtime.json', 'vivarium.db', 'vivarium.db-wal'];
 
-/** Logs of the desktop app; a headless Vivarium logs to standard error. */
+/** Logs of the desktop app, and of a Vivarium in the background; in the foreground it logs to standard error. */
 export interface LogsEvidence {
   path: string;
   files: number;
@@ -97,12 +97,11 @@ export interface LogsEvidence {
 
 export function evaluateLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
-  const headless = 'A headless Vivarium writes to the terminal that it was started in.';
-  if (files === 0)
-    return finding(subject, 'ok', [`None in ${path}: the desktop app has not run on this folder.`, headless]);
+  const foreground = 'A Vivarium in a terminal logs to that terminal.';
+  if (files === 0) return finding(subject, 'ok', [`None in ${path}.`, foreground]);
   return finding(subject, 'ok', [
-    `The desktop app’s are in ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`,
-    headless,
+    `In ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`,
+    foreground,
   ]);
 }
 

@@ -135,6 +135,6 @@ export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): D
   const { status, what, remedy } = problem;
   return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
     fix: remedy,
-    commands: [`vivarium deploys create ${project.id}`],
+    commands: [`vivarium deploys create ${project.slug}`],
   });
 }

@@ -278,7 +278,7 @@ describe('an upstream', () => {
     [
       problem,
       'warning',
-      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\.\n.*deploys create prj_1/,
+      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\.\n.*deploys create shop/,
     ],
   ] as const)('with the problem %j', (found, status, words) => {
     const check = evaluateUpstream({ project, url: 'http://localhost:5173', problem: found });
@@ -365,7 +365,7 @@ describe('the data folder', () => {
   });
 
   it('has logs, or says where there would be some', () => {
-    expectCheck(evaluateLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /in \/d\/logs: 2 files, 3\.4 kB/);
+    expectCheck(evaluateLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /In \/d\/logs: 2 files, 3\.4 kB/);
     expectCheck(evaluateLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /None in \/d\/logs/);
   });
 });
