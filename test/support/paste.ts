@@ -15,8 +15,8 @@ export interface Said {
 const MARK = '=====';
 
 /**
- * Shells that read commands from a pipe. zsh is interactive, as macOS has it: `#` begins no comment there, `!` is history, and an open
- * quotation mark takes the following lines along.
+ * Shells that read commands from a pipe. zsh is interactive, as macOS has it: `#` begins no comment there, `!` is
+ * history, and an open quotation mark takes the following lines along.
  */
 const SHELLS = {
   bash: { words: ['--norc'], exitCode: '$?' },

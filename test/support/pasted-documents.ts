@@ -42,13 +42,15 @@ export function commandsOf(page: string): string[] {
 /** Pages with what comes of their commands, in the order in which they are pasted into one shell. */
 export interface Pass {
   shell: PasteShell;
+  /** What its user did with Vivarium before. */
+  before?: readonly string[];
   pages: readonly (readonly [page: string, expected: readonly Expected[]])[];
 }
 
 /**
- * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a temporary home folder. The first
- * command of the first pass starts it in the background, on free ports. `vivarium` is on the PATH. Browsers are stand-ins:
- * `test/e2e/reach.test.ts` opens real ones.
+ * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a temporary
+ * home folder. The first command of the first pass starts it in the background, on free ports. `vivarium` is on the
+ * PATH. Browsers are stand-ins: `test/e2e/reach.test.ts` opens real ones.
  * @param ports stand in for those that the pages name beside Vivarium's.
  */
 export async function expectPasted(
@@ -78,7 +80,7 @@ export async function expectPasted(
     stop('--data-dir', join(home, 'vivarium-demo'));
   });
   let replaced: ((command: string) => string) | null = null;
-  for (const { shell, pages } of passes) {
+  for (const { shell, before = [], pages } of passes) {
     const [first = '', ...rest] = pages.flatMap(([page]) =>
       commandsOf(page).filter((command) => !FOREGROUND.test(command)),
     );
@@ -87,7 +89,7 @@ export async function expectPasted(
     const started: Said[] = replaced === null ? await inShell([first], FREE_PORTS) : [];
     const commands = replaced === null ? rest : [first, ...rest];
     replaced ??= portsOf(dataDir, ports);
-    const said = [...started, ...(await inShell(commands.map(replaced)))];
+    const said = [...started, ...(await inShell([...before, ...commands.map(replaced)])).slice(before.length)];
     const expected = pages.flatMap(([, outcomes]) => outcomes);
     const beginnings = said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length));
     expect(beginnings, shell).toEqual(expected.map(([command]) => command));

@@ -24,7 +24,7 @@ const README_OUTCOMES: readonly Expected[] = [
   ['vivarium keys create', /^0\n[^]*^name +Laptop$[^]*^secret +viv_\w+$/m],
   ['vivarium limits usage', /^0\n/],
   ['vivarium traffic list', /^0\n/],
-  ['vivarium clock advance', /^0\n[^]*^offset +PT1M$/m],
+  ['vivarium clock advance 1m', /^0\n[^]*^offset +PT/m],
   ['vivarium domains attach', /^0\n[^]*^verified +ok [^]*^https:\/\/blog\.happypaws\.test/m],
   ['vivarium doctor', /^[01]\n[^]*\bok\b/],
   ['vivarium uninstall --dry-run', /^0\n[^]*(?:share\/vivarium|Vivarium)/],
@@ -68,7 +68,7 @@ const CUSTOM_DOMAIN: readonly Expected[] = [
   ['vivarium settings update --propagation 1h', /^0\n[^]*^propagation +PT1H$/m],
   ['vivarium records put', /^0\n[^]*^name +www$/m],
   ['vivarium dns query', /^0\nrcode +NXDOMAIN$/m],
-  ['vivarium clock advance 1h', /^0\n[^]*^offset +PT1H/m],
+  ['vivarium clock advance 1h', /^0\n[^]*\b1 changed RRset is visible now\.$/m],
   ['vivarium dns query', /^0\nrcode +NOERROR$/m],
   ['vivarium settings update --propagation 0s', /^0\n[^]*^propagation +PT0S$/m],
   ['vivarium zones remove', /^0\nRemoved guide-domain\.test\.$/],
@@ -161,11 +161,19 @@ const guides = [
   ['docs/give-a-demo.md', DEMO],
 ] as const;
 
+/** The clock is frozen after the sunset of an operation, and there are a newer project and a key of the same name. */
+const USED = [
+  'vivarium clock set 2031-01-01',
+  'vivarium clock freeze',
+  'vivarium projects create Newer --plan pro',
+  'vivarium keys create demo --name Guide',
+];
+
 /** Port 1, tcpmux, which no system serves. */
 const NOTHING_LISTENS = 1;
 
 describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE_TIMEOUT_MS }, () => {
-  it('work in bash on a fresh data folder, then again in zsh, then backwards in fish', async () => {
+  it('work in bash on a fresh data folder, in zsh on a used one, then backwards in fish', async () => {
     expect(guides.map(([page]) => page)).toEqual(GUIDES);
     const app = await startUpstream(({ headers }, response) =>
       response.end(
@@ -175,7 +183,7 @@ describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE
     await expectPasted(
       [
         { shell: 'bash', pages: [readme, ...guides] },
-        { shell: 'zsh', pages: [readme, ...guides] },
+        { shell: 'zsh', before: USED, pages: [readme, ...guides] },
         { shell: 'fish', pages: [...guides.toReversed(), readme] },
       ],
       { 5173: app.port, 5999: NOTHING_LISTENS },
