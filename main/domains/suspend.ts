@@ -23,7 +23,7 @@ const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + DAY_MS;
 
 /**
  * A domain after the clock went back: pending moments move to within their normal interval, past moments move to now,
- * and a leaf from the future is replaced.
+ * a leaf from the future is replaced, and a first issuance that was given up begins again.
  */
 export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issuanceDelayMs: number): AttachedDomain {
   const { nextCheckAtMs, lastCheckedAtMs, verifiedAtMs, certificate } = domain;
@@ -33,7 +33,10 @@ export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issua
     lastCheckedAtMs: past(lastCheckedAtMs),
     verifiedAtMs: past(verifiedAtMs),
     nextCheckAtMs: nextCheckAtMs === null ? null : Math.min(nextCheckAtMs, nowMs + RECHECK_INTERVAL_MS),
-    certificate: pulledBack(certificate, nowMs, issuanceDelayMs),
+    certificate:
+      domain.state === 'verified' && certificate.state === 'failed'
+        ? nextCertificate(certificate, { type: 'reverified', atMs: nowMs, delayMs: issuanceDelayMs }).state
+        : pulledBack(certificate, nowMs, issuanceDelayMs),
   };
 }
 

@@ -76,4 +76,20 @@ describe('a domain after the clock went back', () => {
       nextAttemptAtMs: NOW + waitMs,
     });
   });
+
+  it.each([
+    ['verified', 0, { state: 'pending', refusal: null, seriesAtMs: NOW, nextAttemptAtMs: NOW }],
+    ['verified', MINUTE, { state: 'pending', refusal: null, seriesAtMs: NOW + MINUTE, nextAttemptAtMs: NOW + MINUTE }],
+    ['suspended', 0, { state: 'failed', nextAttemptAtMs: null }],
+  ] as const)(
+    '%s, with an issuance delay of %i ms: begins a first issuance that was given up',
+    (state, delayMs, after) => {
+      const certificate: IssuanceState = {
+        ...NO_CERTIFICATE,
+        state: 'failed',
+        refusal: { code: 'timed_out', message: 'No certificate could be issued within 30 minutes.' },
+      };
+      expect(back({ state, certificate }, delayMs).certificate).toMatchObject(after);
+    },
+  );
 });
