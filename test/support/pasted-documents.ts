@@ -42,8 +42,9 @@ export function commandsOf(page: string): string[] {
 /** Pages with what comes of their commands, in the order in which they are pasted into one shell. */
 export interface Pass {
   shell: PasteShell;
-  /** What its user did with Vivarium before. */
-  before?: readonly string[];
+  /** What its user does with Vivarium before and after. */
+  before?: readonly Expected[];
+  after?: readonly Expected[];
   pages: readonly (readonly [page: string, expected: readonly Expected[]])[];
 }
 
@@ -80,19 +81,19 @@ export async function expectPasted(
     stop('--data-dir', join(home, 'vivarium-demo'));
   });
   let replaced: ((command: string) => string) | null = null;
-  for (const { shell, before = [], pages } of passes) {
-    const [first = '', ...rest] = pages.flatMap(([page]) =>
-      commandsOf(page).filter((command) => !FOREGROUND.test(command)),
-    );
+  for (const { shell, before = [], pages, after = [] } of passes) {
+    const pasted = pages.flatMap(([page]) => commandsOf(page).filter((command) => !FOREGROUND.test(command)));
+    const own = (expected: readonly Expected[]) => expected.map(([command]) => command);
+    const [first = '', ...rest] = [...own(before), ...pasted, ...own(after)];
     const inShell = (commands: readonly string[], more = {}) =>
       paste(commands, { ...env, ...more }, { shell, folder: home });
     const started: Said[] = replaced === null ? await inShell([first], FREE_PORTS) : [];
     const commands = replaced === null ? rest : [first, ...rest];
     replaced ??= portsOf(dataDir, ports);
-    const said = [...started, ...(await inShell([...before, ...commands.map(replaced)])).slice(before.length)];
-    const expected = pages.flatMap(([, outcomes]) => outcomes);
+    const said = [...started, ...(await inShell(commands.map(replaced)))];
+    const expected = [...before, ...pages.flatMap(([, outcomes]) => outcomes), ...after];
     const beginnings = said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length));
-    expect(beginnings, shell).toEqual(expected.map(([command]) => command));
+    expect(beginnings, shell).toEqual(own(expected));
     expect(
       said.map(({ text, exitCode }) => `${exitCode}\n${text.trim()}`),
       shell,

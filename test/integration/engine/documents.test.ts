@@ -153,27 +153,34 @@ const DEMO: readonly Expected[] = [
 ];
 
 const readme = [README, README_OUTCOMES] as const;
-const guides = [
-  ['docs/put-my-app-behind-it.md', MY_APP],
-  ['docs/test-a-custom-domain.md', CUSTOM_DOMAIN],
-  ['docs/build-a-client.md', CLIENT],
-  ['docs/find-out-what-is-wrong.md', WHAT_IS_WRONG],
-  ['docs/give-a-demo.md', DEMO],
-] as const;
+const myApp = ['docs/put-my-app-behind-it.md', MY_APP] as const;
+const customDomain = ['docs/test-a-custom-domain.md', CUSTOM_DOMAIN] as const;
+const client = ['docs/build-a-client.md', CLIENT] as const;
+const whatIsWrong = ['docs/find-out-what-is-wrong.md', WHAT_IS_WRONG] as const;
+const demo = ['docs/give-a-demo.md', DEMO] as const;
+const guides = [myApp, customDomain, client, whatIsWrong, demo];
 
 /** The clock is frozen after the sunset of an operation, and there are a newer project and a key of the same name. */
-const USED = [
-  'vivarium clock set 2031-01-01',
-  'vivarium clock freeze',
-  'vivarium projects create Newer --plan pro',
-  'vivarium keys create demo --name Guide',
+const USE: readonly Expected[] = [
+  ['vivarium clock set 2031-01-01', /^0\n/],
+  ['vivarium clock freeze', /^0\n/],
+  ['vivarium projects create Newer --plan pro', /^0\n/],
+  ['vivarium keys create demo --name Guide', /^0\n/],
+];
+
+/** What the guides leave: projects and zones of the demo data and of other use, the demo's states, and no file. */
+const LEFT: readonly Expected[] = [
+  ['vivarium projects list', /^0\n(?![^]*guide)[^]*\bnewer\b[^]*\bdemo\b/],
+  ['vivarium zones list', /^0\n(?![^]*(?:guide|acme))[^]*happypaws\.test/],
+  ['vivarium domains get happypaws.example', /^0\n[^]*^certificate\.state +pending$/m],
+  ['ls', /^0\nbin\s+compiled$/],
 ];
 
 /** Port 1, tcpmux, which no system serves. */
 const NOTHING_LISTENS = 1;
 
 describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE_TIMEOUT_MS }, () => {
-  it('work in bash on a fresh data folder, in zsh on a used one, then backwards in fish', async () => {
+  it('work in bash on a fresh data folder, in zsh on a used one, and backwards in fish', async () => {
     expect(guides.map(([page]) => page)).toEqual(GUIDES);
     const app = await startUpstream(({ headers }, response) =>
       response.end(
@@ -183,8 +190,9 @@ describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE
     await expectPasted(
       [
         { shell: 'bash', pages: [readme, ...guides] },
-        { shell: 'zsh', before: USED, pages: [readme, ...guides] },
-        { shell: 'fish', pages: [...guides.toReversed(), readme] },
+        { shell: 'zsh', before: USE, pages: [readme, ...guides] },
+        // Between them they have all the syntax of the guides.
+        { shell: 'fish', pages: [readme, demo, client, myApp], after: LEFT },
       ],
       { 5173: app.port, 5999: NOTHING_LISTENS },
     );
