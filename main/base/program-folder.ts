@@ -28,10 +28,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const EXTENDED = ['PATH', 'LD_LIBRARY_PATH', 'XDG_DATA_DIRS', 'GSETTINGS_SCHEMA_DIR'] as const;
 
 /** The environment for other programs: without the folders of an AppImage, whose libraries are not theirs. */
-export function environmentOutside(environment: Environment): Record<string, string | undefined> {
+export function environmentOutside(environment: Environment): Environment {
   const mount = environment['APPDIR'] ?? '';
-  const own = { ...environment };
-  if (mount === '') return own;
+  if (mount === '') return environment;
+  const own: Record<string, string | undefined> = { ...environment };
   for (const name of EXTENDED) {
     const kept = own[name]?.split(':').filter((folder) => folder !== mount && !folder.startsWith(`${mount}/`));
     own[name] = kept?.some((folder) => folder !== '') ? kept.join(':') : undefined;

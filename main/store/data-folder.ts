@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { RUNTIME_FILE } from '../base/config.ts';
 import { LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
 import { codeOf } from '../base/error-code.ts';
+import { OWNER_ONLY } from '../base/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { finishRestore } from './folder-restore.ts';
 
@@ -46,6 +47,7 @@ function lock(directory: string): Database.Database {
   const path = join(directory, LOCK_FILE);
   let database: Database.Database | undefined;
   try {
+    createOwnerOnly(path);
     database = new Database(path, { timeout: 0 });
     database.pragma('journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
@@ -58,6 +60,15 @@ function lock(directory: string): Database.Database {
       `The lock file ${path} can't be used (${codeOf(error) ?? String(error)}); check its permissions, or choose another folder with --data-dir.`,
       { cause: error },
     );
+  }
+}
+
+/** SQLite would create it readable by others. Only opens a new file: closing one that this process has locked unlocks it. */
+function createOwnerOnly(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', OWNER_ONLY));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

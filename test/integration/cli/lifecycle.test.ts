@@ -129,7 +129,7 @@ describe('a process that is not the Vivarium of the folder', () => {
 describe('vivarium open', () => {
   it.each([
     ['hands the browser a link that signs in', 0, /^Opened http:/],
-    ['prints the link where the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/sign-in\/\w{43}\n$/],
+    ['prints the link where the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/#ticket=\w{43}\n$/],
   ])('%s', async (_what, code, output) => {
     const { fake, dataDir } = await startAsked();
     fake.teach('status', 'get', () => ({ ...STATUS, dataDir }));
@@ -142,7 +142,7 @@ describe('vivarium open', () => {
       code: 0,
       stdout: expect.stringMatching(output),
     });
-    expect(readFileSync(join(folder, 'opened'), 'utf8')).toMatch(/\/sign-in\/\w{43}$/);
+    expect(readFileSync(join(folder, 'opened'), 'utf8')).toMatch(/\/#ticket=\w{43}$/);
   });
 });
 
