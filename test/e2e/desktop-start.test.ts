@@ -158,7 +158,7 @@ describe('what is handed to other programs', () => {
     await expect
       .poll(() => desktop.opened)
       .toEqual([
-        expect.stringMatching(new RegExp(`^${url}/sign-in/\\w{43}$`)),
+        expect.stringMatching(new RegExp(`^${url}/#ticket=\\w{43}$`)),
         join(desktop.dataDir, 'logs'),
         desktop.dataDir,
         'https://www.rfc-editor.org/rfc/rfc8659',
