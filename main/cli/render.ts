@@ -1,17 +1,30 @@
-import { type Renderer, type Style, columns, createStyle, fit, printable, widthOf, wrap } from './text.ts';
+import {
+  type Renderer,
+  type Style,
+  columns,
+  createStyle,
+  fit,
+  printable,
+  printableLines,
+  widthOf,
+  wrap,
+} from './text.ts';
 
 type Row = Map<string, string>;
 
 const NOTHING = '–';
 
-/** Renders a result as text: lists as tables, anything else as names and values. Ends with a line break. */
-export function renderResult(value: unknown, renderer: Renderer): string {
-  if (Array.isArray(value)) return renderList(value, renderer);
+/**
+ * Renders a result as text: lists as tables, anything else as names and values. Ends with a line break.
+ * @param first columns of the table that come before the others
+ */
+export function renderResult(value: unknown, renderer: Renderer, first: readonly string[] = []): string {
+  if (Array.isArray(value)) return renderList(value, renderer, first);
   if (!isObject(value)) return `${textOf(value)}\n`;
   const items = value['items'];
   if (!Array.isArray(items)) return renderObject(value, renderer);
   const { items: _items, ...rest } = value;
-  return renderList(items, renderer) + (Object.keys(rest).length > 0 ? `\n${renderObject(rest, renderer)}` : '');
+  return renderList(items, renderer, first) + (Object.keys(rest).length > 0 ? `\n${renderObject(rest, renderer)}` : '');
 }
 
 /** Renders one value of a stream on one line. */
@@ -23,7 +36,7 @@ export function renderEvent(value: unknown, { style }: Renderer): string {
   return `${[...head, ...fields].filter((part) => part !== '').join('  ')}\n`;
 }
 
-function renderList(list: readonly unknown[], renderer: Renderer): string {
+function renderList(list: readonly unknown[], renderer: Renderer, first: readonly string[]): string {
   if (list.length === 0) return `${renderer.style.faint('Nothing here.')}\n`;
   if (!list.every(isObject)) return list.map((value) => `${textOf(value)}\n`).join('');
   const large = new Set(list.flatMap((row) => [...largeIn(row)]));
@@ -31,12 +44,19 @@ function renderList(list: readonly unknown[], renderer: Renderer): string {
     list.map((row) => flatten(row)),
     large,
     renderer,
+    first,
   );
 }
 
-function renderTable(rows: readonly Row[], large: ReadonlySet<string>, renderer: Renderer): string {
+function renderTable(
+  rows: readonly Row[],
+  large: ReadonlySet<string>,
+  renderer: Renderer,
+  first: readonly string[],
+): string {
   const { style, width } = renderer;
-  const all = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const present = new Set(rows.flatMap((row) => [...row.keys()]));
+  const all = [...new Set([...first.filter((name) => present.has(name)), ...present])];
   const small = all.filter((name) => !large.has(name));
   const names = small.length > 0 ? small : all;
   const cells = (chosen: readonly string[]) => [
@@ -117,7 +137,8 @@ function textOf(value: unknown, layout: Layout = 'line'): string {
   if (value === null || value === undefined) return NOTHING;
   if (Array.isArray(value)) return listText(value, layout);
   if (layout === 'line' || typeof value !== 'string') return printable(String(value));
-  return value.trimEnd().split('\n').map(printable).join('\n');
+  // Code is pasted from here: its tabs stay.
+  return isLinesText(value) ? printableLines(value.trimEnd()) : printable(value.trimEnd());
 }
 
 function listText(list: readonly unknown[], layout: Layout): string {

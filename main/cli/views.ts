@@ -1,3 +1,4 @@
+import type { Certificate } from '../contract/certificates.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { AttachStep, Domain } from '../contract/domains.ts';
 import type { OrderRecord } from '../contract/orders.ts';
@@ -21,6 +22,13 @@ const view =
 const sentence = <Result>(say: (result: Result) => string): View =>
   view<Result>((result) => `${printable(say(result))}\n`);
 
+/** What became of a certificate, without its text of twenty lines. */
+const withoutPem = <Result extends object>(exportCommand: (result: Result) => string): View =>
+  view<Result>((result, renderer) => {
+    const rest = Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'pem'));
+    return `${renderObject(rest, renderer)}\nThe certificate as PEM: ${typed(exportCommand(result))}\n`;
+  });
+
 const counted = (count: number, one: string, more: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
@@ -40,6 +48,9 @@ const VIEWS: Record<string, View | undefined> = {
   'domains.attach': (result, renderer) =>
     isStepped(result) ? renderSteps(result, renderer.style) : renderResult(result, renderer),
   'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
+  'certificates.renew': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
+  'ca.extend': withoutPem(() => 'vivarium ca export'),
+  'ca.renew': withoutPem(() => 'vivarium ca export'),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
   'records.remove': sentence<RecordInfo>(
     ({ zone, name, type, value, visibleAt }) =>
@@ -56,9 +67,17 @@ const VIEWS: Record<string, View | undefined> = {
   }),
 };
 
+/** Columns that tables begin with: a narrow terminal has no room for the others. */
+const FIRST_COLUMNS: Record<string, readonly string[] | undefined> = {
+  'projects.list': ['name', 'slug', 'plan', 'baseUrl.production', 'id'],
+  'keys.list': ['name', 'prefix', 'lastUsedAt', 'revokedAt', 'createdAt'],
+  'domains.list': ['hostname', 'state', 'certificate.state', 'kind'],
+};
+
 /** Renders the result of `procedure` as text for people. */
 export function renderFor(procedure: string, result: unknown, renderer: Renderer): string {
-  return (VIEWS[procedure] ?? renderResult)(result, renderer);
+  const view = VIEWS[procedure];
+  return view === undefined ? renderResult(result, renderer, FIRST_COLUMNS[procedure]) : view(result, renderer);
 }
 
 /** What one value of a stream writes for people: lines for standard output, and notices for standard error. */

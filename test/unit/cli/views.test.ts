@@ -35,6 +35,51 @@ describe('what was removed is one sentence', () => {
   });
 });
 
+const NARROW = { style: createStyle(false), width: 80 };
+
+describe('a table in a narrow terminal', () => {
+  it('of projects has the names and the addresses', () => {
+    const limits = { perMinute: 60, perDay: 1_000 };
+    const baseUrl = { production: 'http://demo.vivarium.localhost:8080/v1', staging: 'http://x.vivarium.localhost/v1' };
+    const project = { id: 'prj_2Kd8VwXy6ZaBcE3f', name: 'Demo', slug: 'demo', plan: 'free', limits, baseUrl };
+    expect(renderFor('projects.list', [project], NARROW)).toMatch(
+      /^name +slug +plan +baseUrl\.production.*\nDemo +demo +free +http:\/\/demo\.vivarium\.localhost:8080\/v1/,
+    );
+  });
+
+  it('of domains and keys begins with what names them, and has no column without values', () => {
+    const domain = {
+      projectId: 'prj_1',
+      kind: 'apex',
+      hostname: 'a.test',
+      certificate: { state: 'issued' },
+      state: 'verified',
+    };
+    expect(renderFor('domains.list', [domain], NARROW)).toMatch(
+      /^hostname +state +certificate\.state +kind +projectId\n/,
+    );
+    const key = { id: 'key_1', name: 'CI', prefix: 'viv_3fQ9', createdAt: '2026-11-20T09:00:00.000Z' };
+    expect(renderFor('keys.list', [key], NARROW)).toMatch(/^name +prefix +createdAt +id\n/);
+  });
+});
+
+describe('for people', () => {
+  it('a renewed certificate is shown without its PEM, with the command that prints it', () => {
+    const result = { hostname: 'a.test', serial: '0A', pem: '-----BEGIN CERTIFICATE-----\nMIIB\n' };
+    const text = renderFor('certificates.renew', result, PLAIN);
+    expect(text).toContain('certificates export a.test');
+    expect(text).toMatch(/^serial +0A$/m);
+    expect(text).not.toContain('BEGIN');
+  });
+
+  it('code keeps its tabs, and a name does not', () => {
+    const result = { name: 'a\tb', text: 'func main() {\n\tgo()\u001b\n}\n' };
+    expect(renderFor('reach.snippets', result, PLAIN)).toBe(
+      'name  a\\u{9}b\ntext  func main() {\n      \tgo()\\u{1b}\n      }\n',
+    );
+  });
+});
+
 describe('the exit code', () => {
   it.each<[string, unknown, number]>([
     ['deploys.create', { status: 'succeeded' }, 0],
