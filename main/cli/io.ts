@@ -33,13 +33,19 @@ export const EXIT_NOT_RUNNING = 2;
 export const writeHelp = (text: string, io: Pick<Io, 'stdout'>): void => void io.stdout.write(typedHelp(text));
 
 /**
- * Ends a command whose reader has closed (`| head`).
+ * Ends a command whose reader has closed (`| head`), and one whose output cannot be written (a full disk).
  * @param goesOn whether it goes on without a reader, as a serving Vivarium does
  */
 export function endWithReader(goesOn: () => boolean): void {
   for (const output of [process.stdout, process.stderr]) {
     output.on('error', (error: NodeJS.ErrnoException) => {
-      if (!goesOn()) process.exit(error.code === 'EPIPE' ? EXIT_OK : EXIT_FAILED);
+      if (goesOn()) return;
+      if (error.code === 'EPIPE') process.exit(EXIT_OK);
+      // The process ends before a stream has written; standard error itself may be what failed.
+      if (output === process.stdout) {
+        const message = `vivarium: The output cannot be written (${error.code ?? error.message}).\n`;
+        process.stderr.write(message, () => process.exit(EXIT_FAILED));
+      } else process.exit(EXIT_FAILED);
     });
   }
 }

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VERSION } from '../../../main/base/version.ts';
@@ -286,6 +286,24 @@ describe('vivarium traffic watch', () => {
       1,
       `vivarium: --filter sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:4xx". See "vivarium traffic ${procedure} --help".\n`,
     ]);
+  });
+});
+
+describe('the streams of the process', () => {
+  it.skipIf(!existsSync('/dev/full'))('an output that cannot be written is named on standard error', () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const { status, stderr } = spawnSync(process.execPath, [CLI_MAIN, 'version'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, 'vivarium: The output cannot be written (ENOSPC).\n']);
+  });
+
+  it('NO_COLOR beside FORCE_COLOR turns colours off without a warning of Node', async () => {
+    const env = { NO_COLOR: '1', FORCE_COLOR: '1' };
+    const { code, stderr } = await runCli(['status', '--data-dir', temporaryFolder()], { env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium status: No Vivarium is running.*\n$/)]);
   });
 });
 
