@@ -46,11 +46,12 @@ function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl 
     id: 'curl',
     title: 'curl',
     language: 'sh',
+    // No comments in shell lines: an interactive zsh would run them as commands.
     text: `${lines(`curl --resolve ${posixWord(`${address.hostname}:${port}:127.0.0.1`)}`, ...rest, posixWord(direct))}
 
-# The same through the proxy, at the usual port
 ${lines(`curl --noproxy '' --proxy ${posixWord(proxyUrl)}`, ...rest, posixWord(proxied))}
 `,
+    note: 'The second command is the same through the proxy, at the usual port.',
   };
 }
 
@@ -215,21 +216,44 @@ await browser.close();
   };
 }
 
+/** Variables of the environment snippet that make programs trust the root. */
+export const ROOT_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'] as const;
+
+/** Everything that the environment snippet sets, and its undo takes back. */
+export const ENVIRONMENT_VARIABLES = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'NODE_USE_ENV_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  ...ROOT_VARIABLES,
+] as const;
+
 function environment({ caFile, proxyUrl, pacUrl }: SnippetContext): Snippet {
+  const root = posixWord(caFile);
+  const values: Record<(typeof ENVIRONMENT_VARIABLES)[number], string> = {
+    HTTP_PROXY: proxyUrl,
+    HTTPS_PROXY: proxyUrl,
+    NO_PROXY: '',
+    NODE_USE_ENV_PROXY: '1',
+    http_proxy: proxyUrl,
+    https_proxy: proxyUrl,
+    no_proxy: '',
+    NODE_EXTRA_CA_CERTS: root,
+    SSL_CERT_FILE: root,
+    REQUESTS_CA_BUNDLE: root,
+    CURL_CA_BUNDLE: root,
+  };
   return {
     id: 'environment',
     title: 'Environment',
     language: 'sh',
-    text: `# For one program that speaks to Vivarium alone: the proxy refuses every other hostname
-export HTTP_PROXY=${proxyUrl} HTTPS_PROXY=${proxyUrl} NO_PROXY= NODE_USE_ENV_PROXY=1
-export http_proxy=${proxyUrl} https_proxy=${proxyUrl} no_proxy=
-export NODE_EXTRA_CA_CERTS=${posixWord(caFile)}
-export SSL_CERT_FILE=${posixWord(caFile)} REQUESTS_CA_BUNDLE=${posixWord(caFile)} CURL_CA_BUNDLE=${posixWord(caFile)}
-
-# For browsers and systems: this sends the hostnames of Vivarium through the proxy, and nothing else
-# ${pacUrl}
-`,
-    note: 'NODE_USE_ENV_PROXY lets fetch of Node 24 use the proxy.',
+    text: ENVIRONMENT_VARIABLES.map((name) => `export ${name}=${values[name]}\n`).join(''),
+    note:
+      'For one program that speaks to Vivarium alone: the proxy refuses every other hostname. NODE_USE_ENV_PROXY lets ' +
+      `fetch of Node 24 use the proxy. Browsers and systems take ${pacUrl}, which sends only Vivarium’s hostnames through the proxy.`,
   };
 }
 

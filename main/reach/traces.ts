@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { posixWord } from '../base/shell.ts';
 import { type InstructionFacts, makeInstructions } from './instructions.ts';
+import { ENVIRONMENT_VARIABLES, ROOT_VARIABLES } from './snippets.ts';
 
 /** What the user may have changed on this machine by the instructions, and how to take it back. */
 export interface Trace {
@@ -27,9 +28,6 @@ export interface TraceFacts {
   /** The text of a file; null when it is not there or cannot be read. */
   readText(path: string): string | null;
 }
-
-/** Variables that make programs trust a root, of those in the instructions. */
-const ROOT_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
 
 /** Files of the home folder in which the root or such a variable ends up. */
 const USER_FILES = [
@@ -124,8 +122,12 @@ function stepTraces(facts: TraceFacts): Trace[] {
 }
 
 function rootTraces({ platform, home, environment, caFile, readText }: TraceFacts): Trace[] {
-  const unset = (names: readonly string[]): string =>
-    platform === 'win32' ? names.map((name) => `Remove-Item Env:${name}`).join('\n') : `unset ${names.join(' ')}`;
+  const unset = (names: readonly string[]): string => {
+    if (platform !== 'win32') return `${isFish(environment) ? 'set -e' : 'unset'} ${names.join(' ')}`;
+    // Names of variables have no case there.
+    const distinct = new Set(names.map((name) => name.toUpperCase()));
+    return [...distinct].map((name) => `Remove-Item Env:${name}`).join('\n');
+  };
   const set = ROOT_VARIABLES.filter((name) => environment[name] === caFile);
   const files = [...USER_FILES.map((name) => join(home, name)), ...(platform === 'win32' ? [] : SYSTEM_FILES)];
   return [
@@ -137,7 +139,7 @@ function rootTraces({ platform, home, environment, caFile, readText }: TraceFact
       .map((file) => ({ title: `${file} names the root`, undo: `# Remove ${caFile} from ${file}`, found: true })),
     {
       title: 'Another shell, or the settings of a program, with the variables of the environment snippet',
-      undo: unset(['HTTP_PROXY', 'HTTPS_PROXY', ...ROOT_VARIABLES]),
+      undo: unset(ENVIRONMENT_VARIABLES),
       found: false,
     },
     {
@@ -147,3 +149,6 @@ function rootTraces({ platform, home, environment, caFile, readText }: TraceFact
     },
   ];
 }
+
+/** fish has no `unset`; the user's shell is all that is known of the one in front of them. */
+const isFish = ({ SHELL = '' }: TraceFacts['environment']): boolean => posix.basename(SHELL) === 'fish';

@@ -20,12 +20,16 @@ describe('snippets', () => {
   -H "Authorization: Bearer $VIVARIUM_KEY" \\
   'https://shop.acme.test:8443/v1/pets?limit=5'
 
-# The same through the proxy, at the usual port
 curl --noproxy '' --proxy http://127.0.0.1:8080 \\
   --cacert '/home/anna/my data/root.pem' \\
   -H "Authorization: Bearer $VIVARIUM_KEY" \\
   'https://shop.acme.test/v1/pets?limit=5'
 `);
+  });
+
+  it('have no comments in lines of a shell, which an interactive zsh would run', () => {
+    for (const { language, text, id } of makeSnippets(FACTS))
+      if (language === 'sh') expect(text, id).not.toMatch(/^#/m);
   });
 
   it('ask the DNS server that verification asks', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { makeSnippets } from '../../../main/reach/snippets.ts';
 import { findTraces, type TraceFacts } from '../../../main/reach/traces.ts';
 
 const CA_FILE = '/home/anna/.local/share/vivarium/ca/root.pem';
@@ -79,5 +80,23 @@ sudo sed -i -E '/^(127\.0\.0\.1|::1) demo\.vivarium\.localhost$/d' /etc/hosts`,
       ['This shell has the root in NODE_EXTRA_CA_CERTS', 'unset NODE_EXTRA_CA_CERTS'],
       ['/home/anna/.curlrc names the root', `# Remove ${CA_FILE} from /home/anna/.curlrc`],
     ]);
+  });
+
+  it('of the environment snippet are all of its variables, in the words of the shell', () => {
+    const address = { hostname: 'acme.test', scheme: 'https', leadsTo: 'api' } as const;
+    const facts = { address, ports: { http: 8080, https: 8443, dns: 5380 }, proxyUrl: 'http://127.0.0.1:8080' };
+    const snippets = makeSnippets({ ...facts, caFile: CA_FILE, pacUrl: 'http://127.0.0.1:4780/proxy.pac' });
+    const text = snippets.find(({ id }) => id === 'environment')?.text ?? '';
+    const set = text
+      .trim()
+      .split('\n')
+      .map((line) => /^export (\w+)=/.exec(line)?.[1]);
+    const undo = (changes: Partial<TraceFacts>) =>
+      traces({}, changes).find(({ title }) => title.includes('environment snippet'))?.undo;
+    expect(undo({})).toBe(`unset ${set.join(' ')}`);
+    expect(undo({ environment: { SHELL: '/usr/bin/fish' } })).toBe(`set -e ${set.join(' ')}`);
+    const names = undo({ platform: 'win32' })?.split('\n');
+    expect(names).toEqual([...new Set(set.map((name) => `Remove-Item Env:${name?.toUpperCase()}`))]);
+    expect(names).toContain('Remove-Item Env:NODE_USE_ENV_PROXY');
   });
 });
