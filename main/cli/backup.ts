@@ -50,7 +50,7 @@ Examples
 `;
 
 /** The command `backup`. */
-export const BACKUP: LoadedCommand = { options: OPTIONS, help, run: backup };
+export const BACKUP: LoadedCommand = { options: OPTIONS, words: ['create', 'restore'], fileWord: 1, help, run: backup };
 
 async function backup(args: readonly string[], io: Io): Promise<number> {
   try {
@@ -63,7 +63,8 @@ async function backup(args: readonly string[], io: Io): Promise<number> {
     if (action !== 'create' && action !== 'restore') {
       throw usageError(`backup has no ${JSON.stringify(action)}; there are create and restore.`);
     }
-    if (path === undefined) throw usageError(`Name a file, such as "vivarium backup ${action} vivarium-backup.db".`);
+    if (path === undefined || path === '')
+      throw usageError(`Name a file, such as "vivarium backup ${action} vivarium-backup.db".`);
     if (surplus !== undefined) throw usageError(`Unexpected argument ${JSON.stringify(surplus)}.`);
     const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
     const file = resolve(io.workingDir, path);

@@ -36,6 +36,8 @@ export interface LoadedCommand {
   options: readonly Option[];
   /** What its first word may be, if it is one of a few. */
   words?: readonly string[];
+  /** Which of its words names a file, counted from 0. */
+  fileWord?: number;
   help(place: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string;
   /**
    * Resolves with the exit code. `args`: what follows the name, and `--data-dir` and `--json` from before it; never

@@ -115,15 +115,19 @@ const optionCandidates = (options: readonly Option[]): Candidate[] =>
   options.map(({ name, does }) => ({ value: `--${name}`, does }));
 
 function ofCommand(
-  { options, words = [] }: LoadedCommand,
+  { options, words = [], fileWord }: LoadedCommand,
   before: readonly string[],
   current: string,
   name: string,
 ): Candidate[] | typeof FILES {
-  const open = options.find(({ name: option, kind }) => kind === 'value' && before.at(-1) === `--${option}`);
+  const open = options.find((option) => takesNext(before.at(-1) ?? '', [option]));
   if (open !== undefined) return isFile(open) ? FILES : [];
   if (current.startsWith('-')) return optionCandidates(options);
-  if (before.some((word) => !word.startsWith('-'))) return [];
+  const wordCount = before.filter(
+    (word, index) => !word.startsWith('-') && !takesNext(before[index - 1] ?? '', options),
+  ).length;
+  if (wordCount === fileWord) return FILES;
+  if (wordCount > 0) return [];
   if (name !== 'call') return words.map((value) => ({ value }));
   return listNamespaces().flatMap((namespace) =>
     listProcedures(namespace).map((procedure) => ({
@@ -132,6 +136,9 @@ function ofCommand(
     })),
   );
 }
+
+const takesNext = (word: string, options: readonly Option[]): boolean =>
+  options.some(({ name, kind }) => kind === 'value' && word === `--${name}`);
 
 const isFile = ({ placeholder }: Option): boolean => placeholder === 'FILE' || placeholder === 'DIR';
 

@@ -51,8 +51,8 @@ export const EXPORT: LoadedCommand = {
 Usage
   vivarium export [--file FILE]
 
-  The text is JSON, which is YAML too. It has projects with their plan, target, pets, names of keys, domains and
-  redirects, and zones. It has no secrets, orders, deploys or counters: "vivarium backup create" keeps everything.
+  The text is JSON. It has projects with their plan, target, pets, names of keys, domains and redirects, and
+  zones. It has no secrets, orders, deploys or counters: "vivarium backup create" keeps everything.
 
 Options
 ${optionsText(EXPORT_OPTIONS)}
@@ -61,7 +61,7 @@ ${EXIT_CODES}
 
 Examples
   vivarium export
-  vivarium export --file vivarium.yaml
+  vivarium export --file vivarium.json
 `,
   run: (args, io) => guarded('export', args, EXPORT, io, exportText),
 };
@@ -69,6 +69,7 @@ Examples
 /** The command `import`. */
 export const IMPORT: LoadedCommand = {
   options: IMPORT_OPTIONS,
+  fileWord: 0,
   help: () => `vivarium import: create and change what a text of "vivarium export" has
 
 Usage
@@ -83,8 +84,8 @@ ${optionsText(IMPORT_OPTIONS)}
 ${EXIT_CODES}
 
 Examples
-  vivarium import vivarium.yaml --dry-run
-  vivarium import vivarium.yaml
+  vivarium import vivarium.json --dry-run
+  vivarium import vivarium.json
 `,
   run: (args, io) => guarded('import', args, IMPORT, io, importText),
 };
@@ -131,7 +132,7 @@ interface Applied {
 
 async function importText(read: Arguments, io: Io): Promise<void> {
   const [path, surplus] = read.positionals;
-  if (path === undefined) throw usageError('Name a file, such as "vivarium import vivarium.yaml".');
+  if (path === undefined || path === '') throw usageError('Name a file, such as "vivarium import vivarium.json".');
   if (surplus !== undefined) throw usageError(`Unexpected argument ${JSON.stringify(surplus)}.`);
   const dryRun = isOn(read, DRY_RUN.name);
   const text =

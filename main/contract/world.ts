@@ -25,6 +25,12 @@ const pets = z
   )
   .max(WORLD_PETS_MAX);
 
+/** The message where a record is something else; faults of its names keep their own. */
+const ofRecord =
+  (message: string) =>
+  ({ code }: { code?: string }): string | undefined =>
+    code === 'invalid_type' ? message : undefined;
+
 const projectEntry = z.strictObject({
   /** The slug by default. */
   name: projectName.optional(),
@@ -45,6 +51,7 @@ const projectEntry = z.strictObject({
     .record(
       hostnameInput,
       z.strictObject({ redirect: hostnameInput.optional(), status: redirectInput.shape.status.optional() }),
+      { error: ofRecord('must be an object with hostnames as names') },
     )
     .optional(),
   primary: hostnameInput.nullable().optional(),
@@ -53,16 +60,22 @@ export type ProjectEntry = z.output<typeof projectEntry>;
 
 const zoneText = z.string().max(ZONE_TEXT_MAX);
 
+/** The version of the format. */
+export const WORLD_VERSION = 1;
+
 /** What `world.export` writes and `world.apply` reads. Everything may be omitted. */
 export const world = z.strictObject({
-  /** The version of the format. */
-  vivarium: z.literal(1),
+  vivarium: z.literal(WORLD_VERSION, `must be ${WORLD_VERSION}, the version of the format`),
   settings: settingsUpdate.omit({ caKey: true }).optional(),
   /** By slug. */
-  projects: z.record(projectSlug, projectEntry).optional(),
+  projects: z
+    .record(projectSlug, projectEntry, { error: ofRecord('must be an object with project slugs as names') })
+    .optional(),
   /** Zone texts by name; the object is for a zone at a provider without ALIAS. */
   zones: z
-    .record(nameText, z.union([zoneText, z.strictObject({ supportsAlias: z.boolean(), text: zoneText })]))
+    .record(nameText, z.union([zoneText, z.strictObject({ supportsAlias: z.boolean(), text: zoneText })]), {
+      error: ofRecord('must be an object with names of zones as names'),
+    })
     .optional(),
 });
 export type World = z.output<typeof world>;

@@ -1,5 +1,5 @@
 import type { ProjectEntry, World } from '../contract/world.ts';
-import { WORLD_PETS_MAX } from '../contract/world.ts';
+import { WORLD_PETS_MAX, WORLD_VERSION } from '../contract/world.ts';
 import type { Project } from '../contract/projects.ts';
 import type { Services } from '../contract/index.ts';
 import { type Environment, environment as environments } from '../contract/values.ts';
@@ -51,7 +51,7 @@ export async function exportWorld({
     zoneEntries.push([name, supportsAlias ? text : { supportsAlias, text }]);
   }
   const world = {
-    vivarium: 1,
+    vivarium: WORLD_VERSION,
     settings: shown,
     projects: Object.fromEntries(entries),
     zones: Object.fromEntries(zoneEntries),

@@ -1,7 +1,7 @@
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { type World, world, type WorldChange } from '../contract/world.ts';
+import { type World, world, WORLD_VERSION, type WorldChange } from '../contract/world.ts';
 import { exportWorld, type WorldParts } from './world-export.ts';
 import { type CreatedKey, planWorld } from './world-plan.ts';
 
@@ -46,18 +46,32 @@ function stopped(error: unknown, change: WorldChange | null, done: number): unkn
   return new VivariumError(error.code, message, { cause: error });
 }
 
+/** A line such as `vivarium: 1` at the margin, or the start of a document. */
+const YAML_LINE = /^(?:[\w-]+:(?:\s|$)|---)/m;
+
 function readWorld(text: string): World {
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new VivariumError('invalid_request', `The text is not JSON: ${reason}.`, { cause });
+    const message = YAML_LINE.test(text)
+      ? 'This is not JSON; YAML is not read yet.'
+      : `The text is not JSON: ${reason}.`;
+    throw new VivariumError('invalid_request', message, { cause });
+  }
+  const version = versionOf(content);
+  if (typeof version === 'number' && version > WORLD_VERSION) {
+    const message = `The file was written for a newer Vivarium (${version}; this one reads ${WORLD_VERSION}).`;
+    throw new VivariumError('invalid_request', message);
   }
   const read = world.safeParse(content);
   if (read.success) return read.data;
   throw invalid(toInputIssues(read.error.issues, content, []));
 }
+
+const versionOf = (content: unknown): unknown =>
+  typeof content === 'object' && content !== null && 'vivarium' in content ? content.vivarium : undefined;
 
 function invalid(wrong: { issues: InputIssue[]; total: number }): VivariumError {
   return new VivariumError('invalid_request', `Nothing was changed: ${summarizeIssues(wrong)}`, {

@@ -98,7 +98,6 @@ describe('world.apply', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a text that is no JSON', null, /^The text is not JSON: /],
-    ['another version', { vivarium: 2 }, /^Nothing was changed: vivarium /],
     [
       'an unknown property',
       { vivarium: 1, projects: { a: { plann: 'pro' } } },
@@ -163,6 +162,21 @@ describe('world.apply', () => {
     await expect(engine.call('world.apply', { text })).rejects.toThrow(says);
     expect(await exported(engine)).toEqual(before);
   });
+
+  it('says of a text of another form what it is', async () => {
+    const engine = await emptyEngine();
+    for (const [text, says] of [
+      ['{}', /^Nothing was changed: vivarium is required: it must be 1, the version of the format\.$/],
+      ['{"vivarium": 99, "more": 1}', /^The file was written for a newer Vivarium \(99; this one reads 1\)\.$/],
+      ['{"vivarium": 1, "projects": []}', /projects must be an object with project slugs as names\.$/],
+      ['{"vivarium": 1, "zones": ""}', /zones must be an object with names of zones as names\.$/],
+      ['{"vivarium": 1, "projects": {"A b": {}}}', /^Nothing was changed: projects\.A b /],
+      ['# By hand\nvivarium: 1\n', /^This is not JSON; YAML is not read yet\.$/],
+      ['---\n- 1\n', /^This is not JSON; YAML is not read yet\.$/],
+    ] as const) {
+      await expect(engine.call('world.apply', { text }), text).rejects.toThrow(says);
+    }
+  });
 });
 
 function merge<Part extends Record<string, unknown>>(good: Part, file: Partial<Part>): Record<string, unknown> {
@@ -203,7 +217,7 @@ describe('vivarium export and import', () => {
   it('write a file, show what it would change, and apply it', async () => {
     const from = await startEngine();
     const to = await emptyEngine();
-    const file = join(temporaryFolder(), 'vivarium.yaml');
+    const file = join(temporaryFolder(), 'vivarium.json');
     expect(await runCli(['export', '--file', file, '--data-dir', from.dataDir])).toEqual({
       code: 0,
       stdout: '',
@@ -224,7 +238,7 @@ describe('vivarium export and import', () => {
 
   it('say what is wrong with a file', async () => {
     const engine = await emptyEngine();
-    const file = join(temporaryFolder(), 'vivarium.yaml');
+    const file = join(temporaryFolder(), 'vivarium.json');
     writeFileSync(file, '{"vivarium": 1, "projects": {"a": {"plan": "gold"}}}');
     const { code, stderr } = await runCli(['import', file, '--data-dir', engine.dataDir]);
     expect([code, stderr]).toEqual([
@@ -235,5 +249,11 @@ describe('vivarium export and import', () => {
       /cannot be read \(ENOENT\)/,
     );
     expect((await runCli(['export', '--data-dir', join(file, 'none')])).code).toBe(2);
+    for (const args of [
+      ['import', ''],
+      ['backup', 'create', ''],
+    ]) {
+      expect((await runCli(args)).stderr).toMatch(/^vivarium \w+: Name a file, such as /);
+    }
   });
 });

@@ -47,6 +47,17 @@ describe('the candidates for a word', () => {
     [['completion', 'bash', ''], []],
     [['serve', '--data-dir', ''], ':files'],
     [['serve', '--http-port', ''], []],
+    [
+      ['backup', ''],
+      ['create', 'restore'],
+    ],
+    [['backup', 'create', ''], ':files'],
+    [['backup', 'restore', 'vi'], ':files'],
+    [['backup', '--data-dir', 'd', 'create', '--force', ''], ':files'],
+    [['backup', 'create', 'a.db', ''], []],
+    [['import', ''], ':files'],
+    [['import', '--dry-run', 'vi'], ':files'],
+    [['import', 'vivarium.json', ''], []],
     [['nonsense', 'x', ''], 'nothing'],
     // Options, once each, and their values.
     [['pets', 'list', '--st'], ['--status']],
