@@ -14,6 +14,9 @@ import { STAGE_NAMES } from './stages.ts';
  * - Text is searched for in the method, the address with its path, and the status, in any case.
  */
 
+/** What answered at the stage `target`, as lists of requests name it. */
+const TARGET_NAMES = ['api', 'upstream'] as const;
+
 export const FILTER_FIELDS = {
   method: { hint: 'GET, POST, …', values: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
   status: { hint: '429, 4xx, >=500', values: ['2xx', '3xx', '4xx', '5xx', '401', '404', '429', 'none'] },
@@ -21,7 +24,7 @@ export const FILTER_FIELDS = {
   path: { hint: 'a part of the path and query', values: [] },
   key: { hint: 'an API key’s id or name', values: [] },
   address: { hint: 'the client’s address', values: [] },
-  stage: { hint: 'which stage answered', values: STAGE_NAMES },
+  stage: { hint: 'which stage answered', values: [...STAGE_NAMES, ...TARGET_NAMES] },
   environment: { hint: 'production or staging', values: ['production', 'staging'] },
   scheme: { hint: 'http or https', values: ['http', 'https'] },
   took: { hint: '>100ms, <2s', values: ['>100ms', '>1s'] },
@@ -82,8 +85,11 @@ const unquoted = (word: string): string => word.replaceAll('"', '');
 function unknownField(name: string, word: string): string {
   const similar = didYouMean(name, FIELD_NAMES);
   const fix = similar === '' ? `; use one of ${FIELD_NAMES.join(', ')}.` : `.${similar}`;
-  return `${name}: is not a field${fix} To search for it as text, put it in quotes: "${unquoted(word)}"`;
+  return `${name}: is not a field${fix} To search for it as text, ${IN_QUOTES}"${unquoted(word)}"`;
 }
+
+/** What a message has before a term in quotes; a shell needs quotes around those. */
+export const IN_QUOTES = 'put it in quotes: ';
 
 function faultOf(field: FilterField, values: readonly string[]): string | null {
   const { hint, values: known } = FILTER_FIELDS[field];

@@ -1,5 +1,5 @@
 import type { FilterField, FilterTerm } from '../contract/traffic-filter.ts';
-import type { Entry } from './entry.ts';
+import { answererOf, type Entry } from './entry.ts';
 
 /** A key's display name. */
 export type KeyNames = (keyId: string) => string | null;
@@ -36,7 +36,7 @@ function fitsField(entry: Entry, field: FilterField, value: string, nameOf: KeyN
     case 'address':
       return entry.address === value;
     case 'stage':
-      return entry.stage === value;
+      return entry.stage === value || (entry.stage === 'target' && answererOf(entry) === value);
     case 'environment':
       return entry.route?.environment === value;
     case 'scheme':

@@ -8,7 +8,7 @@ import {
 } from 'node:zlib';
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
-import type { Entry, EntryIds } from './entry.ts';
+import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
 /** What showing entries takes besides them. */
@@ -31,7 +31,7 @@ export function presentEntry(entry: Entry, { idOf, redactor }: Presentation): Tr
     status: entry.status,
     stage: entry.stage,
     ...(route !== null && { projectId: route.projectId, environment: route.environment }),
-    answeredBy: entry.byProxy || record.handedMs === null || route === null ? 'proxy' : route.target.kind,
+    answeredBy: answererOf(entry),
     ...(entry.keyId !== null && { keyId: entry.keyId }),
     address: entry.address,
     ...presentRefusal(decision),

@@ -36,6 +36,9 @@ describe('a filter', () => {
     ['key:none', { keyId: null }, true],
     ['address:127.0.0.1', {}, true],
     ['stage:target', {}, true],
+    ['stage:api', {}, true],
+    ['stage:upstream', {}, false],
+    ['stage:api', { stage: 'limit' as const }, false],
     ['stage:route', {}, false],
     ['environment:staging', {}, false],
     ['scheme:https', {}, false],
@@ -82,7 +85,7 @@ describe('a filter', () => {
     ['status:', 'status: needs a value: 429, 4xx, >=500'],
     [
       'stage:cache',
-      'stage:cache is not valid; use one of listener, authority, route, redirect, identify, limit, target',
+      'stage:cache is not valid; use one of listener, authority, route, redirect, identify, limit, target, api, upstream',
     ],
     ['took:fast', 'took:fast is not valid; use >100ms, <2s'],
     ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, aborted'],
