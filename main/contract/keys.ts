@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier, keyReference, projectReference, timestamp } from './values.ts';
+import { hasNoControls, identifier, keyReference, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const apiKey = z.object({
   id: identifier,
@@ -19,7 +19,7 @@ export type ApiKey = z.infer<typeof apiKey>;
 
 export const apiKeyWithSecret = apiKey.extend({ secret: z.string() });
 
-export const keyName = z.string().trim().min(1).max(100);
+export const keyName = z.string().trim().min(1).max(100).refine(hasNoControls, NO_CONTROLS);
 
 export const keys = {
   create: base

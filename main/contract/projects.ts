@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { identifier, projectReference, timestamp } from './values.ts';
+import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
 export type Plan = z.infer<typeof plan>;
@@ -101,7 +101,8 @@ export const projectName = z
   .trim()
   .min(1, 'must have at least one character that is not blank')
   .max(100, 'must have at most 100 characters')
-  .refine((name) => name.isWellFormed(), 'must be well-formed Unicode');
+  .refine((name) => name.isWellFormed(), 'must be well-formed Unicode')
+  .refine(hasNoControls, NO_CONTROLS);
 
 export const SLUG_LENGTH_MAX = 55;
 export const projectSlug = z

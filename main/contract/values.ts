@@ -102,6 +102,10 @@ export type PetSort = z.infer<typeof petSort>;
 const PET_NAME_LENGTH_MAX = 1000;
 
 /** An animal's name. Characters are Unicode code points. */
+/** C0 and C1: no terminal, log or page shows them as they are. */
+export const hasNoControls = (name: string): boolean => !/\p{Cc}/u.test(name);
+export const NO_CONTROLS = 'must not have control characters such as tabs, line breaks and ESC';
+
 export const petName = z
   .string({ error: 'must be a string of 1 to 1,000 characters' })
   .superRefine((name, context) => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { keyName } from '../../../main/contract/keys.ts';
+import { projectName } from '../../../main/contract/projects.ts';
 import { caName, int64Input, int64Text, moment, petName } from '../../../main/contract/values.ts';
 
 describe('int64 as input', () => {
@@ -90,5 +92,17 @@ describe('a moment as input', () => {
 
   it.each(['2030-02-30', '2030-1-1', '01.01.2030', 'tomorrow', '2030-01-01T09:00', ''])('%j is refused', (text) => {
     expect(moment.safeParse(text).error?.issues[0]?.message).toMatch(/^must be a moment in ISO 8601, .* or a date/);
+  });
+});
+
+describe('the name of a project or a key', () => {
+  it.each(['a\tb', 'a\nb', 'a\u001b[31mb', 'a\u007fb', 'a\u009bb'])('has no control characters: %j', (name) => {
+    for (const type of [projectName, keyName])
+      expect(type.safeParse(name).error?.message).toContain('control characters');
+  });
+
+  it('may be of any script, with marks and emoji', () => {
+    const name = 'Ωmega 日本 e\u0301 👩‍💻';
+    expect([projectName.parse(name), keyName.parse(name)]).toEqual([name, name]);
   });
 });
