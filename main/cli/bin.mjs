@@ -27,7 +27,8 @@ if (existsSync(join(folder, 'launch.mjs'))) {
   await import(pathToFileURL(join(folder, '..', '..', 'out', 'main', 'vivarium.js')).href);
 } else {
   process.stderr.write(
-    `Vivarium needs Node 24.9 or newer (or 22 from 22.21); this is ${process.version}. See https://nodejs.org.\n`,
+    `Vivarium needs Node 24.9 or newer (or 22 from 22.21) where it is installed; this is ${process.version}. ` +
+      'In a clone Node 20 is enough: its launcher installs a newer one. See https://nodejs.org.\n',
   );
   process.exitCode = 1;
 }
