@@ -1,6 +1,7 @@
 import { typed } from '../base/own-command.ts';
 import { posixWord } from '../base/shell.ts';
 import { replaceMentions } from '../contract/mentions.ts';
+import { IN_QUOTES } from '../contract/traffic-filter.ts';
 import { type Field, flagAt, listFields, positionalsOf } from './fields.ts';
 import { type CliProcedure, findProcedure, kebab } from './procedures.ts';
 import type { Failure } from './io.ts';
@@ -70,8 +71,12 @@ export function failureText({ message, issues = [] }: Failure, fields: readonly 
     const flag = flagAt(path, fields);
     return flag === path ? text : text.replace(placeOf(path), (_whole, before: string) => `${before}${flag}`);
   }, message);
-  return withCommandLines(named, own);
+  const typable = named.replace(QUOTED_TERM, (_whole, term: string) => `${IN_QUOTES}--filter ${posixWord(term)}`);
+  return withCommandLines(typable, own);
 }
+
+/** A term of a filter: the shell would take its quotation marks away. */
+const QUOTED_TERM = new RegExp(`${IN_QUOTES}("[^"]*")`);
 
 /** Where a message begins a sentence or a part of one with a path, as `summarizeIssues` and the services write it. */
 const placeOf = (path: string): RegExp => new RegExp(`(^|; |\\. )${path.replace(/[[\].]/g, '\\$&')}(?=:? )`);

@@ -1,3 +1,4 @@
+import { posixWord } from '../base/shell.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
 
@@ -107,7 +108,7 @@ function switchValue(name: string, attached: string | null): string {
 function nextValue(name: string, rest: string[]): string {
   const next = rest[0];
   if (next === undefined || next.startsWith('--')) {
-    const hint = next === undefined ? '' : `; if it is meant to be ${next}, write --${name}=${next}`;
+    const hint = next === undefined ? '' : `; if it is meant to be ${next}, write --${name}=${posixWord(next)}`;
     throw usageError(`--${name} needs a value${hint}.`);
   }
   rest.shift();

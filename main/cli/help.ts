@@ -7,9 +7,12 @@ import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
-import { columns } from './text.ts';
+import { columns, wrap } from './text.ts';
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
+
+/** Of sentences, in cells. */
+const HELP_WIDTH = 100;
 
 const CLIENT_OPTIONS = columns(
   optionRows([JSON_FLAG, OUTPUT_FLAG, { ...DATA_DIR_FLAG, does: 'The data folder of the Vivarium to ask' }, HELP_FLAG]),
@@ -67,8 +70,7 @@ ${indent(columns(namespaces))}
 
 Arguments of a procedure
   Required inputs may be given without their options, in the order of the usage line.
-  [PROJECT] may be left out: it is then
-  ${DEFAULT_PROJECT_RULE}.
+${indent(wrap(`[PROJECT] may be left out: it is then ${DEFAULT_PROJECT_RULE}.`, HELP_WIDTH))}
 
 Options of every procedure
 ${indent(CLIENT_OPTIONS)}

@@ -49,7 +49,8 @@ async function collect(
   const unexpected = words[open.length];
   if (unexpected !== undefined) {
     const other = fields.find((field) => !open.includes(field) && !isGiven(field));
-    const fix = other === undefined ? '' : ` Did you mean --${other.flag} ${posixWord(unexpected)}?`;
+    const between = unexpected.startsWith('--') ? '=' : ' ';
+    const fix = other === undefined ? '' : ` Did you mean --${other.flag}${between}${posixWord(unexpected)}?`;
     throw usageError(`Unexpected argument ${JSON.stringify(unexpected)}.${fix}`);
   }
   const worded = fieldsOfWords(open, words.length);

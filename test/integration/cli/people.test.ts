@@ -284,7 +284,7 @@ describe('vivarium traffic watch', () => {
     const { code, stderr } = await runCli(['traffic', procedure, '--filter', 'sttus:4xx']);
     expect([code, stderr]).toEqual([
       1,
-      `vivarium: --filter sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:4xx". See "vivarium traffic ${procedure} --help".\n`,
+      `vivarium: --filter sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: --filter '"sttus:4xx"'. See "vivarium traffic ${procedure} --help".\n`,
     ]);
   });
 });

@@ -41,6 +41,7 @@ describe('the words of a command line', () => {
     [['-x'], 'There is no option -x.'],
     [['--limit'], '--limit needs a value.'],
     [['--limit', '--json'], '--limit needs a value; if it is meant to be --json, write --limit=--json.'],
+    [['--limit', '-- weird'], "--limit needs a value; if it is meant to be -- weird, write --limit='-- weird'."],
     [['--json=yes'], '--json takes no value but true and false, not "yes".'],
     [['--constructor'], 'There is no option --constructor.'],
   ])('%j are refused with one sentence', (args, message) => {

@@ -97,6 +97,7 @@ describe('the input that a command line makes', () => {
     ['pets remove demo 7 x', /^Unexpected argument "x"\. Did you mean --environment x\?$/],
     ['dns query www.acme.test CAA', /^Unexpected argument "CAA"\. Did you mean --type CAA\?$/],
     ['projects create Aquarium Y', /^Unexpected argument "Y"\. Did you mean --slug Y\?$/],
+    ['keys create demo -- --dashed', /^Unexpected argument "--dashed"\. Did you mean --name=--dashed\?$/],
     ['status get now', /^Unexpected argument "now"\.$/],
     ['projects get prj_1 --project-id prj_2', /^Unexpected argument "prj_1"\.$/],
     ['projects get --project prj_1 --project-id prj_2', /^--project is given 2 times but takes one value\.$/],
