@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { codeOf } from '../base/error-code.ts';
 import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
+import type { Project } from '../contract/projects.ts';
 import { callProcedure } from './client.ts';
 import { withCommandLines, failureText } from './command-line.ts';
 import { defaultProject } from './default-project.ts';
@@ -75,6 +76,11 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const json = await buildInput(procedure, fields, read, {
     readFile: (path) => readNamed(path, io),
     chooseProject: () => defaultProject(find(), io),
+    async presentTarget(projectId) {
+      const reply = await callProcedure(find(), 'projects.get', JSON.stringify({ projectId }));
+      if (reply.kind === 'stream') throw new Error('projects.get is not a stream.');
+      return (JSON.parse(reply.json) as Project).target;
+    },
   });
   const running = find();
   const called = `${procedure.namespace}.${procedure.name}`;

@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
+import type { TargetSetting } from '../contract/projects.ts';
 import { fieldsOfWords, flagAt, positionalsOf, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
@@ -12,6 +14,9 @@ export type ReadFile = (path: string) => Promise<string>;
 /** Chooses the project of a command line that names none. */
 export type ChooseProject = () => Promise<string>;
 
+/** The present target of a project, given as in input. */
+export type PresentTarget = (project: unknown) => Promise<TargetSetting>;
+
 /**
  * Builds the procedure's JSON input from the command line.
  * @throws VivariumError `invalid_request` that names the missing or wrong flags and their allowed values.
@@ -20,11 +25,21 @@ export async function buildInput(
   procedure: CliProcedure,
   fields: readonly Field[],
   read: Arguments,
-  { readFile, chooseProject }: { readFile: ReadFile; chooseProject: ChooseProject },
+  {
+    readFile,
+    chooseProject,
+    presentTarget,
+  }: { readFile: ReadFile; chooseProject: ChooseProject; presentTarget: PresentTarget },
 ): Promise<string> {
   const input: Record<string, unknown> = {};
   for (const { field, texts } of await collect(fields, read, readFile)) {
-    if (texts.length > 0) place(input, field.path, readValue(field, texts));
+    if (texts.length > 0) place(input, field.path, readValue(field, texts), procedure);
+  }
+  const parts = input['target'];
+  if (procedure.namespace === 'projects' && procedure.name === 'update' && isObject(parts) && !('kind' in parts)) {
+    input['projectId'] ??= await chooseProject();
+    const present = await presentTarget(input['projectId']);
+    input['target'] = { ...(present.kind === 'upstream' ? present : { kind: 'upstream' }), ...parts };
   }
   const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
   // What else is wrong comes first: it needs no running Vivarium.
@@ -111,15 +126,31 @@ const itemOf = (schema: JsonSchema): JsonSchema =>
 const isChoice = (schema: JsonSchema, value: unknown): boolean =>
   alternativesOf(schema).some((alternative) => choicesOf(alternative)?.includes(value) ?? false);
 
-/** Sets a value in the input; the flag of a part adds to the value of the flag for the whole. */
-function place(input: Record<string, unknown>, [first, second]: Field['path'], value: unknown): void {
+/** Sets a value in the input; the flag of a part adds to the value of the flag for the whole, which may be a text. */
+function place(
+  input: Record<string, unknown>,
+  [first, second]: Field['path'],
+  value: unknown,
+  { inputType }: CliProcedure,
+): void {
   if (second === undefined) {
     input[first] = value;
     return;
   }
-  const whole = input[first];
-  input[first] = { ...(typeof whole === 'object' && whole !== null ? whole : {}), [second]: value };
+  const given = input[first];
+  const whole = typeof given === 'string' ? readWhole(given, first, inputType) : given;
+  // A text that is none is refused as it is.
+  if (typeof whole !== 'string') input[first] = { ...(isObject(whole) ? whole : {}), [second]: value };
 }
+
+/** The object that the schema makes of a text, such as a target of `5173`. */
+function readWhole(text: string, name: string, inputType: z.ZodType): unknown {
+  const type: unknown = inputType instanceof z.ZodObject ? inputType.shape[name] : undefined;
+  const read = type instanceof z.ZodType ? type.safeParse(text) : undefined;
+  return read?.success === true ? read.data : text;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 function inputError(found: readonly SchemaIssue[], input: unknown, fields: readonly Field[]): VivariumError {
   const wrong = toInputIssues(found, input);

@@ -289,6 +289,18 @@ describe('vivarium traffic watch', () => {
   });
 });
 
+it('a part of a target changes alone: the rest is asked of the Vivarium', async () => {
+  const { fake, dataDir } = await startAsked();
+  const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
+  fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
+  fake.teach('projects', 'update', () => SAMPLE_PROJECT);
+  const { code } = await runCli(['projects', 'update', 'web', '--target.host', 'keep', '--data-dir', dataDir]);
+  expect([code, fake.calls.at(-1)]).toEqual([
+    0,
+    { procedure: 'projects.update', input: { projectId: 'web', target: { ...target, host: 'keep' } } },
+  ]);
+});
+
 describe('the streams of the process', () => {
   it.skipIf(!existsSync('/dev/full'))('an output that cannot be written is named on standard error', () => {
     const full = openSync('/dev/full', 'w');

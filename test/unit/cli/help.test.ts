@@ -63,6 +63,7 @@ async function check(line: string): Promise<void> {
     await buildInput(procedure, fields, read, {
       readFile: () => Promise.reject(new Error('An example names a file.')),
       chooseProject: () => Promise.resolve('demo'),
+      presentTarget: () => Promise.resolve({ kind: 'api' }),
     });
   }
 }

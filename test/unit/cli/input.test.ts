@@ -5,12 +5,17 @@ import { readArguments } from '../../../main/cli/flags.ts';
 import { buildInput } from '../../../main/cli/input.ts';
 import { toJsonSchema } from '../../../main/cli/json-schema.ts';
 import { findProcedure, type CliProcedure } from '../../../main/cli/procedures.ts';
+import type { TargetSetting } from '../../../main/contract/projects.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 
 /** The project chosen for a line that names none is `chosen`. */
 const SOURCES = {
   readFile: (path: string) => Promise.resolve(`content of ${path}`),
   chooseProject: () => Promise.resolve('chosen'),
+  presentTarget: (project: unknown): Promise<TargetSetting> =>
+    Promise.resolve(
+      project === 'demo' ? { kind: 'api' } : { kind: 'upstream', url: 'http://localhost:3000', limited: true },
+    ),
 };
 
 async function inputOf(procedure: CliProcedure, words: string[]): Promise<unknown> {
@@ -46,6 +51,23 @@ describe('the input that a command line makes', () => {
       'projects create a --target.kind upstream --target.url http://localhost:3000',
       { name: 'a', target: { kind: 'upstream', url: 'http://localhost:3000' } },
     ],
+    [
+      'projects create a --target 5173 --target.host keep',
+      { name: 'a', target: { kind: 'upstream', url: 'http://localhost:5173', host: 'keep' } },
+    ],
+    [
+      'projects update web --target.host keep',
+      { projectId: 'web', target: { kind: 'upstream', url: 'http://localhost:3000', limited: true, host: 'keep' } },
+    ],
+    [
+      'projects update --no-target.limited',
+      { projectId: 'chosen', target: { kind: 'upstream', url: 'http://localhost:3000', limited: false } },
+    ],
+    [
+      'projects update demo --target.url http://localhost:5173',
+      { projectId: 'demo', target: { kind: 'upstream', url: 'http://localhost:5173' } },
+    ],
+    ['projects update web --target api', { projectId: 'web', target: 'api' }],
     ['projects create a --target 5173', { name: 'a', target: '5173' }],
     ['projects create a --target http://localhost:3000', { name: 'a', target: 'http://localhost:3000' }],
     ['projects create a --target.kind api', { name: 'a', target: { kind: 'api' } }],
@@ -112,6 +134,8 @@ describe('the input that a command line makes', () => {
     ["projects create a --limits '{'", /^The value of --limits is not JSON: /],
     ['projects create a --limits 5', /^--limits must be an object\.$/],
     ['projects create a --target.url http://x', /^--target\.kind is required: one of "api", "upstream"\.$/],
+    ['projects update demo --target.host keep', /^--target\.url is required/],
+    ['projects create a --target vite --target.host keep', /^--target must be a URL such as/],
     ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a port/],
     ['settings update --cors nonsense', /^--cors must be an origin such as/],
     ['pets remove --project-id p --id 9223372036854775808', /^--id must be an integer from -9223372036854775808/],
