@@ -33,6 +33,8 @@ export const DEFAULT_PORTS = { httpPort: 8080, httpsPort: 8443, dnsPort: 5380, c
 /** The file in the data folder that tells scripts how to reach a running Vivarium. */
 export interface RuntimeFile {
   pid: number;
+  /** The folder that this file belongs to, absolute: a copy of the folder has a copy of the file. */
+  dataDir: string;
   version: string;
   http: { port: number };
   https: { port: number };

@@ -128,6 +128,8 @@ function evidenceOf(runtime: RuntimeReading) {
   switch (runtime.state) {
     case 'absent':
       return { state: 'absent' } as const;
+    case 'copied':
+      return { state: 'absent' } as const;
     case 'damaged':
       return { state: 'unreadable', reason: 'it is damaged' } as const;
     case 'unreadable':

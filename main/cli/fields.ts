@@ -50,7 +50,12 @@ export function fieldsOfWords(open: readonly Field[], count: number): readonly F
 /** Builds the flags for the fields of an input. */
 export function flagsOf(fields: readonly Field[]): Flag[] {
   return fields.flatMap(({ flag, schema, fileFlag }): Flag[] => [
-    { name: flag, kind: isSwitch(schema) ? 'switch' : 'value', ...(isReference(schema) && { alias: `${flag}-id` }) },
+    {
+      name: flag,
+      kind: isSwitch(schema) ? 'switch' : 'value',
+      // The schema says which texts may be empty.
+      ...(isReference(schema) ? { alias: `${flag}-id` } : { mayBeEmpty: true }),
+    },
     ...(fileFlag === null ? [] : [{ name: fileFlag, kind: 'value' } as const]),
   ]);
 }

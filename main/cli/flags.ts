@@ -12,6 +12,8 @@ export interface Flag {
   short?: string;
   /** Another name, not shown. */
   alias?: string;
+  /** Whether an empty value means something; the others refuse it, which a script's unset variable is. */
+  mayBeEmpty?: boolean;
 }
 
 /** A flag with what the help and the shells' completion say of it. */
@@ -85,7 +87,10 @@ function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag:
   const attached = equals < 0 ? null : word.slice(equals + 1);
   const flag = known.find((candidate) => candidate.name === name || candidate.alias === name);
   if (flag !== undefined) {
-    return { flag, value: flag.kind === 'switch' ? switchValue(name, attached) : (attached ?? nextValue(name, rest)) };
+    if (flag.kind === 'switch') return { flag, value: switchValue(name, attached) };
+    const value = attached ?? nextValue(name, rest);
+    if (value === '' && flag.mayBeEmpty !== true) throw usageError(`--${name} needs a value.`);
+    return { flag, value };
   }
   const denied = known.find((candidate) => candidate.kind === 'switch' && `no-${candidate.name}` === name);
   if (denied !== undefined && attached === null) return { flag: denied, value: 'false' };

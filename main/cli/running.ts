@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
@@ -26,6 +26,8 @@ const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}$/;
 export type RuntimeReading =
   | { state: 'absent'; cause: unknown }
   | { state: 'damaged' }
+  /** The folder is a copy of `original`, on which process `pid` runs. */
+  | { state: 'copied'; pid: number; original: string }
   /** `code`: the system's reason, such as `EACCES`. */
   | { state: 'unreadable'; path: string; code: string; cause: unknown }
   | { state: 'read'; pid: number; alive: boolean; control: Running; ports: RuntimePorts };
@@ -46,6 +48,11 @@ export function findRunning(dataDir: string): Running {
       throw new NotRunningError(dataDir, `no ${RUNTIME_FILE}`, reading.cause);
     case 'damaged':
       throw new NotRunningError(dataDir, `${RUNTIME_FILE} is damaged`);
+    case 'copied':
+      throw new NotRunningError(
+        dataDir,
+        `its ${RUNTIME_FILE} is a copy: process ${reading.pid} serves ${reading.original}`,
+      );
     case 'unreadable':
       throw new VivariumError(
         'forbidden',
@@ -74,13 +81,16 @@ export function readRuntime(dataDir: string): RuntimeReading {
 
 function parse(text: string, dataDir: string): RuntimeReading | null {
   try {
-    const { pid, control, http, https, dns } = JSON.parse(text) as Partial<RuntimeFile>;
+    const { pid, dataDir: own, control, http, https, dns } = JSON.parse(text) as Partial<RuntimeFile>;
     if (!Number.isSafeInteger(pid) || typeof pid !== 'number' || pid <= 0) return null;
     if (typeof control?.token !== 'string' || !LOOPBACK_URL.test(control.url)) return null;
+    const alive = isAlive(pid);
+    // A file of an older Vivarium has no folder.
+    if (alive && typeof own === 'string' && isOther(own, dataDir)) return { state: 'copied', pid, original: own };
     return {
       state: 'read',
       pid,
-      alive: isAlive(pid),
+      alive,
       control: { url: control.url, token: control.token, pid, dataDir },
       ports: {
         ...portOf('http', http?.port),
@@ -89,6 +99,20 @@ function parse(text: string, dataDir: string): RuntimeReading | null {
         ...portOf('control', Number(new URL(control.url).port)),
       },
     };
+  } catch {
+    return null;
+  }
+}
+
+/** Whether both folders exist and differ; a folder that was renamed or is reached by a link is the same one. */
+function isOther(one: string, another: string): boolean {
+  const [first, second] = [identify(one), identify(another)];
+  return first !== null && second !== null && (first.ino !== second.ino || first.dev !== second.dev);
+}
+
+function identify(folder: string): BigIntStats | null {
+  try {
+    return statSync(folder, { bigint: true });
   } catch {
     return null;
   }

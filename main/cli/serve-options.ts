@@ -60,7 +60,6 @@ export function readServeConfig(
   const read = readArguments(args, SERVE_FLAGS);
   const [surplus] = read.positionals;
   if (surplus !== undefined) throw unexpected(surplus);
-  if (lastOf(read, 'data-dir') === '') throw usageError('--data-dir needs the path of a folder.');
   const { anyPorts, ...switches } = Object.fromEntries(
     SWITCH_OPTIONS.map(({ key, flag }) => [key, readSwitch(flag, read, place.env)]),
   ) as Record<SwitchKey, boolean>;

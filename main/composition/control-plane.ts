@@ -63,7 +63,7 @@ export async function startControl(
 
 /** Writes the runtime file that scripts read, for as long as this Vivarium runs, and answers `/healthz` with 200. */
 export function announce(
-  { inFolder, onStop }: Foundation,
+  { config, inFolder, onStop }: Foundation,
   parts: {
     certificates: Certificates;
     dns: Dns;
@@ -76,6 +76,7 @@ export function announce(
   const { url, pacUrl } = reach.proxy();
   const runtime: RuntimeFile = {
     pid: process.pid,
+    dataDir: config.dataDir,
     version: VERSION,
     http: { port: dataPlane.ports.http },
     https: { port: dataPlane.ports.https },

@@ -14,7 +14,7 @@ const WORD_LENGTH_MAX = 64;
 export function nearest(word: string, candidates: Iterable<string>): string[] {
   const wanted = word.slice(0, WORD_LENGTH_MAX).toLowerCase();
   const found: { candidate: string; mistakes: number }[] = [];
-  for (const candidate of candidates) {
+  for (const candidate of new Set(candidates)) {
     const mistakes = countMistakes(wanted, candidate.slice(0, WORD_LENGTH_MAX).toLowerCase());
     const isBeginning = wanted.length >= 2 && candidate.toLowerCase().startsWith(wanted);
     if (isBeginning || mistakes <= Math.max(1, Math.floor(wanted.length / LETTERS_PER_MISTAKE))) {

@@ -59,7 +59,11 @@ export async function startAsked(): Promise<Control & { dataDir: string }> {
 
 export function writeRuntime(
   dataDir: string,
-  { url, token = CONTROL_TOKEN, pid = process.pid }: { url: string; token?: string; pid?: number },
+  runtime: { url: string; token?: string; pid?: number; dataDir?: string },
 ): void {
-  writeFileSync(join(dataDir, 'runtime.json'), JSON.stringify({ pid, version: '1.2.3', control: { url, token } }));
+  const { url, token = CONTROL_TOKEN, pid = process.pid, dataDir: own } = runtime;
+  writeFileSync(
+    join(dataDir, 'runtime.json'),
+    JSON.stringify({ pid, dataDir: own, version: '1.2.3', control: { url, token } }),
+  );
 }

@@ -82,6 +82,28 @@ describe('where none runs', () => {
     expect(stderr).toMatch(new RegExp(`^vivarium ${command}: No Vivarium is running on ${dataDir} .* Start one with `));
   });
 
+  it.each([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']])(
+    '%s on a copy of a folder on which one runs exits 2 and names that folder',
+    async (...command) => {
+      const { url, dataDir: original, fake } = await startAsked();
+      fake.teach('status', 'get', () => ({ ...STATUS, dataDir: original }));
+      const copy = temporaryFolder();
+      writeRuntime(copy, { url, dataDir: original });
+      const { code, stderr } = await runHere([...command, '--data-dir', copy]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`process ${process.pid} serves ${original}`)]);
+    },
+  );
+
+  it.each([['stop'], ['status'], ['doctor'], ['wait'], ['export'], ['serve'], ['pets', 'list']])(
+    '%s refuses an empty folder instead of using the default one',
+    async (...command) => {
+      for (const words of [['--data-dir', ''], ['--data-dir=']]) {
+        const { code, stderr } = await runHere([...command, ...words]);
+        expect([code, stderr]).toEqual([1, expect.stringContaining('--data-dir needs a value.')]);
+      }
+    },
+  );
+
   it('status --json fails in JSON', async () => {
     const { code, stderr } = await runHere(['status', '--json', '--data-dir', temporaryFolder()]);
     expect([code, JSON.parse(stderr)]).toMatchObject([2, { code: 'unavailable' }]);

@@ -6,6 +6,7 @@ const FLAGS: Flag[] = [
   { name: 'json', kind: 'switch' },
   { name: 'limit', kind: 'value' },
   { name: 'per-minute', kind: 'value' },
+  { name: 'note', kind: 'value', mayBeEmpty: true },
 ];
 
 describe('the words of a command line', () => {
@@ -14,11 +15,11 @@ describe('the words of a command line', () => {
     [['a', 'b'], {}, ['a', 'b']],
     [['--limit', '5'], { limit: ['5'] }, []],
     [['--limit=5'], { limit: ['5'] }, []],
-    [['--limit='], { limit: [''] }, []],
+    [['--note='], { note: [''] }, []],
     [['--limit=a=b'], { limit: ['a=b'] }, []],
     [['--limit=--x'], { limit: ['--x'] }, []],
     [['--limit', '-5'], { limit: ['-5'] }, []],
-    [['--limit', ''], { limit: [''] }, []],
+    [['--note', ''], { note: [''] }, []],
     [['--limit', '1', '--limit', '2'], { limit: ['1', '2'] }, []],
     [['-5'], {}, ['-5']],
     [['-'], {}, ['-']],
@@ -40,6 +41,8 @@ describe('the words of a command line', () => {
     [['--no-limit'], 'There is no option --no-limit.'],
     [['-x'], 'There is no option -x.'],
     [['--limit'], '--limit needs a value.'],
+    [['--limit', ''], '--limit needs a value.'],
+    [['--limit='], '--limit needs a value.'],
     [['--limit', '--json'], '--limit needs a value; if it is meant to be --json, write --limit=--json.'],
     [['--limit', '-- weird'], "--limit needs a value; if it is meant to be -- weird, write --limit='-- weird'."],
     [['--json=yes'], '--json takes no value but true and false, not "yes".'],

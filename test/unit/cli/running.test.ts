@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -7,7 +7,7 @@ import { findRunning, NotRunningError } from '../../../main/cli/running.ts';
 
 function folderWith(content: string | null): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-running-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   if (content !== null) writeFileSync(join(folder, 'runtime.json'), content);
   return folder;
 }
@@ -44,4 +44,25 @@ it.each([
 
 it('a data folder that is a file counts as not running', () => {
   expect(() => findRunning(join(folderWith('x'), 'runtime.json'))).toThrow(NotRunningError);
+});
+
+it('a copy of the folder of a running one counts as not running, and names that folder', () => {
+  const original = folderWith(null);
+  const copy = folderWith(runtime({ dataDir: original }));
+  expect(() => findRunning(copy)).toThrow(NotRunningError);
+  expect(() => findRunning(copy)).toThrow(
+    `No Vivarium is running on ${copy} (its runtime.json is a copy: process ${process.pid} serves ${original})`,
+  );
+});
+
+it('finds one on a folder that is reached by a link, or was renamed', () => {
+  const dataDir = folderWith(null);
+  writeFileSync(join(dataDir, 'runtime.json'), runtime({ dataDir }));
+  const link = join(folderWith(null), 'link');
+  symlinkSync(dataDir, link);
+  expect(findRunning(link).pid).toBe(process.pid);
+  const renamed = join(folderWith(null), 'renamed');
+  renameSync(dataDir, renamed);
+  onTestFinished(() => rmSync(renamed, { recursive: true, force: true }));
+  expect(findRunning(renamed).pid).toBe(process.pid);
 });

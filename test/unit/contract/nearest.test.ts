@@ -29,6 +29,10 @@ describe('what a word was probably meant to be', () => {
     expect(nearest(word, NAMES)).toEqual(found);
   });
 
+  it('names a candidate once that comes twice', () => {
+    expect(nearest('statsu', [...NAMES, 'status'])).toEqual(['status']);
+  });
+
   it('is asked in a sentence', () => {
     expect(didYouMean('pest', NAMES)).toBe(' Did you mean "pets"?');
     expect(didYouMean('pets.', NAMES)).toBe(' Did you mean "pets.create", "pets.list" or "pets"?');
