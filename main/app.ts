@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { defaultDataDir } from './base/data-dir.ts';
+import { defaultDataDir, impliedDataDir } from './base/data-dir.ts';
 import { realTime } from './base/clock.ts';
 import { keepHeapSmall } from './base/heap.ts';
 import type { RuntimeFile } from './base/config.ts';
@@ -35,8 +35,8 @@ export interface App {
   signInLink(lifetimeMs?: number): string;
   /** The demo project's key, while it is valid. */
   demoKey(): DemoKey | null;
-  /** `vivarium domains list` as a pasteable command, where a command without a folder means `usualDataDir`. */
-  ownCommand(command: string, usualDataDir: string): string;
+  /** `vivarium domains list` as a pasteable command, where a command without a folder means `impliedFolder`. */
+  ownCommand(command: string, impliedFolder: string | null): string;
   /**
    * Drains, stops everything in reverse order, and releases the data folder; logs what could not be stopped. Further
    * calls wait for the first.
@@ -68,8 +68,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     return { ...app, stop: () => (stopping ??= close()) };
   } catch (error) {
     await close();
-    const usualDataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });
-    throw await explainTakenPorts(error, options.config, usualDataDir);
+    const place = { platform: process.platform, env: process.env, homeDir: homedir() };
+    const usualDataDir = defaultDataDir(place);
+    const stop = ownCommand(usualDataDir === impliedDataDir(place) ? null : usualDataDir)('vivarium stop');
+    throw await explainTakenPorts(error, options.config, { dataDir: usualDataDir, stop });
   }
 }
 
@@ -131,6 +133,6 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     router,
     signInLink: control.signInLink,
     demoKey: () => demo.key(),
-    ownCommand: (command, usualDataDir) => ownCommand(dataDir === usualDataDir ? null : dataDir)(command),
+    ownCommand: (command, impliedFolder) => ownCommand(dataDir === impliedFolder ? null : dataDir)(command),
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import { realTime } from './base/clock.ts';
 import { type Config, DETACHED_VARIABLE, type RuntimeFile } from './base/config.ts';
-import { defaultDataDir } from './base/data-dir.ts';
+import { impliedDataDir } from './base/data-dir.ts';
 import { LOGS_FOLDER } from './base/data-folder.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel } from './base/log.ts';
 import { openLogFile } from './base/log-file.ts';
@@ -121,7 +121,7 @@ export async function formatBanner(
   const domains = await services.domains.list(undefined, context);
   const key = demoKey();
   const shown = projects.find((project) => project.id === key?.projectId) ?? projects[0] ?? null;
-  const usualDataDir = defaultDataDir({ platform: process.platform, env: io.env, homeDir: homedir() });
+  const impliedFolder = impliedDataDir({ platform: process.platform, env: io.env, homeDir: homedir() });
   return formatWelcome(
     {
       version: status.version,
@@ -145,8 +145,8 @@ export async function formatBanner(
       projectCount: projects.length,
       domains: { attached: domains.length, secure: domains.filter(({ serving }) => serving.https).length },
       warnings: status.warnings,
-      stop: io.env[DETACHED_VARIABLE] === undefined ? 'Ctrl-C.' : ownCommand('vivarium stop', usualDataDir),
-      ownCommand: (command) => ownCommand(command, usualDataDir),
+      stop: io.env[DETACHED_VARIABLE] === undefined ? 'Ctrl-C.' : ownCommand('vivarium stop', impliedFolder),
+      ownCommand: (command) => ownCommand(command, impliedFolder),
     },
     wantsColour(io),
   );

@@ -1,4 +1,5 @@
 import { posix, win32 } from 'node:path';
+import { VivariumError } from '../contract/errors.ts';
 
 /** The inputs that determine the data folder. */
 export interface DataDirInputs {
@@ -31,9 +32,24 @@ export function defaultDataDir({
   }
 }
 
-/** The data folder of a command, absolute: from its flag, the environment, or the platform's default. */
+/**
+ * The data folder of a command, absolute: from its flag, the environment, or the platform's default.
+ * @throws VivariumError `invalid_request` where the default would depend on the working folder, for lack of a home folder
+ */
 export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs): string {
-  return chosenDataDir(flag, inputs) ?? defaultDataDir(inputs);
+  const chosen = chosenDataDir(flag, inputs);
+  if (chosen !== null) return chosen;
+  const usual = defaultDataDir(inputs);
+  if ((inputs.platform === 'win32' ? win32 : posix).isAbsolute(usual)) return usual;
+  throw new VivariumError(
+    'invalid_request',
+    `HOME is ${JSON.stringify(inputs.homeDir)}, which is no absolute path: set it, or name the data folder with --data-dir.`,
+  );
+}
+
+/** The folder that a command means which names none; null where the environment names one, which others may not have. */
+export function impliedDataDir(inputs: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string | null {
+  return inputs.env['VIVARIUM_DATA_DIR'] ? null : defaultDataDir(inputs);
 }
 
 /** The explicitly chosen data folder, absolute, or null if there is none. */

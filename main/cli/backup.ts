@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { resolveDataDir } from '../base/data-dir.ts';
+import { impliedDataDir, resolveDataDir } from '../base/data-dir.ts';
+import { ownCommand } from '../base/own-command.ts';
 import { shellWord } from '../base/shell.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
 import { callProcedure } from './client.ts';
@@ -70,7 +71,7 @@ async function backup(args: readonly string[], io: Io): Promise<number> {
     const file = resolve(io.workingDir, path);
     const { value, lines } =
       action === 'create'
-        ? describeWritten(await create(dataDir, { file, force: isOn(read, FORCE_FLAG.name) }), io)
+        ? describeWritten(await create(dataDir, { file, force: isOn(read, FORCE_FLAG.name) }), dataDir, io)
         : await restore(dataDir, file);
     const shown = isOn(read, JSON_FLAG.name) ? [JSON.stringify(value)] : lines.map(printable);
     io.stdout.write(`${shown.join('\n')}\n`);
@@ -95,8 +96,9 @@ async function create(dataDir: string, target: { file: string; force: boolean })
   return await (await import('../at-rest.ts')).backUpAtRest(dataDir, target);
 }
 
-function describeWritten(written: WrittenBackup, { platform }: Pick<Io, 'platform'>): Answer {
+function describeWritten(written: WrittenBackup, dataDir: string, io: Io): Answer {
   const { file, bytes, sealed } = written;
+  const own = ownCommand(dataDir === impliedDataDir(io) ? null : dataDir);
   const secrecy = sealed
     ? 'The root’s private key in it is sealed with this system’s keyring: no other machine can open it.'
     : 'It holds the root’s private key: keep it as secret as the data folder.';
@@ -105,7 +107,7 @@ function describeWritten(written: WrittenBackup, { platform }: Pick<Io, 'platfor
     lines: [
       `Written: ${file} (${Math.ceil(bytes / 1_024).toLocaleString('en')} KiB). ${secrecy}`,
       'To restore it, stop Vivarium and run:',
-      `  vivarium backup restore ${shellWord(file, platform)}`,
+      `  ${own(`vivarium backup restore ${shellWord(file, io.platform)}`)}`,
     ],
   };
 }

@@ -71,7 +71,9 @@ export function readDoctorOptions(
   const read = readArguments(args, DOCTOR.options);
   const [surplus] = read.positionals;
   if (surplus !== undefined) throw usageError(`doctor takes options only, not ${JSON.stringify(surplus)}.`);
-  const given = PORT_FLAGS.flatMap(({ name }) => (read.flags.get(name) ?? []).map((port) => `--${name}=${port}`));
+  const given = [DATA_DIR_FLAG, ...PORT_FLAGS].flatMap(({ name }) =>
+    (read.flags.get(name) ?? []).map((value) => `--${name}=${value}`),
+  );
   const chosen = readServeConfig(given, io);
   const ports: Required<RuntimePorts> = {
     http: chosen.httpPort,

@@ -1,6 +1,6 @@
 import { DEFAULT_PORTS, type Config } from '../base/config.ts';
 import { didYouMean } from '../contract/nearest.ts';
-import { chosenDataDir, defaultDataDir } from '../base/data-dir.ts';
+import { chosenDataDir, resolveDataDir } from '../base/data-dir.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Arguments, type Option } from './flags.ts';
 import type { Environment, Io } from './io.ts';
 
@@ -67,8 +67,9 @@ export function readServeConfig(
     PORT_OPTIONS.map(({ key, flag }) => [key, readPort(flag, read, place.env) ?? (anyPorts ? 0 : DEFAULT_PORTS[key])]),
   ) as Record<PortKey, number>;
   refuseSamePorts(ports);
-  const chosen = chosenDataDir(lastOf(read, 'data-dir'), place);
-  return { dataDir: chosen ?? (switches.ephemeral ? null : defaultDataDir(place)), ...ports, ...switches };
+  const named = lastOf(read, DATA_DIR_FLAG.name);
+  const dataDir = switches.ephemeral ? chosenDataDir(named, place) : resolveDataDir(named, place);
+  return { dataDir, ...ports, ...switches };
 }
 
 function unexpected(word: string) {

@@ -1,4 +1,4 @@
-import { defaultDataDir } from '../base/data-dir.ts';
+import { impliedDataDir, resolveDataDir } from '../base/data-dir.ts';
 import { ownCommand } from '../base/own-command.ts';
 import { VERSION } from '../base/version.ts';
 import { askForStatus, findAnswering, type AnsweringEngine } from './engine-status.ts';
@@ -6,7 +6,6 @@ import { DATA_DIR_FLAG, isOn, JSON_FLAG, lastOf, readArguments } from './flags.t
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { columns, printable } from './text.ts';
-import { resolveDataDir } from '../base/data-dir.ts';
 
 export const STATUS = localCommand({
   name: 'status',
@@ -55,7 +54,7 @@ export function describeEngine({ running, report }: AnsweringEngine): string {
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function nextCommands(isRunning: boolean, dataDir: string, io: Io): string {
-  const own = ownCommand(dataDir === defaultDataDir(io) ? null : dataDir);
+  const own = ownCommand(dataDir === impliedDataDir(io) ? null : dataDir);
   const rows = isRunning
     ? [
         ['vivarium open', 'Open the interface in the browser'],

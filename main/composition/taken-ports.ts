@@ -5,7 +5,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Config, LOOPBACK_ADDRESSES, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
-import { ownCommand } from '../base/own-command.ts';
 import { findPortHolder, type PortHolder, type Transport } from '../base/port-holder.ts';
 import { VivariumError } from '../contract/errors.ts';
 
@@ -28,9 +27,13 @@ interface TakenPort {
 /**
  * The error of a start that found a port taken: names all ports that are, at once, and a Vivarium among their holders.
  * Any other error, and that of a single port held by another program, is returned as it is.
- * @param usualDataDir the data folder of a Vivarium that was started without options
+ * @param usual the data folder of a Vivarium that was started without options, and the command that stops it
  */
-export async function explainTakenPorts(error: unknown, config: Config, usualDataDir: string): Promise<unknown> {
+export async function explainTakenPorts(
+  error: unknown,
+  config: Config,
+  { dataDir: usualDataDir, stop: stopUsual }: { dataDir: string; stop: string },
+): Promise<unknown> {
   if (!(error instanceof VivariumError) || codeOf(error.cause) !== 'EADDRINUSE') return error;
   const taken = await findTaken(config);
   const usual = readRuntime(usualDataDir);
@@ -48,7 +51,7 @@ export async function explainTakenPorts(error: unknown, config: Config, usualDat
   });
   const stop =
     usual !== null && taken.some(isVivarium)
-      ? `Stop that Vivarium with "${ownCommand(null)('vivarium stop')}", or choose`
+      ? `Stop that Vivarium with "${stopUsual}", or choose`
       : 'Stop what holds them, or choose';
   const options = taken.map(({ option }) => `${option} 0`).join(' ');
   return new VivariumError(

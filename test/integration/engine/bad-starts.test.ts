@@ -65,6 +65,12 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`(pid ${running.child.pid}), which is a Vivarium on ${join(home, 'vivarium')}\n`);
     expect(stderr).toContain('Stop that Vivarium with "npm run -s vivarium -- stop", or');
+    // Where the environment names another folder, the command has to name this one.
+    const named = await runProgram(['serve', '--any-ports', ...given], {
+      XDG_DATA_HOME: home,
+      VIVARIUM_DATA_DIR: join(home, 'other'),
+    });
+    expect(named.stderr).toContain(`Stop that Vivarium with "npm run -s vivarium -- stop --data-dir ${home}/vivarium"`);
   });
 
   it('when a Vivarium on another folder holds the control port, which answers for itself', async () => {

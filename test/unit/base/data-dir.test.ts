@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultDataDir, resolveDataDir } from '../../../main/base/data-dir.ts';
+import { defaultDataDir, impliedDataDir, resolveDataDir } from '../../../main/base/data-dir.ts';
 
 describe('the data folder of a platform', () => {
   it.each<[NodeJS.Platform, Record<string, string>, string, string]>([
@@ -34,5 +34,20 @@ describe('the data folder that a command means', () => {
     expect(resolveDataDir(flag, { platform: 'linux', env, homeDir: '/home/ada', workingDir: '/projects' })).toBe(
       expected,
     );
+  });
+
+  it.each(['', 'home', './home'])('is none with the home folder %j, unless it is named', (homeDir) => {
+    const place = { platform: 'linux', env: {}, homeDir, workingDir: '/projects' } as const;
+    expect(() => resolveDataDir(undefined, place)).toThrow(
+      `HOME is ${JSON.stringify(homeDir)}, which is no absolute path: set it, or name the data folder with --data-dir.`,
+    );
+    expect(resolveDataDir('/x', place)).toBe('/x');
+    expect(resolveDataDir(undefined, { ...place, env: { XDG_DATA_HOME: '/data' } })).toBe('/data/vivarium');
+  });
+
+  it('has to be named where the environment names one', () => {
+    const place = { platform: 'linux', homeDir: '/home/ada' } as const;
+    expect(impliedDataDir({ ...place, env: {} })).toBe('/home/ada/.local/share/vivarium');
+    expect(impliedDataDir({ ...place, env: { VIVARIUM_DATA_DIR: '/y' } })).toBeNull();
   });
 });
