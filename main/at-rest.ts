@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClock } from './base/clock.ts';
 import { DATABASE_FILE } from './base/data-folder.ts';
+import { codeOf } from './base/error-code.ts';
 import { readOwnRoots } from './ca/authority.ts';
 import { ROOT_CERTIFICATE_FILE } from './ca/root-folder.ts';
 import { createRunCommand } from './ca/run-command.ts';
@@ -21,6 +22,7 @@ import { type Restored, restoreFolder } from './store/folder-restore.ts';
 export async function backUpAtRest(dataDir: string, target: { file: string; force: boolean }): Promise<WrittenBackup> {
   const database = join(dataDir, DATABASE_FILE);
   if (!existsSync(database)) throw new VivariumError('not_found', `There is no Vivarium database in ${dataDir}.`);
+  refuseReadOnly(dataDir);
   const folder = claimDataFolder(dataDir);
   try {
     const sqlite = openAtRest(database);
@@ -34,6 +36,22 @@ export async function backUpAtRest(dataDir: string, target: { file: string; forc
   }
 }
 
+/** Without the lock, an engine could change the files during the copy: the folder may be writable at another place. */
+function refuseReadOnly(dataDir: string): void {
+  try {
+    accessSync(dataDir, constants.W_OK);
+  } catch (cause) {
+    throw new VivariumError(
+      'unavailable',
+      `${dataDir} can't be locked for the backup (${codeOf(cause) ?? String(cause)}): no backup was written. ` +
+        'Copy the folder to where you can write, and back up the copy with --data-dir.',
+      { cause },
+    );
+  }
+}
+
+export { isFolderLocked };
+
 /** Replaces the content of a data folder by a backup. @throws VivariumError as `restoreFolder`; conflict while in use. */
 export function restoreAtRest(dataDir: string, file: string): Restored {
   if (isFolderLocked(dataDir) === true) {
@@ -44,10 +62,13 @@ export function restoreAtRest(dataDir: string, file: string): Restored {
     );
   }
   const folder = claimDataFolder(dataDir);
+  let leaveNothing = true;
   try {
-    return restoreFolder(dataDir, file);
+    const restored = restoreFolder(dataDir, file);
+    leaveNothing = false;
+    return restored;
   } finally {
-    folder.release();
+    folder.release({ leaveNothing });
   }
 }
 

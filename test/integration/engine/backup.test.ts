@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BACKUP } from '../../../main/cli/backup.ts';
@@ -27,6 +28,22 @@ async function backup(workingDir: string, ...args: string[]) {
 }
 
 describe('vivarium backup', () => {
+  it('that restores nothing leaves no new folder', async () => {
+    const folder = temporaryFolder();
+    const dataDir = join(folder, 'new');
+    expect((await backup(folder, 'restore', 'none.db', '--data-dir', dataDir)).code).toBe(1);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that it has to lock a folder that is read-only', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'vivarium.db'), '');
+    chmodSync(folder, 0o500);
+    const { code, stderr } = await backup(tmpdir(), 'create', 'x.db', '--data-dir', folder);
+    chmodSync(folder, 0o700);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${folder} can't be locked for the backup (EACCES)`)]);
+  });
+
   it('takes a running Vivarium along, and brings it back as it was', async () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
@@ -38,6 +55,7 @@ describe('vivarium backup', () => {
     const created = await backup(folder, 'create', 'mine.db', '--data-dir', dataDir);
     expect(created).toMatchObject({ code: 0, stderr: '' });
     expect(created.stdout).toMatch(/mine\.db \(\d+ KiB\)\. It holds the root’s private key: keep it as secret/);
+    expect(created.stdout.endsWith(` restore ${join(folder, 'mine.db')} --data-dir ${dataDir}\n`)).toBe(true);
     expect(statSync(join(folder, 'mine.db')).mode & 0o777).toBe(0o600);
     expect(await backup(folder, 'create', 'mine.db', '--data-dir', dataDir)).toMatchObject({
       code: 1,
