@@ -1,9 +1,10 @@
+import { realTime, sleep } from '../base/clock.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { DETACHED_VARIABLE } from '../base/config.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Host, LoadedCommand } from './command.ts';
-import { findAnswering } from './engine-status.ts';
-import { isOn, readArguments, type Option } from './flags.ts';
+import { findAnswering, isServing, type AnsweringEngine } from './engine-status.ts';
+import { DATA_DIR_FLAG, isOn, readArguments, type Option } from './flags.ts';
 import { EXIT_OK, exitCodeOf, failureOf, type Io } from './io.ts';
 import { formatHelp } from './local-command.ts';
 import { serve } from './serve.ts';
@@ -49,12 +50,13 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
     ];
     if (!isOn(read, DETACH_FLAG.name)) return await serve(words, io, host);
     const { dataDir } = readServeConfig(words, io);
-    const engine = dataDir === null ? null : await findAnswering(dataDir);
+    const engine =
+      (dataDir === null ? null : await findAnswering(dataDir)) ?? (await startDetached(dataDir, words, io, host));
     if (engine !== null) {
       io.stdout.write(describeEngine(engine));
-      return EXIT_OK;
+      const isChanged = given.some(([name]) => name !== DATA_DIR_FLAG.name);
+      if (isChanged) io.stderr.write('vivarium start: Already running; its options were not changed.\n');
     }
-    await startDetached(['serve', ...words], io, host);
     return EXIT_OK;
   } catch (error) {
     const { message } = failureOf(error);
@@ -67,9 +69,41 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
 /** The engine's own words for why it could not start. */
 class StartFailure extends VivariumError {}
 
-/** Starts an engine that outlives this process. Resolves once it serves, after printing its banner. */
-async function startDetached(words: readonly string[], io: Io, { self: [program, ...own] }: Host): Promise<void> {
-  const child = spawn(program, [...own, ...words], {
+/** Starts an engine that outlives this process, and prints its banner; resolves with another start's that was faster. */
+async function startDetached(
+  dataDir: string | null,
+  words: readonly string[],
+  io: Io,
+  host: Host,
+): Promise<AnsweringEngine | null> {
+  try {
+    await spawnEngine(words, io, host);
+    return null;
+  } catch (error) {
+    const other = dataDir !== null && error instanceof StartFailure ? await findOther(dataDir) : null;
+    if (other === null) throw error;
+    return other;
+  }
+}
+
+/** How long another start may take. */
+const OTHER_MS_MAX = 30_000;
+const LOOK_MS = 100;
+
+/** The Vivarium that has the folder's lock, once it serves; null when there is none, or it takes too long. */
+async function findOther(dataDir: string): Promise<AnsweringEngine | null> {
+  const { isFolderLocked } = await import('../at-rest.ts');
+  const begunMs = realTime.monotonic();
+  while (isFolderLocked(dataDir) === true && realTime.monotonic() - begunMs < OTHER_MS_MAX) {
+    if (await isServing(dataDir)) return findAnswering(dataDir);
+    await sleep(LOOK_MS);
+  }
+  return null;
+}
+
+/** Resolves once it serves. */
+async function spawnEngine(words: readonly string[], io: Io, { self: [program, ...own] }: Host): Promise<void> {
+  const child = spawn(program, [...own, 'serve', ...words], {
     cwd: io.workingDir,
     env: { ...io.env, [DETACHED_VARIABLE]: '1' },
     detached: true,

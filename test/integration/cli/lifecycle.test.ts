@@ -32,6 +32,11 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     const status = await runHere(['status', ...on]);
     expect(status.stdout).toMatch(/^Vivarium 0\.1\.0 is running\.\n[^]*Contents +0 projects, 0 domains\n/);
     expect(await runCli(['start', '--detach', ...on])).toEqual({ code: 0, stdout: status.stdout, stderr: '' });
+    expect(await runCli(['start', '-d', '--empty', ...on])).toEqual({
+      code: 0,
+      stdout: status.stdout,
+      stderr: 'vivarium start: Already running; its options were not changed.\n',
+    });
     const { pid, dataDir: shown } = JSON.parse((await runHere(['status', '--json', ...on])).stdout) as {
       pid: number;
       dataDir: string;
@@ -49,6 +54,13 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);
     expect((await runHere(['stop', ...on])).code).toBe(2);
     expect((await runHere(['logs', '-n', '1', ...on])).stdout).toContain('Stopping');
+  });
+
+  it('is started once by two at the same time, which both show it', async () => {
+    const args = ['start', '-d', '--any-ports', '--empty', '--data-dir', folderToStart()];
+    const both = await Promise.all([runCli(args), runCli(args)]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(both.filter(({ stdout }) => stdout.startsWith('Vivarium 0.1.0 is running.\n'))).toHaveLength(1);
   });
 
   it('that cannot start fails with its own words', async () => {
