@@ -1,4 +1,5 @@
 import { type IncomingMessage, request } from 'node:http';
+import { realTime, type RealTime } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { type Failure, RemoteFailure } from './io.ts';
 import { NotRunningError, type Running } from './running.ts';
@@ -6,22 +7,34 @@ import { NotRunningError, type Running } from './running.ts';
 /** Result of a call: one JSON text, or a stream of JSON texts. */
 export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };
 
+/** On this machine, an engine that takes longer to answer `/healthz` or `status.get` hangs. */
+export const ANSWER_MS_MAX = 5_000;
+
 const CALL_NAME = /^[a-z][A-Za-z0-9]*\.[a-z][A-Za-z0-9]*$/;
 
 /**
  * Calls `namespace.procedure` with `json` as its input; an empty text sends no input.
- * @throws RemoteFailure with the server's error, NotRunningError when the connection fails.
+ * @throws RemoteFailure with the server's error, NotRunningError when the connection fails, VivariumError `unavailable`
+ * when the engine hangs.
  */
 export async function callProcedure(
   running: Running,
   name: string,
   json: string,
   signal?: AbortSignal,
+  time: Pick<RealTime, 'schedule'> = realTime,
 ): Promise<Reply> {
   if (!CALL_NAME.test(name)) {
     throw new VivariumError('invalid_request', `${JSON.stringify(name)} is not a procedure name, such as "pets.list".`);
   }
-  const response = await post(running, `/api/${name.replace('.', '/')}`, json, signal);
+  const response = await whileAlive(running, time, (hung) =>
+    post(
+      running,
+      `/api/${name.replace('.', '/')}`,
+      json,
+      signal === undefined ? hung : AbortSignal.any([signal, hung]),
+    ),
+  );
   response.setEncoding('utf8');
   const chunks = response as AsyncIterable<string>;
   if (response.headers['content-type'] === 'text/event-stream')
@@ -31,7 +44,48 @@ export async function callProcedure(
   return { kind: 'result', json: text };
 }
 
-function post(running: Running, path: string, json: string, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+/** Waits for `call` as long as it takes, unless the engine hangs: a long call leaves `/healthz` answered. */
+async function whileAlive<Result>(
+  running: Running,
+  { schedule }: Pick<RealTime, 'schedule'>,
+  call: (hung: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const hung = new AbortController();
+  const over = new AbortController();
+  const check = () => {
+    timer = schedule(ANSWER_MS_MAX, () => hung.abort());
+    void askHealth(running.url, over.signal).then(() => {
+      timer.cancel();
+      if (!over.signal.aborted) timer = schedule(ANSWER_MS_MAX, check);
+    });
+  };
+  let timer = schedule(ANSWER_MS_MAX, check);
+  try {
+    return await call(hung.signal);
+  } catch (error) {
+    throw hung.signal.aborted ? noAnswer(running) : error;
+  } finally {
+    timer.cancel();
+    over.abort();
+  }
+}
+
+export const noAnswer = ({ pid, url }: Running): VivariumError =>
+  new VivariumError('unavailable', `Process ${pid} has not answered at ${url} for ${ANSWER_MS_MAX / 1_000} s.`);
+
+/** The HTTP status of `/healthz`, asked without the token; null without an answer. */
+export function askHealth(url: string, signal: AbortSignal): Promise<number | null> {
+  return new Promise((resolve) => {
+    const asking = request(new URL('/healthz', url), { agent: false, signal }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? null);
+    });
+    asking.once('error', () => resolve(null));
+    asking.end();
+  });
+}
+
+function post(running: Running, path: string, json: string, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sending = request(
       new URL(path, running.url),
@@ -43,7 +97,7 @@ function post(running: Running, path: string, json: string, signal: AbortSignal 
           'Content-Type': 'application/json',
           'Content-Length': Buffer.byteLength(json),
         },
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       },
       resolve,
     );

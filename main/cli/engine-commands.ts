@@ -76,8 +76,10 @@ export const WAIT = localCommand({
     const timeout = lastOf(read, TIMEOUT_FLAG.name) ?? DEFAULT_TIMEOUT;
     const timeoutMs = readTimeout(timeout);
     const begunMs = realTime.monotonic();
-    while (!(await isServing(dataDir))) {
-      const leftMs = timeoutMs - (realTime.monotonic() - begunMs);
+    const left = () => timeoutMs - (realTime.monotonic() - begunMs);
+    // A time of 0 looks once.
+    while (!(await isServing(dataDir, Math.ceil(Math.max(left(), LOOK_MS))))) {
+      const leftMs = left();
       if (leftMs <= 0)
         throw new VivariumError('unavailable', `No Vivarium serves ${dataDir} within ${timeoutMs / 1_000} s.`);
       await sleep(Math.min(LOOK_MS, leftMs));

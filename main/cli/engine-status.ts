@@ -1,12 +1,8 @@
-import { request } from 'node:http';
 import { VivariumError } from '../contract/errors.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { callProcedure } from './client.ts';
+import { ANSWER_MS_MAX, askHealth, callProcedure, noAnswer } from './client.ts';
 import { failureOf, RemoteFailure } from './io.ts';
 import { findRunning, NotRunningError, readRuntime, type Running } from './running.ts';
-
-/** On this machine, an engine that takes longer hangs. */
-const ANSWER_MS_MAX = 5_000;
 
 /** An engine that answered with its own token. */
 export interface AnsweringEngine {
@@ -27,9 +23,7 @@ export async function askForStatus(dataDir: string): Promise<AnsweringEngine> {
     if (reply.kind === 'result') return { running, report: JSON.parse(reply.json) as StatusReport };
   } catch (error) {
     if (error instanceof NotRunningError) throw error;
-    if (patience.aborted) {
-      throw unavailable(`Process ${running.pid} has not answered at ${running.url} for ${ANSWER_MS_MAX / 1_000} s.`);
-    }
+    if (patience.aborted) throw noAnswer(running);
     if (!(error instanceof RemoteFailure)) throw error;
     throw unavailable(`What answers at ${running.url} is not the Vivarium of ${dataDir}: ${failureOf(error).message}`);
   }
@@ -46,22 +40,11 @@ export async function findAnswering(dataDir: string): Promise<AnsweringEngine | 
   }
 }
 
-/** Whether the Vivarium on a data folder listens on all its ports; asks without the token. */
-export function isServing(dataDir: string): Promise<boolean> {
+/** Whether the Vivarium on a data folder listens on all its ports; one that does not answer in time does not. */
+export async function isServing(dataDir: string, withinMs = ANSWER_MS_MAX): Promise<boolean> {
   const runtime = readRuntime(dataDir);
-  if (runtime.state !== 'read' || !runtime.alive) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const asking = request(
-      new URL('/healthz', runtime.control.url),
-      { agent: false, signal: AbortSignal.timeout(ANSWER_MS_MAX) },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      },
-    );
-    asking.once('error', () => resolve(false));
-    asking.end();
-  });
+  if (runtime.state !== 'read' || !runtime.alive) return false;
+  return (await askHealth(runtime.control.url, AbortSignal.timeout(Math.min(withinMs, ANSWER_MS_MAX)))) === 200;
 }
 
 const unavailable = (message: string): VivariumError => new VivariumError('unavailable', message);

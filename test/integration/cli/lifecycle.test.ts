@@ -130,6 +130,18 @@ describe('where none runs', () => {
     });
   });
 
+  it('wait gives up in time also where the engine hangs', async () => {
+    const silent = createServer();
+    onTestFinished(() => void silent.close());
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const dataDir = temporaryFolder();
+    writeRuntime(dataDir, { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    const timeouts = vi.spyOn(AbortSignal, 'timeout');
+    onTestFinished(() => timeouts.mockRestore());
+    expect((await runHere(['wait', '--timeout', '0.2', '--data-dir', dataDir])).code).toBe(1);
+    expect(Math.max(...timeouts.mock.calls.map(([milliseconds]) => milliseconds))).toBeLessThanOrEqual(200);
+  });
+
   it('logs says where there are any', async () => {
     const { code, stderr } = await runHere(['logs', '--data-dir', temporaryFolder()]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no log in ')]);

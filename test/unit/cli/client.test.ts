@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { readEvents } from '../../../main/cli/client.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { callProcedure, readEvents } from '../../../main/cli/client.ts';
 
 async function read(...chunks: string[]) {
   async function* arriving() {
@@ -22,5 +25,59 @@ describe('a stream of events', () => {
     ['empty', [], []],
   ])('%s is read', async (_how, chunks, events) => {
     expect(await read(...chunks)).toEqual(events);
+  });
+});
+
+describe('a call that takes long', () => {
+  /** An engine whose call stays open, with the time-outs of the command line to run. */
+  async function startCall() {
+    const asked: { path: string; response: ServerResponse }[] = [];
+    const server = createServer(({ url = '' }, response) => {
+      asked.push({ path: url, response });
+      server.emit('asked');
+    });
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const timers: (() => void)[] = [];
+    const time = {
+      schedule(_delayMs: number, callback: () => void) {
+        timers.push(callback);
+        server.emit('scheduled');
+        return { cancel: () => void timers.splice(timers.indexOf(callback) >>> 0, 1) };
+      },
+    };
+    const arrived = once(server, 'asked');
+    const call = callProcedure({ url, token: 't', pid: 7, dataDir: '/d' }, 'ca.trust', '{}', undefined, time);
+    await arrived;
+    const elapse = () => timers.shift()?.();
+    return { server, url, asked, call, elapse };
+  }
+
+  it('is given up when the engine does not answer its health either', async () => {
+    const { server, url, call, elapse } = await startCall();
+    const arrived = once(server, 'asked');
+    elapse();
+    await arrived;
+    elapse();
+    await expect(call).rejects.toThrow(`Process 7 has not answered at ${url} for 5 s.`);
+  });
+
+  it('goes on while the engine answers its health', async () => {
+    const { server, asked, call, elapse } = await startCall();
+    for (const look of [1, 2]) {
+      const arrived = once(server, 'asked');
+      elapse();
+      await arrived;
+      const again = once(server, 'scheduled');
+      asked[look]?.response.end('ok');
+      await again;
+    }
+    expect(asked.map(({ path }) => path)).toEqual(['/api/ca/trust', '/healthz', '/healthz']);
+    asked[0]?.response.end('{"done":true}');
+    expect(await call).toEqual({ kind: 'result', json: '{"done":true}' });
   });
 });
