@@ -16,7 +16,7 @@ const byNpx =
   basename(dirname(process.argv[1])) === '.bin' || /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
 
 /** What `main/base/own-command.ts` prints. */
-process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : 'vivarium';
+process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : runsByPath() ? `node ${quoted(process.argv[1])}` : 'vivarium';
 
 if (existsSync(join(folder, 'launch.mjs'))) {
   // npm's folder of a script that calls this is not the folder of the call.
@@ -37,4 +37,13 @@ if (existsSync(join(folder, 'launch.mjs'))) {
 function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
+}
+
+/** Whether a shell was given this file (`node main/cli/bin.mjs`): maybe no `vivarium` is on its path. */
+function runsByPath() {
+  return process.platform !== 'win32' && basename(process.argv[1]) === basename(fileURLToPath(import.meta.url));
+}
+
+function quoted(path) {
+  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replace(/'/g, String.raw`'\''`)}'`;
 }
