@@ -11,7 +11,7 @@ import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
-import { refuseEaten } from './eaten-options.ts';
+import { refuseEaten, surplusHint } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
 import {
   DATA_DIR_FLAG,
@@ -81,6 +81,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
       if (reply.kind === 'stream') throw new Error('projects.get is not a stream.');
       return (JSON.parse(reply.json) as Project).target;
     },
+    hint: surplusHint(`${namespace} ${name}`, io),
   });
   const running = find();
   const called = `${procedure.namespace}.${procedure.name}`;

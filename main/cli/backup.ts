@@ -5,6 +5,7 @@ import { shellWord } from '../base/shell.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
 import { callProcedure } from './client.ts';
 import type { LoadedCommand } from './command.ts';
+import { surplusHint } from './eaten-options.ts';
 import { EXIT_OK, printFailure, type Io } from './io.ts';
 import {
   DATA_DIR_FLAG,
@@ -66,7 +67,8 @@ async function backup(args: readonly string[], io: Io): Promise<number> {
     }
     if (path === undefined || path === '')
       throw usageError(`Name a file, such as "vivarium backup ${action} vivarium-backup.db".`);
-    if (surplus !== undefined) throw usageError(`Unexpected argument ${JSON.stringify(surplus)}.`);
+    if (surplus !== undefined)
+      throw usageError(`Unexpected argument ${JSON.stringify(surplus)}.${surplusHint(`backup ${action}`, io)}`);
     const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
     const file = resolve(io.workingDir, path);
     const { value, lines } =

@@ -3,6 +3,7 @@ import type { DoctorReport } from '../contract/doctor.ts';
 import { callProcedure } from './client.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import type { LoadedCommand } from './command.ts';
+import { surplusHint } from './eaten-options.ts';
 import { renderReport } from './doctor-report.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
@@ -70,7 +71,8 @@ export function readDoctorOptions(
 ) {
   const read = readArguments(args, DOCTOR.options);
   const [surplus] = read.positionals;
-  if (surplus !== undefined) throw usageError(`doctor takes options only, not ${JSON.stringify(surplus)}.`);
+  if (surplus !== undefined)
+    throw usageError(`doctor takes options only, not ${JSON.stringify(surplus)}.${surplusHint('doctor', io)}`);
   const given = [DATA_DIR_FLAG, ...PORT_FLAGS].flatMap(({ name }) =>
     (read.flags.get(name) ?? []).map((value) => `--${name}=${value}`),
   );

@@ -37,8 +37,7 @@ export function refuseEaten(
   options: readonly Flag[],
   { env, platform }: Pick<Io, 'env' | 'platform'>,
 ): void {
-  const isScript = env['npm_command'] === 'run' || env['npm_command'] === 'run-script';
-  if (!isScript || env['npm_lifecycle_event'] !== 'vivarium' || env['VIVARIUM_COMMAND'] !== undefined) return;
+  if (!isOwnScript(env)) return;
   const eaten = options.flatMap((option) => {
     const value = takenValue(option, env);
     return value === null || isGiven(option, words) ? [] : [{ option, value }];
@@ -61,6 +60,20 @@ export function refuseEaten(
     `npm took ${names} for itself. Put -- before the options: ${typed(`vivarium ${line}`)}`,
   );
 }
+
+/** Whether npm runs this as its script `vivarium`. */
+function isOwnScript(env: Environment): boolean {
+  const isScript = env['npm_command'] === 'run' || env['npm_command'] === 'run-script';
+  return isScript && env['npm_lifecycle_event'] === 'vivarium' && env['VIVARIUM_COMMAND'] === undefined;
+}
+
+/**
+ * A sentence, with a leading space, for a command with a word too many: npm may have taken the option before it and left
+ * no trace (`-n 2`). Empty where no npm ran the command.
+ * @param command such as `logs`
+ */
+export const surplusHint = (command: string, { env }: Pick<Io, 'env'>): string =>
+  isOwnScript(env) ? ` npm keeps options that have no -- before them; type "${typed(`vivarium ${command}`)} …".` : '';
 
 function isGiven({ name, short }: Flag, words: readonly string[]): boolean {
   const forms = [`--${name}`, `--no-${name}`, ...(short === undefined ? [] : [`-${short}`])];

@@ -19,6 +19,7 @@ export type PresentTarget = (project: unknown) => Promise<TargetSetting>;
 
 /**
  * Builds the procedure's JSON input from the command line.
+ * @param hint a sentence for a word too many, with a leading space
  * @throws VivariumError `invalid_request` that names the missing or wrong flags and their allowed values.
  */
 export async function buildInput(
@@ -29,10 +30,11 @@ export async function buildInput(
     readFile,
     chooseProject,
     presentTarget,
-  }: { readFile: ReadFile; chooseProject: ChooseProject; presentTarget: PresentTarget },
+    hint = '',
+  }: { readFile: ReadFile; chooseProject: ChooseProject; presentTarget: PresentTarget; hint?: string },
 ): Promise<string> {
   const input: Record<string, unknown> = {};
-  for (const { field, texts } of await collect(fields, read, readFile)) {
+  for (const { field, texts } of await collect(fields, read, { readFile, hint })) {
     if (texts.length > 0) place(input, field.path, readValue(field, texts), procedure);
   }
   const parts = input['target'];
@@ -56,7 +58,7 @@ export async function buildInput(
 async function collect(
   fields: readonly Field[],
   read: Arguments,
-  readFile: ReadFile,
+  { readFile, hint }: { readFile: ReadFile; hint: string },
 ): Promise<{ field: Field; texts: string[] }[]> {
   const isGiven = ({ flag, fileFlag }: Field): boolean => read.flags.has(flag) || read.flags.has(fileFlag ?? '');
   const words = read.positionals;
@@ -66,7 +68,7 @@ async function collect(
     const other = fields.find((field) => !open.includes(field) && !isGiven(field));
     const between = unexpected.startsWith('--') ? '=' : ' ';
     const fix = other === undefined ? '' : ` Did you mean --${other.flag}${between}${posixWord(unexpected)}?`;
-    throw usageError(`Unexpected argument ${JSON.stringify(unexpected)}.${fix}`);
+    throw usageError(`Unexpected argument ${JSON.stringify(unexpected)}.${fix}${hint}`);
   }
   const worded = fieldsOfWords(open, words.length);
   const collected: { field: Field; texts: string[] }[] = [];

@@ -1,5 +1,6 @@
 import { resolveDataDir } from '../base/data-dir.ts';
 import type { LoadedCommand } from './command.ts';
+import { surplusHint } from './eaten-options.ts';
 import {
   DATA_DIR_FLAG,
   HELP_FLAG,
@@ -35,7 +36,8 @@ export function localCommand({ name, title, options: own, notes, examples, run }
       try {
         const read = readArguments(args, options);
         const [surplus] = read.positionals;
-        if (surplus !== undefined) throw usageError(`${name} takes options only, not ${JSON.stringify(surplus)}.`);
+        if (surplus !== undefined)
+          throw usageError(`${name} takes options only, not ${JSON.stringify(surplus)}.${surplusHint(name, io)}`);
         await run(read, resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), io);
         return EXIT_OK;
       } catch (error) {

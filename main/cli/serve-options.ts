@@ -1,6 +1,7 @@
 import { DEFAULT_PORTS, type Config } from '../base/config.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { chosenDataDir, resolveDataDir } from '../base/data-dir.ts';
+import { surplusHint } from './eaten-options.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError, type Arguments, type Option } from './flags.ts';
 import type { Environment, Io } from './io.ts';
 
@@ -59,7 +60,7 @@ export function readServeConfig(
 ): ServeConfig {
   const read = readArguments(args, SERVE_FLAGS);
   const [surplus] = read.positionals;
-  if (surplus !== undefined) throw unexpected(surplus);
+  if (surplus !== undefined) throw unexpected(surplus, place);
   const { anyPorts, ...switches } = Object.fromEntries(
     SWITCH_OPTIONS.map(({ key, flag }) => [key, readSwitch(flag, read, place.env)]),
   ) as Record<SwitchKey, boolean>;
@@ -72,10 +73,10 @@ export function readServeConfig(
   return { dataDir, ...ports, ...switches };
 }
 
-function unexpected(word: string) {
+function unexpected(word: string, place: Pick<Io, 'env'>) {
   const names = SERVE_FLAGS.map(({ name }) => name);
   const hint = didYouMean(word, names).replaceAll(/"([^"]+)"/g, '--$1');
-  return usageError(`serve takes options only, not ${JSON.stringify(word)}.${hint}`);
+  return usageError(`serve takes options only, not ${JSON.stringify(word)}.${hint}${surplusHint('serve', place)}`);
 }
 
 function readPort(flag: string, read: Arguments, env: Environment): number | null {

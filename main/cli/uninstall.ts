@@ -4,6 +4,7 @@ import { posixWord, powerShellString } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { callProcedure } from './client.ts';
 import type { LoadedCommand } from './command.ts';
+import { surplusHint } from './eaten-options.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, printFailure, type Io } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, optionRows, readArguments, usageError } from './flags.ts';
 import { findRunning, NotRunningError } from './running.ts';
@@ -104,7 +105,8 @@ async function uninstall(args: readonly string[], io: Io): Promise<number> {
       return EXIT_OK;
     }
     const [surplus] = read.positionals;
-    if (surplus !== undefined) throw usageError(`uninstall takes options only, not ${JSON.stringify(surplus)}.`);
+    if (surplus !== undefined)
+      throw usageError(`uninstall takes options only, not ${JSON.stringify(surplus)}.${surplusHint('uninstall', io)}`);
     const report = await work(resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), isOn(read, DRY_RUN.name), io);
     const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(report)] : render(report).map(printable);
     io.stdout.write(`${lines.join('\n')}\n`);

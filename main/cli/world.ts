@@ -6,6 +6,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { WorldChange } from '../contract/world.ts';
 import { callProcedure } from './client.ts';
 import type { LoadedCommand } from './command.ts';
+import { surplusHint } from './eaten-options.ts';
 import { EXIT_OK, printFailure, readStdin, type Io } from './io.ts';
 import {
   type Arguments,
@@ -116,7 +117,8 @@ async function ask<Answer>(procedure: string, input: object, read: Arguments, io
 
 async function exportText(read: Arguments, io: Io): Promise<void> {
   const [surplus] = read.positionals;
-  if (surplus !== undefined) throw usageError(`export takes options only: write --file ${JSON.stringify(surplus)}.`);
+  if (surplus !== undefined)
+    throw usageError(`export takes options only: write --file ${JSON.stringify(surplus)}.${surplusHint('export', io)}`);
   const { text, omitted } = await ask<{ text: string; omitted: string[] }>('world.export', {}, read, io);
   const path = lastOf(read, FILE_FLAG.name);
   if (path === undefined) io.stdout.write(text);
@@ -133,7 +135,8 @@ interface Applied {
 async function importText(read: Arguments, io: Io): Promise<void> {
   const [path, surplus] = read.positionals;
   if (path === undefined || path === '') throw usageError('Name a file, such as "vivarium import vivarium.json".');
-  if (surplus !== undefined) throw usageError(`Unexpected argument ${JSON.stringify(surplus)}.`);
+  if (surplus !== undefined)
+    throw usageError(`Unexpected argument ${JSON.stringify(surplus)}.${surplusHint('import', io)}`);
   const dryRun = isOn(read, DRY_RUN.name);
   const text =
     path === '-'

@@ -106,6 +106,22 @@ describe('where none runs', () => {
     },
   );
 
+  it.each([
+    ['logs', '2'],
+    ['serve', '9080'],
+    ['doctor', '--json=false', 'x'],
+    ['uninstall', 'x'],
+    ['export', 'x'],
+    ['pets list', 'a', 'b'],
+  ])('%s with a word too many through npm says that npm keeps options', async (command, ...words) => {
+    const args = [...command.split(' '), ...words];
+    const env = { npm_command: 'run', npm_lifecycle_event: 'vivarium', VIVARIUM_COMMAND: undefined };
+    const hint = ` npm keeps options that have no -- before them; type "npm run -s vivarium -- ${command} …".`;
+    const through = await runHere(args, { env });
+    expect([through.code, through.stderr]).toEqual([1, expect.stringContaining(hint)]);
+    expect((await runHere(args)).stderr).not.toContain('npm keeps');
+  });
+
   it.each([['stop'], ['status'], ['doctor'], ['wait'], ['export'], ['serve'], ['pets', 'list']])(
     '%s refuses an empty folder instead of using the default one',
     async (...command) => {
