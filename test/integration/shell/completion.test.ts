@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -61,7 +62,8 @@ it.each(['bash', 'zsh', 'fish'] as const)('commands, options and names are compl
     folder: command.folder,
     env: {
       PATH: `${command.folder}:${process.env['PATH'] ?? ''}`,
-      HOME: command.folder,
+      // Removed after the file: a shell that loses its terminal still writes its history there.
+      HOME: mkdtempSync(join(tmpdir(), 'home-')),
       VIVARIUM_DATA_DIR: dataDir,
     },
   });
