@@ -4,10 +4,11 @@ import type { AttachStep, Domain } from '../contract/domains.ts';
 import type { OrderRecord } from '../contract/orders.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
+import type { ReachSnippets } from '../contract/reach.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
-import { type Renderer, type Style, columns, printable } from './text.ts';
+import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
 import { typed } from '../base/own-command.ts';
 
@@ -28,6 +29,25 @@ const withoutPem = <Result extends object>(exportCommand: (result: Result) => st
     const rest = Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'pem'));
     return `${renderObject(rest, renderer)}\nThe certificate as PEM: ${typed(exportCommand(result))}\n`;
   });
+
+/** Texts to copy begin at the left margin, because Python minds its indentation. */
+function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer: Renderer): string {
+  const { style } = renderer;
+  const block = (title: string, texts: readonly (string | undefined)[]) => [
+    '',
+    style.heading(printable(title)),
+    ...texts.flatMap((text) => (text === undefined || text === '' ? [] : ['', printableLines(text).trimEnd()])),
+  ];
+  return `${[
+    renderObject(rest, renderer).trimEnd(),
+    ...snippets.flatMap(({ title, text, note }) => block(title, [text, note])),
+    ...systems.flatMap(({ title, steps }) =>
+      steps.flatMap((step) =>
+        block(`${title}: ${step.title}`, [step.note, step.commands, step.undo && 'To undo it:', step.undo]),
+      ),
+    ),
+  ].join('\n')}\n`;
+}
 
 const counted = (count: number, one: string, more: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
@@ -56,6 +76,7 @@ const VIEWS: Record<string, View | undefined> = {
     ({ zone, name, type, value, visibleAt }) =>
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
   ),
+  'reach.snippets': view<ReachSnippets>(renderSnippets),
   'traffic.clear': sentence<{ cleared: number }>(({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.`),
   'traffic.list': view<{ items: TrafficEntry[] }>(({ items, ...rest }, renderer) => {
     if (items.length === 0) return renderResult({ items, ...rest }, renderer);

@@ -74,8 +74,28 @@ describe('for people', () => {
 
   it('code keeps its tabs, and a name does not', () => {
     const result = { name: 'a\tb', text: 'func main() {\n\tgo()\u001b\n}\n' };
-    expect(renderFor('reach.snippets', result, PLAIN)).toBe(
+    expect(renderFor('projects.get', result, PLAIN)).toBe(
       'name  a\\u{9}b\ntext  func main() {\n      \tgo()\\u{1b}\n      }\n',
+    );
+  });
+
+  it('snippets begin at the left margin, to be copied as they are', () => {
+    const snippet = {
+      id: 'urllib',
+      title: 'Python urllib',
+      language: 'python',
+      text: 'import ssl\n\tprint()\n',
+      note: 'Why.',
+    };
+    const step = { id: 'hosts', title: 'Hosts file', note: 'A note.', commands: 'do it', undo: 'undo it' };
+    const result = {
+      hostname: 'a.test',
+      snippets: [snippet],
+      systems: [{ title: 'Linux', here: true, steps: [step] }],
+    };
+    expect(renderFor('reach.snippets', result, PLAIN)).toBe(
+      'hostname  a.test\n\nPython urllib\n\nimport ssl\n\tprint()\n\nWhy.\n' +
+        '\nLinux: Hosts file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n',
     );
   });
 });
