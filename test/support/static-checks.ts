@@ -63,7 +63,12 @@ export async function runStaticChecks(): Promise<string[]> {
 
 function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      // TypeScript would leave its cache in the temporary folder.
+      env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const pieces: Buffer[] = [];
     child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
     child.stderr.on('data', (piece: Buffer) => pieces.push(piece));
