@@ -18,7 +18,7 @@ export function unauthorized({ headers: { authorization } }: Pick<HttpRequest, '
   if (hasBearerCredentials(authorization)) {
     return failure(
       'unauthorized',
-      'The API key is not valid for this project, or was revoked; create one in the app under API keys.',
+      'The API key is not valid for this project, or was revoked; create one in the app under Keys and limits.',
       ['WWW-Authenticate', `${REALM}, error="invalid_token"`],
     );
   }

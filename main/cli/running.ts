@@ -13,7 +13,7 @@ export class NotRunningError extends VivariumError {
   constructor(dataDir: string, reason: string, cause?: unknown) {
     super(
       'unavailable',
-      `No Vivarium is running on ${dataDir} (${reason}). Start one with "${typed('vivarium serve')}", or name its folder with --data-dir.`,
+      `No Vivarium is running on ${dataDir} (${reason}). Start one with "${typed('vivarium start -d')}", or name its folder with --data-dir.`,
       { cause },
     );
   }

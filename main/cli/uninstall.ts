@@ -197,4 +197,7 @@ const storeLines = ({ title, outcome, message, command }: StoreOutcome): string[
 ];
 
 const traceLines = (traces: Report['traces']): string[] =>
-  traces.flatMap(({ title, undo }) => [`  ${title}`, ...undo.split('\n').map((line) => `    ${line}`)]);
+  traces.flatMap(({ title, undo }) => [`  ${title}`, ...undo.split('\n').map(undoLine)]);
+
+/** A shell may take the comment of what has no command for one. */
+const undoLine = (line: string): string => (line.startsWith('# ') ? `  By hand: ${line.slice(2)}` : `    ${line}`);
