@@ -35,7 +35,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
     isRefusal ? 'warning' : 'failed',
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), refused],
     {
-      fix: waiting?.fix ?? 'Create the record that Domains shows, then verify it.',
+      fix: `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
       commands: [`vivarium domains verify ${domain.hostname}`],
     },
   );

@@ -37,7 +37,7 @@ export function createDnsServices(options: {
       const server = options.resolver();
       const askedAt = clock.monotonic();
       const result = await options.client.ask(server, { name: name.name, type });
-      const elapsedMs = clock.monotonic() - askedAt;
+      const elapsedMs = Math.round((clock.monotonic() - askedAt) * 10) / 10;
       const at = serverText(server);
       if (result.kind === 'failed') throw failure(at, result);
       const { kind: _answered, answers, authority, additional, transport, flags, ...rest } = result;

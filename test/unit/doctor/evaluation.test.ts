@@ -235,7 +235,7 @@ describe('a domain', () => {
       REFUSED,
       NOW_MS,
       'warning',
-      /It is misconfigured\.\nIt leads elsewhere\.\nHTTPS.*unrecognized_name.*\nChange it\.\nvivarium domains verify shop/s,
+      /It is misconfigured\.\nIt leads elsewhere\.\nHTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domains verify shop/s,
     ],
     [
       'waits',
