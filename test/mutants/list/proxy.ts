@@ -79,7 +79,7 @@ export const PROXY: readonly Mutant[] = [
     find: 'weight(ranges, HTML) > weight(ranges, JSON_TYPE)',
     replace: 'weight(ranges, HTML) >= weight(ranges, JSON_TYPE)',
     breaks: 'an API client gets a page',
-    tests: ['test/unit/proxy/accept.test.ts'],
+    tests: ['test/unit/proxy/answer.test.ts'],
   },
   {
     id: 'proxy.bearer-compared-with-case',
