@@ -185,7 +185,7 @@ async function ofProcedure(
   return values.flat();
 }
 
-/** Procedures that make what they name: nothing that is there already fits. */
+/** Procedures that create what they name, so no existing name completes them. */
 const MAKES: ReadonlySet<string> = new Set(['domains.attach', 'zones.create']);
 
 async function valuesOf({ schema, path }: Field, procedure: CliProcedure, names: KnownNames): Promise<Candidate[]> {
