@@ -253,13 +253,23 @@ export function requireReady(what: string): void {
   if (!ownApp.isReady()) throw new Error(`${what} cannot be used before the app is ready.`);
 }
 
-// Chromium's handlers replace those that the program has set by then. Each quits once; a second signal kills.
-void ownApp.whenReady().then(() => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+// Once the app is ready, Chromium's handlers replace the program's. Each quits once; a second signal kills. The stand-in
+// listens from the start: Node drops a signal that has arrived when the last listener goes, which Chromium does not.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  const kill = () => {
     process.removeAllListeners(signal);
-    process.once(signal, () => ownApp.quit());
-  }
-});
+    process.kill(process.pid, signal);
+  };
+  let quits = 0;
+  const onSignal = () => {
+    if (!ownApp.isReady()) return process.listenerCount(signal) === 1 ? kill() : undefined;
+    return ++quits > 1 ? kill() : ownApp.quit();
+  };
+  process.on(signal, onSignal);
+  void ownApp.whenReady().then(() => {
+    for (const listener of process.listeners(signal)) if (listener !== onSignal) process.off(signal, listener);
+  });
+}
 
 // What Chromium says of a system without D-Bus, unless it is to be quiet.
 if (!process.argv.includes('--log-level=3'))
