@@ -1,4 +1,4 @@
-import { PLATFORM_ZONE } from '../base/config.ts';
+import { STAGING_SUFFIX } from '../base/config.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import { fit, printable, widthOf, type Renderer } from './text.ts';
 
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'method', least: 6, most: 7, text: ({ method }) => method },
   PATH,
   { name: 'took', least: 7, most: 7, text: ({ durationMs }) => tookText(durationMs), right: true },
-  { name: 'project', least: 7, most: 32, text: ({ authority }) => hostText(authority) },
+  { name: 'project', least: 7, most: 32, text: projectText },
   { name: 'decided by', least: 15, most: 15, text: deciderOf },
   { name: 'id', least: 16, most: 24, text: ({ id }) => id },
 ];
@@ -40,7 +40,7 @@ const EXPENDABLE: readonly (readonly [name: string, pathWidth: number])[] = [
 
 const GAP = '  ';
 
-/** A hostname takes at most this share of the line. */
+/** A slug takes at most this share of the line. */
 const PROJECT_SHARE = 6;
 
 /** Requests as lines of one table, whose columns grow with what they show. A line never exceeds the renderer's width. */
@@ -124,12 +124,10 @@ function tookText(ms: number): string {
   return ms < 99_950 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 1_000)} s`;
 }
 
-/** The slug (with `-staging`) for a platform hostname, else the hostname; without the port. */
-function hostText(authority: string | null): string {
-  if (authority === null) return '–';
-  const hostname = authority.replace(/:\d+$/, '');
-  const suffix = `.${PLATFORM_ZONE}`;
-  return hostname.endsWith(suffix) ? hostname.slice(0, -suffix.length) : hostname;
+/** The slug, with `-staging`. */
+function projectText({ project, environment }: TrafficEntry): string {
+  if (project === undefined) return '–';
+  return environment === 'staging' ? project + STAGING_SUFFIX : project;
 }
 
 const BY_STAGE: Partial<Record<TrafficEntry['stage'], string>> = {

@@ -182,6 +182,7 @@ export function createServices(
       recording: () => settings.current().traffic.record,
       redactor: createRedactors(() => settings.current().secretNames),
       keys: store.keys,
+      projects,
       loopback: dataPlane.loopback,
       internalTokens: dataPlane.internalTokens,
     }),

@@ -28,6 +28,8 @@ export const trafficEntry = z.object({
   stage: stageName,
   /** Absent when the host belongs to no project. */
   projectId: identifier.optional(),
+  /** Its slug; absent also when the project was removed since. */
+  project: z.string().optional(),
   environment: environment.optional(),
   /** The source of the answer. */
   answeredBy: z.enum(['proxy', 'api', 'upstream']),

@@ -12,7 +12,7 @@ import type { Recorder } from '../traffic/recorder.ts';
 import { type Series, STEP_SECONDS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';
 import { bytesOf, presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
-import type { KeyRows } from './dependencies.ts';
+import type { KeyRows, ProjectRows } from './dependencies.ts';
 
 /** How long a replay's entry may take to appear after its answer, in real time. */
 const REPLAY_ENTRY_MS_MAX = 5_000;
@@ -43,13 +43,18 @@ export function createTrafficServices(options: {
   recording: () => boolean;
   redactor: () => Redactor;
   keys: Pick<KeyRows, 'get'>;
+  projects: Pick<ProjectRows, 'get'>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
 }): Services['traffic'] {
-  const { recorder, ids, keys } = options;
+  const { recorder, ids, keys, projects } = options;
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
 
-  const presentation = (): Presentation => ({ idOf: ids.idOf, redactor: options.redactor() });
+  const presentation = (): Presentation => ({
+    idOf: ids.idOf,
+    redactor: options.redactor(),
+    slugOf: (projectId) => projects.get(projectId)?.slug ?? null,
+  });
 
   function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
     const read = readFilter(filter);

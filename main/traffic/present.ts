@@ -14,11 +14,14 @@ import type { Redactor } from './redact.ts';
 /** What showing entries takes besides them. */
 export interface Presentation extends Pick<EntryIds, 'idOf'> {
   redactor: Redactor;
+  /** Null for a removed project. */
+  slugOf(projectId: string): string | null;
 }
 
 /** An entry, as listed. */
-export function presentEntry(entry: Entry, { idOf, redactor }: Presentation): TrafficEntry {
+export function presentEntry(entry: Entry, { idOf, redactor, slugOf }: Presentation): TrafficEntry {
   const { record, route, decision } = entry;
+  const slug = route === null ? null : slugOf(route.projectId);
   return {
     id: idOf(entry.number),
     at: new Date(entry.atMs).toISOString(),
@@ -31,6 +34,7 @@ export function presentEntry(entry: Entry, { idOf, redactor }: Presentation): Tr
     status: entry.status,
     stage: entry.stage,
     ...(route !== null && { projectId: route.projectId, environment: route.environment }),
+    ...(slug !== null && { project: slug }),
     answeredBy: answererOf(entry),
     ...(entry.keyId !== null && { keyId: entry.keyId }),
     address: entry.address,

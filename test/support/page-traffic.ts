@@ -13,6 +13,7 @@ export const makeEntry = (number: number, rest: Partial<TrafficEntry> = {}): Tra
   status: 200,
   stage: 'target',
   projectId: 'prj_demo',
+  project: 'demo',
   environment: 'production',
   answeredBy: 'api',
   keyId: 'key_demo',

@@ -56,7 +56,8 @@ describe('traffic', () => {
       '/v1/pets',
     ]);
     const { id: projectId } = await engine.demo();
-    await entries(engine, 2, { projectId });
+    const [known] = await entries(engine, 2, { projectId });
+    expect(known).toMatchObject({ projectId, project: 'demo' });
     await expect(list(engine, { filter: 'status:9' })).rejects.toMatchObject({ issues: [{ path: 'filter' }] });
     const page = await list(engine, { limit: 1 });
     expect([page.items.length, page.next]).toEqual([1, page.items[0]?.id]);

@@ -39,6 +39,7 @@ describe('a compressed body', () => {
     const shown = presentDetail(entry({ record: record({ responseFields, responseBody }) }), {
       ...createEntryIds(0),
       redactor: REDACTOR,
+      slugOf: () => 'demo',
     });
     expect(shown.responseBody).toMatchObject({ text: 'ä'.repeat(32 * 1024), cut: true, decoded: 'gzip' });
   });

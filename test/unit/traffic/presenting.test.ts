@@ -6,7 +6,7 @@ import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** The run that began at 10 ms. */
 const ids = createEntryIds(10);
-const presentation = { ...ids, redactor: REDACTOR };
+const presentation = { ...ids, redactor: REDACTOR, slugOf: () => 'demo' };
 
 const UPSTREAM = {
   projectId: 'p',
