@@ -2,7 +2,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { realTime, type RealTime } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { type Failure, RemoteFailure } from './io.ts';
-import { NotRunningError, type Running } from './running.ts';
+import type { Running } from '../base/runtime-file.ts';
+import { NotRunningError } from './running.ts';
 
 /** Result of a call: one JSON text, or a stream of JSON texts. */
 export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };

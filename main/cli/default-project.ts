@@ -4,7 +4,7 @@ import { slugify, type Project } from '../contract/projects.ts';
 import { callProcedure } from './client.ts';
 import { usageError } from './flags.ts';
 import type { Io } from './io.ts';
-import type { Running } from './running.ts';
+import type { Running } from '../base/runtime-file.ts';
 
 /** The rule of `chooseProject`, for the help. */
 export const DEFAULT_PROJECT_RULE =

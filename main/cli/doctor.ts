@@ -7,7 +7,7 @@ import { surplusHint } from './eaten-options.ts';
 import { renderReport } from './doctor-report.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
-import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from './running.ts';
+import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
 import { printable, jsonLine, rendererFor } from './text.ts';
 

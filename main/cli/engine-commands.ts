@@ -3,7 +3,7 @@ import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { askForStatus, isServing } from './engine-status.ts';
 import { localCommand } from './local-command.ts';
-import { type Running, isAlive } from './running.ts';
+import { type Running, isAlive } from '../base/runtime-file.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { type Option, lastOf, usageError } from './flags.ts';
 import { askForSignInLink, openInBrowser } from '../base/open-in-browser.ts';

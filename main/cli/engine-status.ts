@@ -2,7 +2,8 @@ import { VivariumError } from '../contract/errors.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { ANSWER_MS_MAX, askHealth, callProcedure, noAnswer } from './client.ts';
 import { failureOf, RemoteFailure } from './io.ts';
-import { findRunning, NotRunningError, readRuntime, type Running } from './running.ts';
+import { readRuntime, type Running } from '../base/runtime-file.ts';
+import { findRunning, NotRunningError } from './running.ts';
 
 /** An engine that answered with its own token. */
 export interface AnsweringEngine {

@@ -1,11 +1,10 @@
 import { createSocket } from 'node:dgram';
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { type Config, LOOPBACK_ADDRESSES, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
+import { type Config, LOOPBACK_ADDRESSES } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
 import { findPortHolder, type PortHolder, type Transport } from '../base/port-holder.ts';
+import { readRuntime } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 type PortKey = 'httpPort' | 'httpsPort' | 'dnsPort' | 'controlPort';
@@ -36,7 +35,7 @@ export async function explainTakenPorts(
 ): Promise<unknown> {
   if (!(error instanceof VivariumError) || codeOf(error.cause) !== 'EADDRINUSE') return error;
   const taken = await findTaken(config);
-  const usual = readRuntime(usualDataDir);
+  const usual = runningOn(usualDataDir);
   const control = taken.find(({ key }) => key === 'controlPort');
   const answering = control !== undefined && (await answersAsVivarium(control.port)) ? control : null;
   const isVivarium = ({ port, holder }: TakenPort) =>
@@ -90,17 +89,11 @@ function isTaken(port: number, address: string, transport: Transport): Promise<b
   });
 }
 
-/** The Vivarium on a data folder, if its process is there. */
-function readRuntime(dataDir: string): { pid: number; ports: unknown[] } | null {
-  try {
-    const text = readFileSync(join(dataDir, RUNTIME_FILE), 'utf8');
-    const { pid, http, https, dns, control } = JSON.parse(text) as Partial<RuntimeFile>;
-    if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return null;
-    process.kill(pid, 0);
-    return { pid, ports: [http?.port, https?.port, dns?.port, Number(new URL(control?.url ?? '').port)] };
-  } catch {
-    return null;
-  }
+/** The Vivarium that runs on a data folder. */
+function runningOn(dataDir: string): { pid: number; ports: (number | undefined)[] } | null {
+  const reading = readRuntime(dataDir);
+  if (reading.state !== 'read' || !reading.alive) return null;
+  return { pid: reading.pid, ports: Object.values(reading.ports) };
 }
 
 /** For a program on this machine. */

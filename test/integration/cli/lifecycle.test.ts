@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { askForStatus } from '../../../main/cli/engine-status.ts';
-import { isAlive } from '../../../main/cli/running.ts';
+import { isAlive } from '../../../main/base/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
 import { requestStop } from '../../../main/cli/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
