@@ -36,7 +36,7 @@ export function renderReport(report: DoctorReport, { style, width }: Renderer): 
 const INDENT = '    ';
 
 function section(
-  { status, title, evidence, fix, commands }: DoctorCheck,
+  { status, title, evidence, fix, commands, otherwise }: DoctorCheck,
   style: Style,
   width: number | null,
 ): string[] {
@@ -50,6 +50,7 @@ function section(
     ...(fix === undefined ? [] : indented(withCommandLines(fix), '  → ')),
     // Not wrapped, to keep them copyable.
     ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
+    ...(otherwise === undefined ? [] : [`${INDENT}or`, `${INDENT}${INDENT}${printable(otherwise)}`]),
   ];
 }
 

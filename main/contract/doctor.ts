@@ -39,6 +39,8 @@ export const doctorCheck = z.object({
   fix: z.string().optional(),
   /** Commands for the fix, one per line, for the user to paste into a terminal. Vivarium never runs them. */
   commands: z.string().optional(),
+  /** Commands that are enough instead of `commands`. */
+  otherwise: z.string().optional(),
 });
 export type DoctorCheck = z.infer<typeof doctorCheck>;
 

@@ -99,7 +99,8 @@ function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
   if (platform === 'linux') {
     return {
       fix: 'Install nss-myhostname, which is for all of *.localhost (here for Debian and Ubuntu); or add the one name to /etc/hosts.',
-      commands: ['sudo apt install libnss-myhostname', toHosts],
+      commands: ['sudo apt install libnss-myhostname'],
+      otherwise: toHosts,
     };
   }
   return { fix: 'Add it to /etc/hosts.', commands: [toHosts] };

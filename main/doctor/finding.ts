@@ -15,6 +15,8 @@ export interface Subject {
 export interface Remedy {
   fix: string;
   commands?: readonly string[];
+  /** Enough instead of them. */
+  otherwise?: string;
 }
 
 /** Builds the reported form of a check. */
@@ -33,6 +35,7 @@ export function finding(
     evidence: [...evidence],
     ...(remedy !== undefined && { fix: remedy.fix }),
     ...(remedy?.commands !== undefined && { commands: remedy.commands.join('\n') }),
+    ...(remedy?.otherwise !== undefined && { otherwise: remedy.otherwise }),
   };
 }
 

@@ -12,7 +12,16 @@ const REPORT: DoctorReport = {
   counts: { failed: 1, warning: 0, ok: 1, skipped: 0 },
   checks: [
     { id: 'dns.local', area: 'dns', title: 'Local DNS', status: 'ok', evidence: [LONG] },
-    { id: 'dns.system', area: 'dns', title: 'System DNS', status: 'failed', evidence: [LONG], fix: LONG },
+    {
+      id: 'dns.system',
+      area: 'dns',
+      title: 'System DNS',
+      status: 'failed',
+      evidence: [LONG],
+      fix: LONG,
+      commands: 'one',
+      otherwise: 'two',
+    },
   ],
 };
 
@@ -22,7 +31,7 @@ describe('the doctor’s report', () => {
   it.each([30, 40, 80, 120])('fits a terminal of %i cells', (width) => {
     const lines = linesOf(width);
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
-    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(`System DNS ${LONG} → ${LONG}`);
+    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(`System DNS ${LONG} → ${LONG} one or two`);
   });
 
   it('is whole where there is no width', () => {
@@ -32,6 +41,9 @@ describe('the doctor’s report', () => {
       'failed  System DNS',
       `    ${LONG}`,
       `  → ${LONG}`,
+      '        one',
+      '    or',
+      '        two',
       '',
       'Problems found: 1 failed, 1 ok.',
       '',

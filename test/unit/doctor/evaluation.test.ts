@@ -28,7 +28,8 @@ const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 20, 9);
 
 /** All that a check says, to look for words in. */
-const said = ({ evidence, fix, commands }: DoctorCheck): string => [...evidence, fix ?? '', commands ?? ''].join('\n');
+const said = ({ evidence, fix, commands, otherwise }: DoctorCheck): string =>
+  [...evidence, fix ?? '', commands ?? '', ...(otherwise === undefined ? [] : ['or', otherwise])].join('\n');
 
 /** Whatever is wrong says what to do, and what is well needs nothing. */
 function expectCheck(check: DoctorCheck, status: DoctorCheck['status'], words: RegExp): void {
@@ -167,7 +168,7 @@ describe('*.localhost', () => {
       missing,
       'linux',
       'warning',
-      /apt install libnss-myhostname\necho '127\.0\.0\.1 d\.test' \| sudo tee -a \/etc\/hosts/,
+      /apt install libnss-myhostname\nor\necho '127\.0\.0\.1 d\.test' \| sudo tee -a \/etc\/hosts/,
     ],
     [missing, 'darwin', 'warning', /tee -a \/etc\/hosts/],
     [missing, 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
@@ -507,7 +508,6 @@ describe('the engine', () => {
     runtime: { state: 'absent' },
     locked: false,
     silence: null,
-    platform: 'linux',
   };
   const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
   it.each([
