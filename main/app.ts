@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { defaultDataDir, impliedDataDir } from './base/data-dir.ts';
+import { defaultDataDir } from './base/data-dir.ts';
 import { realTime } from './base/clock.ts';
 import { keepHeapSmall } from './base/heap.ts';
 import type { RuntimeFile } from './base/config.ts';
@@ -35,8 +35,10 @@ export interface App {
   signInLink(lifetimeMs?: number): string;
   /** The demo project's key, while it is valid. */
   demoKey(): DemoKey | null;
-  /** `vivarium domains list` as a pasteable command, where a command without a folder means `impliedFolder`. */
-  ownCommand(command: string, impliedFolder: string | null): string;
+  /** `vivarium domains list` as a pasteable command. */
+  ownCommand(command: string): string;
+  /** Requests of clients whose answers are not complete. */
+  inProgress(): number;
   /**
    * Drains, stops everything in reverse order, and releases the data folder; logs what could not be stopped. Further
    * calls wait for the first.
@@ -68,10 +70,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     return { ...app, stop: () => (stopping ??= close()) };
   } catch (error) {
     await close();
-    const place = { platform: process.platform, env: process.env, homeDir: homedir() };
-    const usualDataDir = defaultDataDir(place);
-    const stop = ownCommand(usualDataDir === impliedDataDir(place) ? null : usualDataDir)('vivarium stop');
-    throw await explainTakenPorts(error, options.config, { dataDir: usualDataDir, stop });
+    const dataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });
+    throw await explainTakenPorts(error, options.config, { dataDir, stop: ownCommand(dataDir)('vivarium stop') });
   }
 }
 
@@ -126,13 +126,13 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   publish();
   domains.lifecycle.start();
   const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
-  const { dataDir } = options.config;
   return {
     runtime,
     services,
     router,
     signInLink: control.signInLink,
     demoKey: () => demo.key(),
-    ownCommand: (command, impliedFolder) => ownCommand(dataDir === impliedFolder ? null : dataDir)(command),
+    inProgress: dataPlane.inProgress,
+    ownCommand: ownCommand(options.config.dataDir),
   };
 }

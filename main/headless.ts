@@ -1,10 +1,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import { realTime } from './base/clock.ts';
 import { type Config, DETACHED_VARIABLE, type RuntimeFile } from './base/config.ts';
-import { impliedDataDir } from './base/data-dir.ts';
 import { LOGS_FOLDER } from './base/data-folder.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel } from './base/log.ts';
 import { openLogFile } from './base/log-file.ts';
@@ -57,7 +56,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     if (open) void openInBrowser(app.signInLink(), { platform: process.platform, env: io.env });
     output.serving(app.runtime);
     await stopSignal;
-    output.stopping();
+    output.stopping(stoppingText(app.inProgress()));
     await app.stop();
     return 0;
   } catch (error) {
@@ -77,7 +76,7 @@ function openOutput(dataDir: string, ephemeral: boolean, { stdout, stderr, env }
       logLevel: 'warn' as const,
       writeLog: (line: LogLine) => void stderr.write(`${formatLogLine(line)}\n`),
       serving: () => undefined,
-      stopping: () => void stdout.write('\n  Stopping: waiting for requests in progress.\n'),
+      stopping: (text: string) => void stdout.write(`\n  ${text}.\n`),
       close: () => undefined,
     };
   }
@@ -91,7 +90,7 @@ function openOutput(dataDir: string, ephemeral: boolean, { stdout, stderr, env }
     logLevel: 'info' as const,
     writeLog: file.write,
     serving: ({ version, control }: RuntimeFile) => log.info('Serving', { version, control: control.url }),
-    stopping: () => log.info('Stopping: waiting for requests in progress'),
+    stopping: (text: string) => log.info(text),
     close() {
       process.off('uncaughtExceptionMonitor', crashed);
       file.close();
@@ -99,6 +98,9 @@ function openOutput(dataDir: string, ephemeral: boolean, { stdout, stderr, env }
     },
   };
 }
+
+const stoppingText = (count: number): string =>
+  count === 0 ? 'Stopping' : `Stopping: waiting for ${count} ${count === 1 ? 'request' : 'requests'} in progress`;
 
 function describe(error: unknown): string {
   if (error instanceof VivariumError) return error.message;
@@ -121,7 +123,6 @@ export async function formatBanner(
   const domains = await services.domains.list(undefined, context);
   const key = demoKey();
   const shown = projects.find((project) => project.id === key?.projectId) ?? projects[0] ?? null;
-  const impliedFolder = impliedDataDir({ platform: process.platform, env: io.env, homeDir: homedir() });
   return formatWelcome(
     {
       version: status.version,
@@ -145,8 +146,8 @@ export async function formatBanner(
       projectCount: projects.length,
       domains: { attached: domains.length, secure: domains.filter(({ serving }) => serving.https).length },
       warnings: status.warnings,
-      stop: io.env[DETACHED_VARIABLE] === undefined ? 'Ctrl-C.' : ownCommand('vivarium stop', impliedFolder),
-      ownCommand: (command) => ownCommand(command, impliedFolder),
+      stop: io.env[DETACHED_VARIABLE] === undefined ? 'Ctrl-C.' : ownCommand('vivarium stop'),
+      ownCommand,
     },
     wantsColour(io),
   );

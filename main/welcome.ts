@@ -49,6 +49,9 @@ const sgr =
 
 const COLOURED: Palette = { strong: sgr('1'), quiet: sgr('2'), moss: sgr('32'), amber: sgr('33') };
 
+/** With a line break after the body, so that the prompt begins a line. */
+const CURL = String.raw`curl -w '\n'`;
+
 /** The lines to print. Uses only the terminal's sixteen colours, to follow its theme. */
 export function formatWelcome(welcome: Welcome, colour: boolean): string {
   const paint = colour ? COLOURED : PLAIN;
@@ -88,9 +91,9 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
   }
   const header = `-H ${secret === null ? '"Authorization: Bearer $VIVARIUM_KEY"' : posixWord(`Authorization: Bearer ${secret}`)}`;
   const requests = [
-    `curl ${header} ${posixWord(`${project.baseUrl}/pets?limit=3`)}`,
-    `curl ${header} --cacert ${posixWord(welcome.caFile)} ${posixWord(`${project.secureBaseUrl}/pets?limit=3`)}`,
-    `curl ${header} -H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 1}' ${posixWord(`${project.baseUrl}/pets`)}`,
+    `${CURL} ${header} ${posixWord(`${project.baseUrl}/pets?limit=3`)}`,
+    `${CURL} ${header} --cacert ${posixWord(welcome.caFile)} ${posixWord(`${project.secureBaseUrl}/pets?limit=3`)}`,
+    `${CURL} ${header} -H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 1}' ${posixWord(`${project.baseUrl}/pets`)}`,
   ];
   return [
     row(

@@ -1,4 +1,6 @@
+import { homedir } from 'node:os';
 import { dirname, isAbsolute, relative } from 'node:path';
+import { impliedDataDir } from './data-dir.ts';
 import { findOptionalProgramFile } from './program-folder.ts';
 import { shellWord } from './shell.ts';
 
@@ -13,9 +15,15 @@ export interface Origin {
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
   workingDir: string;
+  homeDir: string;
 }
 
-const here = (): Origin => ({ env: process.env, platform: process.platform, workingDir: process.cwd() });
+const here = (): Origin => ({
+  env: process.env,
+  platform: process.platform,
+  workingDir: process.cwd(),
+  homeDir: homedir(),
+});
 
 /** `vivarium clock reset` as it works where this process was started: `npm run -s vivarium -- clock reset`. */
 export const typed = (command: string, origin: Origin = here()): string =>
@@ -27,11 +35,12 @@ export function typedHelp(text: string, origin: Origin = here()): string {
   return text.replaceAll(/^( {2,}(?:\w+=\S+ )?)vivarium(?= |$)/gm, (_line, before: string) => `${before}${own}`);
 }
 
-/** As `typed`, with the data folder, unless the command names one; null for the default one. */
-export function ownCommand(dataDir: string | null, origin: Origin = here()): (command: string) => string {
+/** As `typed`, with the data folder, unless that is the one meant without it, or the command names one. */
+export function ownCommand(dataDir: string, origin: Origin = here()): (command: string) => string {
+  const isImplied = dataDir === impliedDataDir(origin);
   return (command) => {
     const words = typed(command, origin);
-    return dataDir === null || command.includes(' --data-dir ')
+    return isImplied || command.includes(' --data-dir ')
       ? words
       : `${words} --data-dir ${shellWord(dataDir, origin.platform)}`;
   };

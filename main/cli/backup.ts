@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { impliedDataDir, resolveDataDir } from '../base/data-dir.ts';
+import { resolveDataDir } from '../base/data-dir.ts';
 import { ownCommand } from '../base/own-command.ts';
 import { shellWord } from '../base/shell.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
@@ -100,7 +100,7 @@ async function create(dataDir: string, target: { file: string; force: boolean })
 
 function describeWritten(written: WrittenBackup, dataDir: string, io: Io): Answer {
   const { file, bytes, sealed } = written;
-  const own = ownCommand(dataDir === impliedDataDir(io) ? null : dataDir);
+  const own = ownCommand(dataDir, io);
   const secrecy = sealed
     ? 'The root’s private key in it is sealed with this system’s keyring: no other machine can open it.'
     : 'It holds the root’s private key: keep it as secret as the data folder.';

@@ -1,5 +1,5 @@
-import { impliedDataDir, resolveDataDir } from '../base/data-dir.ts';
-import { ownCommand } from '../base/own-command.ts';
+import { resolveDataDir } from '../base/data-dir.ts';
+import { ownCommand, typed } from '../base/own-command.ts';
 import { VERSION } from '../base/version.ts';
 import { askForStatus, findAnswering, type AnsweringEngine } from './engine-status.ts';
 import { DATA_DIR_FLAG, isOn, JSON_FLAG, lastOf, readArguments } from './flags.ts';
@@ -54,7 +54,7 @@ export function describeEngine({ running, report }: AnsweringEngine): string {
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function nextCommands(isRunning: boolean, dataDir: string, io: Io): string {
-  const own = ownCommand(dataDir === impliedDataDir(io) ? null : dataDir);
+  const own = ownCommand(dataDir, io);
   const rows = isRunning
     ? [
         ['vivarium open', 'Open the interface in the browser'],
@@ -67,10 +67,7 @@ function nextCommands(isRunning: boolean, dataDir: string, io: Io): string {
         ['vivarium help', 'See all commands'],
       ];
   return columns(
-    rows.map(([command = '', does = '']) => [
-      command === 'vivarium help' ? ownCommand(null)(command) : own(command),
-      does,
-    ]),
+    rows.map(([command = '', does = '']) => [command === 'vivarium help' ? typed(command, io) : own(command), does]),
   )
     .map((row) => `  ${row}\n`)
     .join('');

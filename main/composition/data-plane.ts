@@ -103,6 +103,7 @@ export async function startDataPlane(
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
+    inProgress: proxy.inProgress,
     counts: () => ({ ...counts, connections: proxy.connections() }),
   };
 }

@@ -1,4 +1,3 @@
-import { shellWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
@@ -38,18 +37,10 @@ export interface AbsenceEvidence {
   locked: boolean | null;
   /** Why the call to the control port failed, if one was made. */
   silence: string | null;
-  platform: NodeJS.Platform;
 }
 
 /** Why no engine answered. A stopped engine is not a fault. */
-export function evaluateAbsence({
-  dataDir,
-  runtimeFile,
-  runtime,
-  locked,
-  silence,
-  platform,
-}: AbsenceEvidence): DoctorCheck {
+export function evaluateAbsence({ dataDir, runtimeFile, runtime, locked, silence }: AbsenceEvidence): DoctorCheck {
   const start = { fix: 'Start it if it should run.', commands: ['vivarium serve'] };
   const lock = locked === true ? ['A Vivarium holds the folder’s lock.'] : [];
   if (runtime.state === 'unreadable') {
@@ -80,7 +71,7 @@ export function evaluateAbsence({
     [`Process ${pid} runs, but ${url} gives no report: ${silence ?? 'it was not asked'}.`, ...lock],
     {
       fix: 'It hangs or is an older version. End it and start it again; acknowledged changes are safe.',
-      commands: [`kill ${pid}`, `vivarium serve --data-dir ${shellWord(dataDir, platform)}`],
+      commands: [`kill ${pid}`, 'vivarium serve'],
     },
   );
 }

@@ -175,9 +175,7 @@ export function createFolderDoctor(
       area: 'engine',
       name: 'process',
       title: 'Process',
-      look: () => [
-        evaluateAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence, platform }),
-      ],
+      look: () => [evaluateAbsence({ dataDir, runtimeFile: join(dataDir, RUNTIME_FILE), runtime, locked, silence })],
     },
     ...ports.map(portProbe),
     ...folderProbes({

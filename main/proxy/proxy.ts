@@ -76,6 +76,8 @@ export interface Proxy {
   publish(snapshot: Snapshot): void;
   /** Open connections of both listeners. */
   connections(): number;
+  /** Requests whose answers are not complete, and open tunnels. */
+  inProgress(): number;
   /** Stops accepting, lets requests in progress finish for up to `deadlineMs` of real time, then closes the rest. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -249,6 +251,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       connections.dropTunnels(next);
     },
     connections: () => connections.size(),
+    inProgress: () => [...connections.all()].reduce((sum, { exchanges: own }) => sum + own.length, 0),
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
 }

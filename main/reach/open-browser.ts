@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
 import { type BrowserSearch, explainNoBrowser, findBrowsers, hasDisplay, NO_DISPLAY } from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
@@ -69,7 +70,10 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
   return {
     async open(address) {
       const { browser, problem } = find();
-      if (browser === undefined) throw new VivariumError('unavailable', problem);
+      if (browser === undefined) {
+        const { hostname } = address;
+        throw new VivariumError('unavailable', `${problem} Other ways: ${mention('reach.snippets', { hostname })}.`);
+      }
       let trustedHome: string | null = null;
       await processes.open(browser, async (profile) => {
         // A snap has its own home folder.

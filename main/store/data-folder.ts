@@ -1,10 +1,11 @@
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { RUNTIME_FILE } from '../base/config.ts';
 import { LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
 import { codeOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
+import { ownCommand } from '../base/own-command.ts';
+import { readRuntime } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { finishRestore } from './folder-restore.ts';
 
@@ -90,18 +91,13 @@ export function isFolderLocked(directory: string): boolean | null {
 }
 
 function inUse(directory: string): VivariumError {
-  let who = '';
-  try {
-    const runtime = JSON.parse(readFileSync(join(directory, RUNTIME_FILE), 'utf8')) as {
-      pid?: unknown;
-      control?: { url?: unknown };
-    };
-    who = ` (process ${String(runtime.pid)}, ${String(runtime.control?.url)})`;
-  } catch {
-    // The owner is starting or stopping; the lock alone decides.
-  }
+  // Without the file, the owner is starting or stopping; the lock alone decides.
+  const runtime = readRuntime(directory);
+  const who = runtime.state === 'read' ? ` (process ${runtime.pid}, ${runtime.control.url})` : '';
+  const own = ownCommand(directory);
   return new VivariumError(
     'conflict',
-    `Vivarium is already running on the data folder ${directory}${who}; stop it, or start with another --data-dir.`,
+    `Vivarium is already running on the data folder ${directory}${who}. Open it with "${own('vivarium open')}", ` +
+      `stop it with "${own('vivarium stop')}", or start another with --data-dir.`,
   );
 }

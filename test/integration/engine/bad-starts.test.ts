@@ -89,6 +89,8 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(line).toContain('already running');
     expect(line).toContain(String(running.child.pid));
     expect(line).toContain(running.runtime.control.url);
+    const own = (command: string) => `"npm run -s vivarium -- ${command} --data-dir ${running.dataDir}"`;
+    expect(line).toContain(`Open it with ${own('open')}, stop it with ${own('stop')}, or `);
     expect((await running.end()).code).toBe(0);
   });
 

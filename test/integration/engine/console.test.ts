@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +29,7 @@ describe('the console', () => {
       lines.map(async (line) => {
         const { stdout } = await run('bash', [
           '-c',
-          line.replace('curl ', `curl -sS -w '\\n%{http_code} %{ssl_verify_result} %{scheme}' `),
+          line.replace(`-w '\\n'`, `-sS -w '\\n%{http_code} %{ssl_verify_result} %{scheme}'`),
         ]);
         const [body = '', facts = ''] = stdout.split(/\n(?=[^\n]*$)/);
         return { body: JSON.parse(body) as unknown, facts };
@@ -44,6 +46,7 @@ describe('the console', () => {
     const [, secure = ''] = curlLines(program.output().stdout);
     const { stdout } = await run('bash', ['-c', secure.replace('curl ', 'curl -sS ')]);
     expect(JSON.parse(stdout)).toHaveLength(3);
+    expect(stdout).toMatch(/\n$/);
   });
 
   it('shows commands that ask this Vivarium, whose data folder is not the usual one', async () => {
@@ -87,9 +90,26 @@ describe('--open', () => {
 describe('the end', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s drains, removes runtime.json, and exits 0', async (signal) => {
     const program = await startProgram();
-    const { code, stderr } = await program.end(signal);
+    const { code, stdout, stderr } = await program.end(signal);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/\n {2}Stopping\.\n$/);
     expect(existsSync(join(program.dataDir, 'runtime.json'))).toBe(false);
+  });
+
+  it('waits for requests in progress, and says for how many', async () => {
+    const program = await startProgram();
+    const upload = request({
+      port: program.runtime.http.port,
+      method: 'POST',
+      path: '/v1/pets',
+      headers: { host: 'demo.vivarium.localhost', 'content-length': 9, expect: '100-continue' },
+    });
+    upload.on('error', () => undefined).flushHeaders();
+    await once(upload, 'continue');
+    const ended = program.end();
+    await expect.poll(() => program.output().stdout).toContain('Stopping: waiting for 1 request in progress.\n');
+    upload.destroy();
+    expect((await ended).code).toBe(0);
   });
 
   it('comes also when only the shell above the launcher is stopped, as stopping npm does', async () => {

@@ -85,7 +85,9 @@ describe('reach.open', { timeout: BROWSER_TIMEOUT_MS }, () => {
     vi.stubEnv('DISPLAY', '');
     vi.stubEnv('WAYLAND_DISPLAY', '');
     if (process.platform !== 'linux') return;
-    await expect(without.call('reach.open', { hostname: 'www.happypaws.test' })).rejects.toThrow(/no display/);
+    await expect(without.call('reach.open', { hostname: 'www.happypaws.test' })).rejects.toThrow(
+      /no display.* Other ways: `reach\.snippets \{"hostname":"www\.happypaws\.test"\}`\.$/,
+    );
   });
 
   it('opens nothing that is not served, and no other host by a path', async () => {

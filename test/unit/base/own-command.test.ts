@@ -5,7 +5,12 @@ import { ownCommand, typed, typedHelp, type Origin } from '../../../main/base/ow
 
 const clone = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 
-const from = (workingDir: string, env: Origin['env'] = {}): Origin => ({ env, platform: 'linux', workingDir });
+const from = (workingDir: string, env: Origin['env'] = {}): Origin => ({
+  env,
+  platform: 'linux',
+  workingDir,
+  homeDir: '/home/ada',
+});
 
 describe('a command of Vivarium is printed as it works where it was typed', () => {
   it.each([
@@ -27,7 +32,11 @@ describe('a command of Vivarium is printed as it works where it was typed', () =
     const origin = from(clone, { VIVARIUM_COMMAND: 'vivarium' });
     expect(ownCommand('/a b', origin)('vivarium stop')).toBe("vivarium stop --data-dir '/a b'");
     expect(ownCommand('/a', origin)('vivarium stop --data-dir /b')).toBe('vivarium stop --data-dir /b');
-    expect(ownCommand(null, origin)('vivarium stop')).toBe('vivarium stop');
+    const usual = '/home/ada/.local/share/vivarium';
+    expect(ownCommand(usual, origin)('vivarium stop')).toBe('vivarium stop');
+    // A command without the folder means another one there.
+    const elsewhere = from(clone, { VIVARIUM_COMMAND: 'vivarium', VIVARIUM_DATA_DIR: '/a' });
+    expect(ownCommand(usual, elsewhere)('vivarium stop')).toBe(`vivarium stop --data-dir ${usual}`);
   });
 
   it('in a help text on the lines of commands, and nowhere else', () => {
