@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf } from '../base/error-code.ts';
-import { typed } from '../base/own-command.ts';
+import { ownCommand, typed } from '../base/own-command.ts';
+import type { Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Project } from '../contract/projects.ts';
 import { callProcedure } from './client.ts';
-import { withCommandLines, failureText } from './command-line.ts';
+import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
 import { defaultProject } from './default-project.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
@@ -26,9 +27,9 @@ import {
 } from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
-import { findProcedure, kebab, requireNamespace } from './procedures.ts';
+import { type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
 import { findRunning } from './running.ts';
-import { jsonLine, printable, printableLines, rendererFor } from './text.ts';
+import { jsonLine, printable, printableLines, type Renderer, rendererFor } from './text.ts';
 
 /**
  * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.
@@ -90,7 +91,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
     const reply = await callProcedure(running, called, json, signal);
     if (reply.kind === 'result') {
       exitCode = exitCodeFor(called, reply.json);
-      return writeResult(called, reply.json, read, io);
+      return writeResult(procedure, { json: reply.json, input: json, running }, read, io);
     }
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
       throw usageError(`--output does not work with a stream; write "> FILE" instead.`);
@@ -120,7 +121,13 @@ async function writeStream(called: string, values: AsyncIterable<string>, read: 
 }
 
 /** Writes a file result verbatim and renders any other result. */
-async function writeResult(called: string, json: string, read: Arguments, io: Io): Promise<void> {
+async function writeResult(
+  procedure: CliProcedure,
+  { json, input, running }: { json: string; input: string; running: Running },
+  read: Arguments,
+  io: Io,
+): Promise<void> {
+  const called = `${procedure.namespace}.${procedure.name}`;
   const path = lastOf(read, OUTPUT_FLAG.name);
   const isNamed = path !== undefined && path !== '-';
   const content = isOn(read, 'json') ? null : fileContent(called, JSON.parse(json));
@@ -129,11 +136,31 @@ async function writeResult(called: string, json: string, read: Arguments, io: Io
     content ??
     (isOn(read, 'json')
       ? jsonLine(json, to.stdout)
-      : renderFor(called, JSON.parse(json, inCommandLines), rendererFor(to)));
+      : renderPage(procedure, JSON.parse(json, inCommandLines), input, running, rendererFor(to)));
   if (isNamed) return writeNamed(path, text, io);
   // "--output -" asks for the octets as they are, also on a terminal.
   const isCleaned = content !== null && path === undefined && io.stdout.isTTY === true;
   io.stdout.write(isCleaned ? terminalText(content) : text);
+}
+
+/** The input of a list that continues at the result's `next`. */
+const CURSORS: Record<string, string | undefined> = { 'traffic.list': 'before', 'pets.list': 'after' };
+
+/** A result, with the command that shows the next page in place of `next`. */
+function renderPage(
+  procedure: CliProcedure,
+  result: unknown,
+  input: string,
+  { dataDir }: Running,
+  renderer: Renderer,
+): string {
+  const called = `${procedure.namespace}.${procedure.name}`;
+  const cursor = CURSORS[called];
+  const { next, ...page } = (result ?? {}) as { next?: unknown };
+  if (cursor === undefined || next === undefined) return renderFor(called, result, renderer);
+  const asked = JSON.parse(input === '' ? '{}' : input) as Record<string, unknown>;
+  const command = ownCommand(dataDir)(commandLineOf(procedure, { ...asked, [cursor]: next }));
+  return `${renderFor(called, page, renderer)}\nNext page: ${command}\n`;
 }
 
 const NO_TERMINAL: Output = { write: () => true };

@@ -1,6 +1,9 @@
+import { formatOffset, parseDuration } from '../contract/duration.ts';
 import type { Certificate } from '../contract/certificates.ts';
+import type { ClockReading } from '../contract/clock.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { AttachStep, Domain } from '../contract/domains.ts';
+import type { CallerUsage } from '../contract/limits.ts';
 import type { OrderRecord } from '../contract/orders.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
@@ -52,6 +55,25 @@ function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer:
 const counted = (count: number, one: string, more: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
+/** The same columns for every caller, whichever windows it has opened. */
+const renderUsage = (callers: readonly CallerUsage[], renderer: Renderer): string =>
+  renderResult(
+    callers.map(({ caller, minute, day, strikes, bannedUntil }) => ({
+      caller,
+      minute: `${minute.used} of ${minute.limit}`,
+      day: `${day.used} of ${day.limit}`,
+      'minute ends': minute.resetsAt,
+      'day ends': day.resetsAt,
+      strikes,
+      'banned until': bannedUntil,
+    })),
+    renderer,
+  );
+
+const clockView = view<ClockReading>(({ offset, ...rest }, { style }) =>
+  renderObject({ ...rest, offset: formatOffset(parseDuration(offset)) }, { style, width: null }),
+);
+
 /** Results that are not shown as a table or as names and values. */
 const VIEWS: Record<string, View | undefined> = {
   'projects.remove': sentence<Project>(({ name, id }) => `Removed ${name} (${id}).`),
@@ -77,9 +99,16 @@ const VIEWS: Record<string, View | undefined> = {
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
   ),
   'reach.snippets': view<ReachSnippets>(renderSnippets),
+  'limits.usage': view<CallerUsage[]>(renderUsage),
+  'limits.reset': view<CallerUsage[]>(renderUsage),
+  'clock.get': clockView,
+  'clock.advance': clockView,
+  'clock.set': clockView,
+  'clock.freeze': clockView,
+  'clock.resume': clockView,
+  'clock.reset': clockView,
   'traffic.clear': sentence<{ cleared: number }>(({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.`),
   'traffic.list': view<{ items: TrafficEntry[] }>(({ items, ...rest }, renderer) => {
-    if (items.length === 0) return renderResult({ items, ...rest }, renderer);
     const rows = new TrafficRows();
     rows.fitTo(items);
     const { line, left } = rows.header(renderer);
@@ -95,10 +124,36 @@ const FIRST_COLUMNS: Record<string, readonly string[] | undefined> = {
   'domains.list': ['hostname', 'state', 'certificate.state', 'kind'],
 };
 
+/** What an empty list means, and the command that changes it, if there is one. */
+export const EMPTY: Record<string, readonly [sentence: string, command?: string] | undefined> = {
+  'projects.list': ['There are no projects. Create one:', 'projects create Shop'],
+  'keys.list': ['The project has no API keys. Create one:', 'keys create --name Mine'],
+  'domains.list': ['No domains are attached. Attach one:', 'domains attach shop.acme.test --local'],
+  'zones.list': ['There are no zones. Create one:', 'zones create acme.test'],
+  'records.list': ['There are no such records.'],
+  'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create'],
+  'pets.list': ['There are no such pets. Add some:', 'pets seed 10'],
+  'orders.list': ['There are no such orders.'],
+  'traffic.list': ['There are no such requests. Addresses to send one to:', 'projects list'],
+  'limits.usage': ['No requests of the project are counted at present. Addresses to send one to:', 'projects list'],
+};
+
 /** Renders the result of `procedure` as text for people. */
 export function renderFor(procedure: string, result: unknown, renderer: Renderer): string {
+  const empty = EMPTY[procedure];
+  if (empty !== undefined && itemsOf(result)?.length === 0) {
+    const [sentence, command] = empty;
+    const line = `${command === undefined ? sentence : `${sentence} ${typed(`vivarium ${command}`)}`}\n`;
+    const { items: _items, ...rest } = result as Record<string, unknown>;
+    return Object.keys(rest).length === 0 ? line : `${line}\n${renderObject(rest, renderer)}`;
+  }
   const view = VIEWS[procedure];
   return view === undefined ? renderResult(result, renderer, FIRST_COLUMNS[procedure]) : view(result, renderer);
+}
+
+function itemsOf(result: unknown): readonly unknown[] | null {
+  const items = Array.isArray(result) ? result : (result as { items?: unknown } | null)?.items;
+  return Array.isArray(items) ? items : null;
 }
 
 /** What one value of a stream writes for people: lines for standard output, and notices for standard error. */

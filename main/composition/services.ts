@@ -174,6 +174,7 @@ export function createServices(
         propagating: store.records.propagating(),
       }),
       sunsets: SUNSETS,
+      projectName: (projectId) => projects.get(projectId)?.name ?? projectId,
     }),
     traffic: createTrafficServices({
       recorder: dataPlane.recorder,

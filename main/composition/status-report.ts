@@ -1,5 +1,5 @@
 import { PLATFORM_ZONE } from '../base/config.ts';
-import { formatDuration } from '../contract/duration.ts';
+import { formatOffset } from '../contract/duration.ts';
 import { VERSION } from '../base/version.ts';
 import type { StatusReport } from '../contract/status.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -45,7 +45,7 @@ export function reportStatus(
 }
 
 function describeClock({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string | undefined {
-  const distance = `${formatDuration(offsetMs)} from the real time. Reset the clock to return to it.`;
-  if (frozen) return `The app’s clock is frozen, ${distance}`;
-  return offsetMs === 0 ? undefined : `The app’s clock is ${distance}`;
+  if (offsetMs === 0 && !frozen) return undefined;
+  const distance = offsetMs === 0 ? 'at' : `${formatOffset(offsetMs)}${offsetMs < 0 ? '' : ' of'}`;
+  return `The app’s clock is ${frozen ? 'frozen, ' : ''}${distance} the real time. Reset the clock to return to it.`;
 }

@@ -76,3 +76,33 @@ export function formatDuration(milliseconds: number): string {
   const text = `PT${hours > 0 ? `${hours}H` : ''}${minutes > 0 ? `${minutes}M` : ''}${seconds > 0 ? `${seconds}S` : ''}`;
   return rounded < 0 ? `-${text}` : text;
 }
+
+/** Below this, a waiting user wants to see seconds. */
+const SECONDS_SHOWN_BELOW_MS = 10 * MINUTE_MS;
+
+/**
+ * A duration in at most two units, rounded up to the smaller: `42 s`, `3 min 5 s`, `13 h 5 min`, `2 days 4 h`. Rounded
+ * up, because a countdown must not show 0 before its end, except for one second beyond whole minutes or hours, so a day
+ * does not show as `24 h 1 min` on a clock that ticks by seconds.
+ */
+export function formatSpan(milliseconds: number): string {
+  const ms = Math.max(0, milliseconds);
+  const unitMs = ms < SECONDS_SHOWN_BELOW_MS ? UNITS_MS.S : ms < 2 * DAY_MS ? MINUTE_MS : HOUR_MS;
+  const rounded = Math.ceil((unitMs === UNITS_MS.S ? ms : ms - UNITS_MS.S) / unitMs) * unitMs;
+  if (rounded < MINUTE_MS) return `${rounded / UNITS_MS.S} s`;
+  if (rounded < HOUR_MS) return pair(rounded, MINUTE_MS, 'min', UNITS_MS.S, 's');
+  if (rounded < 2 * DAY_MS) return pair(rounded, HOUR_MS, 'h', MINUTE_MS, 'min');
+  return pair(rounded, DAY_MS, 'days', HOUR_MS, 'h');
+}
+
+function pair(ms: number, largeMs: number, large: string, smallMs: number, small: string): string {
+  const larges = Math.floor(ms / largeMs);
+  const smalls = Math.floor((ms % largeMs) / smallMs);
+  return smalls === 0 ? `${larges} ${large}` : `${larges} ${large} ${smalls} ${small}`;
+}
+
+/** How far a clock is from the real time, as `formatSpan`: `1 min ahead`, `2 days 4 h behind`, `none`. */
+export function formatOffset(milliseconds: number): string {
+  const span = formatSpan(Math.abs(milliseconds));
+  return milliseconds === 0 ? 'none' : `${span} ${milliseconds < 0 ? 'behind' : 'ahead'}`;
+}

@@ -10,8 +10,9 @@ export function createClockServices(options: {
   /** State that changes with time alone, at the current moment. */
   observe: () => Omit<TimedState, 'nowMs'>;
   sunsets: readonly Sunset[];
+  projectName: (projectId: string) => string;
 }): Services['clock'] {
-  const { clock, sunsets } = options;
+  const { clock, sunsets, projectName } = options;
 
   function reading(): ClockReading {
     const { now, realNow, offsetMs, frozen } = clock.state();
@@ -33,7 +34,7 @@ export function createClockServices(options: {
       if (error instanceof RangeError) throw inputError(path, error.message);
       throw error;
     }
-    return { ...reading(), happened: describeMove(before, observe(), sunsets) };
+    return { ...reading(), happened: describeMove(before, observe(), sunsets, projectName) };
   }
 
   return {
@@ -64,6 +65,7 @@ export interface TimedState {
 
 export interface TimedDomain {
   hostname: string;
+  projectId: string;
   state: DomainState;
   lastCheckedAtMs: EpochMs | null;
   certificate: { state: CertificateState; notAfterMs: EpochMs | null };
@@ -79,10 +81,15 @@ export interface Sunset {
 const DOMAINS_LISTED_MAX = 6;
 
 /** Describes the effects of a clock change in sentences; empty when nothing fell due. */
-export function describeMove(before: TimedState, after: TimedState, sunsets: readonly Sunset[]): string[] {
+export function describeMove(
+  before: TimedState,
+  after: TimedState,
+  sunsets: readonly Sunset[],
+  projectName: (projectId: string) => string,
+): string[] {
   return [
     ...sunsets.flatMap((sunset) => sunsetCrossed(sunset, before.nowMs, after.nowMs)),
-    ...domainsMoved(before.domains, after.domains),
+    ...domainsMoved(before.domains, after.domains, projectName),
     ...counted(
       before.propagating - after.propagating,
       'changed RRset is visible now',
@@ -101,21 +108,26 @@ function sunsetCrossed({ operation, atMs }: Sunset, beforeMs: EpochMs, afterMs: 
   return [isGone ? `${operation} is removed: it answers 410.` : `${operation} answers again.`];
 }
 
-function domainsMoved(before: readonly TimedDomain[], after: readonly TimedDomain[]): string[] {
+function domainsMoved(
+  before: readonly TimedDomain[],
+  after: readonly TimedDomain[],
+  projectName: (projectId: string) => string,
+): string[] {
+  const nameOf = ({ hostname, projectId }: TimedDomain) => `${hostname} (project ${projectName(projectId)})`;
   const known = new Map(before.map((domain) => [domain.hostname, domain]));
-  const changes: string[] = [];
+  const changes: (() => string)[] = [];
   let checked = 0;
   for (const domain of after) {
     const was = known.get(domain.hostname);
     if (was === undefined) continue;
     if (domain.lastCheckedAtMs !== was.lastCheckedAtMs) checked++;
-    if (domain.state !== was.state) changes.push(`${domain.hostname} is ${domain.state}.`);
+    if (domain.state !== was.state) changes.push(() => `${nameOf(domain)} is ${domain.state}.`);
     const certificate = certificateMoved(was.certificate, domain.certificate);
-    if (certificate !== null) changes.push(`The certificate of ${domain.hostname} ${certificate}.`);
+    if (certificate !== null) changes.push(() => `The certificate of ${nameOf(domain)} ${certificate}.`);
   }
   return [
     ...counted(checked, 'domain was checked again', 'domains were checked again'),
-    ...changes.slice(0, DOMAINS_LISTED_MAX),
+    ...changes.slice(0, DOMAINS_LISTED_MAX).map((describe) => describe()),
     ...counted(changes.length - DOMAINS_LISTED_MAX, 'more change of a domain', 'more changes of domains'),
   ];
 }

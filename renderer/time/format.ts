@@ -1,31 +1,8 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../main/contract/duration.ts';
+
+export { formatSpan } from '../../main/contract/duration.ts';
+
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-
-/** Below this, a waiting user wants to see seconds. */
-const SECONDS_SHOWN_BELOW_MS = 10 * MINUTE_MS;
-
-/**
- * A duration in at most two units, rounded up to the smaller: `42 s`, `3 min 5 s`, `13 h 5 min`, `2 days 4 h`. Rounded
- * up, because a countdown must not show 0 before its end, except for one second beyond whole minutes or hours, so a day
- * does not show as `24 h 1 min` on a clock that ticks by seconds.
- */
-export function formatSpan(milliseconds: number): string {
-  const ms = Math.max(0, milliseconds);
-  const unitMs = ms < SECONDS_SHOWN_BELOW_MS ? SECOND_MS : ms < 2 * DAY_MS ? MINUTE_MS : HOUR_MS;
-  const rounded = Math.ceil((unitMs === SECOND_MS ? ms : ms - SECOND_MS) / unitMs) * unitMs;
-  if (rounded < MINUTE_MS) return `${rounded / SECOND_MS} s`;
-  if (rounded < HOUR_MS) return pair(rounded, MINUTE_MS, 'min', SECOND_MS, 's');
-  if (rounded < 2 * DAY_MS) return pair(rounded, HOUR_MS, 'h', MINUTE_MS, 'min');
-  return pair(rounded, DAY_MS, 'days', HOUR_MS, 'h');
-}
-
-function pair(ms: number, largeMs: number, large: string, smallMs: number, small: string): string {
-  const larges = Math.floor(ms / largeMs);
-  const smalls = Math.floor((ms % largeMs) / smallMs);
-  return smalls === 0 ? `${larges} ${large}` : `${larges} ${large} ${smalls} ${small}`;
-}
 
 const TIME_OF_DAY = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;

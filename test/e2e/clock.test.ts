@@ -26,7 +26,10 @@ describe('the clock in the header', () => {
     const panel = await openClock(page);
     await expectSound(opened);
     await panel.getByRole('button', { name: '+90 days' }).click();
-    await report(page, /^Forward by 90 days\. 3 domains were checked again\. .*www\.happypaws\.test was renewed\./);
+    await report(
+      page,
+      /^Forward by 90 days\. 3 domains were checked again\. .*www\.happypaws\.test \(project Happy Paws\) was renewed\./,
+    );
     await seen(page, 'The app’s clock is 90 days ahead of the real time.');
     await page.getByRole('button', { name: 'The app’s clock' }).getByText('moved').waitFor();
     expect((await offsetOf(engine)).offset).toBe('PT2160H');

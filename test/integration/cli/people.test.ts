@@ -93,6 +93,15 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(JSON.parse((await runCli([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });
 
+  it('names the command that shows the next page', async () => {
+    const { fake, dataDir } = await startAsked();
+    const page = { items: [makeEntry(9)], kept: 9, recording: true, next: 'trf_9' };
+    fake.teach('traffic', 'list', () => page);
+    const words = ['traffic', 'list', '--filter', 'status:2xx', '--limit', '1', '--data-dir', dataDir];
+    const line = `traffic list --filter status:2xx --limit 1 --before trf_9 --data-dir ${dataDir}`;
+    expect((await runCli(words)).stdout).toMatch(new RegExp(`recording +true\n\nNext page: .*${line}\n$`));
+  });
+
   it('reads a long text from a file, and from standard input', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));

@@ -17,7 +17,7 @@ describe('moving the clock', () => {
     await engine.call('records.put', { zone: 'acme.test', name: '@', type: 'TXT', value: 'hello' });
     expect(await move(engine, 'clock.advance', { by: 'PT1M' })).toEqual(['2 minute windows are over.']);
     expect(await move(engine, 'clock.advance', { by: 'PT59M' })).toEqual([
-      'The certificate of happypaws.example was given up.',
+      'The certificate of happypaws.example (project Happy Paws) was given up.',
       '1 changed RRset is visible now.',
     ]);
     expect(await move(engine, 'clock.advance', { by: 'PT48H' })).toEqual([
@@ -25,7 +25,7 @@ describe('moving the clock', () => {
       '2 day windows are over.',
     ]);
     expect(await move(engine, 'clock.advance', { by: 'P89D' })).toContain(
-      'The certificate of www.happypaws.test was renewed.',
+      'The certificate of www.happypaws.test (project Happy Paws) was renewed.',
     );
     expect(await move(engine, 'clock.set', { to: '2030-12-05T00:00:00Z' })).toContain(
       'GET /pets/{petId} is removed: it answers 410.',

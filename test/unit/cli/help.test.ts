@@ -16,6 +16,7 @@ import {
   requireNamespace,
 } from '../../../main/cli/procedures.ts';
 import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../main/cli/serve-options.ts';
+import { EMPTY } from '../../../main/cli/views.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 
 const procedures = listNamespaces().flatMap(listProcedures);
@@ -78,6 +79,12 @@ describe('every example', () => {
     expect(lines.filter((line) => line.trim().length > 100)).toEqual([]);
     for (const line of lines) await check(line.trim());
   });
+});
+
+it('the commands that an empty list names work', async () => {
+  for (const [, command] of Object.values(EMPTY).filter((entry) => entry !== undefined)) {
+    if (command !== undefined) await check(`vivarium ${command}`);
+  }
 });
 
 describe('the help', () => {

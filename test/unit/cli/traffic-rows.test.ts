@@ -101,7 +101,9 @@ describe('the list', () => {
   it('names what does not fit', () => {
     const text = renderFor('traffic.list', { items: [makeEntry(1)], kept: 1, recording: true }, rendererOf(60));
     expect(text).toContain('Not shown: took, project, id. --json has everything.\n');
-    expect(renderFor('traffic.list', { items: [], kept: 0, recording: true }, rendererOf(60))).toMatch(/^Nothing here/);
+    expect(renderFor('traffic.list', { items: [], kept: 0, recording: true }, rendererOf(60))).toMatch(
+      /^There are no such requests\. .* projects list\n\nkept +0\nrecording {2}true\n$/,
+    );
   });
 });
 

@@ -100,6 +100,40 @@ describe('for people', () => {
   });
 });
 
+describe('an empty list', () => {
+  it.each([
+    ['projects.list', [], /^There are no projects\. Create one: .*projects create Shop\n$/],
+    ['limits.usage', [], /^No requests of the project are counted at present\. .* projects list\n$/],
+    ['orders.list', { items: [], total: 0 }, /^There are no such orders\.\n\ntotal {2}0\n$/],
+  ])('%s says what is not there, and what to do', (procedure, result, text) => {
+    expect(renderFor(procedure, result, PLAIN)).toMatch(text);
+  });
+});
+
+it('the use of limits has the same columns for every caller', () => {
+  const unused = { limit: 60, used: 0 };
+  const at = '2026-11-20T09:00:00.000Z';
+  const callers = [
+    { caller: 'address:127.0.0.1', minute: unused, day: { ...unused, resetsAt: at }, strikes: 0 },
+    { caller: 'key:key_1', keyId: 'key_1', minute: { limit: 60, used: 7, resetsAt: at }, day: unused, strikes: 2 },
+  ];
+  expect(renderFor('limits.usage', callers, PLAIN).split('\n')).toEqual([
+    'caller             minute   day      minute ends               day ends                  strikes  banned until',
+    'address:127.0.0.1  0 of 60  0 of 60  –                         2026-11-20T09:00:00.000Z  0        –',
+    'key:key_1          7 of 60  0 of 60  2026-11-20T09:00:00.000Z  –                         2        –',
+    '',
+  ]);
+});
+
+it.each([
+  ['PT0S', 'none'],
+  ['PT59.999S', '1 min ahead'],
+  ['-PT48H', '2 days behind'],
+])('a clock with an offset of %s is %s', (offset, text) => {
+  const reading = { now: 'n', realNow: 'r', offset, frozen: false };
+  expect(renderFor('clock.freeze', reading, PLAIN)).toContain(`\noffset   ${text}\n`);
+});
+
 describe('the exit code', () => {
   it.each<[string, unknown, number]>([
     ['deploys.create', { status: 'succeeded' }, 0],

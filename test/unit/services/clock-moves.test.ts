@@ -5,6 +5,7 @@ const SUNSETS = [{ operation: 'GET /pets/{petId}', atMs: 100 }];
 
 const domain = (hostname: string, rest: Partial<TimedDomain> = {}): TimedDomain => ({
   hostname,
+  projectId: 'prj_1',
   state: 'verified',
   lastCheckedAtMs: 1,
   certificate: { state: 'issued', notAfterMs: 90 },
@@ -44,30 +45,30 @@ describe('a move of the clock', () => {
       'a domain that moved away',
       { domains: [domain(WWW)] },
       { domains: [domain(WWW, { lastCheckedAtMs: 2, state: 'misconfigured' })] },
-      ['1 domain was checked again.', 'www.acme.test is misconfigured.'],
+      ['1 domain was checked again.', 'www.acme.test (project Shop) is misconfigured.'],
     ],
     [
       'a renewal',
       { domains: [domain(WWW)] },
       { domains: [domain(WWW, { certificate: { state: 'issued', notAfterMs: 180 } })] },
-      ['The certificate of www.acme.test was renewed.'],
+      ['The certificate of www.acme.test (project Shop) was renewed.'],
     ],
     [
       'an expiry',
       { domains: [domain(WWW)] },
       { domains: [domain(WWW, { certificate: { state: 'expired', notAfterMs: 90 } })] },
-      ['The certificate of www.acme.test has expired.'],
+      ['The certificate of www.acme.test (project Shop) has expired.'],
     ],
     ['a domain that was attached meanwhile', {}, { domains: [domain(WWW)] }, []],
   ])('reports %s', (_what, before, after, happened) => {
-    expect(describeMove(state(before), state(after), SUNSETS)).toEqual(happened);
+    expect(describeMove(state(before), state(after), SUNSETS, () => 'Shop')).toEqual(happened);
   });
 
   it('names the first domains, and counts the rest', () => {
     const hostnames = Array.from({ length: 2_000 }, (_, index) => `d${index}.test`);
     const before = state({ domains: hostnames.map((hostname) => domain(hostname)) });
     const after = state({ domains: hostnames.map((hostname) => domain(hostname, { state: 'misconfigured' })) });
-    const told = describeMove(before, after, SUNSETS);
+    const told = describeMove(before, after, SUNSETS, () => 'Shop');
     expect(told).toHaveLength(7);
     expect(told.at(-1)).toBe('1,994 more changes of domains.');
   });
