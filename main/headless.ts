@@ -60,7 +60,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     await app.stop();
     return 0;
   } catch (error) {
-    io.stderr.write(`${describe(error)}\n`);
+    io.stderr.write(`vivarium: ${describe(error)}\n`);
     return 1;
   } finally {
     stopListening();

@@ -5,7 +5,7 @@ import { ownCommand, typed } from '../base/own-command.ts';
 import type { Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Project } from '../contract/projects.ts';
-import { callProcedure } from './client.ts';
+import { askFor, callProcedure } from './client.ts';
 import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
 import { defaultProject } from './default-project.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
@@ -77,11 +77,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const json = await buildInput(procedure, fields, read, {
     readFile: (path) => readNamed(path, io),
     chooseProject: () => defaultProject(find(), io),
-    async presentTarget(projectId) {
-      const reply = await callProcedure(find(), 'projects.get', JSON.stringify({ projectId }));
-      if (reply.kind === 'stream') throw new Error('projects.get is not a stream.');
-      return (JSON.parse(reply.json) as Project).target;
-    },
+    presentTarget: async (projectId) => (await askFor<Project>(find(), 'projects.get', { projectId })).target,
     hint: surplusHint(`${namespace} ${name}`, io),
   });
   const running = find();

@@ -45,6 +45,18 @@ export async function callProcedure(
   return { kind: 'result', json: text };
 }
 
+/** The result of a call that is no stream. @throws as `callProcedure` */
+export async function askFor<Answer>(
+  running: Running,
+  name: string,
+  input: object = {},
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const reply = await callProcedure(running, name, JSON.stringify(input), signal);
+  if (reply.kind === 'stream') throw new Error(`${name} is a stream.`);
+  return JSON.parse(reply.json) as Answer;
+}
+
 /** Waits for `call` as long as it takes, unless the engine hangs: a long call leaves `/healthz` answered. */
 async function whileAlive<Result>(
   running: Running,

@@ -1,6 +1,6 @@
 import type { LoadedCommand } from './command.ts';
 import { HELP_FLAG, isOn, readArguments, usageError } from './flags.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp } from './io.ts';
+import { EXIT_OK, printFailure, writeHelp } from './io.ts';
 
 /** Each asks `vivarium complete` for candidates. A reply of `:files` leaves the word to the shell's own file names. */
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -79,8 +79,7 @@ export const COMPLETION: LoadedCommand = {
       else io.stdout.write(script);
       return Promise.resolve(EXIT_OK);
     } catch (error) {
-      io.stderr.write(`vivarium: ${failureOf(error).message}\n`);
-      return Promise.resolve(EXIT_FAILED);
+      return Promise.resolve(printFailure(error, args, io));
     }
   },
 };

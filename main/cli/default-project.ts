@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { slugify, type Project } from '../contract/projects.ts';
-import { callProcedure } from './client.ts';
+import { askFor } from './client.ts';
 import { usageError } from './flags.ts';
 import type { Io } from './io.ts';
 import type { Running } from '../base/runtime-file.ts';
@@ -32,8 +32,7 @@ const listed = (slugs: readonly string[]): string =>
 
 /** Asks the running Vivarium for its projects and chooses one; says on standard error which, unless it is the only one. */
 export async function defaultProject(running: Running, io: Pick<Io, 'workingDir' | 'stderr'>): Promise<string> {
-  const reply = await callProcedure(running, 'projects.list', '');
-  const projects = reply.kind === 'result' ? (JSON.parse(reply.json) as Project[]) : [];
+  const projects = await askFor<Project[]>(running, 'projects.list');
   const { slug } = chooseProject(projects, await namesOf(io.workingDir));
   if (projects.length > 1) io.stderr.write(`Project: ${slug}\n`);
   return slug;

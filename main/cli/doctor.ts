@@ -5,11 +5,11 @@ import { resolveDataDir } from '../base/data-dir.ts';
 import type { LoadedCommand } from './command.ts';
 import { surplusHint } from './eaten-options.ts';
 import { renderReport } from './doctor-report.ts';
-import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { failureOf, EXIT_FAILED, EXIT_OK, printFailure, type Io } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
-import { printable, jsonLine, rendererFor } from './text.ts';
+import { jsonLine, rendererFor } from './text.ts';
 
 export const DOCTOR: LoadedCommand = {
   options: [JSON_FLAG, DATA_DIR_FLAG, ...PORT_FLAGS, HELP_FLAG],
@@ -57,10 +57,7 @@ async function doctor(args: readonly string[], io: Io): Promise<number> {
     stdout.write(json ? jsonLine(JSON.stringify(report), stdout) : renderReport(report, rendererFor(io)));
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
   } catch (error) {
-    const failure = failureOf(error);
-    if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
-    else io.stderr.write(`vivarium doctor: ${printable(failure.message)}\n`);
-    return EXIT_FAILED;
+    return printFailure(error, args, io);
   }
 }
 

@@ -2,7 +2,7 @@ import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './samples.ts';
 import { listFields, type Field, positionalsOf } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
+import { EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
@@ -29,8 +29,7 @@ export function createHelp(commands: readonly Command[]): LoadedCommand {
         writeHelp(await helpOn(topics, commands, io), io);
         return EXIT_OK;
       } catch (error) {
-        io.stderr.write(`vivarium: ${failureOf(error).message}\n`);
-        return EXIT_FAILED;
+        return printFailure(error, args, io);
       }
     },
   };

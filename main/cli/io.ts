@@ -104,10 +104,13 @@ export function failureOf(error: unknown): Failure {
   return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
 }
 
-/** Prints the failure of `vivarium <command>`, as JSON if the arguments ask for it; returns the exit code. */
-export function printFailure(command: string, error: unknown, args: readonly string[], io: Pick<Io, 'stderr'>): number {
+/** Begins what a command says on standard error. */
+export const FAILURE_PREFIX = 'vivarium: ';
+
+/** Prints a failure, as JSON if the arguments ask for it; returns the exit code. */
+export function printFailure(error: unknown, args: readonly string[], io: Pick<Io, 'stderr'>): number {
   const failure = failureOf(error);
-  const text = `vivarium ${command}: ${failure.message.split('\n').map(printable).join('\n')}`;
+  const text = `${FAILURE_PREFIX}${failure.message.split('\n').map(printable).join('\n')}`;
   io.stderr.write(`${args.includes('--json') ? JSON.stringify(failure) : text}\n`);
   return exitCodeOf(error);
 }

@@ -11,55 +11,66 @@ import {
   type Arguments,
   type Option,
 } from './flags.ts';
-import { EXIT_OK, exitCodeOf, failureOf, type Io } from './io.ts';
-import { columns, printable } from './text.ts';
+import { EXIT_OK, printFailure, type Io } from './io.ts';
+import { columns } from './text.ts';
 
-export interface LocalCommand {
+export interface LocalCommand extends Pick<LoadedCommand, 'words' | 'fileWord'> {
   name: string;
   /** What it does, after its name. */
   title: string;
+  /** What may follow its name; `[options]` by default. */
+  usage?: readonly string[];
   /** Its own options; it has `--data-dir` and `--help` too. */
   options: readonly Option[];
-  /** Paragraphs of the help, each line at most 100 characters. */
+  /** Paragraphs of the help. */
   notes: readonly string[];
   examples: readonly string[];
-  run(read: Arguments, dataDir: string, io: Io): Promise<void>;
+  /** Resolves with the exit code; 0 by default. Gets at most the words up to `fileWord`. */
+  run(read: Arguments, dataDir: string, io: Io): Promise<number> | Promise<void>;
 }
 
-/** A command about the engine of one data folder, without words of its own: reads its options, reports its errors. */
-export function localCommand({ name, title, options: own, notes, examples, run }: LocalCommand): LoadedCommand {
-  const options = [...own, DATA_DIR_FLAG, HELP_FLAG];
+/** A command about one data folder: reads its words and options, reports its errors. */
+export function localCommand({ run, ...about }: LocalCommand): LoadedCommand {
+  const { name, words, fileWord } = about;
+  const options = [...about.options, DATA_DIR_FLAG, HELP_FLAG];
   return {
     options,
-    help: () => formatHelp({ name, title, options, notes, examples }),
+    ...(words !== undefined && { words }),
+    ...(fileWord !== undefined && { fileWord }),
+    help: () => formatHelp({ ...about, options }),
     async run(args, io) {
       try {
         const read = readArguments(args, options);
-        const [surplus] = read.positionals;
-        if (surplus !== undefined)
-          throw usageError(`${name} takes options only, not ${JSON.stringify(surplus)}.${surplusHint(name, io)}`);
-        await run(read, resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), io);
-        return EXIT_OK;
+        const surplus = read.positionals[fileWord === undefined ? 0 : fileWord + 1];
+        if (surplus !== undefined) {
+          const what =
+            fileWord === undefined
+              ? `${name} takes options only, not ${JSON.stringify(surplus)}.`
+              : `Unexpected argument ${JSON.stringify(surplus)}.`;
+          throw usageError(what + surplusHint(name, io));
+        }
+        return (await run(read, resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), io)) ?? EXIT_OK;
       } catch (error) {
-        const failure = failureOf(error);
-        if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
-        else io.stderr.write(`vivarium ${name}: ${printable(failure.message)}\n`);
-        return exitCodeOf(error);
+        return printFailure(error, args, io);
       }
     },
   };
 }
 
 /** The help of a command, in the order of all helps. */
-export function formatHelp(
-  { name, title, options, notes, examples }: Omit<LocalCommand, 'run'>,
-  usage = '[options]',
-): string {
+export function formatHelp({
+  name,
+  title,
+  usage = ['[options]'],
+  options,
+  notes,
+  examples,
+}: Omit<LocalCommand, 'run'>): string {
   const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
   return `vivarium ${name}: ${title}
 
 Usage
-${indented([`vivarium ${name} ${usage}`])}
+${indented(usage.map((words) => `vivarium ${name} ${words}`))}
 
 Options
 ${indented(columns(optionRows(options)))}

@@ -2,7 +2,7 @@ import { typed } from '../base/own-command.ts';
 import { findCommand, type Host } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { refuseEaten } from './eaten-options.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, writeHelp, type Io } from './io.ts';
+import { EXIT_FAILED, EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 
 /** Options that may also precede the command. */
 const LEADING_VALUE = '--data-dir';
@@ -28,8 +28,7 @@ export async function run(args: readonly string[], io: Io, host: Host): Promise<
     try {
       refuseEaten([command.name], rest, options, io);
     } catch (error) {
-      io.stderr.write(`vivarium: ${failureOf(error).message}\n`);
-      return EXIT_FAILED;
+      return printFailure(error, rest, io);
     }
     return runCommand([...leading, ...rest], io, host);
   }

@@ -1,7 +1,7 @@
 import { defaultDataDir } from '../base/data-dir.ts';
 import type { Host, LoadedCommand } from './command.ts';
 import { DATA_DIR_FLAG, optionRows } from './flags.ts';
-import { failureOf, EXIT_FAILED, type Io } from './io.ts';
+import { printFailure, type Io } from './io.ts';
 import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
 import { columns } from './text.ts';
 
@@ -13,8 +13,7 @@ export async function serve(args: readonly string[], io: Io, { loadEngine }: Hos
   try {
     config = readServeConfig(args, io);
   } catch (error) {
-    io.stderr.write(`vivarium serve: ${failureOf(error).message}\n`);
-    return EXIT_FAILED;
+    return printFailure(error, args, io);
   }
   const engine = await loadEngine();
   return engine(config, io);

@@ -5,12 +5,11 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Host, LoadedCommand } from './command.ts';
 import { findAnswering, isServing, type AnsweringEngine } from './engine-status.ts';
 import { DATA_DIR_FLAG, isOn, readArguments, type Option } from './flags.ts';
-import { EXIT_OK, exitCodeOf, failureOf, type Io } from './io.ts';
+import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './io.ts';
 import { formatHelp } from './local-command.ts';
 import { serve } from './serve.ts';
 import { readServeConfig, SERVE_FLAGS } from './serve-options.ts';
 import { describeEngine } from './status.ts';
-import { printable } from './text.ts';
 
 const DETACH_FLAG: Option = {
   name: 'detach',
@@ -55,14 +54,11 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
     if (engine !== null) {
       io.stdout.write(describeEngine(engine));
       const isChanged = given.some(([name]) => name !== DATA_DIR_FLAG.name);
-      if (isChanged) io.stderr.write('vivarium start: Already running; its options were not changed.\n');
+      if (isChanged) io.stderr.write('vivarium: Already running; its options were not changed.\n');
     }
     return EXIT_OK;
   } catch (error) {
-    const { message } = failureOf(error);
-    if (error instanceof StartFailure) io.stderr.write(`${message.split('\n').map(printable).join('\n')}\n`);
-    else io.stderr.write(`vivarium start: ${printable(message)}\n`);
-    return exitCodeOf(error);
+    return printFailure(error, args, io);
   }
 }
 
@@ -134,7 +130,12 @@ function readBanner(child: ChildProcess): Promise<string> {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       const how = signal ?? `exit code ${code ?? 'unknown'}`;
-      reject(new StartFailure('unavailable', stderr.trimEnd() || `Vivarium ended before it served (${how}).`));
+      reject(
+        new StartFailure(
+          'unavailable',
+          stderr.trimEnd().replace(FAILURE_PREFIX, '') || `Vivarium ended before it served (${how}).`,
+        ),
+      );
     });
   });
 }

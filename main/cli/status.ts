@@ -3,7 +3,7 @@ import { ownCommand, typed } from '../base/own-command.ts';
 import { VERSION } from '../base/version.ts';
 import { askForStatus, findAnswering, type AnsweringEngine } from './engine-status.ts';
 import { DATA_DIR_FLAG, isOn, JSON_FLAG, lastOf, readArguments } from './flags.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
+import { EXIT_OK, printFailure, type Io } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { columns, printable } from './text.ts';
 
@@ -32,8 +32,7 @@ export async function overview(args: readonly string[], io: Io): Promise<number>
     io.stdout.write(`${state}\nNext\n${nextCommands(engine !== null, dataDir, io)}`);
     return EXIT_OK;
   } catch (error) {
-    io.stderr.write(`vivarium: ${printable(failureOf(error).message)}\n`);
-    return EXIT_FAILED;
+    return printFailure(error, args, io);
   }
 }
 

@@ -1,43 +1,37 @@
 import { existsSync } from 'node:fs';
-import { resolveDataDir } from '../base/data-dir.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
-import { callProcedure } from './client.ts';
-import type { LoadedCommand } from './command.ts';
-import { surplusHint } from './eaten-options.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, printFailure, type Io } from './io.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, optionRows, readArguments, usageError } from './flags.ts';
+import { askFor } from './client.ts';
+import { isOn, JSON_FLAG } from './flags.ts';
+import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
+import { localCommand } from './local-command.ts';
 import { findRunning, NotRunningError } from './running.ts';
-import { columns, printable } from './text.ts';
+import { printable } from './text.ts';
 
 const DRY_RUN = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be done' } as const;
-const OPTIONS = [DRY_RUN, JSON_FLAG, DATA_DIR_FLAG, HELP_FLAG];
-
-const help = (): string => `vivarium uninstall: take back what Vivarium changed on this machine
-
-Usage
-  vivarium uninstall [--dry-run]
-
-  Removes the root of this data folder from every trust store. Then lists what you may have changed by Vivarium's
-  instructions, with the commands that undo it, and the command that deletes the data folder. It runs none of those.
-  It may be run again.
-
-Options
-${columns(optionRows(OPTIONS))
-  .map((line) => `  ${line}`)
-  .join('\n')}
-
-Exit codes
-  0  no trust store has the root any more; with --dry-run: always
-  1  a store still has it, or could not be changed; or usage error
-
-Examples
-  vivarium uninstall --dry-run
-  vivarium uninstall
-`;
-
 /** The command `uninstall`. */
-export const UNINSTALL: LoadedCommand = { options: OPTIONS, help, run: uninstall };
+export const UNINSTALL = localCommand({
+  name: 'uninstall',
+  title: 'take back what Vivarium changed on this machine',
+  usage: ['[--dry-run]'],
+  options: [DRY_RUN, JSON_FLAG],
+  notes: [
+    "Removes the root of this data folder from every trust store. Then lists what you may have changed by Vivarium's",
+    'instructions, with the commands that undo it, and the command that deletes the data folder. It runs none of those.',
+    'It may be run again.',
+    '',
+    'Exit code 0 when no trust store has the root any more, and with --dry-run; 1 when a store still has it, or could',
+    'not be changed.',
+  ],
+  examples: ['vivarium uninstall --dry-run', 'vivarium uninstall'],
+  async run(read, dataDir, io) {
+    const report = await work(dataDir, isOn(read, DRY_RUN.name), io);
+    const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(report)] : render(report).map(printable);
+    io.stdout.write(`${lines.join('\n')}\n`);
+    const isLeft = report.stores?.some(({ outcome }) => outcome === 'failed' || outcome === 'to_paste') === true;
+    return isLeft ? EXIT_FAILED : EXIT_OK;
+  },
+});
 
 /** The trust stores of this machine: of a running Vivarium, or read by this process. */
 export interface Trust {
@@ -97,26 +91,6 @@ interface Report {
   deleteCommand: string | null;
 }
 
-async function uninstall(args: readonly string[], io: Io): Promise<number> {
-  try {
-    const read = readArguments(args, OPTIONS);
-    if (isOn(read, HELP_FLAG.name)) {
-      io.stdout.write(help());
-      return EXIT_OK;
-    }
-    const [surplus] = read.positionals;
-    if (surplus !== undefined)
-      throw usageError(`uninstall takes options only, not ${JSON.stringify(surplus)}.${surplusHint('uninstall', io)}`);
-    const report = await work(resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), isOn(read, DRY_RUN.name), io);
-    const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(report)] : render(report).map(printable);
-    io.stdout.write(`${lines.join('\n')}\n`);
-    const isLeft = report.stores?.some(({ outcome }) => outcome === 'failed' || outcome === 'to_paste') === true;
-    return isLeft ? EXIT_FAILED : EXIT_OK;
-  } catch (error) {
-    return printFailure('uninstall', error, args, io);
-  }
-}
-
 async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
   const { findTracesHere, readInstallation } = await import('../at-rest.ts');
   const running = await askRunning(dataDir);
@@ -133,11 +107,7 @@ async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
 
 /** Null when none runs. A running one has the hostnames of an ephemeral start, and shows the change in its page. */
 async function askRunning(dataDir: string): Promise<{ stores: Trust; hostnames: string[] } | null> {
-  const ask = async <Answer>(procedure: string, input: object): Promise<Answer> => {
-    const reply = await callProcedure(findRunning(dataDir), procedure, JSON.stringify(input));
-    if (reply.kind === 'stream') throw new Error(`${procedure} is not a stream.`);
-    return JSON.parse(reply.json) as Answer;
-  };
+  const ask = <Answer>(procedure: string, input: object) => askFor<Answer>(findRunning(dataDir), procedure, input);
   try {
     const domains = await ask<{ hostname: string }[]>('domains.list', {});
     return {

@@ -162,8 +162,8 @@ describe('vivarium doctor, where none runs', () => {
 
 it.each([
   [['doctor', 'now'], 'vivarium: doctor has no procedure "now". There are run.'],
-  [['doctor', '--jsno'], 'vivarium doctor: There is no option --jsno. Did you mean "--json"?'],
-  [['doctor', '--http-port', 'x'], 'vivarium doctor: --http-port must be a port'],
+  [['doctor', '--jsno'], 'vivarium: There is no option --jsno. Did you mean "--json"?'],
+  [['doctor', '--http-port', 'x'], 'vivarium: --http-port must be a port'],
 ])('%j is refused with one line', async (args, line) => {
   const { code, stdout, stderr } = await runCli(args);
   expect([code, stdout]).toEqual([1, '']);

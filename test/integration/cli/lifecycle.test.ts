@@ -35,7 +35,7 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     expect(await runCli(['start', '-d', '--empty', ...on])).toEqual({
       code: 0,
       stdout: status.stdout,
-      stderr: 'vivarium start: Already running; its options were not changed.\n',
+      stderr: 'vivarium: Already running; its options were not changed.\n',
     });
     const { pid, dataDir: shown } = JSON.parse((await runHere(['status', '--json', ...on])).stdout) as {
       pid: number;
@@ -71,7 +71,7 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     const args = ['start', '-d', '--any-ports', '--http-port', String(port), '--data-dir', folderToStart()];
     const { code, stdout, stderr } = await runCli(args);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(new RegExp(`^Port ${port} .* is taken by .*--http-port\\.\n$`));
+    expect(stderr).toMatch(new RegExp(`^vivarium: Port ${port} .* is taken by .*--http-port\\.\n$`));
   });
 
   it('keeps nothing when it is ephemeral', async () => {
@@ -91,7 +91,7 @@ describe('where none runs', () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await runHere([command, '--data-dir', dataDir]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(new RegExp(`^vivarium ${command}: No Vivarium is running on ${dataDir} .* Start one with `));
+    expect(stderr).toMatch(new RegExp(`^vivarium: No Vivarium is running on ${dataDir} .* Start one with `));
   });
 
   it.each([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']])(
@@ -142,7 +142,7 @@ describe('where none runs', () => {
     expect(await runHere(['wait', '--timeout', '0.2', '--data-dir', dataDir])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `vivarium wait: No Vivarium serves ${dataDir} within 0.2 s.\n`,
+      stderr: `vivarium: No Vivarium serves ${dataDir} within 0.2 s.\n`,
     });
   });
 

@@ -324,7 +324,7 @@ describe('the streams of the process', () => {
   it('NO_COLOR beside FORCE_COLOR turns colours off without a warning of Node', async () => {
     const env = { NO_COLOR: '1', FORCE_COLOR: '1' };
     const { code, stderr } = await runCli(['status', '--data-dir', temporaryFolder()], { env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium status: No Vivarium is running.*\n$/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium: No Vivarium is running.*\n$/)]);
   });
 });
 
@@ -416,12 +416,9 @@ describe('vivarium', () => {
   });
 
   it.each([
-    [
-      ['serve', '--http-prot', '1'],
-      /^vivarium serve: There is no option --http-prot\. Did you mean "--http-port".*\n$/,
-    ],
-    [['serve', '--http-port', '99999'], /^vivarium serve: --http-port must be a port .*\n$/],
-    [['serve', 'now'], /^vivarium serve: serve takes options only, not "now"\.\n$/],
+    [['serve', '--http-prot', '1'], /^vivarium: There is no option --http-prot\. Did you mean "--http-port".*\n$/],
+    [['serve', '--http-port', '99999'], /^vivarium: --http-port must be a port .*\n$/],
+    [['serve', 'now'], /^vivarium: serve takes options only, not "now"\.\n$/],
   ])('%j is refused with one line before anything starts', async (args, line) => {
     const { code, stdout, stderr } = await runCli(args);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(line)]);

@@ -59,7 +59,7 @@ describe('vivarium backup', () => {
     expect(statSync(join(folder, 'mine.db')).mode & 0o777).toBe(0o600);
     expect(await backup(folder, 'create', 'mine.db', '--data-dir', dataDir)).toMatchObject({
       code: 1,
-      stderr: `vivarium backup: ${join(folder, 'mine.db')} exists; choose another name, or replace it with --force.\n`,
+      stderr: `vivarium: ${join(folder, 'mine.db')} exists; choose another name, or replace it with --force.\n`,
     });
 
     await engine.call('projects.remove', { projectId: project.id });

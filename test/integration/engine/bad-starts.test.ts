@@ -46,7 +46,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect([code, stderr.trimEnd().split('\n')]).toEqual([
       1,
       [
-        'Taken already:',
+        'vivarium: Taken already:',
         expect.stringMatching(new RegExp(`^  ${ports[0]} \\(--https-port\\).*`)),
         expect.stringMatching(new RegExp(`^  ${ports[1]} \\(--control-port\\).*`)),
         'Stop what holds them, or choose other ports. Any free ones: --https-port 0 --control-port 0',
@@ -106,7 +106,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     expect(await refusal(['--data-dir', file, ...FREE_PORTS])).toBe(
-      `The data folder ${file} is a file; choose a folder with --data-dir.\n`,
+      `vivarium: The data folder ${file} is a file; choose a folder with --data-dir.\n`,
     );
   });
 

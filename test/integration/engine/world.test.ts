@@ -241,10 +241,7 @@ describe('vivarium export and import', () => {
     const file = join(temporaryFolder(), 'vivarium.json');
     writeFileSync(file, '{"vivarium": 1, "projects": {"a": {"plan": "gold"}}}');
     const { code, stderr } = await runCli(['import', file, '--data-dir', engine.dataDir]);
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^vivarium import: Nothing was changed: projects\.a\.plan /),
-    ]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^vivarium: Nothing was changed: projects\.a\.plan /)]);
     expect((await runCli(['import', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(
       /cannot be read \(ENOENT\)/,
     );
@@ -253,7 +250,7 @@ describe('vivarium export and import', () => {
       ['import', ''],
       ['backup', 'create', ''],
     ]) {
-      expect((await runCli(args)).stderr).toMatch(/^vivarium \w+: Name a file, such as /);
+      expect((await runCli(args)).stderr).toMatch(/^vivarium: Name a file, such as /);
     }
   });
 });
