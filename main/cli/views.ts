@@ -70,8 +70,8 @@ const renderUsage = (callers: readonly CallerUsage[], renderer: Renderer): strin
     renderer,
   );
 
-const clockView = view<ClockReading>(({ offset, ...rest }, { style }) =>
-  renderObject({ ...rest, offset: formatOffset(parseDuration(offset)) }, { style, width: null }),
+const clockView = view<ClockReading>((reading, renderer) =>
+  renderObject({ ...reading, offset: formatOffset(parseDuration(reading.offset)) }, renderer),
 );
 
 /** Results that are not shown as a table or as names and values. */

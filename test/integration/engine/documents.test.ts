@@ -102,7 +102,7 @@ const CLIENT: readonly Expected[] = [
   ['vivarium traffic list', /^0\n[^]*\b429\b[^]*\bminute window\b/],
   ['vivarium traffic har', /^0\n$/],
   ['vivarium clock freeze', /^0\n[^]*^frozen +true$/m],
-  ['vivarium clock advance 24h', /^0\n[^]*^offset +24 h ahead$[^]*^frozen +true$/m],
+  ['vivarium clock advance 24h', /^0\n[^]*^offset +24 h .*ahead$[^]*^frozen +true$/m],
   ['vivarium clock reset', /^0\n[^]*^offset +none$[^]*^frozen +false$/m],
   ['curl -i', answer(200, /^Deprecation: [^]*^Sunset: [^]*^Link: .*successor-version/)],
   ['vivarium clock set', /^0\nnow +2030-12-05T00:00:/],
