@@ -38,10 +38,15 @@ export async function buildInput(
     if (texts.length > 0) place(input, field.path, readValue(field, texts), procedure);
   }
   const parts = input['target'];
-  if (procedure.namespace === 'projects' && procedure.name === 'update' && isObject(parts) && !('kind' in parts)) {
-    input['projectId'] ??= await chooseProject();
-    const present = await presentTarget(input['projectId']);
-    input['target'] = { ...(present.kind === 'upstream' ? present : { kind: 'upstream' }), ...parts };
+  // Only an upstream has parts besides its kind.
+  if (procedure.namespace === 'projects' && isObject(parts) && !('kind' in parts)) {
+    let present: object = { kind: 'upstream' };
+    if (procedure.name === 'update') {
+      input['projectId'] ??= await chooseProject();
+      const target = await presentTarget(input['projectId']);
+      if (target.kind === 'upstream') present = target;
+    }
+    input['target'] = { ...present, ...parts };
   }
   const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
   // What else is wrong comes first: it needs no running Vivarium.
