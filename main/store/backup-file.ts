@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
@@ -92,9 +92,12 @@ function readFiles(dataDir: string): KeptFile[] {
 function addFiles(path: string, files: readonly KeptFile[]): number {
   const sqlite = new Sqlite(path);
   try {
-    sqlite.exec(`CREATE TABLE ${FILES_TABLE} (path TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID`);
-    const insert = sqlite.prepare(`INSERT INTO ${FILES_TABLE} (path, content) VALUES (?, ?)`);
-    for (const file of files) insert.run(file.path, file.content);
+    sqlite.exec(
+      `CREATE TABLE ${FILES_TABLE} (path TEXT PRIMARY KEY, content BLOB NOT NULL, sha256 TEXT NOT NULL)
+       STRICT, WITHOUT ROWID`,
+    );
+    const insert = sqlite.prepare(`INSERT INTO ${FILES_TABLE} (path, content, sha256) VALUES (?, ?, ?)`);
+    for (const { path: name, content } of files) insert.run(name, content, hash('sha256', content));
     sqlite.pragma(`application_id = ${BACKUP_ID}`);
     return readVersion(sqlite);
   } finally {

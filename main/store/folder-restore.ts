@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3';
+import { hash } from 'node:crypto';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
@@ -114,9 +115,15 @@ const isWholeBackup = (sqlite: Sqlite.Database): boolean =>
   sqlite.pragma('application_id', { simple: true }) === BACKUP_ID;
 
 function unpackFiles(sqlite: Sqlite.Database, folder: string, file: string): string[] {
-  const rows = sqlite.prepare<[], { path: string; content: Buffer }>(`SELECT path, content FROM ${FILES_TABLE}`).all();
+  // Backups of older versions have no digests.
+  const rows = sqlite
+    .prepare<[], { path: string; content: Buffer; sha256?: string }>(`SELECT * FROM ${FILES_TABLE}`)
+    .all();
   const foreign = rows.find(({ path }) => !isKeptFile(path));
   if (foreign !== undefined) throw damagedBackup(file, `it contains the unknown file ${JSON.stringify(foreign.path)}`);
+  // SQLite's check reads the structure of its pages, not what is in them.
+  const damaged = rows.find(({ content, sha256 }) => sha256 !== undefined && sha256 !== hash('sha256', content));
+  if (damaged !== undefined) throw damagedBackup(file, `${damaged.path} in it is another than was stored`);
   for (const { path, content } of rows) {
     const target = join(folder, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });

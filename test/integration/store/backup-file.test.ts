@@ -163,8 +163,13 @@ describe('restoring', () => {
     { of: 'a damaged one', change: damage, says: /is damaged: .*Nothing was changed/ },
     {
       of: 'a path that leads out of the folder',
-      change: inside(`INSERT INTO ${FILES_TABLE} VALUES ('../x', x'00')`),
+      change: inside(`INSERT INTO ${FILES_TABLE} VALUES ('../x', x'00', '')`),
       says: /contains the unknown file "\.\.\/x"/,
+    },
+    {
+      of: 'one with another key',
+      change: inside(`UPDATE ${FILES_TABLE} SET content = x'00' WHERE path = 'ca/root-key.pem'`),
+      says: /is damaged: ca\/root-key\.pem in it .*Nothing was changed/,
     },
     { of: 'a missing table', change: inside(`DROP TABLE ${FILES_TABLE}`), says: /is damaged|could not be restored/ },
   ])('is refused for $of, with nothing changed', async ({ change, says }) => {
