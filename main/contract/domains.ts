@@ -24,6 +24,7 @@ export const checkCode = z.enum([
   'chain_too_long',
   'not_propagated',
   'caa_forbids',
+  'caa_on_target',
   'caa_lookup_failed',
   'wildcard_risk',
   'moved',

@@ -27,14 +27,29 @@ export interface Attempt {
   leaf: Leaf | null;
 }
 
-/** Whether CAA permits the CA to issue, according to the DNS. */
-export async function gateCheck(dns: DnsLookup, hostname: string, identity: CaaIssuer): Promise<Check> {
+/** Whether CAA permits the CA to issue, according to the DNS: the verdict, then the warnings. */
+export async function gateChecks(dns: DnsLookup, hostname: string, identity: CaaIssuer): Promise<GateChecks> {
   const verdict = await explainCaa({ ...identity, hostname, lookup: caaLookupOver(dns) });
-  return caaCheck(verdict, identity.issuer);
+  return caaChecks(verdict, identity.issuer);
 }
 
-/** The verdict of a CAA walk as a check of the domain. */
-export function caaCheck(verdict: CaaVerdict, issuer: string): Check {
+export type GateChecks = readonly [verdict: Check, ...warnings: Check[]];
+
+/** The verdict of a CAA walk as checks of the domain. */
+export function caaChecks(verdict: CaaVerdict, issuer: string): GateChecks {
+  const first = caaCheck(verdict, issuer);
+  const warnings = verdict.warnings.map((message): Check => ({
+    code: first.code,
+    outcome: 'warning',
+    expected: first.expected,
+    found: verdict.trace.at(-1)?.records.join('; '),
+    message,
+    fix: 'Correct the record if a stricter CA is to issue too.',
+  }));
+  return [first, ...warnings];
+}
+
+function caaCheck(verdict: CaaVerdict, issuer: string): Check {
   const expected = `${issuer} may issue`;
   const found = verdict.decisive.join('; ');
   switch (verdict.verdict) {
@@ -46,8 +61,12 @@ export function caaCheck(verdict: CaaVerdict, issuer: string): Check {
         found: found || 'no restriction',
         message: verdict.message,
       };
-    case 'forbidden':
-      return { code: 'caa_forbids', outcome: 'failed', expected, found, message: verdict.message, fix: verdict.change };
+    case 'forbidden': {
+      const fault = { outcome: 'failed', expected, found, message: verdict.message, fix: verdict.change } as const;
+      // The owner of the hostname cannot edit the records of a CNAME's target, and may not know that they count.
+      const elsewhere = verdict.foundAt !== verdict.trace.at(-1)?.name;
+      return { code: elsewhere ? 'caa_on_target' : 'caa_forbids', ...fault };
+    }
     case 'lookup_failed':
       return {
         code: 'caa_lookup_failed',
@@ -66,7 +85,7 @@ export function caaCheck(verdict: CaaVerdict, issuer: string): Check {
  */
 export function attemptToIssue(
   domain: AttachedDomain,
-  caa: Check | null,
+  caa: GateChecks | null,
   { issuer, nowMs }: { issuer: CertificateIssuer; nowMs: EpochMs },
 ): Attempt {
   const { hostname } = domain;
@@ -84,8 +103,9 @@ export function attemptToIssue(
     );
   }
   const suffix = suffixCheck(hostname, issuer);
-  const checks = suffix === null ? [caa] : [caa, suffix];
-  if (caa.outcome !== 'ok') return refuse(caa.code, caa.message, checks);
+  const checks = suffix === null ? caa : [...caa, suffix];
+  const [gate] = caa;
+  if (gate.outcome !== 'ok') return refuse(gate.code, gate.message, checks);
   if (suffix !== null) return refuse(suffix.code, suffix.message, checks);
   try {
     const leaf = issuer.issue(hostname);

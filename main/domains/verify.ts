@@ -7,7 +7,7 @@ import { hasFoundNothing, verdictOf } from './checks.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
-import { attemptToIssue, gateCheck, suffixCheck, type CertificateIssuer } from './issue.ts';
+import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from './issue.ts';
 import { observe } from './observe.ts';
 import type { ProviderFacts } from './provider.ts';
 import { evaluate } from './verification.ts';
@@ -100,7 +100,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     domains.put({ ...before, certificate: state });
     if (!attempts) return false;
     const { identity } = settings();
-    const caa = before.state === 'verified' ? await gateCheck(dns, before.hostname, identity) : null;
+    const caa = before.state === 'verified' ? await gateChecks(dns, before.hostname, identity) : null;
     const then = current(domain);
     const attempt = attemptToIssue(then, caa, { issuer, nowMs: now() });
     const certificate = nextCertificate(then.certificate, attempt.event).state;
@@ -111,9 +111,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   /** The checks of the next issuance, updated even when none is due. */
   async function showGate(domain: AttachedDomain): Promise<void> {
-    const caa = await gateCheck(dns, domain.hostname, settings().identity);
+    const caa = await gateChecks(dns, domain.hostname, settings().identity);
     const suffix = suffixCheck(domain.hostname, issuer);
-    domains.put({ ...current(domain), certificateChecks: suffix === null ? [caa] : [caa, suffix] });
+    domains.put({ ...current(domain), certificateChecks: suffix === null ? caa : [...caa, suffix] });
   }
 
   return {

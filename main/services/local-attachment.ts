@@ -24,6 +24,7 @@ interface Asked {
 /** Checks about the certificate rather than the hostname. */
 const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set([
   'caa_forbids',
+  'caa_on_target',
   'caa_lookup_failed',
   'suffix_not_permitted',
   'timed_out',

@@ -21,6 +21,7 @@ const TROUBLES: Record<CheckCode, string> = {
   chain_too_long: 'Too many CNAMEs',
   not_propagated: 'Not visible yet',
   caa_forbids: 'CAA forbids the certificate',
+  caa_on_target: 'The target’s CAA forbids the certificate',
   caa_lookup_failed: 'CAA could not be read',
   wildcard_risk: 'A wildcard points here too',
   moved: 'It points elsewhere now',
@@ -35,6 +36,8 @@ export const troubleOf = (code: CheckCode): string => TROUBLES[code];
 /** Replaces messages whose detail the page shows elsewhere. */
 const IN_SHORT: Partial<Record<CheckCode, string>> = {
   caa_forbids: 'The CAA walk below shows the record that forbids it, and the smallest change that would permit it.',
+  caa_on_target:
+    'The CAA records of the CNAME’s target forbid it. The walk below shows them, and the smallest change that would permit it.',
   caa_lookup_failed:
     'The CAA records are unknown, which forbids issuance. The walk below shows where the lookup failed.',
 };

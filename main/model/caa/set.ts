@@ -34,6 +34,14 @@ export interface PropertyEvaluation {
   readonly warnings: readonly string[];
 }
 
+/**
+ * Let’s Encrypt’s software, Boulder, is stricter than the RFCs in some points (its va/caa.go). Under this identity a
+ * verdict follows them; under any other one a warning names them.
+ */
+const STRICT_ISSUER = 'letsencrypt.org';
+
+const isStrict = ({ issuer }: CaaIssuer): boolean => issuer.toLowerCase() === STRICT_ISSUER;
+
 /** One unmet condition, with the edit that meets it. */
 interface ConditionFault {
   reason: string;
@@ -68,25 +76,39 @@ export function evaluateProperty(record: CaaRecord, issuer: CaaIssuer): Property
   });
   if (!parsed.ok) return refuse(`authorises no CA, because its value is malformed: ${parsed.fault}`);
   const { value } = parsed;
+  const strict = isStrict(issuer);
+  const hyphened = strict ? value.parameters.find(({ tag }) => tag.includes('-')) : undefined;
+  if (hyphened !== undefined) {
+    return refuse(
+      `authorises no CA, because Let’s Encrypt takes a value for malformed whose parameter has a hyphen: "${hyphened.tag}"`,
+    );
+  }
   if (value.issuer === '') return refuse('authorises no CA: it names none');
   if (value.issuer.toLowerCase() !== issuer.issuer.toLowerCase()) return refuse(`authorises ${value.issuer} only`);
   const faults = conditionFaults(value, issuer);
+  const reasons = faults.map(({ reason }) => reason);
+  const edits = faults.map(({ edit }) => edit);
+  let right = correct(value, faults);
+  if (strict && value.issuer !== STRICT_ISSUER) {
+    reasons.unshift(`spells it "${value.issuer}", while Let’s Encrypt compares it letter by letter`);
+    edits.unshift(`write ${STRICT_ISSUER} in lower case`);
+    right = { ...right, issuer: STRICT_ISSUER };
+  }
   return {
     record,
-    authorises: faults.length === 0,
+    authorises: edits.length === 0,
     reason:
-      faults.length === 0
-        ? `authorises ${issuer.issuer}`
-        : `names ${issuer.issuer}, and ${faults.map(({ reason }) => reason).join('; and ')}`,
-    edits: faults.map(({ edit }) => edit),
-    corrected: faults.length === 0 ? record.value : formatIssueValue(correct(value, faults)),
-    warnings: spellingWarnings(value),
+      reasons.length === 0 ? `authorises ${issuer.issuer}` : `names ${issuer.issuer}, and ${reasons.join('; and ')}`,
+    edits,
+    corrected: edits.length === 0 ? record.value : formatIssueValue(right),
+    warnings: spellingWarnings(value, strict),
   };
 }
 
-function conditionFaults(value: IssueValue, issuer: CaaIssuer): ConditionFault[] {
-  const account = accountFault(valuesOf(value.parameters, 'accounturi'), issuer.accountUri);
-  const method = methodFault(valuesOf(value.parameters, 'validationmethods'), issuer.method);
+function conditionFaults({ parameters }: IssueValue, issuer: CaaIssuer): ConditionFault[] {
+  const strict = isStrict(issuer);
+  const account = accountFault(valuesOf(parameters, 'accounturi', strict), issuer.accountUri);
+  const method = methodFault(valuesOf(parameters, 'validationmethods', strict), issuer.method);
   return [account, method].filter((fault) => fault !== null);
 }
 
@@ -94,8 +116,8 @@ function conditionFaults(value: IssueValue, issuer: CaaIssuer): ConditionFault[]
  * Parameter names are case-insensitive, like property tags: the RFCs do not specify this, but otherwise an intended
  * restriction could be lost.
  */
-const valuesOf = (parameters: readonly IssueParameter[], tag: string): string[] =>
-  parameters.filter((parameter) => parameter.tag.toLowerCase() === tag).map(({ value }) => value);
+const valuesOf = (parameters: readonly IssueParameter[], name: string, strict: boolean): string[] =>
+  parameters.filter(({ tag }) => (strict ? tag : tag.toLowerCase()) === name).map(({ value }) => value);
 
 /** RFC 8657 §3. URIs are compared literally (§5.1: no normalisation that an attacker could exploit). */
 function accountFault(uris: readonly string[], accountUri: string | null): ConditionFault | null {
@@ -155,9 +177,9 @@ function methodFault(lists: readonly string[], method: string): ConditionFault |
   };
 }
 
-function spellingWarnings({ issuer, parameters }: IssueValue): string[] {
+function spellingWarnings({ issuer, parameters }: IssueValue, strict: boolean): string[] {
   const warnings: string[] = [];
-  if (issuer !== issuer.toLowerCase()) {
+  if (!strict && issuer !== issuer.toLowerCase()) {
     warnings.push(
       `The issuer "${issuer}" is not in lower case. Here case does not matter; Let’s Encrypt compares it letter by letter, and would not find itself.`,
     );
@@ -171,7 +193,9 @@ function spellingWarnings({ issuer, parameters }: IssueValue): string[] {
     const lower = tag.toLowerCase();
     if (tag !== lower && (lower === 'accounturi' || lower === 'validationmethods')) {
       warnings.push(
-        `The parameter "${tag}" counts as ${lower} here. Let’s Encrypt ignores it in this spelling, so the restriction would be lost; write it in lower case.`,
+        strict
+          ? `Let’s Encrypt ignores the parameter "${tag}" in this spelling, so its restriction is lost; write it in lower case.`
+          : `The parameter "${tag}" counts as ${lower} here. Let’s Encrypt ignores it in this spelling, so the restriction would be lost; write it in lower case.`,
       );
     }
   }
@@ -191,7 +215,7 @@ export type GoverningTag = 'issue' | 'issuewild';
 
 /** Evaluates a set that is not empty (RFC 8659 §4). */
 export function evaluateSet(records: readonly CaaRecord[], issuer: CaaIssuer, wildcard: boolean): SetEvaluation {
-  const critical = records.filter(forbidsIssuance);
+  const critical = records.filter((record) => forbidsIssuance(record) || (isStrict(issuer) && isMistaken(record)));
   if (critical.length === 0) return evaluateGoverning(records, issuer, wildcard);
   const others = records.filter((record) => !critical.includes(record));
   return {
@@ -225,9 +249,11 @@ export const governingTag = (records: readonly CaaRecord[], wildcard: boolean): 
 
 function mistakenWarnings(records: readonly CaaRecord[]): string[] {
   return records
-    .filter((record) => !isSupported(record) && isCriticalByMistake(record))
+    .filter(isMistaken)
     .map(
       ({ flags, tag }) =>
         `The unknown property "${tag}" has the flags ${flags}. The critical flag is 128, so it is ignored here; Let’s Encrypt takes 1 for critical as well, and would not issue.`,
     );
 }
+
+const isMistaken = (record: CaaRecord): boolean => !isSupported(record) && isCriticalByMistake(record);

@@ -7,6 +7,7 @@ import {
   FLAG_CRITICAL,
   forbidsIssuance,
   formatCaa,
+  isCriticalByMistake,
   isRegistered,
   parseIssueValue,
   propertyOf,
@@ -110,6 +111,9 @@ function evaluationText(owner: string, evaluation: SetEvaluation, issuer: CaaIss
         record !== undefined && isRegistered(record)
           ? `this CA does not support "${record.tag}"`
           : `"${record?.tag ?? ''}" is not a registered property`;
+      if (record !== undefined && isCriticalByMistake(record)) {
+        return `The record ${line} has the flags ${record.flags}, which Let’s Encrypt takes for critical, and ${what}, so it does not issue, regardless of the other records.`;
+      }
       return `The record ${line} is marked critical (128), and ${what}, so no CA may issue, regardless of the other records.`;
     }
   }

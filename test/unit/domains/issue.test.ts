@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CaaVerdict } from '../../../main/contract/caa.ts';
-import { caaCheck } from '../../../main/domains/issue.ts';
+import { caaChecks } from '../../../main/domains/issue.ts';
 import { type CaaLookup, explainCaa } from '../../../main/model/caa/walk.ts';
 
 const REQUEST = { issuer: 'ca.example', method: 'http-01', accountUri: null, hostname: 'www.example.test' };
@@ -11,7 +11,8 @@ function verdictOver(answers: Record<string, CaaLookup>): Promise<CaaVerdict> {
 }
 
 describe('a verdict as a check', () => {
-  const check = async (answers: Record<string, CaaLookup>) => caaCheck(await verdictOver(answers), 'ca.example');
+  const checks = async (answers: Record<string, CaaLookup>) => caaChecks(await verdictOver(answers), 'ca.example');
+  const check = async (answers: Record<string, CaaLookup>) => (await checks(answers))[0];
   const nobody = { flags: 0, tag: 'issue', value: ';' };
 
   it('is ok where nothing restricts', async () => {
@@ -25,6 +26,29 @@ describe('a verdict as a check', () => {
       found: 'example.test. CAA 0 issue ";"',
       fix: 'To permit it, add this record: example.test. CAA 0 issue "ca.example"',
     });
+  });
+
+  it('names the target where the records of a CNAME’s target forbid', async () => {
+    expect(
+      await check({ 'www.example.test': { kind: 'records', records: [nobody], aliasChain: ['edge.cdn.test'] } }),
+    ).toMatchObject({
+      code: 'caa_on_target',
+      outcome: 'failed',
+      found: 'edge.cdn.test. CAA 0 issue ";"',
+      fix: expect.stringContaining('do without the CNAME from www.example.test to it') as unknown,
+    });
+  });
+
+  it('has every warning of the walk after it', async () => {
+    const records = [
+      { flags: 1, tag: 'foo', value: 'bar' },
+      { flags: 0, tag: 'issue', value: 'CA.example' },
+    ];
+    expect(await checks({ 'example.test': { kind: 'records', records, aliasChain: [] } })).toMatchObject([
+      { code: 'caa_forbids', outcome: 'ok' },
+      { outcome: 'warning', message: expect.stringContaining('takes 1 for critical') as unknown },
+      { outcome: 'warning', message: expect.stringContaining('is not in lower case') as unknown },
+    ]);
   });
 
   it('is unknown where a question was not answered', async () => {

@@ -222,16 +222,24 @@ const tables: Table[] = [
       { fact: 'and below', request: 'nx.unknown-critical.com', verdict: 'forbidden', foundAt: 'unknown-critical.com' },
       { fact: 'whatever other bits are set', request: 'critical129.com', verdict: 'forbidden' },
       {
-        fact: 'bit value 1 is not the critical flag, but to Let’s Encrypt',
+        fact: 'B unknown-critical2.com: bit value 1 is the critical flag to Let’s Encrypt',
         request: 'unknown-critical2.com',
+        verdict: 'forbidden',
+        says: ['has the flags 1, which Let’s Encrypt takes for critical', 'it does not issue'],
+        change: 'To permit it, set the flags to 0 in unknown-critical2.com. CAA 1 foo "bar"',
+      },
+      {
+        fact: 'and to no other CA',
+        request: 'unknown-critical2.com',
+        issuer: 'ca.com',
         verdict: 'allowed',
         warnings: ['takes 1 for critical'],
       },
       {
         fact: 'beside a record that authorises as well',
         request: 'both.com',
-        verdict: 'allowed',
-        warnings: ['takes 1 for critical'],
+        verdict: 'forbidden',
+        change: 'To permit it, remove both.com. CAA 1 foo "bar", or set its flags to 0',
       },
       {
         fact: 'all bits that mean nothing to anybody',
@@ -280,6 +288,7 @@ const tables: Table[] = [
         iodef                CAA 0 iodef "mailto:security@example.com"
         iodef.present        A     192.0.2.1
         upper                CAA 0 issue "LetsEncrypt.org"
+        upper-other CAA 0 issue "CA.com"
         twice                CAA 0 issue "LetsEncrypt.org"
         twice                CAA 0 issue "letsencrypt.org"
         dot                  CAA 0 issue "letsencrypt.org."
@@ -379,10 +388,18 @@ const tables: Table[] = [
         says: ['none of them restricts'],
       },
       {
-        fact: 'issuers have no case, but to Let’s Encrypt',
+        fact: 'issuers have their case to Let’s Encrypt',
         request: 'upper.com',
+        verdict: 'forbidden',
+        says: ['spells it "LetsEncrypt.org", while Let’s Encrypt compares it letter by letter'],
+        change: 'To permit it, in upper.com. CAA 0 issue "LetsEncrypt.org" write letsencrypt.org in lower case',
+      },
+      {
+        fact: 'and none to another CA',
+        request: 'upper-other.com',
+        issuer: 'ca.com',
         verdict: 'allowed',
-        warnings: ['"LetsEncrypt.org" is not in lower case'],
+        warnings: ['"CA.com" is not in lower case'],
       },
       { fact: 'beside the same in lower case there is nothing to warn of', request: 'twice.com', verdict: 'allowed' },
       {
@@ -538,6 +555,8 @@ const tables: Table[] = [
         upper-tag     CAA 0 issue "letsencrypt.org; AccountURI=https://letsencrypt.org/acct/reg/321"
         upper-tag-ok  CAA 0 issue "letsencrypt.org; ValidationMethods=http-01"
         hyphen        CAA 0 issue "letsencrypt.org; a-b=1"
+        hyphen-other  CAA 0 issue "ca.com; a-b=1"
+        upper-tag-other CAA 0 issue "ca.com; AccountURI=https://letsencrypt.org/acct/reg/321"
         with-unknown  CAA 0 issue "  letsencrypt.org  ;foo=bar;baz=bar"
         invalid-tag   CAA 0 issue "letsencrypt.org; a_b=123"
         invalid-value CAA 0 issue "letsencrypt.org; ab=1 2 3"
@@ -618,8 +637,15 @@ const tables: Table[] = [
       { fact: '§4: a method of the CA’s own', request: 'ca-method.com', method: 'ca-custom', verdict: 'allowed' },
       { fact: 'an empty account is no account', request: 'no-account.com', verdict: 'forbidden' },
       {
-        fact: 'a restriction in capitals is one, but to Let’s Encrypt',
+        fact: 'a restriction in capitals is none to Let’s Encrypt',
         request: 'upper-tag.com',
+        verdict: 'allowed',
+        warnings: ['ignores the parameter "AccountURI" in this spelling'],
+      },
+      {
+        fact: 'and is one to another CA',
+        request: 'upper-tag-other.com',
+        issuer: 'ca.com',
         verdict: 'forbidden',
         warnings: ['"AccountURI" counts as accounturi'],
       },
@@ -627,11 +653,18 @@ const tables: Table[] = [
         fact: 'and a met one is reported too',
         request: 'upper-tag-ok.com',
         verdict: 'allowed',
-        warnings: ['"ValidationMethods" counts as validationmethods'],
+        warnings: ['ignores the parameter "ValidationMethods"'],
       },
       {
-        fact: 'a hyphen in a parameter is right, but to Let’s Encrypt',
+        fact: 'B present-with-invalid-tag: a hyphen in a parameter is malformed to Let’s Encrypt',
         request: 'hyphen.com',
+        verdict: 'forbidden',
+        says: ['takes a value for malformed whose parameter has a hyphen: "a-b"'],
+      },
+      {
+        fact: 'and right to another CA',
+        request: 'hyphen-other.com',
+        issuer: 'ca.com',
         verdict: 'allowed',
         warnings: ['"a-b" has a hyphen'],
       },
