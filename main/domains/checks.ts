@@ -5,8 +5,12 @@ import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts
 /** The problems that a check of the hostname can find before its certificate, in display order. */
 export const VERIFICATION_CODES = [
   'no_record',
+  'zone_doubled',
+  'ns_mismatch',
   'lookup_failed',
   'wrong_target',
+  'stale_target',
+  'cname_with_siblings',
   'a_conflict',
   'cname_at_apex',
   'alias_mismatch',
@@ -15,6 +19,8 @@ export const VERIFICATION_CODES = [
   'chain_too_long',
   'not_propagated',
   'moved',
+  'claimed_elsewhere',
+  'txt_missing',
   'wildcard_risk',
 ] as const satisfies readonly CheckCode[];
 
@@ -35,10 +41,12 @@ export function verdictOf(checks: readonly Check[]): VerificationVerdict {
   return checks.length === 0 || checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'ok';
 }
 
+/** Checks that fail because nothing is there yet. */
+const ABSENCES: ReadonlySet<CheckCode> = new Set(['no_record', 'ns_mismatch', 'not_propagated']);
+
 /** Whether records are only missing and none is wrong; such a domain is `pending`, not `misconfigured`. */
 export const hasFoundNothing = (checks: readonly Check[]): boolean =>
-  verdictOf(checks) !== 'ok' &&
-  checks.every(({ code, outcome }) => outcome !== 'failed' || code === 'no_record' || code === 'not_propagated');
+  verdictOf(checks) !== 'ok' && checks.every(({ code, outcome }) => outcome !== 'failed' || ABSENCES.has(code));
 
 /** The values that fixes for one domain are phrased with. */
 export interface Wanted {
@@ -66,6 +74,8 @@ export function noRecordCheck(wanted: Wanted, { end, source }: Resolution, missi
     case 'delegated':
       return {
         ...check,
+        code: 'ns_mismatch',
+        expected: `no NS records at ${end.cut}`,
         found: `delegated to ${end.servers.join(', ')}`,
         message: `${hostname} is ${delegationText(hostname, end)}, so the zone ${zone} does not apply to it.`,
         fix: `Remove the NS records of ${end.cut} from the zone ${zone}, and add this record there: ${line}${end.cut === hostname ? '' : `. Or create the zone ${end.cut} here for the names below it.`}`,

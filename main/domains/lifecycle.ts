@@ -29,7 +29,7 @@ export interface DomainProject {
   deployed: boolean;
 }
 
-export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains'> {
+export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains' | 'projectName'> {
   clock: Pick<Clock, 'now' | 'at' | 'every'>;
   log: Log;
   rows: DomainRows;
@@ -78,7 +78,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, log, project } = options;
   const now = () => clock.now();
   const domains = createDomainSet({ rows: options.rows, onCommitted });
-  const verifier = createVerifier({ ...options, now, domains });
+  const projectName = (projectId: string): string => project(projectId)?.name ?? projectId;
+  const verifier = createVerifier({ ...options, now, domains, projectName });
   const turns = createHostnameTurns();
   const schedule = createSchedule({ clock, domains, run: runDue });
   let started = false;
@@ -166,7 +167,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     const holderOf = (hostname: string) => {
       const holder = domains.get(hostname);
       if (holder === null) return null;
-      return { id: holder.projectId, name: project(holder.projectId)?.name ?? holder.projectId };
+      return { id: holder.projectId, name: projectName(holder.projectId) };
     };
     return evaluateAttach(text, { project: facts, holderOf });
   }

@@ -2,8 +2,8 @@ import { HOSTNAME_LENGTH_MAX } from '../base/hostname.ts';
 import { canonicalAddress } from '../model/address.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import { parentOf } from '../model/dns-name.ts';
-import type { DomainKind } from './public-suffix.ts';
-import { resolve, type Resolution } from './resolution.ts';
+import { apexOf, type DomainKind } from './public-suffix.ts';
+import { isAbsent, resolve, type Resolution } from './resolution.ts';
 
 /** All DNS observations of a verification: a plain value, which makes its evaluation testable without DNS. */
 export interface Observation {
@@ -13,9 +13,18 @@ export interface Observation {
   addresses: AddressPair;
   /** The resolution of the platform's target, queried the same way. */
   target: AddressPair;
+  /** Records of other types at a subdomain, which a CNAME there excludes. */
+  others: readonly Resolution[];
   /** A random sibling of the hostname, to detect wildcards; null when the name would be too long. */
   sibling: ({ name: string } & AddressPair) | null;
+  /** The hostname with its zone appended once more; null unless the hostname itself has no record. */
+  doubled: Resolution | null;
+  /** The TXT records that prove a claim; null without one. */
+  proof: Resolution | null;
 }
+
+/** The types of `others`: SOA shows a zone of the hostname's own. */
+const OTHER_TYPES = ['SOA', 'TXT', 'MX', 'CAA'] as const;
 
 export interface AddressPair {
   a: Resolution;
@@ -30,28 +39,46 @@ export interface ObserveOptions {
   cnameTarget: string;
   /** A random label: long, of letters and digits, without a record of its own. */
   randomLabel: () => string;
+  /** The hostname's zone; by default its registered domain. */
+  zone?: string;
+  /** The name of the TXT record that proves a claim. */
+  proofName?: string;
 }
 
 /**
- * Queries a hostname's CNAMEs and addresses, the platform target's addresses, and a random sibling's. A healthy domain
- * takes seven queries, the worst 7 × 11 by the cap on CNAMEs. Only chains run in sequence.
+ * Queries a hostname's CNAMEs, addresses and, for a subdomain, other records; the platform target's addresses, and a
+ * random sibling's. A healthy subdomain takes eleven queries, an apex seven; the worst 11 × 11 by the cap on CNAMEs. Only
+ * chains run in sequence, and a doubled name is asked for when the hostname has no record.
  */
 export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<Observation> {
-  const { hostname, cnameTarget } = options;
+  const { hostname, kind, cnameTarget, proofName } = options;
   const siblingName = nameOfSibling(options);
-  const [alias, addresses, target, sibling] = await Promise.all([
+  const [alias, addresses, target, others, sibling, proof] = await Promise.all([
     resolve(dns, hostname, 'CNAME', cnameTarget),
     addressesOf(dns, hostname),
     addressesOf(dns, cnameTarget),
+    Promise.all(kind === 'apex' ? [] : OTHER_TYPES.map((type) => resolve(dns, hostname, type, cnameTarget))),
     siblingName === null ? null : addressesOf(dns, siblingName),
+    proofName === undefined ? null : resolve(dns, proofName, 'TXT'),
   ]);
+  const absent = [alias, addresses.a, addresses.aaaa].every(isAbsent) && alias.chain.length === 0;
   return {
     hostname,
     alias,
     addresses,
     target,
+    others,
     sibling: siblingName === null || sibling === null ? null : { name: siblingName, ...sibling },
+    doubled: absent ? await doubledName(dns, options) : null,
+    proof,
   };
+}
+
+async function doubledName(dns: DnsLookup, options: ObserveOptions): Promise<Resolution | null> {
+  const { hostname, kind, cnameTarget } = options;
+  const name = `${hostname}.${options.zone ?? apexOf(hostname)}`;
+  if (name.length > HOSTNAME_LENGTH_MAX) return null;
+  return kind === 'apex' ? resolve(dns, name, 'A') : resolve(dns, name, 'CNAME', cnameTarget);
 }
 
 async function addressesOf(dns: DnsLookup, name: string): Promise<AddressPair> {

@@ -24,6 +24,17 @@ export interface VerificationFacts {
   verifiedBefore: boolean;
   /** Null for a hostname outside Vivarium's zones, or with another resolver. */
   provider: ProviderFacts | null;
+  /** Null without a claim. */
+  claim: Claim | null;
+}
+
+/** Another project's domain above the hostname. */
+export interface Claim {
+  domain: string;
+  /** The project's name. */
+  project: string;
+  /** The TXT record that proves that the domain's owner permits the hostname. */
+  proof: { name: string; value: string };
 }
 
 export interface ProviderRecord {

@@ -12,6 +12,8 @@ export interface Resolution {
   readonly type: QuestionType;
   /** The targets of the followed CNAMEs, in order. */
   readonly chain: readonly string[];
+  /** The first name of the chain with several CNAMEs, which RFC 2181 §10.1 forbids; null without one. */
+  readonly rivals: Rivals | null;
   readonly end: ResolutionEnd;
   readonly source: DnsSource;
 }
@@ -30,6 +32,12 @@ export type ResolutionEnd =
   | { kind: 'loop' }
   | { kind: 'too_long' }
   | { kind: 'failed'; reason: LookupFailure; detail?: string };
+
+export interface Rivals {
+  name: string;
+  /** The targets, sorted. The resolution follows the first. */
+  targets: readonly string[];
+}
 
 /** The delegation that a queried server referred to. */
 export interface Delegation {
@@ -53,11 +61,15 @@ export const isAbsent = ({ end }: Resolution): boolean =>
 export async function resolve(dns: DnsLookup, name: string, type: QuestionType, until?: string): Promise<Resolution> {
   const asked = dnsName(name);
   const chain: string[] = [];
+  let rivals: Rivals | null = null;
   for (let at = asked; ;) {
     const reply = await dns.query(at, type);
-    const close = (end: ResolutionEnd): Resolution => ({ name: asked, type, chain, end, source: reply.source });
+    const close = (end: ResolutionEnd): Resolution => ({ name: asked, type, chain, rivals, end, source: reply.source });
     if (reply.kind === 'failed') return close({ kind: 'failed', reason: reply.reason, detail: reply.detail });
-    const end = follow(reply.answers, [asked, ...chain], type, until, (target) => chain.push(target));
+    const end = follow(reply.answers, [asked, ...chain], type, until, (name, [target, ...others]) => {
+      chain.push(target);
+      if (others.length > 0) rivals ??= { name, targets: [target, ...others] };
+    });
     if (end !== null) return close(end);
     const reached = chain.at(-1) ?? asked;
     const answered = classify(reply, reached, reached !== at);
@@ -72,7 +84,7 @@ function follow(
   names: readonly string[],
   type: QuestionType,
   until: string | undefined,
-  onTarget: (target: string) => void,
+  onTargets: (name: string, targets: Targets) => void,
 ): ResolutionEnd | null {
   const seen = new Set(names);
   let at = names.at(-1) ?? '';
@@ -80,10 +92,11 @@ function follow(
     const here = answers.filter((record) => dnsName(record.name) === at);
     const records = type === 'CNAME' ? [] : here.filter(({ data }) => data.type === type);
     if (records.length > 0) return { kind: 'records', records };
-    const target = targetOf(here);
-    if (target === null) return null;
+    const targets = targetsOf(here);
+    if (targets === null) return null;
+    const [target] = targets;
     if (seen.size > CNAME_HOPS_MAX) return seen.has(target) ? { kind: 'loop' } : { kind: 'too_long' };
-    onTarget(target);
+    onTargets(at, targets);
     if (target === until) return { kind: 'reached' };
     if (seen.has(target)) return { kind: 'loop' };
     seen.add(target);
@@ -91,12 +104,15 @@ function follow(
   }
 }
 
-/** The target of a CNAME. Two at one name violate RFC 2181 §10.1; the choice is then deterministic. */
-function targetOf(records: readonly DnsRecord[]): string | null {
-  const targets = records
-    .flatMap(({ data }) => (data.type === 'CNAME' && data.target !== undefined ? [dnsName(data.target)] : []))
-    .sort();
-  return targets[0] ?? null;
+type Targets = readonly [string, ...string[]];
+
+/** The targets of a name's CNAMEs, sorted, to make the choice of the first deterministic. */
+function targetsOf(records: readonly DnsRecord[]): Targets | null {
+  const targets = records.flatMap(({ data }) =>
+    data.type === 'CNAME' && data.target !== undefined ? [dnsName(data.target)] : [],
+  );
+  const [first, ...others] = [...new Set(targets)].sort();
+  return first === undefined ? null : [first, ...others];
 }
 
 /** What the response code says about the last name of an answer; null when that name needs its own query. */

@@ -1,8 +1,10 @@
-import { allAddresses, type Observation } from './observe.ts';
+import { addressesIn, addressText, allAddresses, type Observation } from './observe.ts';
 import { apexChecks } from './apex-checks.ts';
 import { inOrder, type VerificationCheck } from './checks.ts';
-import { dnsName } from '../model/dns-name.ts';
+import { dnsName, relativeText } from '../model/dns-name.ts';
 import { isStoredRight, type VerificationFacts } from './provider.ts';
+import { apexOf } from './public-suffix.ts';
+import { isAbsent } from './resolution.ts';
 import { subdomainChecks } from './subdomain-checks.ts';
 
 /**
@@ -13,10 +15,68 @@ import { subdomainChecks } from './subdomain-checks.ts';
 export function evaluate(observation: Observation, given: VerificationFacts): VerificationCheck[] {
   const facts = { ...given, cnameTarget: dnsName(given.cnameTarget) };
   const seen = facts.kind === 'apex' ? apexChecks(observation, facts) : subdomainChecks(observation, facts);
-  const checks = propagated(seen, observation, facts);
-  const moved = movedCheck(checks, observation, facts);
-  const risk = wildcardCheck(observation, facts);
-  return inOrder([...checks, ...(moved === null ? [] : [moved]), ...(risk === null ? [] : [risk])]);
+  const checks = propagated(
+    seen.map((check) => doubledCheck(check, observation, facts) ?? check),
+    observation,
+    facts,
+  );
+  const more = [movedCheck(checks, observation, facts), wildcardCheck(observation, facts)];
+  return inOrder([...checks, ...more.filter((check) => check !== null), ...claimChecks(observation, facts)]);
+}
+
+/** In place of `no_record`, the record that is one zone too deep: a common slip where names are relative to the zone. */
+function doubledCheck(
+  check: VerificationCheck,
+  { hostname, doubled, sibling }: Observation,
+  { provider }: VerificationFacts,
+): VerificationCheck | null {
+  if (check.code !== 'no_record' || doubled === null) return null;
+  if (doubled.chain.length === 0 && doubled.end.kind !== 'records') return null;
+  // A wildcard would answer for the doubled name too.
+  if (sibling !== null && !(isAbsent(sibling.a) && isAbsent(sibling.aaaa))) return null;
+  const zone = provider?.zone ?? apexOf(hostname);
+  const [target] = doubled.chain;
+  const record = target === undefined ? addressText(addressesIn(doubled)) : `CNAME ${target}`;
+  return {
+    ...check,
+    code: 'zone_doubled',
+    found: `${record} at ${doubled.name}`,
+    message: `${hostname} has no record, and ${doubled.name} has one: the provider takes names as relative to the zone ${zone}.`,
+    fix: `Name the record "${relativeText(hostname, zone)}" in the zone ${zone}, or end its name with a dot.`,
+  };
+}
+
+/**
+ * Platforms with many customers ask for a proof when a domain above the hostname is another customer’s. All projects
+ * here have one owner, so this warns only.
+ */
+function claimChecks({ hostname, proof }: Observation, { claim }: VerificationFacts): VerificationCheck[] {
+  if (claim === null || proof === null) return [];
+  const { name, value } = claim.proof;
+  const texts = proof.end.kind === 'records' ? proof.end.records.map(({ data }) => (data.strings ?? []).join('')) : [];
+  const check = { expected: `${name} TXT "${value}"` } as const;
+  if (texts.includes(value)) {
+    const message = `${claim.domain} belongs to the project "${claim.project}", and its zone permits ${hostname}.`;
+    return [{ ...check, code: 'txt_missing', outcome: 'ok', found: check.expected, message }];
+  }
+  return [
+    {
+      code: 'claimed_elsewhere',
+      outcome: 'warning',
+      expected: `no other project with a domain above ${hostname}`,
+      found: `${claim.domain} in the project "${claim.project}"`,
+      message: `${claim.domain} is attached to the project "${claim.project}". Where projects have different owners, platforms refuse ${hostname}, or ask for a proof.`,
+      fix: `Attach ${hostname} to that project, or prove that you own ${claim.domain}.`,
+    },
+    {
+      ...check,
+      code: 'txt_missing',
+      outcome: 'warning',
+      found: texts.length === 0 ? 'no TXT record' : texts.map((text) => `TXT "${text}"`).join(', '),
+      message: `${name} has no TXT record that permits ${hostname} in this project.`,
+      fix: `Add this record: ${check.expected}`,
+    },
+  ];
 }
 
 /** When the right record is stored but not visible yet, report that in place of the outdated one. */

@@ -9,7 +9,8 @@ import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from './issue.ts';
 import { observe } from './observe.ts';
-import type { ProviderFacts } from './provider.ts';
+import { parentOf, ROOT } from '../model/dns-name.ts';
+import type { Claim, ProviderFacts } from './provider.ts';
 import { evaluate } from './verification.ts';
 
 /** Long enough to be unique, short enough to fit beside most names. */
@@ -29,6 +30,7 @@ export interface VerifierOptions {
   /** The records stored for a hostname in Vivarium's zones; null outside them, or with another resolver. */
   provider: (hostname: string) => ProviderFacts | null;
   settings: () => LifecycleSettings;
+  projectName: (projectId: string) => string;
 }
 
 /**
@@ -57,9 +59,29 @@ export function createVerifier(options: VerifierOptions): Verifier {
   async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {
     const { hostname, kind } = domain;
     const randomLabel = () => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
-    const observation = await observe(dns, { hostname, kind, cnameTarget, randomLabel });
+    const claim = claimOn(domain);
+    const zone = provider(hostname)?.zone;
+    const observation = await observe(dns, {
+      hostname,
+      kind,
+      cnameTarget,
+      randomLabel,
+      zone,
+      proofName: claim?.proof.name,
+    });
     const verifiedBefore = domain.verifiedAtMs !== null;
-    return evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname) });
+    return evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname), claim });
+  }
+
+  /** The closest domain above that another project has. */
+  function claimOn({ hostname, projectId }: AttachedDomain): Claim | null {
+    for (let above = parentOf(hostname); above !== ROOT; above = parentOf(above)) {
+      const holder = domains.get(above);
+      if (holder === null || holder.projectId === projectId) continue;
+      const proof = { name: `_vivarium.${above}`, value: `${hostname}=${projectId}` };
+      return { domain: above, project: options.projectName(holder.projectId), proof };
+    }
+    return null;
   }
 
   /** The next check: tomorrow, or when a pending record becomes visible. */

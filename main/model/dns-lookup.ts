@@ -1,5 +1,5 @@
 /** The record types that verification queries, with the configured resolver. */
-export type QuestionType = 'A' | 'AAAA' | 'CNAME' | 'CAA';
+export type QuestionType = 'A' | 'AAAA' | 'CNAME' | 'CAA' | 'MX' | 'SOA' | 'TXT';
 
 /**
  * Sends DNS queries to one resolver, with its own time-outs. The composition root provides it. Network errors do not
@@ -30,13 +30,14 @@ export interface DnsSource {
   name: string;
 }
 
-/** A record, as in `main/dns`: `address` for A and AAAA, `target` for CNAME and NS, the last three for CAA. */
+/** A record, as in `main/dns`: `address` for A and AAAA, `target` for CNAME and NS, `strings` for TXT, the rest for CAA. */
 export interface DnsRecord {
   readonly name: string;
   readonly data: {
     readonly type: string;
     readonly address?: string;
     readonly target?: string;
+    readonly strings?: readonly string[];
     readonly flags?: number;
     readonly tag?: string;
     readonly value?: string;

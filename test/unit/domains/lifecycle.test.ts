@@ -65,7 +65,7 @@ describe('verification', () => {
     await verified();
     const before = world.asked().length;
     await world.clock.advance(50 * DAY);
-    expect(world.asked().length - before).toBe(7);
+    expect(world.asked().length - before).toBe(11);
     expect(world.show().lastCheckedAt).toBe(iso(FAKE_NOW_MS + 50 * DAY));
   });
 

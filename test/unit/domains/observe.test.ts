@@ -11,7 +11,7 @@ const options = { cnameTarget: TARGET, randomLabel: () => 'random' };
 describe('an observation', () => {
   const zone = zoneOf('example.test', `www CNAME ${TARGET}.\n@ ALIAS ${TARGET}.`);
 
-  it('of a healthy subdomain takes seven questions', async () => {
+  it('of a healthy subdomain takes eleven questions', async () => {
     const dns = dnsOver([PLATFORM, zone]);
     await observe(dns, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
     expect(dns.asked.sort()).toEqual([
@@ -21,7 +21,11 @@ describe('an observation', () => {
       'random.example.test AAAA',
       'www.example.test A',
       'www.example.test AAAA',
+      'www.example.test CAA',
       'www.example.test CNAME',
+      'www.example.test MX',
+      'www.example.test SOA',
+      'www.example.test TXT',
     ]);
   });
 
@@ -44,7 +48,7 @@ describe('an observation', () => {
     expect(seen.sibling?.name).toHaveLength(253);
   });
 
-  it('never takes more than 77 questions', async () => {
+  it('never takes more than 121 questions', async () => {
     const endless: DnsLookup & { asked: number } = {
       asked: 0,
       query(name) {
@@ -61,7 +65,7 @@ describe('an observation', () => {
     };
     const seen = await observe(endless, { ...options, hostname: 'www.example.test', kind: 'subdomain' });
     expect(seen.alias.end).toEqual({ kind: 'too_long' });
-    expect(endless.asked).toBe(77);
+    expect(endless.asked).toBe(121);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Zone } from '../../../main/dns/zone.ts';
 import { hasFoundNothing, verdictOf, VERIFICATION_CODES } from '../../../main/domains/checks.ts';
 import type { DnsSource } from '../../../main/model/dns-lookup.ts';
 import { observe } from '../../../main/domains/observe.ts';
-import type { ProviderFacts } from '../../../main/domains/provider.ts';
+import type { Claim, ProviderFacts } from '../../../main/domains/provider.ts';
 import { kindOf } from '../../../main/domains/public-suffix.ts';
 import { evaluate } from '../../../main/domains/verification.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
@@ -26,6 +26,7 @@ interface Fact {
   source?: DnsSource;
   verifiedBefore?: true;
   provider?: Partial<ProviderFacts>;
+  claim?: Claim;
   verdict: 'ok' | 'failed' | 'unknown';
   /** Nothing wrong was seen, only nothing yet. */
   pending?: true;
@@ -41,6 +42,12 @@ const VISIBLE_AT_MS = Date.UTC(2026, 10, 20, 10, 0, 0);
 const RIGHT = [{ type: 'CNAME', value: `${TARGET}.` }];
 const RIGHT_ALIAS = [{ type: 'ALIAS', value: TARGET }];
 const OK = ['wrong_target ok', 'a_conflict ok'];
+
+const CLAIM: Claim = {
+  domain: 'example.test',
+  project: 'Other',
+  proof: { name: '_vivarium.example.test', value: 'www.example.test=prj_1' },
+};
 
 const chain = Array.from({ length: 12 }, (_, index) => `c${index} CNAME c${index + 1}`).join('\n');
 
@@ -119,9 +126,10 @@ const tables: Record<string, Fact[]> = {
     {
       fact: 'at a name that its zone delegates',
       zone: 'www NS ns1.elsewhere.test.\nwww NS ns2.elsewhere.test.',
-      checks: ['no_record failed'],
+      checks: ['ns_mismatch failed'],
       verdict: 'failed',
       pending: true,
+      expected: 'no NS records at www.example.test',
       found: 'delegated to ns1.elsewhere.test, ns2.elsewhere.test',
       says: 'is delegated to ns1.elsewhere.test, ns2.elsewhere.test, outside Vivarium’s DNS',
       fix: `Remove the NS records of www.example.test from the zone example.test, and add this record there: www CNAME ${TARGET}`,
@@ -141,7 +149,7 @@ const tables: Record<string, Fact[]> = {
       fact: 'below a delegation, where a record that is stored is none',
       hostname: 'shop.eu.example.test',
       zone: `eu NS ns1.elsewhere.test.\nshop.eu CNAME ${TARGET}.`,
-      checks: ['no_record failed'],
+      checks: ['ns_mismatch failed'],
       verdict: 'failed',
       pending: true,
       says: 'is below eu.example.test, which is delegated to ns1.elsewhere.test',
@@ -190,6 +198,16 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
       found: 'one.example.test',
       says: 'leads to two.example.test through one.example.test',
+    },
+    {
+      fact: 'to a name that the platform no longer has',
+      zone: 'www CNAME old.vivarium.localhost.',
+      checks: ['stale_target failed'],
+      verdict: 'failed',
+      expected: TARGET,
+      found: 'old.vivarium.localhost',
+      says: 'a name of the platform that does not exist any more',
+      fix: `Replace CNAME old.vivarium.localhost by CNAME ${TARGET}`,
     },
     {
       fact: 'to a name that does not exist',
@@ -251,6 +269,119 @@ const tables: Record<string, Fact[]> = {
       checks: ['chain_too_long failed'],
       verdict: 'failed',
       says: 'More than 10',
+    },
+  ],
+  'A CNAME that is not alone': [
+    {
+      fact: 'beside another one, whichever comes first',
+      zone: `www CNAME ${TARGET}.\nwww CNAME other`,
+      checks: ['cname_with_siblings failed'],
+      verdict: 'failed',
+      expected: `CNAME ${TARGET} alone`,
+      found: `CNAME ${TARGET}, CNAME other.example.test`,
+      says: 'has 2 CNAMEs',
+      fix: `keep only: www CNAME ${TARGET}`,
+    },
+    {
+      fact: 'at a name on the way',
+      zone: `www CNAME edge\nedge CNAME ${TARGET}.\nedge CNAME other`,
+      checks: ['cname_with_siblings failed'],
+      verdict: 'failed',
+      says: 'edge.example.test has 2 CNAMEs',
+      fix: 'Remove all CNAMEs of edge.example.test but one',
+    },
+    ...['TXT "hello"', 'MX 10 mail', 'CAA 0 issue "ca.example"'].map((other) => ({
+      fact: `beside ${other}`,
+      zone: `www CNAME ${TARGET}.\nwww ${other}`,
+      checks: ['wrong_target ok', 'cname_with_siblings failed'],
+      verdict: 'failed' as const,
+      found: `CNAME ${TARGET}, ${other.split(' ')[0] ?? ''}`,
+      says: 'beside its CNAME',
+      fix: `keep only: www CNAME ${TARGET}`,
+    })),
+    {
+      fact: 'beside records of the target, which are not its own',
+      zone: `www CNAME edge\nedge CNAME ${TARGET}.\n* TXT "hello"`,
+      checks: OK,
+      verdict: 'ok',
+    },
+    {
+      fact: 'at the apex of a zone of its own',
+      zone: '',
+      more: [carelessZone('www.example.test', `@ CNAME ${TARGET}.`)],
+      checks: ['wrong_target ok', 'cname_at_apex failed'],
+      verdict: 'failed',
+      found: `CNAME ${TARGET}, SOA`,
+      fix: `Remove that zone, and add the record to the zone example.test: www CNAME ${TARGET}`,
+    },
+    {
+      fact: 'would not be, beside an MX',
+      zone: 'www A 192.0.2.1\nwww MX 10 mail',
+      checks: ['a_conflict failed'],
+      verdict: 'failed',
+      fix: 'First remove MX there',
+    },
+    {
+      fact: 'would not be, beside a TXT',
+      zone: 'www TXT "hello"',
+      checks: ['no_record failed'],
+      verdict: 'failed',
+      pending: true,
+      fix: 'First remove TXT there',
+    },
+  ],
+  'A record with the zone’s name twice': [
+    {
+      fact: 'is named',
+      zone: `www.example.test CNAME ${TARGET}.`,
+      checks: ['zone_doubled failed'],
+      verdict: 'failed',
+      expected: `CNAME ${TARGET}`,
+      found: `CNAME ${TARGET} at www.example.test.example.test`,
+      fix: 'Name the record "www" in the zone example.test',
+    },
+    {
+      fact: 'also at the apex',
+      hostname: 'example.test',
+      zone: 'example.test A 127.0.0.1',
+      checks: ['zone_doubled failed'],
+      verdict: 'failed',
+      expected: `ALIAS ${TARGET}`,
+      found: 'A 127.0.0.1 at example.test.example.test',
+      fix: 'Name the record "@" in the zone example.test',
+    },
+    {
+      fact: 'is none where a wildcard answers',
+      zone: `www TXT "hello"\n* CNAME ${TARGET}.`,
+      checks: ['no_record failed', 'wildcard_risk warning'],
+      verdict: 'failed',
+      pending: true,
+    },
+  ],
+  'A domain below another project’s': [
+    {
+      fact: 'is warned of, without a proof',
+      zone: `www CNAME ${TARGET}.`,
+      claim: CLAIM,
+      checks: [...OK, 'claimed_elsewhere warning', 'txt_missing warning'],
+      verdict: 'ok',
+      expected: 'no other project with a domain above www.example.test',
+      found: 'example.test in the project "Other"',
+      fix: 'prove that you own example.test',
+    },
+    {
+      fact: 'with the proof of another hostname',
+      zone: `www CNAME ${TARGET}.\n_vivarium TXT "api.example.test=prj_1"`,
+      claim: CLAIM,
+      checks: [...OK, 'claimed_elsewhere warning', 'txt_missing warning'],
+      verdict: 'ok',
+    },
+    {
+      fact: 'is permitted by a TXT record',
+      zone: `www CNAME ${TARGET}.\n_vivarium TXT "x"\n_vivarium TXT "www.example.test=prj_1"`,
+      claim: CLAIM,
+      checks: [...OK, 'txt_missing ok'],
+      verdict: 'ok',
     },
   ],
   'A subdomain with addresses': [
@@ -870,7 +1001,13 @@ for (const [title, facts] of Object.entries(tables)) {
       const platform = fact.more?.some(({ apex }) => apex === 'localhost') ? [] : [PLATFORM];
       const dns = dnsOver([...platform, ...own, ...(fact.more ?? [])], fact.failures, fact.source);
       const kind = kindOf(hostname);
-      const observation = await observe(dns, { hostname, kind, cnameTarget: TARGET, randomLabel: () => 'random' });
+      const observation = await observe(dns, {
+        hostname,
+        kind,
+        cnameTarget: TARGET,
+        randomLabel: () => 'random',
+        proofName: fact.claim?.proof.name,
+      });
       const checks = evaluate(observation, {
         kind,
         cnameTarget: TARGET,
@@ -878,6 +1015,7 @@ for (const [title, facts] of Object.entries(tables)) {
         provider: fact.provider
           ? { zone: 'example.test', supportsAlias: true, records: [], visibleAtMs: null, ...fact.provider }
           : null,
+        claim: fact.claim ?? null,
       });
       expect(checks.map(({ code, outcome }) => `${code} ${outcome}`).sort()).toEqual([...fact.checks].sort());
       expect(checks.map(({ code }) => VERIFICATION_CODES.indexOf(code))).toEqual(
