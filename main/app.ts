@@ -19,6 +19,7 @@ import { explainTakenPorts } from './composition/taken-ports.ts';
 import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './examine.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
+import { createLooks } from './proxy/looks.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/demo.ts';
 
@@ -83,9 +84,10 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   // Answers with the stored projects' names until the first snapshot.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
   const dns = await startDns(foundation, platformHostnames);
-  const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish });
+  const looks = createLooks({ port: () => dataPlane.ports.http });
+  const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish, looks });
   const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
-  const dataPlane = await startDataPlane(foundation, leaves, domains.whyUnserved);
+  const dataPlane = await startDataPlane(foundation, leaves, domains.whyUnserved, looks);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const { services, demo } = createServices(foundation, {

@@ -8,6 +8,7 @@ import { loadErrorPages } from '../proxy/error-pages.ts';
 import { createLoopback } from '../proxy/loopback.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
+import { isLook, type Looks } from '../proxy/looks.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
@@ -25,6 +26,7 @@ export async function startDataPlane(
   { config, resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
   leaves: { platform: Certificates['platformLeaves']; domains: Domains['leaves'] },
   whyUnserved: Domains['whyUnserved'],
+  looks: Pick<Looks, 'answer'>,
 ) {
   const limiter = createLimiter({
     clock,
@@ -71,9 +73,9 @@ export async function startDataPlane(
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';
     },
-    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it.
+    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it. Looks are ours.
     onExchange(summary) {
-      if (summary.target === '*') return;
+      if (summary.target === '*' || isLook(summary.target)) return;
       series.count(summary);
       recorder.take(summary);
     },
@@ -82,6 +84,7 @@ export async function startDataPlane(
         ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
         : leaves.domains.contextFor(hostname),
     whyUnserved,
+    looks,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
     freeLimits: FREE_LIMITS,

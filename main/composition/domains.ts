@@ -3,6 +3,7 @@ import { whyUnserved } from '../domains/hostname-machine.ts';
 import { createLifecycle } from '../domains/lifecycle.ts';
 import { createServedLeaves } from '../domains/served-leaves.ts';
 import { releaseHostname } from '../services/domains.ts';
+import type { Looks } from '../proxy/looks.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
@@ -12,7 +13,7 @@ export type Domains = ReturnType<typeof openDomains>;
 /** Custom domains: their lifecycle and leaves. */
 export function openDomains(
   { clock, log, store, events, settings, onStop }: Foundation,
-  parts: { issuer: Certificates['issuer']; dns: Dns; publish: () => void },
+  parts: { issuer: Certificates['issuer']; dns: Dns; publish: () => void; looks: Looks },
 ) {
   const { issuer, dns, publish } = parts;
   const lifecycle = createLifecycle({
@@ -23,6 +24,7 @@ export function openDomains(
     issuer,
     cnameTarget: CNAME_TARGET,
     provider: dns.provider,
+    look: (hostname, address) => parts.looks.look(hostname, address),
     settings() {
       const { domain, accountUri, method } = settings.current().caaIdentity;
       return { issuanceDelayMs: settings.inForce().issuanceDelayMs, identity: { issuer: domain, accountUri, method } };

@@ -30,6 +30,8 @@ export const checkCode = z.enum([
   'caa_forbids',
   'caa_on_target',
   'caa_lookup_failed',
+  'proxied',
+  'not_served',
   'claimed_elsewhere',
   'txt_missing',
   'wildcard_risk',

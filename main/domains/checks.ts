@@ -18,6 +18,8 @@ export const VERIFICATION_CODES = [
   'chain_loop',
   'chain_too_long',
   'not_propagated',
+  'proxied',
+  'not_served',
   'moved',
   'claimed_elsewhere',
   'txt_missing',

@@ -3,7 +3,8 @@ import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from './certificate-machine.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
-import { hasFoundNothing, verdictOf } from './checks.ts';
+import { hasFoundNothing, inOrder, verdictOf } from './checks.ts';
+import { addressesToLookAt, afterLooks, type LookOverHttp } from './http-look.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
@@ -31,6 +32,7 @@ export interface VerifierOptions {
   provider: (hostname: string) => ProviderFacts | null;
   settings: () => LifecycleSettings;
   projectName: (projectId: string) => string;
+  look: LookOverHttp;
 }
 
 /**
@@ -70,7 +72,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
       proofName: claim?.proof.name,
     });
     const verifiedBefore = domain.verifiedAtMs !== null;
-    return evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname), claim });
+    const checks = evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname), claim });
+    const looks = addressesToLookAt(observation, checks).map(async (address) => {
+      return { address, look: await options.look(hostname, address) };
+    });
+    return inOrder(afterLooks(hostname, checks, await Promise.all(looks)));
   }
 
   /** The closest domain above that another project has. */

@@ -18,6 +18,7 @@ import type { ErrorPages } from './error-pages.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
 import { faultResponse } from './parser-fault.ts';
+import type { Looks } from './looks.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
@@ -36,6 +37,7 @@ export interface PipelineServices {
   table: () => RouteTable;
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
+  looks: Pick<Looks, 'answer'>;
   connections: Pick<Connections, 'countUpstream'>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
@@ -85,6 +87,8 @@ export function createPipeline(services: PipelineServices): Pipeline {
     const misplaced = checkServerName(asked, connection, table);
     if (misplaced !== null) return refuse(misplaced);
     if (asked.path === '*') return OPTIONS_ANSWER;
+    const looked = services.looks.answer(asked.path);
+    if (looked !== null) return looked;
 
     // 403, 404, 508
     record.stage = 'route';

@@ -17,6 +17,7 @@ import type { ExchangeSummary } from '../model/exchange-record.ts';
 import { createExchanges, type Recording } from './exchanges.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
+import type { Looks } from './looks.ts';
 import { explainParserError, faultResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { NO_INTERNAL_TOKENS, type InternalTokens } from './identify.ts';
@@ -41,6 +42,8 @@ export interface ProxyOptions {
   contextFor: (hostname: string | null) => SecureContext | null;
   /** Why an attached hostname is not served, as a sentence for its error page; null for any other. */
   whyUnserved?: (hostname: string) => string | null;
+  /** Answers Vivarium's own requests that look at a hostname; none if omitted. */
+  looks?: Pick<Looks, 'answer'>;
   /** The hostname that TLS clients without SNI reach. */
   defaultHostname: string;
   pages: ErrorPages;
@@ -120,6 +123,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     freeLimits: options.freeLimits,
     pages: options.pages,
     whyUnserved: options.whyUnserved ?? (() => null),
+    looks: options.looks ?? { answer: () => null },
     onArrival: options.onArrival,
     recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,

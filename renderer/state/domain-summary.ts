@@ -27,6 +27,8 @@ const TROUBLES: Record<CheckCode, string> = {
   caa_forbids: 'CAA forbids the certificate',
   caa_on_target: 'The target’s CAA forbids the certificate',
   caa_lookup_failed: 'CAA could not be read',
+  proxied: 'Another server is in front',
+  not_served: 'Another server answers',
   claimed_elsewhere: 'Its parent is another project’s',
   txt_missing: 'No proof of ownership',
   wildcard_risk: 'A wildcard points here too',

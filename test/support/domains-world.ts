@@ -5,6 +5,7 @@ import type { Plan } from '../../main/contract/projects.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
 import type { Leaf } from '../../main/model/leaf.ts';
 import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
+import type { Look } from '../../main/domains/http-look.ts';
 import { presentDomain } from '../../main/domains/present.ts';
 import type { ProviderFacts } from '../../main/domains/provider.ts';
 import { dnsOver, PLATFORM, type FakeDns, type Failures } from '../unit/domains/zones.ts';
@@ -31,6 +32,10 @@ export interface DomainsWorld {
   /** How often what is served was published, and with which hostnames. */
   published: string[][];
   removed: string[];
+  /** What a request over HTTP finds at an address; no answer elsewhere. */
+  front: Record<string, Look>;
+  /** `hostname address` of every look over HTTP. */
+  looked: string[];
   asked(): readonly string[];
   /** The next questions wait until the function that comes back is called. */
   holdDns(): () => void;
@@ -46,6 +51,8 @@ export function createDomainsWorld(): DomainsWorld {
   const provider: DomainsWorld['provider'] = { facts: null };
   const published: string[][] = [];
   const removed: string[] = [];
+  const front: DomainsWorld['front'] = {};
+  const looked: string[] = [];
   let dns: FakeDns = dnsOver([PLATFORM]);
   let held: Promise<unknown> = Promise.resolve();
 
@@ -64,6 +71,10 @@ export function createDomainsWorld(): DomainsWorld {
     },
     cnameTarget: 'cname.vivarium.localhost',
     provider: () => provider.facts,
+    look: (hostname, address) => {
+      looked.push(`${hostname} ${address}`);
+      return Promise.resolve(front[address] ?? { served: false, status: null });
+    },
     settings: () => ({
       issuanceDelayMs: settings.issuanceDelayMs,
       identity: { issuer: 'vivarium.localhost', accountUri: null, method: 'http-01' },
@@ -98,6 +109,8 @@ export function createDomainsWorld(): DomainsWorld {
     project,
     published,
     removed,
+    front,
+    looked,
     asked: () => dns.asked,
     holdDns() {
       const { promise, resolve } = Promise.withResolvers<undefined>();

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, get } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Certificate } from '../../../main/contract/certificates.ts';
@@ -254,6 +255,62 @@ describe('the settings of issuance', () => {
     expect((await engine.verify(HOST)).certificate).toMatchObject({ state: 'pending', reason: 'issuance_pending' });
     await engine.call('clock.advance', { by: 'PT2M' });
     expect((await engine.get(HOST)).certificate.state).toBe('issued');
+  });
+});
+
+describe('a server in front', () => {
+  it('is accepted if a request through it reaches the platform, and else is named', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    const platform = engine.app.runtime.http.port;
+    const front = createServer((request, response) => {
+      const { headers, url } = request;
+      get({ host: '127.0.0.1', port: platform, path: url, headers }, (answer) => answer.pipe(response));
+    });
+    track(() => void front.close());
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('edge', 'A', '127.0.0.2');
+    await engine.put('www', 'CNAME', `edge.${ZONE}`);
+    expect(await engine.verify(HOST)).toMatchObject({
+      state: 'misconfigured',
+      checks: [
+        { code: 'wrong_target', outcome: 'failed' },
+        { code: 'not_served', outcome: 'failed', found: '127.0.0.2: no answer' },
+      ],
+    });
+    front.listen(platform, '127.0.0.2');
+    await once(front, 'listening');
+    expect(await engine.verify(HOST)).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'issued' },
+      checks: [{ code: 'proxied', outcome: 'warning', found: '127.0.0.2: the platform' }, { code: 'caa_forbids' }],
+    });
+    expect(await engine.call('traffic.list')).toMatchObject({ items: [] });
+
+    // The CAA records of the CNAME's target count, as they do for every CA (RFC 8659 §3).
+    await engine.call('domains.remove', { hostname: HOST });
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('edge', 'CAA', '0 issue ";"');
+    expect(await engine.verify(HOST)).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'pending', reason: 'caa_on_target' },
+    });
+  });
+});
+
+describe('a domain below another project’s', () => {
+  it('is warned of until a TXT record permits it', async () => {
+    const engine = await startDomainsEngine();
+    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
+    await engine.call('deploys.create', { projectId: other.id });
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: ZONE });
+    await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    const codes = async () => (await engine.verify(HOST)).checks.map(({ code, outcome }) => `${code} ${outcome}`);
+    expect(await codes()).toEqual(expect.arrayContaining(['claimed_elsewhere warning', 'txt_missing warning']));
+    await engine.put('_vivarium', 'TXT', `${HOST}=${other.id}`);
+    expect(await codes()).toContain('txt_missing ok');
+    expect(await codes()).not.toContain('claimed_elsewhere warning');
   });
 });
 

@@ -116,8 +116,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.unknown-caa-issues',
     file: 'main/domains/issue.ts',
-    find: "if (caa.outcome !== 'ok')",
-    replace: "if (caa.outcome === 'failed')",
+    find: "if (gate.outcome !== 'ok')",
+    replace: "if (gate.outcome === 'failed')",
     breaks: 'a certificate is issued although CAA could not be looked up',
     tests: ['test/unit/domains/lifecycle.test.ts'],
   },
@@ -172,7 +172,7 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.not-propagated-is-misconfigured',
     file: 'main/domains/checks.ts',
-    find: " || code === 'not_propagated'",
+    find: ", 'not_propagated'",
     replace: '',
     breaks: 'a domain is misconfigured while its record is pending',
     tests: ['test/unit/domains/verification.test.ts', 'test/unit/domains/lifecycle.test.ts'],
@@ -188,8 +188,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.no-sibling-of-253-characters',
     file: 'main/domains/observe.ts',
-    find: 'name.length > HOSTNAME_LENGTH_MAX',
-    replace: 'name.length >= HOSTNAME_LENGTH_MAX',
+    find: 'return name.length > HOSTNAME_LENGTH_MAX',
+    replace: 'return name.length >= HOSTNAME_LENGTH_MAX',
     breaks: 'a wildcard is overlooked below the longest names',
     tests: ['test/unit/domains/observe.test.ts'],
   },

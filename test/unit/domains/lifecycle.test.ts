@@ -107,6 +107,43 @@ describe('verification', () => {
   });
 });
 
+describe('a look over HTTP', () => {
+  const look = async (zone: string) => {
+    world.zone(zone);
+    world.lifecycle.attach('prj_1', HOST);
+    await world.lifecycle.verify(HOST);
+    return [world.show().state, ...codes()];
+  };
+
+  it('is taken at addresses of this machine that are not the platform’s', async () => {
+    world.front['127.0.0.2'] = { served: true };
+    expect(await look('www A 127.0.0.2')).toEqual(['verified', 'proxied warning', 'caa_forbids ok']);
+    expect(world.looked).toEqual([`${HOST} 127.0.0.2`]);
+  });
+
+  it('finds another server, beside what the DNS shows', async () => {
+    world.front['127.0.0.2'] = { served: true };
+    world.front['127.0.0.3'] = { served: false, status: 404 };
+    expect(await look('www A 127.0.0.2\nwww A 127.0.0.3')).toEqual([
+      'misconfigured',
+      'a_conflict failed',
+      'not_served failed',
+    ]);
+    expect(world.show().checks[1]?.found).toBe('127.0.0.2: the platform; 127.0.0.3: another server, status 404');
+  });
+
+  it.each([
+    ['at addresses elsewhere', 'www A 192.0.2.1'],
+    ['beside an address elsewhere', 'www A 127.0.0.2\nwww A 192.0.2.1'],
+    ['beside an address of the platform', 'www A 127.0.0.2\nwww A 127.0.0.1'],
+    ['where the records are right', RIGHT],
+    ['where the CNAMEs form a loop', 'www CNAME edge\nedge CNAME www'],
+  ])('is not taken %s', async (_, zone) => {
+    await look(zone);
+    expect(world.looked).toEqual([]);
+  });
+});
+
 describe('issuance', () => {
   it('is retried every 5 minutes while CAA forbids it, and failed after 30', async () => {
     await verified(FORBIDDEN);

@@ -1,0 +1,84 @@
+import { request as open } from 'node:http';
+import { type Answer, bodyOf } from '../base/http/answer.ts';
+import { createApiKeySecret } from '../base/secret.ts';
+
+/** Paths of this prefix are answered before any route. */
+const LOOK_PREFIX = '/.well-known/vivarium-look/';
+
+/** Real time for one look; what passes requests on may be slow. */
+const LOOK_MS_MAX = 3_000;
+
+/** What a request for a hostname at an address found: this Vivarium, another server's status, or no answer. */
+export type Look = { served: true } | { served: false; status: number | null };
+
+/**
+ * Looks at a hostname over HTTP, as the verification of a platform does: a request with a fresh secret in its path
+ * reaches this Vivarium if that answers it, directly or through what passes requests on to it.
+ */
+export interface Looks {
+  /** The answer to the request of a look that is under way; null for any other request target. */
+  answer(target: string): Answer | null;
+  /** Sends GET to this address, at the port of the HTTP listener. Never rejects. */
+  look(hostname: string, address: string): Promise<Look>;
+}
+
+/** Whether a request target has the form of a look; such requests are not the user's. */
+export const isLook = (target: string): boolean => target.startsWith(LOOK_PREFIX);
+
+export function createLooks(options: { port: () => number }): Looks {
+  /** Secrets in paths, with the secrets that answer them: an echo of the request proves nothing. */
+  const expected = new Map<string, string>();
+
+  return {
+    answer(target) {
+      if (!isLook(target)) return null;
+      const text = expected.get(target.slice(LOOK_PREFIX.length));
+      if (text === undefined) return null;
+      const body = bodyOf(text);
+      const headers = ['Content-Type', 'text/plain', 'Content-Length', body.length, 'Cache-Control', 'no-store'];
+      return { status: 200, headers, body, close: false };
+    },
+    async look(hostname, address) {
+      const [asked, answer] = [createApiKeySecret(), createApiKeySecret()];
+      expected.set(asked, answer);
+      try {
+        const found = await get(hostname, { address, port: options.port(), path: `${LOOK_PREFIX}${asked}` });
+        return found.text === answer ? { served: true } : { served: false, status: found.status };
+      } catch {
+        return { served: false, status: null };
+      } finally {
+        expected.delete(asked);
+      }
+    },
+  };
+}
+
+interface Place {
+  address: string;
+  port: number;
+  path: string;
+}
+
+/** The status, and the beginning of the body. @throws the connection's error, or after the time limit. */
+function get(hostname: string, { address, port, path }: Place): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(LOOK_MS_MAX);
+    const sent = open({ host: address, port, path, headers: { host: hostname }, agent: false, signal });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      let text = '';
+      const done = (): void => {
+        resolve({ status: response.statusCode ?? 0, text });
+        sent.destroy();
+      };
+      response.setEncoding('latin1');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > 1_000) done();
+      });
+      response.on('end', done);
+      response.on('error', reject);
+    });
+    sent.end();
+  });
+}
