@@ -1,5 +1,12 @@
 import { isIPv4 } from 'node:net';
-import { absoluteText, isAtOrBelow, type DomainName } from '../model/dns-name.ts';
+import {
+  absoluteText,
+  isAtOrBelow,
+  NAME_OCTETS_MAX,
+  parentOf,
+  wireLength,
+  type DomainName,
+} from '../model/dns-name.ts';
 import { formatZoneValue } from './record-format.ts';
 import {
   isAlias,
@@ -43,7 +50,7 @@ export function createZone(options: ZoneOptions): Zone {
   const soa: Soa = {
     type: 'SOA',
     primary: nameServer,
-    mailbox: apex === '' ? 'hostmaster' : `hostmaster.${apex}`,
+    mailbox: mailboxOf(apex, nameServer),
     serial: options.serial ?? 1,
     refreshSeconds: SOA_REFRESH_SECONDS,
     retrySeconds: SOA_RETRY_SECONDS,
@@ -55,6 +62,12 @@ export function createZone(options: ZoneOptions): Zone {
     { name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type: 'NS', target: nameServer } },
   ];
   return { apex, supportsAlias: options.supportsAlias ?? true, records: [...own, ...(options.records ?? [])] };
+}
+
+/** In the zone, or at the name server where the zone's name leaves no room for a label. */
+function mailboxOf(apex: DomainName, nameServer: DomainName): DomainName {
+  const own = apex === '' ? 'hostmaster' : `hostmaster.${apex}`;
+  return wireLength(own) <= NAME_OCTETS_MAX ? own : `hostmaster.${parentOf(nameServer)}`;
 }
 
 /** The context of a new record: its zone's rules and existing records. */

@@ -1,9 +1,15 @@
 import { PLATFORM_ZONE } from '../base/config.ts';
-import { type HostnameFault, isWithin, normalizeHostname } from '../base/hostname.ts';
+import {
+  HOSTNAME_LENGTH_MAX,
+  type HostnameFault,
+  type HostnameResult,
+  isWithin,
+  normalizeHostname,
+} from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
 import type { ProviderFacts } from '../domains/provider.ts';
-import { parentOf, ROOT } from '../model/dns-name.ts';
+import { parentOf, parseName, ROOT } from '../model/dns-name.ts';
 import type { StoredZone, ZoneRows, RecordRows, VersionRow } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 
@@ -20,19 +26,34 @@ const FAULTS: Record<HostnameFault, string> = {
   too_long: 'is longer than 253 characters.',
   empty_label: 'has an empty label: two dots beside each other, or one at the beginning.',
   label_too_long: 'has a label of more than 63 characters.',
-  bad_character: 'may have letters, digits and hyphens only, between dots.',
+  bad_character: 'may have letters, digits and hyphens only, between dots; labels but the last also _ and /.',
   hyphen_at_edge: 'has a label that begins or ends with a hyphen.',
   all_numeric: 'ends in a number, which makes it an IP address.',
 };
 
+/** Labels of a zone's name but the last: `_acme-challenge`, `_msdcs`, and `0/25` of a delegated block (RFC 2317). */
+const ZONE_LABEL = /^[0-9a-z_/-]+$/;
+
+/** Normalises a zone's name: a hostname, or one whose labels but the last have underscores and slashes too. */
+function normalizeZoneName(text: string): HostnameResult {
+  const result = normalizeHostname(text);
+  if (result.ok || result.fault !== 'bad_character') return result;
+  const name = parseName(text);
+  if (!name.ok || name.name.length > HOSTNAME_LENGTH_MAX) return result;
+  const labels = name.name.split('.');
+  return labels.every((label) => ZONE_LABEL.test(label)) && normalizeHostname(labels.at(-1) ?? '').ok
+    ? { ok: true, hostname: name.name }
+    : result;
+}
+
 /**
  * The normalized name of a new zone. Any hostname may be a zone, public suffixes such as `test` included: the server
  * answers only on this machine, and parent zones are needed to rehearse delegation and the upper steps of a CAA walk.
- * Names in the platform's zone are refused because they would hide the platform's hostnames.
+ * Labels of services and address blocks (`_acme-challenge`, `0/25`) may be in it. Names in the platform's zone are refused because they would hide the platform's hostnames.
  * @throws VivariumError `invalid_request`; `conflict` in the platform's zone.
  */
 export function newZoneName(text: string): string {
-  const result = normalizeHostname(text.trim());
+  const result = normalizeZoneName(text.trim());
   if (!result.ok) throw inputError('name', FAULTS[result.fault]);
   if (isWithin(result.hostname, PLATFORM_ZONE)) {
     const message = `is in "${PLATFORM_ZONE}", the platform’s own zone, which Vivarium manages; choose another name.`;
@@ -46,7 +67,7 @@ export function newZoneName(text: string): string {
  * @throws VivariumError `not_found`, or `conflict` for the read-only platform zone.
  */
 export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): StoredZone {
-  const result = normalizeHostname(text.trim());
+  const result = normalizeZoneName(text.trim());
   const row = result.ok ? zones.get(result.hostname) : null;
   if (row !== null) return row;
   if (result.ok && result.hostname === PLATFORM_ZONE) {

@@ -36,6 +36,32 @@ const refusal = (call: Promise<unknown>) =>
   );
 
 describe('zones', () => {
+  it.each(['_acme-challenge.acme.test', '_msdcs.corp.test', '0/25.2.0.192.in-addr.arpa'])(
+    'may be named %s',
+    async (name) => {
+      const engine = await startEngine({ empty: true, ephemeral: true });
+      expect(await engine.call('zones.create', { name: `${name.toUpperCase()}.` })).toMatchObject({ name });
+      await engine.call('records.put', { zone: name, name: '@', type: 'TXT', value: 'x' });
+      expect(await dig(engine, name, 'TXT')).toBe('NOERROR | TXT "x"');
+      expect(await engine.call('zones.remove', { name })).toMatchObject({ name, records: 1 });
+    },
+  );
+
+  it.each([242, 243, 253])('of %i characters are answered with well-formed packets', async (length) => {
+    const engine = await startEngine({ empty: true, ephemeral: true });
+    const labels = `${`${'a'.repeat(61)}.`.repeat(3)}`;
+    const name = `${labels}${'b'.repeat(length - labels.length - 5)}.test`;
+    expect(name).toHaveLength(length);
+    await engine.call('zones.create', { name });
+    const primary = 'SOA ns.vivarium.localhost. hostmaster.';
+    expect(await dig(engine, name, 'SOA')).toContain(
+      `NOERROR | ${primary}${length > 242 ? 'vivarium.localhost' : name}`,
+    );
+    expect(await dig(engine, name, 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
+    expect(await dig(engine, name, 'TXT')).toBe('NOERROR');
+    expect(await engine.call('dns.query', { name, type: 'A' })).toMatchObject({ rcode: 'NOERROR', answer: [] });
+  });
+
   it('are created, listed with their records, answered from, and removed', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     expect(await dig(engine, 'acme.test', 'SOA')).toBe('REFUSED');
@@ -58,6 +84,9 @@ describe('zones', () => {
     ['Acme.Test.', 'conflict', /already exists/],
     ['a..test', 'invalid_request', /empty label/],
     ['-a.test', 'invalid_request', /hyphen/],
+    ['a#b.test', 'invalid_request', /may have letters/],
+    ['10.0.0.0/8', 'invalid_request', /may have letters/],
+    ['*.acme.test', 'invalid_request', /may have letters/],
     ['a b.test', 'invalid_request', /letters, digits and hyphens/],
     [`${'a'.repeat(64)}.test`, 'invalid_request', /63/],
     ['192.0.2.1', 'invalid_request', /IP address/],
