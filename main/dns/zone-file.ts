@@ -9,6 +9,7 @@ import {
   type RecordType,
   type ResourceRecord,
 } from './record.ts';
+import { expandEntry } from './generate.ts';
 import { readEntries, type Entry, type Token } from './tokens.ts';
 import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
 
@@ -56,7 +57,7 @@ export interface ZoneFileOptions {
 /**
  * Parses a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
  * omitted owners and TTLs. Bad lines are reported by number and skipped. `ALIAS` and `ANAME` are record types like
- * others; `$INCLUDE` and `$GENERATE` are refused.
+ * others. `$GENERATE` works as in BIND; `$INCLUDE` is refused, because an import has one text.
  *
  * Parses `entriesEach` entries per part, or fewer long ones, for the caller to do other work in between; a part calls
  * `at` when it is parsed. No entry spans two parts; limits apply to the whole file.
@@ -74,7 +75,7 @@ export function* readZoneFileInParts(
   let entries = 0;
   let characters = 0;
   // Some editors write a byte order mark before the first line.
-  for (const entry of readEntries(text.startsWith('\ufeff') ? text.slice(1) : text)) {
+  for (const entry of entriesOf(text.startsWith('\ufeff') ? text.slice(1) : text)) {
     if (!reader.read(entry)) break;
     if (entry.tokens.length > 0) entries++;
     characters += entry.characters;
@@ -83,6 +84,10 @@ export function* readZoneFileInParts(
     entries = characters = 0;
   }
   yield reader.takePart();
+}
+
+function* entriesOf(text: string): Generator<Entry, void, void> {
+  for (const entry of readEntries(text)) yield* expandEntry(entry);
 }
 
 const emptyPart = (): ZoneFileResult => ({ records: [], faults: [], warnings: [] });
@@ -165,8 +170,11 @@ class ZoneFileReader {
 
   #readDirective([directive, argument, extra]: readonly Token[]): string | null {
     const name = (directive?.text ?? '').toUpperCase();
+    if (name === '$INCLUDE') {
+      return '$INCLUDE names another file, and an import has one text: put that file’s lines in its place, between $ORIGIN lines where it has an origin.';
+    }
     if (name !== '$ORIGIN' && name !== '$TTL') {
-      return `${name} is not supported; write out the records themselves ($ORIGIN and $TTL are supported).`;
+      return `${name} is not supported; $ORIGIN, $TTL and $GENERATE are.`;
     }
     if (argument === undefined || extra !== undefined) return `${name} takes one value.`;
     if (name === '$TTL') {
@@ -181,15 +189,16 @@ class ZoneFileReader {
     return null;
   }
 
-  /** RFC 2308 §4 and RFC 1035 §5.1: the line's own, then `$TTL`, the previous line's, the SOA's minimum. */
+  /**
+   * RFC 2308 §4 and RFC 1035 §5.1: the line's own, then `$TTL`, the last one written. Where an SOA has none of these,
+   * its minimum counts as `$TTL` from there on, as in BIND.
+   */
   #ttl(written: number | null, data: RecordData): number {
-    const fallback = this.#defaultTtlSeconds ?? this.#lastTtlSeconds;
-    const seconds =
-      written ??
-      fallback ??
-      (data.type === 'SOA' ? data.minimumSeconds : (this.#options.ttlSeconds ?? DEFAULT_TTL_SECONDS));
-    this.#lastTtlSeconds = written ?? (data.type === 'SOA' ? seconds : this.#lastTtlSeconds);
-    return seconds;
+    if (written !== null) return (this.#lastTtlSeconds = written);
+    const seconds = this.#defaultTtlSeconds ?? this.#lastTtlSeconds;
+    if (seconds !== null) return seconds;
+    if (data.type !== 'SOA') return this.#options.ttlSeconds ?? DEFAULT_TTL_SECONDS;
+    return (this.#defaultTtlSeconds = data.minimumSeconds);
   }
 
   #presentAt(name: DomainName): readonly RecordData[] {

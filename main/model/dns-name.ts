@@ -21,16 +21,20 @@ export const NAME_OCTETS_MAX = 255;
 const PLAIN_LABEL = /^(?:[0-9a-z_/-]+|\*)$/;
 const PLAIN_OCTET = /[0-9a-z_/-]/;
 
+/** What RFC 1035 §5.1 allows in a label without an escape: all of printable ASCII but `. " ( ) ; \ @ $`. */
+const UNESCAPED_LABEL = /^(?:(?![."();\\@$])[!-~])+$/;
+
 export type NameResult = { ok: true; name: DomainName } | { ok: false; message: string };
 
 /**
  * Parses a name in zone-file syntax (RFC 1035 §5.1): `@` is `origin`, a name without a trailing dot is relative to it,
- * `\DDD` and `\X` are escapes. Labels in other scripts become A-labels (RFC 5890).
+ * `\DDD` and `\X` are escapes. A URL is refused, although its characters are allowed: it is a slip. Labels in other scripts become A-labels (RFC 5890).
  */
 export function parseName(text: string, origin: DomainName = ROOT): NameResult {
   if (text === '@') return { ok: true, name: origin };
   if (text === '.') return { ok: true, name: ROOT };
   if (text === '') return fault('A name is missing; write "@" for the zone itself.');
+  if (text.includes('://')) return fault(`"${text}" is a URL, not a name; write its host alone.`);
   const labels: string[] = [];
   const pieces = text.includes('\\') ? splitEscaped(text) : text.split('.');
   if (pieces === null)
@@ -60,11 +64,13 @@ function parseLabel(piece: string): NameResult {
       label = domainToASCII(label);
       if (label === '') return fault(`the label "${piece}" has no form in ASCII (RFC 5890).`);
     }
-    if (!PLAIN_LABEL.test(label)) {
-      return fault(`the label "${piece}" may have letters, digits, hyphens and underscores, or be "*".`);
+    if (!UNESCAPED_LABEL.test(label)) {
+      return fault(
+        `the label "${piece}" has a character that needs an escape: "\\" and the character, or three digits.`,
+      );
     }
     if (label.length > LABEL_OCTETS_MAX) return fault(`the label "${piece}" has more than ${LABEL_OCTETS_MAX} octets.`);
-    return { ok: true, name: label };
+    return { ok: true, name: labelFromOctets(label) };
   }
   const octets = unescape(piece);
   if (octets === null) return fault(`"\\" in "${piece}" needs a character, or three digits from 000 to 255, after it.`);

@@ -48,7 +48,7 @@ describe('a value that is put', () => {
     ['AAAA', '192.0.2.1', 'is not an IPv6 address'],
     ['CNAME', 'two words', 'unexpected "words"'],
     ['CNAME', 'a..b', 'empty'],
-    ['CNAME', 'https://target.example', 'letters, digits, hyphens and underscores'],
+    ['CNAME', 'https://target.example', 'is a URL'],
     ['MX', 'mail.example', 'the preference is a number from 0 to 65535, not "mail.example"'],
     ['MX', '65536 mail.example', 'from 0 to 65535'],
     ['MX', '10', 'the name is missing'],

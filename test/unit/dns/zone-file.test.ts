@@ -59,6 +59,39 @@ describe('a zone file', () => {
       '@ ALIAS cname.vivarium.localhost.\nb ANAME c',
       '@ 3600 IN ALIAS cname.vivarium.localhost.\nb 3600 IN ANAME c',
     ],
+    [
+      'without $TTL, the minimum of an SOA without TTL counts as one (BIND, masterfile/ttl1.db)',
+      '@ SOA ns h 1 2 3 4 60\na 30 A 192.0.2.1\nb A 192.0.2.1',
+      '@ 60 IN SOA ns h 1 2 3 4 60\na 30 IN A 192.0.2.1\nb 60 IN A 192.0.2.1',
+    ],
+    [
+      'the TTL of an SOA, where it has one, applies to the next records (RFC 1035 §5.1)',
+      '@ 30 SOA ns h 1 2 3 4 60\nb A 192.0.2.1',
+      '@ 30 IN SOA ns h 1 2 3 4 60\nb 30 IN A 192.0.2.1',
+    ],
+    [
+      'all characters that RFC 1035 §5.1 allows without an escape',
+      "a#%&+=[]?^'{:<>|~`}!,b A 192.0.2.1\nc*d CNAME e#f",
+      'a\\035\\037\\038\\043\\061\\091\\093\\063\\094\\039\\123\\058\\060\\062\\124\\126\\096\\125\\033\\044b 3600 IN A 192.0.2.1\nc\\042d 3600 IN CNAME e\\035f',
+    ],
+    [
+      '$GENERATE with a number in owner and value',
+      '$GENERATE 1-5/2 host$ 60 A 192.0.2.$',
+      'host1 60 IN A 192.0.2.1\nhost3 60 IN A 192.0.2.3\nhost5 60 IN A 192.0.2.5',
+    ],
+    [
+      '$GENERATE with offset, width and base',
+      '$GENERATE 9-10 h${0,3} CNAME x${-8}.${16,4,x}.${1,2,X}.${0,0,o}',
+      'h009 3600 IN CNAME x1.0019.0A.11\nh010 3600 IN CNAME x2.001a.0B.12'
+        .toLowerCase()
+        .replaceAll(' in cname ', ' IN CNAME '),
+    ],
+    [
+      '$GENERATE with nibbles, whose width counts the dots',
+      '$GENERATE 18-18 ${0,5,n} PTR host$',
+      '2.1.0 3600 IN PTR host18',
+    ],
+    ['$GENERATE with a dollar sign', '$GENERATE 1-1 a$ TXT "$$ \\$ $"', 'a1 3600 IN TXT "$ $ 1"'],
     ['names in other scripts', 'bücher A 192.0.2.1', 'xn--bcher-kva 3600 IN A 192.0.2.1'],
   ])('%s', (_what, text, expected) => {
     const { records, faults } = read(text);
@@ -78,8 +111,15 @@ describe('a zone file', () => {
     ['a CNAME beside an address', 'a A 192.0.2.1\na CNAME other', 2, 'must be the only record'],
     ['an address beside a CNAME', 'a CNAME other\na A 192.0.2.1', 2, 'which must be the only record'],
     ['two CNAMEs', 'a CNAME b\na CNAME c', 2, 'another target already'],
-    ['$INCLUDE', '$INCLUDE /etc/passwd', 1, '$INCLUDE is not supported'],
-    ['$GENERATE', '$GENERATE 1-9 a$ A 192.0.2.$', 1, '$GENERATE is not supported'],
+    ['$INCLUDE', '$INCLUDE /etc/passwd', 1, '$INCLUDE names another file'],
+    ['another directive', '$DATE 1', 1, '$DATE is not supported'],
+    ['$GENERATE without a range', '$GENERATE a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
+    ['$GENERATE with a range downwards', '$GENERATE 9-1 a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
+    ['$GENERATE without end by its step', '$GENERATE 1-9/0 a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
+    ['$GENERATE with an unknown base', '$GENERATE 1-9 a${0,1,z} A 192.0.2.$', 1, 'needs numbers'],
+    ['$GENERATE with a width beyond a label', '$GENERATE 1-9 a${0,64} A 192.0.2.$', 1, 'a width up to 63'],
+    ['a URL', 'a CNAME https://other.test', 1, 'is a URL, not a name'],
+    ['a character that needs an escape', 'a@b A 192.0.2.1', 1, 'needs an escape'],
     ['a wrong $TTL', '$TTL soon', 1, '$TTL is a number of seconds'],
     ['$ORIGIN without a name', '$ORIGIN', 1, 'takes one value'],
     ['an open quotation mark', 'a TXT "x', 1, 'closing quotation mark'],
@@ -116,6 +156,16 @@ describe('a zone file', () => {
     expect(records).toHaveLength(100_000);
     expect(faults).toEqual([{ line: 100_001, message: expect.stringContaining('may have 100000 records') as string }]);
     expect(read(' '.repeat(16 * 1024 * 1024 + 1)).faults).toHaveLength(1);
+  });
+
+  test('$GENERATE counts against the records of a file, and comes in parts', () => {
+    const text = '$GENERATE 0-2147483647 a$ A 192.0.2.1\nb A 192.0.2.1';
+    const parts = [...readZoneFileInParts(text, { apex: 'acme.test' }, 150)];
+    expect(parts.length).toBeGreaterThan(600);
+    expect(parts.flatMap(({ faults }) => faults)).toEqual([
+      { line: 1, message: expect.stringContaining('may have 100000 records') as string },
+    ]);
+    expect(read('$GENERATE 1-100000 a$ A 192.0.2.999').faults).toHaveLength(1001);
   });
 
   test('unclosed parentheses by the thousand don’t make reading slow', () => {

@@ -28,6 +28,8 @@ describe('a written name', () => {
     [String.raw`\065bc`, 'acme.test', 'abc.acme.test'],
     [String.raw`\042`, 'acme.test', '*.acme.test'],
     [String.raw`a\*`, 'acme.test', String.raw`a\042.acme.test`],
+    ['a*', 'acme.test', String.raw`a\042.acme.test`],
+    ['A#b', 'acme.test', String.raw`a\035b.acme.test`],
     [String.raw`\255`, '', String.raw`\255`],
   ])('%s below %s is %s', (text, origin, name) => {
     expect(parseName(text, origin)).toEqual({ ok: true, name });
@@ -37,8 +39,9 @@ describe('a written name', () => {
     ['', 'A name is missing'],
     ['a..b', 'a label between two dots is empty'],
     ['.a', 'a label between two dots is empty'],
-    ['a b', 'letters, digits, hyphens and underscores'],
-    ['a*', 'letters, digits, hyphens and underscores'],
+    ['a b', 'needs an escape'],
+    ...[...'"();@$'].map((character): [string, string] => [`a${character}b`, 'needs an escape']),
+    ['https://a.test', 'is a URL'],
     ['a'.repeat(64), 'more than 63 octets'],
     [Array(127).fill('aa').join('.'), 'at most 255 octets on the wire'],
     [String.raw`a\25`, 'three digits'],
