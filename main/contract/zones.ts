@@ -5,7 +5,8 @@ import { timestamp } from './values.ts';
 /** The maximum length of a zone file to import, in characters. */
 export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
-export const recordType = z.enum(['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME', 'TXT', 'CAA', 'MX', 'NS']);
+/** SOA: at the apex only; its serial is the server's. */
+export const recordType = z.enum(['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME', 'TXT', 'CAA', 'MX', 'NS', 'SOA']);
 
 export const nameText = z.string().min(1).max(1000);
 const ttl = z.int().min(0).max(2_147_483_647);

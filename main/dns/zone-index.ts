@@ -88,11 +88,14 @@ export class ZoneIndex {
     this.#set(node, [...joined, ...fresh]);
   }
 
-  /** Replaces the zone's SOA. */
-  replaceSoa(soa: ResourceRecord): void {
+  /** Sets the serial of the zone's SOA. */
+  setSerial(serial: number): void {
     const node = this.#nodes.get(this.apex);
     if (node === undefined) return;
-    const rrsets = node.rrsets.map((rrset) => (rrset.type === 'SOA' ? (rrsetsOf([soa])[0] ?? rrset) : rrset));
+    const counted = (data: RecordData): RecordData => (data.type === 'SOA' ? { ...data, serial } : data);
+    const rrsets = node.rrsets.map((rrset) =>
+      rrset.type === 'SOA' ? { ...rrset, data: rrset.data.map(counted) } : rrset,
+    );
     this.#negative = this.#negativeOf(rrsets);
     this.#set(node, rrsets);
   }

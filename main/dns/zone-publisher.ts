@@ -150,9 +150,17 @@ export function createZonePublisher(options: {
     const zone = stored.zone(apex);
     const records = visibleRecords(added, clock.now());
     if (index === undefined || zone === null || records.length === 0) return;
-    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) index.add(name, here);
-    const [soa] = zoneWith(zone, []).records;
-    if (soa !== undefined) index.replaceSoa(soa);
+    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) {
+      // The zone's own SOA or NS take the place of those that were made.
+      if (name === apex && here.some(({ data }) => data.type === 'SOA' || data.type === 'NS')) {
+        const all = visibleRecords(stored.versionsAt(apex, apex), clock.now());
+        index.replace(
+          apex,
+          zoneWith(zone, all).records.filter((record) => record.name === apex),
+        );
+      } else index.add(name, here);
+    }
+    index.setSerial(zone.serial);
   }
 
   function load(zone: StoredZone): void {

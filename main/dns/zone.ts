@@ -44,9 +44,12 @@ export interface ZoneOptions {
   records?: readonly ResourceRecord[];
 }
 
-/** A zone with the mandatory SOA and NS (RFC 1034 §4.2.1) and the given records. */
+/**
+ * A zone with the given records and the mandatory SOA and NS (RFC 1034 §4.2.1), which are made where they are not among
+ * them. The serial is that of the options in any case.
+ */
 export function createZone(options: ZoneOptions): Zone {
-  const { apex, nameServer } = options;
+  const { apex, nameServer, records = [] } = options;
   const soa: Soa = {
     type: 'SOA',
     primary: nameServer,
@@ -57,11 +60,30 @@ export function createZone(options: ZoneOptions): Zone {
     expireSeconds: SOA_EXPIRE_SECONDS,
     minimumSeconds: NEGATIVE_TTL_SECONDS,
   };
-  const own: ResourceRecord[] = [
-    { name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: soa },
-    { name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type: 'NS', target: nameServer } },
-  ];
-  return { apex, supportsAlias: options.supportsAlias ?? true, records: [...own, ...(options.records ?? [])] };
+  const own: ResourceRecord[] = [{ name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: soa }];
+  const given = records.findLast(({ data }) => data.type === 'SOA');
+  if (given?.data.type === 'SOA') own[0] = { ...given, data: { ...given.data, serial: soa.serial } };
+  if (!records.some(({ name, data }) => name === apex && data.type === 'NS')) {
+    own.push({ name: apex, ttlSeconds: DEFAULT_TTL_SECONDS, data: { type: 'NS', target: nameServer } });
+  }
+  const others = records.filter(({ data }) => data.type !== 'SOA');
+  return { apex, supportsAlias: options.supportsAlias ?? true, records: [...own, ...others] };
+}
+
+/** An SOA as it is stored: the server counts the serial of its zones itself. */
+export const withoutSerial = (data: RecordData): RecordData => (data.type === 'SOA' ? { ...data, serial: 0 } : data);
+
+/** Whether a record is the SOA, apart from its serial, or the NS that `createZone` makes. */
+export function isGenerated(
+  { name, ttlSeconds, data }: ResourceRecord,
+  apex: DomainName,
+  nameServer: DomainName,
+): boolean {
+  if (name !== apex) return false;
+  if (data.type === 'NS') return data.target === nameServer;
+  const [soa] = createZone({ apex, nameServer }).records;
+  if (data.type !== 'SOA' || soa === undefined || soa.ttlSeconds !== ttlSeconds) return false;
+  return formatZoneValue(withoutSerial(data)) === formatZoneValue(withoutSerial(soa.data));
 }
 
 /** In the zone, or at the name server where the zone's name leaves no room for a label. */

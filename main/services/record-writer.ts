@@ -9,7 +9,10 @@ import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 
 /** Stores record changes; each becomes visible once it has propagated. */
 export interface RecordWriter {
-  /** Adds all records in one transaction; an existing record only gets its TTL. Returns the number of new ones. */
+  /**
+   * Adds all records in one transaction; an existing record only gets its TTL, and a SOA replaces the zone's. Returns the
+   * number of new ones.
+   */
   put(zone: string, records: readonly ResourceRecord[]): number;
   /** Replaces a current record. The new one keeps its id, unless it exists already. */
   replace(record: VersionRow, wanted: ResourceRecord): void;
@@ -72,7 +75,8 @@ export function createRecordWriter(options: {
       const changes = nothingCollected();
       let created = 0;
       for (const { name, type, put } of rrsetsOf(wanted)) {
-        created += plan(zone, { name, type }, { put }, changes);
+        const change = type === 'SOA' ? replacing(records.rrset(zone, name, type), put.slice(-1)) : { put };
+        created += plan(zone, { name, type }, change, changes);
       }
       if (changes.names.size > 0) store(zone, changes, created);
       return created;
@@ -106,6 +110,12 @@ interface Collected extends Omit<VersionChanges, 'visibleIn'> {
   begun: NewVersion[];
   moved: VersionRow[];
   ended: number[];
+}
+
+/** The change after which an RRset has one record. */
+function replacing(current: readonly VersionRow[], put: WantedRRset['put']): Change {
+  const others = current.filter(({ value }) => value !== put[0]?.value);
+  return { put, remove: new Set(others.map(({ id }) => id)) };
 }
 
 const nothingCollected = (): Collected => ({ names: new Set(), begun: [], moved: [], ended: [] });

@@ -6,7 +6,7 @@ import type { RecordData, ResourceRecord } from '../dns/record.ts';
 import { statesOf } from '../dns/propagation.ts';
 import { formatValue, formatZoneValue } from '../dns/record-format.ts';
 import { parseValue, parseZoneValue } from '../dns/record-text.ts';
-import { carelessFaults, recordFaults } from '../dns/zone.ts';
+import { carelessFaults, recordFaults, withoutSerial } from '../dns/zone.ts';
 import { parseName, relativeText } from '../model/dns-name.ts';
 import type { RecordRows, VersionRow, ZoneRow, ZoneRows } from './dependencies.ts';
 import { hiddenWarnings, nameWarnings } from './record-warnings.ts';
@@ -145,7 +145,7 @@ function readRecord(
   const data = parseValue(input.type, input.value);
   if (!data.ok) issues.push({ path: 'value', message: data.message });
   if (!name.ok || !data.ok) throw refused('invalid_request', issues);
-  return { name: name.name, ttlSeconds: input.ttl, data: data.data };
+  return { name: name.name, ttlSeconds: input.ttl, data: withoutSerial(data.data) };
 }
 
 /**

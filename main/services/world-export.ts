@@ -4,6 +4,8 @@ import type { Project } from '../contract/projects.ts';
 import type { Services } from '../contract/index.ts';
 import { type Environment, environment as environments } from '../contract/values.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
+import { writeZoneFile } from '../dns/zone-file.ts';
+import { createZone } from '../dns/zone.ts';
 import type { DeployRows, PetRows, ProjectRows, RecordRows } from './dependencies.ts';
 
 /** What the world is made of: the services that change it, and the rows that its checks read. */
@@ -25,12 +27,15 @@ export interface WorldParts {
 const CALL = { signal: undefined };
 const PAGE = 1_000;
 
-/** A zone text without the SOA, whose serial changes with every record, and the NS that every zone gets. */
-const withoutGenerated = (text: string, nameServer: string): string =>
-  text
-    .split('\n')
-    .filter((line) => !/^@ \d+ IN SOA /.test(line) && !(/^@ \d+ IN NS /.test(line) && line.endsWith(` ${nameServer}.`)))
-    .join('\n');
+/** A zone text without the SOA and NS that every zone gets; the serial of its own SOA would change with every record. */
+function withoutGenerated(text: string, apex: string, nameServer: string): string {
+  const withoutSerial = (line: string): string => line.replace(/^(@ \d+ IN SOA \S+ \S+) \d+/, '$1 0');
+  const generated = new Set(
+    writeZoneFile(createZone({ apex, nameServer })).split('\n').slice(1, -1).map(withoutSerial),
+  );
+  const lines = text.split('\n').map(withoutSerial);
+  return lines.filter((line) => !generated.has(line)).join('\n');
+}
 
 /** The world in the form of a file, and what the file does not have, in sentences. */
 export async function exportWorld({
@@ -47,7 +52,7 @@ export async function exportWorld({
   }
   const zoneEntries: [string, NonNullable<World['zones']>[string]][] = [];
   for (const { name, supportsAlias } of await zones.list(undefined, CALL)) {
-    const text = withoutGenerated((await zones.export({ name }, CALL)).text, nameServer);
+    const text = withoutGenerated((await zones.export({ name }, CALL)).text, name, nameServer);
     zoneEntries.push([name, supportsAlias ? text : { supportsAlias, text }]);
   }
   const world = {

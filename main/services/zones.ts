@@ -7,7 +7,7 @@ import type { ResourceRecord } from '../dns/record.ts';
 import { type ZoneFileFault, readZoneFileInParts, writeZoneFile } from '../dns/zone-file.ts';
 import type { ZoneIndex } from '../dns/zone-index.ts';
 import { formatValue } from '../dns/record-format.ts';
-import { createZone } from '../dns/zone.ts';
+import { createZone, isGenerated, withoutSerial } from '../dns/zone.ts';
 import { relativeText } from '../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
@@ -25,9 +25,6 @@ const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
 /** Zone file entries processed before yielding to other work: a few milliseconds. */
 const ENTRIES_PER_TURN = 150;
 
-/** The server generates the zone's SOA; the one in the file is skipped. */
-const FILE_TYPES = [...recordType.options, 'SOA'] as const;
-
 /**
  * Reads a zone text without storing it: the lines that an import would reject, and how many records are not in the zone
  * yet. What a careless provider would accept is accepted.
@@ -38,21 +35,23 @@ export function examineZoneText(
   records: Pick<RecordRows, 'list' | 'typesAt'>,
 ): { faults: readonly ZoneFileFault[]; missing: number } {
   const { apex, supportsAlias, nameServer } = zone;
-  const at = (owner: string) => records.typesAt(apex, owner).flatMap((row) => readData(row));
-  const options = { apex, supportsAlias, types: FILE_TYPES, force: true, at };
+  const options = { apex, supportsAlias, types: recordType.options, force: true, at: dataForImport(apex, records) };
   const [read] = readZoneFileInParts(text, options, Number.POSITIVE_INFINITY);
   const keyOf = (name: string, data: ResourceRecord['data']): string =>
     JSON.stringify([name, data.type, formatValue(data)]);
   const stored = new Set(records.list(apex).flatMap((row) => readData(row).map((data) => keyOf(row.name, data))));
   const missing = (read?.records ?? []).filter(
-    (record) => !isGenerated(record, apex, nameServer) && !stored.has(keyOf(record.name, record.data)),
+    (record) => !isGenerated(record, apex, nameServer) && !stored.has(keyOf(record.name, withoutSerial(record.data))),
   );
   return { faults: read?.faults ?? [], missing: missing.length };
 }
 
-/** The server generates a zone's SOA and its own NS. */
-const isGenerated = ({ name, data }: ResourceRecord, apex: string, nameServer: string): boolean =>
-  data.type === 'SOA' || (data.type === 'NS' && name === apex && data.target === nameServer);
+/** The records that count for those of a file at the same name; its SOA replaces the zone's. */
+const dataForImport = (apex: string, records: Pick<RecordRows, 'typesAt'>) => (owner: string) =>
+  records
+    .typesAt(apex, owner)
+    .filter(({ type }) => type !== 'SOA')
+    .flatMap((row) => readData(row));
 
 export function createZoneServices(options: {
   clock: Pick<Clock, 'now'>;
@@ -82,7 +81,9 @@ export function createZoneServices(options: {
   ): { created: number; existing: number } {
     try {
       existingZone(zones, apex);
-      const own = part.filter((record) => !isGenerated(record, apex, nameServer));
+      const own = part
+        .filter((record) => !isGenerated(record, apex, nameServer))
+        .map((record) => ({ ...record, data: withoutSerial(record.data) }));
       const created = writer.put(apex, own);
       return { created, existing: own.length - created };
     } catch (error) {
@@ -128,9 +129,9 @@ export function createZoneServices(options: {
         {
           apex,
           supportsAlias,
-          types: FILE_TYPES,
+          types: recordType.options,
           force,
-          at: (owner) => records.typesAt(apex, owner).flatMap((row) => readData(row)),
+          at: dataForImport(apex, records),
         },
         ENTRIES_PER_TURN,
       );

@@ -28,7 +28,14 @@ export const RECORD_TYPES: Record<RecordType, TypeHint> = {
     placeholder: '0 issue "vivarium.localhost"',
   },
   MX: { hint: 'Preference and mail server; the lowest number is tried first.', placeholder: '10 mail.example' },
-  NS: { hint: 'The name server that this name is delegated to.', placeholder: 'ns1.example' },
+  NS: {
+    hint: 'The name server that this name is delegated to; at @, a name server of the zone in place of Vivarium’s.',
+    placeholder: 'ns1.example',
+  },
+  SOA: {
+    hint: 'At @ only: primary server, mailbox, serial (the server counts its own), refresh, retry, expire, negative TTL.',
+    placeholder: 'ns1.example hostmaster.example 1 7200 900 1209600 300',
+  },
 };
 
 export const RECORD_TYPE_NAMES = Object.keys(RECORD_TYPES) as RecordType[];

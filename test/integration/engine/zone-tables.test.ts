@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { recordType } from '../../../main/contract/zones.ts';
 import { writeZoneFile } from '../../../main/dns/zone-file.ts';
-import { DEFAULT_TTL_SECONDS, NEGATIVE_TTL_SECONDS, type Zone } from '../../../main/dns/zone.ts';
+import type { Zone } from '../../../main/dns/zone.ts';
 import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';
 import { DNS_TABLES, linesOf, PLATFORM_TABLE, type DnsFact, type DnsTable } from '../../support/dns-tables.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 /** Types that a user's zone has; others stand in the tables for any type. */
-const KEPT: ReadonlySet<string> = new Set([...recordType.options, 'SOA']);
+const KEPT: ReadonlySet<string> = new Set(recordType.options);
 
-/** Tables about SOAs of one's own, or about the root, are not about zones of users. */
-const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !/^RFC (1034|2308)/.test(table.title);
+/** Tables about the root are not about zones of users. */
+const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !table.title.startsWith('RFC 1034');
 
 const PLATFORM = 'vivarium.localhost';
 
@@ -40,7 +40,11 @@ async function expectClientsAgree(
   facts: readonly DnsFact[],
   serials: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const asked = facts.map((fact) => ({ ...fact, authority: withOwnSoa(fact.authority, serials) }));
+  const asked = facts.map((fact) => ({
+    ...fact,
+    answer: withOwnSerial(fact.answer, serials),
+    authority: withOwnSerial(fact.authority, serials),
+  }));
   const { port } = app.runtime.dns;
   await expectDigAgrees('dig', { port, address: '127.0.0.1' }, asked);
   await expectDigAgrees('kdig', { port, address: '::1' }, asked, ['+tcp']);
@@ -67,11 +71,10 @@ async function serialOf(engine: Engine, apex: string): Promise<number> {
 const isAboutKept = ({ answer }: DnsFact): boolean =>
   linesOf(answer).every((line) => KEPT.has(line.split(' ')[3] ?? '') || line.includes('RFC8482'));
 
-/** A zone of a user has the SOA that Vivarium makes, whatever its file says. */
-function withOwnSoa(authority: string | undefined, serials: ReadonlyMap<string, number>): string | undefined {
-  return authority?.replace(/^(\s*)(\S+)\. \d+ IN SOA .*$/m, (_line, margin: string, apex: string) => {
-    const timers = `7200 900 1209600 ${NEGATIVE_TTL_SECONDS}`;
-    const ttl = Math.min(DEFAULT_TTL_SECONDS, NEGATIVE_TTL_SECONDS);
-    return `${margin}${apex}. ${ttl} IN SOA ns.${PLATFORM}. hostmaster.${apex}. ${serials.get(apex)} ${timers}`;
-  });
+/** The server counts the serial of a user's zone, whatever its file says. */
+function withOwnSerial(section: string | undefined, serials: ReadonlyMap<string, number>): string | undefined {
+  return section?.replace(
+    /^(\s*)(\S+)(\. \d+ IN SOA \S+ \S+) \d+/m,
+    (_line, margin: string, apex: string, before: string) => `${margin}${apex}${before} ${serials.get(apex)}`,
+  );
 }

@@ -412,6 +412,46 @@ describe('zone files', () => {
     expect(withoutSoa(again)).toBe(withoutSoa(exported));
   });
 
+  it('bring their SOA and name servers along, with the negative TTL', async () => {
+    const engine = await engineWithZone();
+    const text = `
+      @ 600 SOA ns1.provider.example. dns.provider.example. 2026112201 3600 600 604800 30
+      @ 900 NS ns1.provider.example.
+      @ 900 NS ns2.provider.example.
+      www A 192.0.2.1`.replace(/^ +/gm, '');
+    const soa = /^NOERROR \| SOA ns1\.provider\.example\. dns\.provider\.example\. (\d+) 3600 600 604800 30$/;
+    const load = () => engine.call('zones.import', { name: 'acme.test', text });
+    expect(await load()).toMatchObject({ created: 4, existing: 0, rejectedTotal: 0, warningsTotal: 0 });
+    expect(await dig(engine, 'acme.test', 'SOA')).toMatch(soa);
+    const servers = 'NOERROR | NS ns1.provider.example. | NS ns2.provider.example.';
+    expect(await dig(engine, 'acme.test', 'NS')).toBe(servers);
+    expect(await engine.call('dns.query', { name: 'acme.test', type: 'NS' })).toMatchObject({
+      answer: [{ ttl: 900 }, { ttl: 900 }],
+    });
+    expect(await engine.call('dns.query', { name: 'no.acme.test' })).toMatchObject({
+      rcode: 'NXDOMAIN',
+      authority: [{ type: 'SOA', ttl: 30 }],
+    });
+
+    // The same again is nothing new; another SOA takes the place of the first, and the serial only rises.
+    expect(await load()).toMatchObject({ created: 0, existing: 4 });
+    const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({ created: 0 });
+    const before = soa.exec(await dig(engine, 'acme.test', 'SOA'))?.[1];
+    await engine.call('zones.import', { name: 'acme.test', text: '@ 60 SOA ns1 dns 1 3600 600 604800 5' });
+    const after = /SOA ns1\.acme\.test\. dns\.acme\.test\. (\d+) 3600 600 604800 5$/.exec(
+      await dig(engine, 'acme.test', 'SOA'),
+    )?.[1];
+    expect(Number(after)).toBeGreaterThan(Number(before));
+
+    // Without them the zone has the SOA and NS that every zone gets.
+    const own = (await engine.call('records.list', { zone: 'acme.test', name: '@' })) as RecordInfo[];
+    expect(own.map(({ type }) => type).sort()).toEqual(['NS', 'NS', 'SOA']);
+    for (const { id } of own) await engine.call('records.remove', { id });
+    expect(await dig(engine, 'acme.test', 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
+    expect(await dig(engine, 'acme.test', 'SOA')).toContain('SOA ns.vivarium.localhost. hostmaster.acme.test.');
+  });
+
   it('with more than 100 bad lines list 100 and count the rest', async () => {
     const engine = await engineWithZone();
     const result = await engine.call('zones.import', { name: 'acme.test', text: 'x A nowhere\n'.repeat(150) });
