@@ -1,8 +1,9 @@
 import { Packet } from 'dns2';
 import type { Log } from '../base/log.ts';
 import { DETAIL_CODES, emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
-import { guard, HEADER_OCTETS } from './message-guard.ts';
-import { MESSAGE_OCTETS_MAX, MessageWriter, OPT_OCTETS } from './message-writer.ts';
+import { createCookies, readClientCookie } from './cookies.ts';
+import { guard, HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
+import { MESSAGE_OCTETS_MAX, MessageWriter } from './message-writer.ts';
 import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
 import type { ZoneSet } from './zone-set.ts';
@@ -33,15 +34,18 @@ interface Edns {
   version: number;
   udpOctets: number;
   dnssecOk: boolean;
+  /** The option of the reply; null without a client cookie. */
+  cookie: Buffer | null;
 }
 
 /**
- * The protocol around the responder: message validation, EDNS (RFC 6891), sizes and truncation. Copies the question
+ * The protocol around the responder: message validation, EDNS (RFC 6891), cookies (RFC 7873), sizes and truncation. Copies the question
  * verbatim, to preserve its mixed case (draft-vixie-dnsext-dns0x20).
  */
 export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, 'error'> }): Exchange {
   const writer = new MessageWriter();
   const cache = new ReplyCache();
+  const cookieFor = createCookies();
   /** The zone state that the cached replies derive from. */
   let cached: { zones: ZoneSet; changes: number } | null = null;
   let faults = 0;
@@ -64,10 +68,21 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
       const guarded = guard(message);
       if (guarded.kind === 'drop') return null;
       if (guarded.kind === 'refuse') return bareReply(message, guarded.rcode);
-      const query = decode(message, guarded.question, guarded.questionEnd);
+      const client = guarded.options === null ? null : readClientCookie(message, guarded.options);
+      if (client === 'malformed') return bareReply(message, 'FORMERR');
+      const cookie = client === null ? null : cookieFor(client);
+      if (guarded.kind === 'cookie') {
+        if (cookie === null) return bareReply(message, 'FORMERR');
+        const alone = decode(message, NO_QUESTION, HEADER_OCTETS, cookie);
+        return alone === null
+          ? bareReply(message, 'FORMERR')
+          : encode(writer, alone, emptyAnswer('NOERROR', false), transport);
+      }
+      const query = decode(message, guarded.question, guarded.questionEnd, cookie);
       if (query === null) return bareReply(message, 'FORMERR');
       const reply = encode(writer, query, respond(zones, query), transport);
-      if (transport === 'udp') cache.keep(message, query.questionEnd, reply);
+      // A client’s cookies are its own.
+      if (transport === 'udp' && cookie === null) cache.keep(message, query.questionEnd, reply);
       return reply;
     } catch (error) {
       if (faults++ < FAULTS_LOGGED_MAX) options.log.error('A DNS query could not be answered.', { error });
@@ -75,6 +90,8 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
     }
   };
 }
+
+const NO_QUESTION: Question = { name: '', type: 0, class: 0 };
 
 /** An error reply to any message with a header: its id and opcode, and the rcode. */
 function bareReply(message: Buffer, rcode: Rcode): Buffer | null {
@@ -95,7 +112,7 @@ function flagsOf(query: Buffer, rcode: Rcode, authoritative: boolean, truncated:
  * Null when a record after the question is malformed, or its EDNS is. The guard parses the question, because dns2
  * cannot distinguish a dot within a label from one between labels.
  */
-function decode(message: Buffer, question: Question, questionEnd: number): Query | null {
+function decode(message: Buffer, question: Question, questionEnd: number, cookie: Buffer | null): Query | null {
   if (questionEnd === message.length) return { message, questionEnd, question, edns: null };
   const packet = Packet.parse(message);
   if (packet.errors.length > 0) return null;
@@ -107,7 +124,10 @@ function decode(message: Buffer, question: Question, questionEnd: number): Query
     message,
     questionEnd,
     question,
-    edns: opt === undefined ? null : { version: opt.version ?? 0, udpOctets: opt.class, dnssecOk: opt.doFlag ?? false },
+    edns:
+      opt === undefined
+        ? null
+        : { version: opt.version ?? 0, udpOctets: opt.class, dnssecOk: opt.doFlag ?? false, cookie },
   };
 }
 
@@ -155,14 +175,14 @@ function begin(writer: MessageWriter, query: Query, result: DnsAnswer, limit: nu
     name: query.question.name,
     flags: flagsOf(query.message, result.rcode, result.authoritative, truncated),
     limit,
-    reserved: query.edns === null ? 0 : OPT_OCTETS,
+    reserved: query.edns === null ? 0 : OPT_OCTETS + (query.edns.cookie?.length ?? 0),
   });
 }
 
 function finish(writer: MessageWriter, { edns }: Query, { rcode, detail }: DnsAnswer): Buffer {
   if (edns !== null) {
     const extendedRcode = RCODES[rcode] >>> 4;
-    writer.opt({ udpOctetsMax: UDP_OCTETS_MAX, extendedRcode, dnssecOk: edns.dnssecOk, detail });
+    writer.opt({ udpOctetsMax: UDP_OCTETS_MAX, extendedRcode, dnssecOk: edns.dnssecOk, cookie: edns.cookie, detail });
   }
   return writer.finish();
 }

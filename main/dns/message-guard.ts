@@ -1,8 +1,12 @@
 import type { Question } from './answer.ts';
+import type { OptionsAt } from './cookies.ts';
 import { LABEL_OCTETS_MAX, readWireName } from '../model/dns-name.ts';
 import { QUESTION_TYPES } from './record.ts';
 
 export const HEADER_OCTETS = 12;
+
+/** The size of OPT without options. */
+export const OPT_OCTETS = 11;
 
 /**
  * The largest query to decode. Header and question take at most 271 octets; the rest leaves room for EDNS options and a
@@ -27,8 +31,10 @@ export type Guarded =
   | { kind: 'drop' }
   /** Answered with a bare header. */
   | { kind: 'refuse'; rcode: 'FORMERR' | 'NOTIMP' }
-  /** A query with one well-formed question, cheap to decode. */
-  | { kind: 'query'; question: Question; questionEnd: number };
+  /** A query with one well-formed question, cheap to decode; `options`: of its OPT. */
+  | { kind: 'query'; question: Question; questionEnd: number; options: OptionsAt | null }
+  /** A query for a server cookie alone (RFC 7873 §5.4), if its OPT has a client cookie. */
+  | { kind: 'cookie'; options: OptionsAt };
 
 const DROP: Guarded = { kind: 'drop' };
 const FORMERR: Guarded = { kind: 'refuse', rcode: 'FORMERR' };
@@ -36,7 +42,7 @@ const NOTIMP: Guarded = { kind: 'refuse', rcode: 'NOTIMP' };
 
 /**
  * Checks a message's structure in one pass without following pointers. It accepts one question with an uncompressed
- * name, at most four further records of types that belong in a query, names that point at most into the question, and
+ * name (none beside an OPT alone), at most four further records of types that belong in a query, names that point at most into the question, and
  * no trailing octets. Only such messages reach dns2, which takes seconds on chained pointers.
  */
 export function guard(message: Buffer): Guarded {
@@ -44,7 +50,9 @@ export function guard(message: Buffer): Guarded {
   const flags = message.readUInt16BE(2);
   if ((flags & 0x8000) !== 0) return DROP;
   if (((flags >>> 11) & 0xf) !== OPCODE_QUERY) return NOTIMP;
-  if (message.length > QUERY_OCTETS_MAX || message.readUInt16BE(4) !== 1) return FORMERR;
+  const questions = message.readUInt16BE(4);
+  if (message.length > QUERY_OCTETS_MAX || questions > 1) return FORMERR;
+  if (questions === 0) return withoutQuestion(message);
 
   const asked = readWireName(message, HEADER_OCTETS);
   if (asked === null || asked.end + 4 > message.length) return FORMERR;
@@ -66,10 +74,26 @@ export function guard(message: Buffer): Guarded {
     return FORMERR;
   }
   let offset: number | null = questionEnd;
+  let options: OptionsAt | null = null;
   for (let record = 0; record < authorities + additionals && offset !== null; record++) {
+    options ??= optionsAt(message, offset);
     offset = skipRecord(message, offset, asked.end, record < authorities);
   }
-  return offset === message.length ? { kind: 'query', question, questionEnd } : FORMERR;
+  return offset === message.length ? { kind: 'query', question, questionEnd, options } : FORMERR;
+}
+
+function withoutQuestion(message: Buffer): Guarded {
+  const alone = [6, 8, 10].map((at) => message.readUInt16BE(at)).join() === '0,0,1';
+  const options = alone ? optionsAt(message, HEADER_OCTETS) : null;
+  return options?.end === message.length ? { kind: 'cookie', options } : FORMERR;
+}
+
+/** The options of the record at `offset`; null unless it is an OPT of the root. */
+function optionsAt(message: Buffer, offset: number): OptionsAt | null {
+  const start = offset + OPT_OCTETS;
+  if (start > message.length || message[offset] !== 0) return null;
+  if (message.readUInt16BE(offset + 1) !== QUESTION_TYPES.OPT) return null;
+  return { start, end: start + message.readUInt16BE(start - 2) };
 }
 
 /** The offset after the record at `offset`; null when it is truncated or not allowed. */

@@ -1,5 +1,5 @@
 import { ipv4Octets, ipv6Groups } from '../model/address.ts';
-import { HEADER_OCTETS } from './message-guard.ts';
+import { HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
 import { labelOctets, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordData, type RRset, type WireType } from './record.ts';
 import { STRING_OCTETS_MAX } from './record-text.ts';
@@ -10,8 +10,7 @@ export const MESSAGE_OCTETS_MAX = 0xffff;
 /** RFC 1035 §4.1.4: a pointer has 14 bits. */
 const POINTER_OFFSETS = 0x4000;
 
-/** The size of OPT without options, and of an extended error without its text. */
-export const OPT_OCTETS = 11;
+/** The size of an extended error without its text. */
 const DETAIL_OCTETS = 6;
 const OPTION_EXTENDED_ERROR = 15;
 
@@ -69,7 +68,7 @@ export class MessageWriter {
     }
     this.#offset = 2;
     this.#uint16(flags);
-    this.#uint16(1);
+    this.#uint16(questionEnd > HEADER_OCTETS ? 1 : 0);
     this.#offset = questionEnd;
     this.#rememberQuestion(name, mixedCase);
   }
@@ -118,18 +117,20 @@ export class MessageWriter {
     return true;
   }
 
-  /** OPT (RFC 6891 §6.1.2), with the extended error (RFC 8914 §2) if there is one and it fits. */
-  opt({ udpOctetsMax, extendedRcode, dnssecOk, detail }: OptFields): void {
+  /** OPT (RFC 6891 §6.1.2), with the cookie, and with the extended error (RFC 8914 §2) if there is one and it fits. */
+  opt({ udpOctetsMax, extendedRcode, dnssecOk, cookie, detail }: OptFields): void {
     const text = detail?.text ?? '';
-    const fits = this.#offset + OPT_OCTETS + DETAIL_OCTETS + text.length <= this.#limit;
+    const cookieOctets = cookie?.length ?? 0;
+    const fits = this.#offset + OPT_OCTETS + cookieOctets + DETAIL_OCTETS + text.length <= this.#limit;
     this.#octet(0);
     this.#uint16(QUESTION_TYPES.OPT);
     this.#uint16(udpOctetsMax);
     this.#octet(extendedRcode);
     this.#octet(0);
     this.#uint16(dnssecOk ? 0x8000 : 0);
-    this.#uint16(detail !== undefined && fits ? DETAIL_OCTETS + text.length : 0);
+    this.#uint16(cookieOctets + (detail !== undefined && fits ? DETAIL_OCTETS + text.length : 0));
     this.#counts.additional++;
+    for (const octet of cookie ?? []) this.#octet(octet);
     if (detail === undefined || !fits) return;
     this.#uint16(OPTION_EXTENDED_ERROR);
     this.#uint16(2 + text.length);
@@ -243,5 +244,7 @@ export interface OptFields {
   /** The high eight bits of a 12-bit rcode. */
   extendedRcode: number;
   dnssecOk: boolean;
+  /** The whole option; null without one. */
+  cookie: Buffer | null;
   detail?: { code: number; text: string };
 }

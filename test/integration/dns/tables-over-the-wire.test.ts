@@ -136,7 +136,7 @@ describe('options of dig', () => {
   });
 
   test('+header-only and +opcode=NOTIFY are refused by their codes', async () => {
-    expect((await ask('www.acme.test A', ['+header-only'])).rcode).toBe('FORMERR');
+    expect((await ask('www.acme.test A', ['+header-only', '+nocookie'])).rcode).toBe('FORMERR');
     expect((await ask('www.acme.test A', ['+opcode=NOTIFY'])).rcode).toBe('NOTIMP');
   });
 
@@ -145,8 +145,21 @@ describe('options of dig', () => {
     expect((await ask('version.bind TXT', ['-c', 'CH'])).rcode).toBe('REFUSED');
   });
 
-  test('+ednsopt and +cookie of strangers are ignored', async () => {
-    expect((await ask('www.acme.test A', ['+ednsopt=65001:abcd', '+cookie', '+padding=128'])).rcode).toBe('NOERROR');
+  test('+ednsopt of strangers is ignored', async () => {
+    expect((await ask('www.acme.test A', ['+ednsopt=65001:abcd', '+padding=128'])).rcode).toBe('NOERROR');
+  });
+
+  test.each(['dig', 'kdig'] as const)('%s takes the cookie for good, and sends it back', async (tool) => {
+    const shown = (options: string[]) => run(tool, ['@127.0.0.1', '-p', String(dns.port), ...options, 'www.acme.test']);
+    const cookie = /COOKIE: ?([0-9a-fA-F]{48})/.exec(await shown(['+cookie=0123456789abcdef']))?.[1] ?? '';
+    expect(cookie.toLowerCase()).toMatch(/^0123456789abcdef/);
+    const again = await shown([`+cookie=${cookie}`]);
+    expect(again).toContain(`COOKIE: ${tool === 'dig' ? `${cookie} (good)` : cookie}`);
+    expect(again).toContain('192.0.2.1');
+  });
+
+  test('a cookie alone is given without a question', async () => {
+    expect((await ask('www.acme.test A', ['+header-only', '+cookie=0123456789abcdef'])).rcode).toBe('NOERROR');
   });
 
   test('the reason of a refusal is shown', async () => {

@@ -224,6 +224,66 @@ describe('malformed queries', () => {
   });
 });
 
+describe('cookies (RFC 7873)', () => {
+  const CLIENT = Buffer.from('0123456789abcdef', 'hex');
+  const option = (data: Buffer) => Buffer.concat([Buffer.from([0, 10, 0, data.length]), data]);
+  /** The cookie at the end of a reply; null without one. */
+  const cookieOf = (reply: Buffer): Buffer | null => {
+    const at = reply.length - 28;
+    return at > 0 && reply.readUInt32BE(at) === 0x000a_0018 ? reply.subarray(at + 4) : null;
+  };
+
+  test('a client cookie comes back with one of ours, which depends on it', () => {
+    const { run } = exchange();
+    const of = (client: Buffer) => cookieOf(run(message({ rest: opt({ options: option(client) }) }), 'udp') as Buffer);
+    const first = of(CLIENT);
+    expect(first?.subarray(0, 8)).toEqual(CLIENT);
+    expect(of(CLIENT)).toEqual(first);
+    expect(of(first as Buffer)).toEqual(first);
+    expect(of(Buffer.concat([CLIENT, Buffer.alloc(8)]))).toEqual(first);
+    expect(of(Buffer.from('fedcba9876543210', 'hex'))?.subarray(8)).not.toEqual(first?.subarray(8));
+    expect(cookieOf(exchange().run(message({ rest: opt({ options: option(CLIENT) }) }), 'udp') as Buffer)).not.toEqual(
+      first,
+    );
+  });
+
+  test('a query with a cookie gets the answer of one without, and errors and truncation their cookie', () => {
+    const query = (name: string, version = 0) => message({ name, rest: opt({ version, options: option(CLIENT) }) });
+    const plain = ask(message({ rest: opt() }));
+    const reply = ask(query('www.acme.test'));
+    expect(reply.subarray(0, plain.length - 2)).toEqual(plain.subarray(0, -2));
+    expect(headerOf(ask(query('big.acme.test')))).toMatchObject({ tc: true, counts: [1, 0, 0, 1] });
+    for (const asked of [query('big.acme.test'), query('www.other.test'), query('www.acme.test', 1)]) {
+      expect(ask(asked).includes(CLIENT)).toBe(true);
+    }
+    for (let octets = 512; octets <= 1232; octets += 16) {
+      const rest = opt({ udpOctets: octets, options: option(CLIENT) });
+      expect(ask(message({ name: 'edge.acme.test', rest })).length).toBeLessThanOrEqual(octets);
+    }
+  });
+
+  test('a query for a cookie alone gets one', () => {
+    const header = message().subarray(0, 12);
+    header.writeUInt16BE(0, 4);
+    header.writeUInt16BE(1, 10);
+    const reply = ask(Buffer.concat([header, opt({ options: option(CLIENT) })]));
+    expect(headerOf(reply)).toMatchObject({ rcode: 'NOERROR', counts: [0, 0, 0, 1] });
+    expect(cookieOf(reply)?.subarray(0, 8)).toEqual(CLIENT);
+    expect(reply).toHaveLength(12 + 11 + 28);
+    for (const rest of [opt(), opt({ options: option(CLIENT.subarray(1)) }), Buffer.concat([opt(), opt()])]) {
+      expect(headerOf(ask(Buffer.concat([header, rest]))).rcode).toBe('FORMERR');
+    }
+  });
+
+  test.each([0, 1, 7, 9, 15, 41, 60])('one of %i octets is FORMERR', (octets) => {
+    expect(headerOf(ask(message({ rest: opt({ options: option(Buffer.alloc(octets)) }) }))).rcode).toBe('FORMERR');
+  });
+
+  test.each([8, 16, 40])('one of %i octets is none', (octets) => {
+    expect(headerOf(ask(message({ rest: opt({ options: option(Buffer.alloc(octets)) }) }))).rcode).toBe('NOERROR');
+  });
+});
+
 describe('a reply', () => {
   test('repeats id, RD and the question octet by octet, in its mixed case', () => {
     const query = message({ id: 0xbeef, name: 'wWw.AcMe.TeSt' });
