@@ -3,13 +3,14 @@ import { normalizeHostname } from '../base/hostname.ts';
 
 /**
  * The first bytes of a connection. `serverName` is the hostname of the server_name extension in normal form, or null
- * without one. `unusable_name`: the extension holds no valid hostname.
+ * without one. `unusable_name`: the extension holds no valid hostname. `unexpected`: TLS, but another message than a
+ * ClientHello. `overflow`: a record beyond the limit.
  */
 export type ClientHelloResult =
   | { kind: 'hello'; serverName: string | null }
   | { kind: 'unusable_name' }
   | { kind: 'incomplete' }
-  | { kind: 'malformed' }
+  | { kind: 'malformed' | 'unexpected' | 'overflow' }
   | { kind: 'not_tls' };
 
 /** Chrome's hello with post-quantum key shares has about 1,800 bytes, so this leaves ample room. */
@@ -26,6 +27,10 @@ const NAME_TYPE_HOST_NAME = 0;
 
 const INCOMPLETE: ClientHelloResult = { kind: 'incomplete' };
 const MALFORMED: ClientHelloResult = { kind: 'malformed' };
+const UNEXPECTED: ClientHelloResult = { kind: 'unexpected' };
+
+/** The other content types: change_cipher_spec, alert, application_data, heartbeat. No text begins with one. */
+const OTHER_RECORDS: ReadonlySet<number> = new Set([20, 21, 23, 24]);
 
 /**
  * Reads a TLS ClientHello (RFC 8446 §4.1.2) up to its server_name extension (RFC 6066 §3) from all bytes received so
@@ -33,6 +38,7 @@ const MALFORMED: ClientHelloResult = { kind: 'malformed' };
  */
 export function readClientHello(bytes: Buffer): ClientHelloResult {
   if (bytes.length === 0) return INCOMPLETE;
+  if (OTHER_RECORDS.has(bytes[0] ?? 0)) return UNEXPECTED;
   if (bytes[0] !== RECORD_HANDSHAKE) return { kind: 'not_tls' };
   const message = collectMessage(bytes);
   return Buffer.isBuffer(message) ? readMessage(message) : message;
@@ -47,16 +53,18 @@ function collectMessage(bytes: Buffer): Buffer | ClientHelloResult {
   while (collected < wanted) {
     if (offset + RECORD_HEADER_BYTES > bytes.length) return incomplete(bytes);
     const length = bytes.readUInt16BE(offset + 3);
-    if (bytes[offset] !== RECORD_HANDSHAKE || bytes[offset + 1] !== 3) return MALFORMED;
+    if (bytes[offset] !== RECORD_HANDSHAKE) return UNEXPECTED;
+    if (bytes[offset + 1] !== 3) return MALFORMED;
     // RFC 8446 §5.1 forbids empty handshake records, which could prolong a hello without end.
-    if (length === 0 || length > RECORD_PAYLOAD_BYTES_MAX) return MALFORMED;
+    if (length === 0) return UNEXPECTED;
+    if (length > RECORD_PAYLOAD_BYTES_MAX) return { kind: 'overflow' };
     const start = offset + RECORD_HEADER_BYTES;
     const fragment = bytes.subarray(start, start + length);
     fragments.push(fragment);
     collected += fragment.length;
     if (collected >= HANDSHAKE_HEADER_BYTES && wanted === HANDSHAKE_HEADER_BYTES) {
       const header = fragments.length === 1 ? fragment : Buffer.concat(fragments);
-      if (header[0] !== HANDSHAKE_CLIENT_HELLO) return MALFORMED;
+      if (header[0] !== HANDSHAKE_CLIENT_HELLO) return UNEXPECTED;
       wanted += header.readUIntBE(1, 3);
       if (wanted > CLIENT_HELLO_BYTES_MAX) return MALFORMED;
     }

@@ -25,10 +25,18 @@ export interface TlsListenerOptions {
 
 /** Fatal alerts (RFC 8446 §6): content type 21, version, length 2, level 2, description. */
 const alert = (description: number): Buffer => Buffer.from([21, 3, 3, 0, 2, 2, description]);
-const ALERT_DECODE_ERROR = alert(50);
 const ALERT_INTERNAL_ERROR = alert(80);
 /** RFC 6066 §3. Node's SNICallback could only reset the connection. */
 const ALERT_UNRECOGNIZED_NAME = alert(112);
+
+/** For first bytes without a usable ClientHello; the same alerts as OpenSSL's. */
+const ALERTS = {
+  unexpected: alert(10),
+  overflow: alert(22),
+  malformed: alert(50),
+  incomplete: alert(50),
+  unusable_name: ALERT_UNRECOGNIZED_NAME,
+} as const;
 
 /**
  * Accepts connections on the HTTPS port. Reads the first bytes itself: they tell plain HTTP from TLS and name the
@@ -65,7 +73,7 @@ export function serveTls(connection: Connection, options: TlsListenerOptions): v
       raw.unshift(received);
       secure(connection, hello.serverName, options);
     } else {
-      refuse(connection, hello.kind === 'unusable_name' ? ALERT_UNRECOGNIZED_NAME : ALERT_DECODE_ERROR);
+      refuse(connection, ALERTS[hello.kind]);
     }
   };
   raw.on('data', onData);

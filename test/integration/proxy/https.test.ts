@@ -180,6 +180,9 @@ describe('the name in the handshake', () => {
       record(buildClientHello({ extensions: [serverNameExtension('a b')] })),
       '15030300020270',
     ],
+    ['a ServerHello', record(Buffer.from('0200000400000000', 'hex')), '1503030002020a'],
+    ['application data', Buffer.from('170303000100', 'hex'), '1503030002020a'],
+    ['a record of 20,000 bytes', Buffer.from('1603014e2001', 'hex'), '15030300020216'],
     ['a record of another version', Buffer.from('16090100050100000100', 'hex'), '15030300020232'],
     [
       '20,000 bytes of a hello',

@@ -70,15 +70,18 @@ describe('what the first bytes of a connection are', () => {
       record(buildClientHello({ extensions: [], trailing: Buffer.from([1]) })),
       { kind: 'malformed' },
     ],
-    ['a ServerHello', record(Buffer.concat([Buffer.from([2, 0, 0, 4]), Buffer.alloc(4)])), { kind: 'malformed' }],
-    ['an empty handshake record', Buffer.from('1603010000', 'hex'), { kind: 'malformed' }],
-    ['a record of 20,000 bytes', Buffer.from('1603014e20', 'hex'), { kind: 'malformed' }],
+    ['a ServerHello', record(Buffer.concat([Buffer.from([2, 0, 0, 4]), Buffer.alloc(4)])), { kind: 'unexpected' }],
+    ['an empty handshake record', Buffer.from('1603010000', 'hex'), { kind: 'unexpected' }],
+    ['a record of 20,000 bytes', Buffer.from('1603014e20', 'hex'), { kind: 'overflow' }],
+    ['a change_cipher_spec', Buffer.from('140303000101', 'hex'), { kind: 'unexpected' }],
+    ['an alert', Buffer.from('15030100020100', 'hex'), { kind: 'unexpected' }],
+    ['application data', Buffer.from('170303000100', 'hex'), { kind: 'unexpected' }],
     ['another protocol version', Buffer.from('16040100050100000100', 'hex'), { kind: 'malformed' }],
     ['a hello that announces 16 MiB', record(Buffer.from('01ffffff0303', 'hex')), { kind: 'malformed' }],
     [
       'an alert in the middle',
       Buffer.concat([record(Buffer.from([1])), Buffer.from('15030100020228', 'hex')]),
-      { kind: 'malformed' },
+      { kind: 'unexpected' },
     ],
     ['plain HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n'), { kind: 'not_tls' }],
     ['an SSLv2 hello', Buffer.from('802e0100020015', 'hex'), { kind: 'not_tls' }],
@@ -113,7 +116,7 @@ describe('what the first bytes of a connection are', () => {
       for (const value of [0, 1, 0x7f, 0xff]) {
         const changed = Buffer.from(whole);
         changed[index] = value;
-        expect(['hello', 'unusable_name', 'incomplete', 'malformed', 'not_tls']).toContain(
+        expect(['hello', 'unusable_name', 'incomplete', 'malformed', 'unexpected', 'overflow', 'not_tls']).toContain(
           readClientHello(changed).kind,
         );
       }
