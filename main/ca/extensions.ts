@@ -11,9 +11,20 @@ export const EXTENSION = {
   crlNumber: '2.5.29.20',
   nameConstraints: '2.5.29.30',
   crlDistributionPoints: '2.5.29.31',
+  certificatePolicies: '2.5.29.32',
   authorityKeyIdentifier: '2.5.29.35',
   extKeyUsage: '2.5.29.37',
+  authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
 } as const;
+
+/** The certificate of the issuer, by URL (RFC 5280 §4.2.2.1). */
+const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
+/** Domain validated (CA/Browser Forum, Baseline Requirements 7.1.6.1). */
+const DOMAIN_VALIDATED = '2.23.140.1.2.1';
+
+/** Paths on the control port: the revocation list, and the root's certificate in DER. */
+export const CRL_PATH = '/root.crl';
+export const CERTIFICATE_PATH = '/root.crt';
 
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 
@@ -45,12 +56,12 @@ export interface LeafExtensionsInput {
   authorityKey: Buffer;
   /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
   namesCritical: boolean;
-  /** URL of the revocation list; null omits it. */
-  crlUrl: string | null;
+  /** The base of the addresses of the revocation list and the root's certificate; null omits both. */
+  controlUrl: string | null;
 }
 
 export function leafExtensions(input: LeafExtensionsInput): Node[] {
-  const { names, subjectKey, authorityKey, namesCritical, crlUrl } = input;
+  const { names, subjectKey, authorityKey, namesCritical, controlUrl } = input;
   return [
     extension(EXTENSION.subjectAltName, namesCritical, encode(sequence(...names.map(generalName)))),
     // cA defaults to FALSE, and DER omits defaults: an empty sequence.
@@ -59,7 +70,13 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
     serversOnly(),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     authorityKeyIdentifier(authorityKey),
-    ...(crlUrl === null ? [] : [extension(EXTENSION.crlDistributionPoints, false, distributionPoint(crlUrl))]),
+    extension(EXTENSION.certificatePolicies, false, encode(sequence(sequence(oid(DOMAIN_VALIDATED))))),
+    ...(controlUrl === null
+      ? []
+      : [
+          extension(EXTENSION.crlDistributionPoints, false, distributionPoint(controlUrl + CRL_PATH)),
+          extension(EXTENSION.authorityInfoAccess, false, issuerAt(controlUrl + CERTIFICATE_PATH)),
+        ]),
   ];
 }
 
@@ -71,6 +88,9 @@ const authorityKeyIdentifier = (authorityKey: Buffer): Node =>
 /** One distribution point by its full name, a URI (RFC 5280 §4.2.1.13). */
 const distributionPoint = (url: string): Buffer =>
   encode(sequence(sequence(tagged(0, tagged(0, taggedOctets(6, Buffer.from(url, 'latin1')))))));
+
+const issuerAt = (url: string): Buffer =>
+  encode(sequence(sequence(oid(CA_ISSUERS), taggedOctets(6, Buffer.from(url, 'latin1')))));
 
 /** Extensions of a revocation list; its number must increase from list to list (RFC 5280 §5.2.3). */
 export function listExtensions(authorityKey: Buffer, number: number): Node[] {

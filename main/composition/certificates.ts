@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isWithin } from '../base/hostname.ts';
@@ -5,6 +6,7 @@ import { environmentOutside } from '../base/program-folder.ts';
 import { openAuthority } from '../ca/authority.ts';
 import { describeRoot, createRevocationList } from '../ca/root.ts';
 import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
+import { CERTIFICATE_PATH, CRL_PATH } from '../ca/extensions.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
 import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
@@ -16,9 +18,6 @@ import type { Foundation } from './foundation.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
-/** Address of the revocation list on the control port. */
-export const CRL_PATH = '/root.crl';
-
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
 export async function openCertificates({ config, stateDir, clock, log, sealer, settings }: Foundation) {
   const directory = join(stateDir, 'ca');
@@ -27,8 +26,8 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
   // The files on disk win; they can differ from the database after either was restored.
   if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
   /** Null until the control port is bound, which may be any free one. */
-  let crlUrl = config.controlPort === 0 ? null : crlUrlAt(`http://127.0.0.1:${config.controlPort}`);
-  const platformLeaves = createLeafContexts({ root: authority.root, clock, crlUrl: () => crlUrl });
+  let controlUrl = config.controlPort === 0 ? null : `http://127.0.0.1:${config.controlPort}`;
+  const platformLeaves = createLeafContexts({ root: authority.root, clock, controlUrl: () => controlUrl });
   const { platform } = process;
   const environment = environmentOutside(process.env);
   const run = createRunCommand({ clock, environment });
@@ -64,16 +63,28 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
       return (home: string) =>
         trustInHome(home, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
     },
-    /** In DER. */
-    revocationList: () => createRevocationList(authority.root(), clock.state().realNow),
-    /** Sets the control port in the CRL address of future leaves. */
+    /** What the control port serves without a token: in DER, by path. */
+    openFiles: new Map<string, { contentType: string; read: () => Buffer }>([
+      [
+        CRL_PATH,
+        {
+          contentType: 'application/pkix-crl',
+          read: () => createRevocationList(authority.root(), clock.state().realNow),
+        },
+      ],
+      [
+        CERTIFICATE_PATH,
+        { contentType: 'application/pkix-cert', read: () => new X509Certificate(authority.root().certificatePem).raw },
+      ],
+    ]),
+    /** Sets the addresses in future leaves. */
     controlBound(url: string) {
-      crlUrl = crlUrlAt(url);
+      controlUrl = url;
     },
     /** Signs the leaves of custom domains. */
     issuer: {
       permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
-      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, crlUrl }),
+      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, controlUrl }),
     },
   };
 }
@@ -89,5 +100,3 @@ export function openTrustStores(run: RunCommand, own: () => OwnRoots): TrustStor
     platform,
   });
 }
-
-const crlUrlAt = (controlUrl: string): string => controlUrl + CRL_PATH;

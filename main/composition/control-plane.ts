@@ -7,7 +7,7 @@ import { VERSION } from '../base/version.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { createAccess } from '../rpc/access.ts';
 import { createControlServer } from '../rpc/server.ts';
-import { type Certificates, CRL_PATH } from './certificates.ts';
+import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
@@ -29,10 +29,7 @@ export async function startControl(
     access,
     port: config.controlPort,
     assetsDir,
-    openFiles: new Map([
-      [CRL_PATH, { contentType: 'application/pkix-crl', read: certificates.revocationList }],
-      [PAC_PATH, reach.pacFile],
-    ]),
+    openFiles: new Map([...certificates.openFiles, [PAC_PATH, reach.pacFile]]),
     requestStop: () => void process.emit('SIGTERM', 'SIGTERM'),
     version: VERSION,
   });

@@ -13,7 +13,7 @@ const root = createRoot({ realNowMs: realNow, owner: 'anna@laptop' });
 function files() {
   const folder = temporaryFolder();
   const paths = { root: join(folder, 'root.pem'), list: join(folder, 'root.crl'), leaf: join(folder, 'leaf.pem') };
-  const leaf = createLeaf({ root, hostnames: ['www.acme.test'], clock, crlUrl: 'http://127.0.0.1:4780/root.crl' });
+  const leaf = createLeaf({ root, hostnames: ['www.acme.test'], clock, controlUrl: 'http://127.0.0.1:4780' });
   writeFileSync(paths.root, root.certificatePem);
   writeFileSync(paths.list, createRevocationList(root, realNow));
   writeFileSync(paths.leaf, leaf.certificatePem);
@@ -36,6 +36,16 @@ test('a leaf says where the list is, and openssl verify accepts it by the list',
   await run('openssl', ['crl', '-inform', 'DER', '-in', list, '-out', pem]);
   const shown = await run('openssl', ['x509', '-in', leaf, '-noout', '-ext', 'crlDistributionPoints']);
   expect(shown.text).toContain('URI:http://127.0.0.1:4780/root.crl');
+  const access = await run('openssl', [
+    'x509',
+    '-in',
+    leaf,
+    '-noout',
+    '-ext',
+    'authorityInfoAccess,certificatePolicies',
+  ]);
+  expect(access.text).toContain('CA Issuers - URI:http://127.0.0.1:4780/root.crt');
+  expect(access.text).toContain('Policy: 2.23.140.1.2.1');
   const options = ['-x509_strict', '-crl_check', '-CRLfile', pem, '-CAfile', rootFile];
   expect((await run('openssl', ['verify', ...options, leaf])).text).toMatch(/: OK\s*$/);
 });

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { join } from 'node:path';
+import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { Project } from '../../../main/contract/projects.ts';
@@ -42,7 +43,14 @@ describe('the first start', () => {
       hostname: 'www.happypaws.test',
       format: 'der',
     })) as { base64: string };
-    expect(Buffer.from(base64, 'base64').toString('latin1')).toContain(`${engine.app.runtime.control.url}/root.crl`);
+    const { url } = engine.app.runtime.control;
+    const leaf = Buffer.from(base64, 'base64').toString('latin1');
+    expect(leaf).toContain(`${url}/root.crl`);
+    const [address] = new RegExp(`${url}/root\\.crt`).exec(leaf) ?? [];
+    const issuer = await fetch(address ?? '');
+    expect(issuer.headers.get('content-type')).toBe('application/pkix-cert');
+    const root = new X509Certificate(Buffer.from(await issuer.arrayBuffer()));
+    expect(new X509Certificate(Buffer.from(base64, 'base64')).verify(root.publicKey)).toBe(true);
   });
 
   it('makes what a later start keeps', async () => {

@@ -46,12 +46,13 @@ describe('a leaf', () => {
     ['keyUsage', true, /^03020780$/],
     ['extKeyUsage', false, /^300a06082b06010505070301$/],
     ['subjectKeyIdentifier', false, /^0414[0-9a-f]{40}$/],
+    ['certificatePolicies', false, /^300a3008060667810c010201$/],
     ['authorityKeyIdentifier', false, new RegExp(`^30168014${root.keyIdentifier.toString('hex')}$`)],
   ])('has %s, critical: %s', (name, critical, der) => {
     const found = extensions.get(EXTENSION[name]);
     expect(found?.critical).toBe(critical);
     expect(found?.value.toString('hex')).toMatch(der);
-    expect(extensions.size).toBe(6);
+    expect(extensions.size).toBe(7);
   });
 
   test('has a key and a serial number of its own', () => {
