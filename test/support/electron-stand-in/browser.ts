@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { findHeadlessChromium } from '../chromium.ts';
@@ -32,11 +32,15 @@ async function launch(): Promise<BrowserContext> {
   [firstPage] = context.pages();
   for (const prepare of preparations) await prepare(context);
   tell({ kind: 'browser', endpoint: `http://127.0.0.1:${debuggingPort(profile)}` });
+  // Electron's profile is the folder of `userData` itself.
+  if (process.argv.includes('--remote-debugging-port=0')) copyFileSync(portFile(profile), portFile(dirname(profile)));
   return context;
 }
 
+const portFile = (profile: string): string => join(profile, 'DevToolsActivePort');
+
 function debuggingPort(profile: string): string {
-  const file = join(profile, 'DevToolsActivePort');
+  const file = portFile(profile);
   if (!existsSync(file)) throw new Error('Chromium did not say where it can be driven.');
   return readFileSync(file, 'utf8').split('\n')[0] ?? '';
 }

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DESKTOP_PROGRAM } from '../support/desktop.ts';
+import { temporaryFolder } from '../support/engine.ts';
+import { PROGRAM } from '../support/program.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Two starts of the app, and a dozen commands. */
+const SMOKE_MS_MAX = 180_000;
+
+interface Report {
+  code: number;
+  lines: string[];
+  /** What is left in the folder for temporary files. */
+  left: string[];
+}
+
+/** Runs `npm run smoke` with these options. */
+async function smoke(args: readonly string[], env: Record<string, string> = {}): Promise<Report> {
+  const folder = temporaryFolder();
+  const all = { ...process.env, TMPDIR: folder, XDG_CONFIG_HOME: join(folder, 'appData'), ...env };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['test/smoke/main.ts', ...args], { cwd: ROOT, env: all }, (error, stdout, stderr) => {
+      const code = typeof error?.code === 'number' ? error.code : 0;
+      const left = readdirSync(folder).filter((name) => name.startsWith('vivarium-'));
+      resolve({ code, lines: `${stdout}${stderr}`.split('\n'), left });
+    });
+  });
+}
+
+/** A program that a shell runs. */
+function install(script: string): string {
+  const program = join(temporaryFolder(), 'vivarium-desktop');
+  writeFileSync(program, `#!/bin/sh\n${script}\n`);
+  chmodSync(program, 0o755);
+  return program;
+}
+
+/** The app on the stand-in, as if it were installed. */
+function installStandIn(): string {
+  const register = join(ROOT, 'test/support/electron-stand-in/register.ts');
+  const flags = `--unhandled-rejections=warn-with-error-code --import '${register}'`;
+  return install(
+    `ELECTRON_STAND_IN_APP_DATA="$XDG_CONFIG_HOME" exec '${process.execPath}' ${flags} '${DESKTOP_PROGRAM}' "$@"`,
+  );
+}
+
+const STAND_IN_OPTIONS = ['--page-origin', 'https://vivarium.app.electron.invalid'];
+
+describe.skipIf(process.platform === 'win32')('npm run smoke', { timeout: SMOKE_MS_MAX }, () => {
+  it('finds the app in order, with its command line, window, servers and preview', async () => {
+    const app = installStandIn();
+    const cli = `${app} --log-level=3 --command-line --`;
+    const { code, lines, left } = await smoke(['--app', app, '--cli', cli, ...STAND_IN_OPTIONS]);
+    expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([]);
+    expect(lines).toContain('17 of 17 ok');
+    expect([code, left]).toEqual([0, []]);
+  });
+
+  it('tells by its exit code, and by what the app printed, that it does not start', async () => {
+    const app = install(`echo 'No display' >&2; exit 5`);
+    const { code, lines, left } = await smoke(['--app', app, '--cli', `${process.execPath} ${PROGRAM}`]);
+    expect([code, left]).toEqual([1, []]);
+    expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([
+      expect.stringMatching(/^FAIL {2}the app starts and serves .*the app has ended: \{"code":5/),
+    ]);
+    expect(lines).toEqual(expect.arrayContaining(['2 of 3 ok', 'No display']));
+  });
+
+  it.each<[what: string, args: string[], message: string]>([
+    ['an app that is not there', ['--app', '/nowhere/vivarium-desktop'], 'There is no /nowhere/vivarium-desktop; '],
+    ['an option that there is not', ['--apps', 'x'], "Unknown option '--apps'"],
+  ])('tries nothing with %s', async (_what, args, message) => {
+    const { code, lines } = await smoke(args);
+    expect([code, lines[0]]).toEqual([2, expect.stringContaining(message)]);
+  });
+});

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Command, Subject } from './program.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export const USAGE = `npm run smoke: tries the desktop app on this machine, and prints a report to paste into an issue
+
+  npm run smoke                              the installed app
+  npm run smoke -- --checkout                the app of this clone, in Electron
+  npm run smoke -- --app CMD --cli CMD       another one, such as an AppImage; words are separated by spaces
+
+It uses its own data folder and free ports, changes no setting, and leaves nothing behind.
+
+Exit codes
+  0  all checks are ok
+  1  a check failed
+  2  there is no such app, or usage error
+`;
+
+/** The page of the real app; the stand-in for Electron serves it elsewhere. */
+const PAGE_ORIGIN = 'app://vivarium';
+
+/** Where installers put the app, and the command line. */
+function findInstalled(
+  platform: NodeJS.Platform,
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Subject, 'app' | 'cli'> {
+  const contents = '/Applications/Vivarium.app/Contents';
+  const onWindows = join(env['LOCALAPPDATA'] ?? '', 'Programs', 'Vivarium');
+  switch (platform) {
+    case 'darwin':
+      return { app: [join(contents, 'MacOS', 'Vivarium')], cli: [join(contents, 'Resources', 'bin', 'vivarium')] };
+    case 'win32':
+      return {
+        app: [join(onWindows, 'Vivarium.exe')],
+        cli: [join(onWindows, 'resources', 'bin', 'vivarium.cmd')],
+      };
+    default:
+      return { app: ['/opt/Vivarium/vivarium-desktop'], cli: ['/usr/bin/vivarium'] };
+  }
+}
+
+/** The clone in Electron, with a command line as `resources/bin/vivarium` starts it. */
+async function findCheckout(): Promise<Pick<Subject, 'app' | 'cli'>> {
+  const { href } = new URL('../../main/cli/desktop-start.mjs', import.meta.url);
+  const { findElectron } = (await import(href)) as { findElectron: (root: string) => string | null };
+  const electron = findElectron(ROOT);
+  if (electron === null) throw new Error('Electron’s runtime is not here; npx install-electron fetches it.');
+  if (!existsSync(join(ROOT, 'out', 'main', 'desktop.js'))) throw new Error('Nothing is built; run npm run build.');
+  const windowless = process.platform === 'linux' ? ['--ozone-platform=headless', '--disable-gpu', '--no-sandbox'] : [];
+  return {
+    app: [electron, ROOT],
+    cli: [electron, ...windowless, '--log-level=3', ROOT, '--command-line', '--'],
+  };
+}
+
+/** A path may have spaces of its own. */
+function readCommand(text: string): Command {
+  const [program = '', ...args] = existsSync(text) ? [text] : text.split(' ');
+  return [program, ...args];
+}
+
+/**
+ * What `args` ask to be examined; null: print the usage.
+ * @throws Error what is wrong with them, or what is not there
+ */
+export async function readSubject(args: readonly string[]): Promise<Subject | null> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      checkout: { type: 'boolean' },
+      app: { type: 'string' },
+      cli: { type: 'string' },
+      'page-origin': { type: 'string' },
+    },
+  });
+  if (values.help === true) return null;
+  const found = values.checkout === true ? await findCheckout() : findInstalled(process.platform, process.env);
+  const app = values.app === undefined ? found.app : readCommand(values.app);
+  const cli = values.cli === undefined ? found.cli : readCommand(values.cli);
+  for (const [program] of [app, cli]) {
+    if (!existsSync(program)) throw new Error(`There is no ${program}; npm run smoke -- --help has other ways.`);
+  }
+  return { app, cli, pageOrigin: values['page-origin'] ?? PAGE_ORIGIN };
+}
