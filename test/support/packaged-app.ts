@@ -57,6 +57,16 @@ export function makeStandInBundle(folder: string): void {
   write(join(contents, 'Resources', 'electron.icns'), '');
 }
 
+/** A small program for Windows, with resources to be changed. */
+const WINDOWS_PROGRAM = join(ROOT, 'node_modules', 'electron-winstaller', 'vendor', 'rcedit.exe');
+
+/** Imitates an unpacked Electron for Windows: another program, with fuses at its end. */
+export function makeStandInForWindows(folder: string): void {
+  for (const name of ['LICENSE', 'LICENSES.chromium.html']) write(join(folder, name), name);
+  for (const name of ['resources', 'locales']) mkdirSync(join(folder, name), { recursive: true });
+  write(join(folder, 'electron.exe'), Buffer.concat([readFileSync(WINDOWS_PROGRAM), shippedFuses()]));
+}
+
 function makeBundle(contents: string, name: string): void {
   write(join(contents, 'MacOS', name), name);
   write(

@@ -30,6 +30,7 @@ const TOOLS: readonly Tool[] = [
   onPath('dash', 'dash'),
   onPath('zsh', 'zsh'),
   onPath('fish', 'fish'),
+  onPath('makensis', 'nsis'),
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
   // Half of Chromium's work for the same page; where there is none, Chromium serves.
   { ...onPath('chromium-headless-shell', 'chromium-headless-shell'), isOptional: true },

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,6 +21,7 @@ import {
   FRAMEWORK,
   makeStandInBundle,
   makeStandInDistribution,
+  makeStandInForWindows,
   packageApp,
   readFuses,
 } from '../../support/packaged-app.ts';
@@ -54,20 +55,23 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     const fpm = join(folder, 'bin', 'fpm');
     makeStandInDistribution(join(folder, 'electron'));
     mkdirSync(join(folder, 'bin'));
-    // What would make the Debian package, which is not on every machine: keeps its arguments and a script.
+    // What would make the packages, which is not on every machine: keeps its arguments, and the scripts.
     writeFileSync(
       fpm,
       `#!/bin/sh
-printf '%s\\n' "$@" > "${join(folder, 'fpm-arguments')}"
-while [ "$1" != --after-install ]; do shift; done
-cp "$2" "${join(folder, 'after-install')}"
+format=$5
+printf '%s\\n' "$@" > "${folder}/fpm-$format"
+while [ $# -gt 0 ]; do
+  case $1 in --after-*) cp "$2" "${folder}/fpm-$format$1" ;; esac
+  shift
+done
 `,
     );
     chmodSync(fpm, 0o755);
     await packageApp({
       distribution: join(folder, 'electron'),
       output: join(folder, 'dist'),
-      targets: ['--linux', 'dir', 'deb', '--x64', '--arm64'],
+      targets: ['--linux', 'dir', 'deb', 'rpm', '--x64', '--arm64'],
       env: { USE_SYSTEM_FPM: 'true', PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH ?? ''}` },
     });
     app = join(folder, 'dist', process.arch === 'arm64' ? 'linux-arm64-unpacked' : 'linux-unpacked');
@@ -123,61 +127,41 @@ cp "$2" "${join(folder, 'after-install')}"
     expect(readFuses(join(app, 'vivarium-desktop'))).toEqual(FUSES_ON);
   });
 
-  it('for Debian puts the command on the path, and a desktop entry under the app’s own id', () => {
-    const asked = readFileSync(join(folder, 'fpm-arguments'), 'utf8').split('\n');
-    expect(asked).toContain('resources/bin/vivarium=/usr/bin/vivarium');
-    expect(
-      asked.filter((argument) => argument.endsWith('/usr/share/applications/localhost.vivarium.app.desktop')),
-    ).toHaveLength(1);
-    expect(asked.filter((argument) => argument.includes('=/usr/share/icons/hicolor/'))).toHaveLength(8);
+  const argumentsFor = (format: string): string[] => readFileSync(join(folder, `fpm-${format}`), 'utf8').split('\n');
+
+  it.each(['deb', 'rpm'])(
+    'as %s puts the command on the path, and a desktop entry under the app’s own id',
+    (format) => {
+      const asked = argumentsFor(format);
+      expect(asked).toContain('resources/bin/vivarium=/usr/bin/vivarium');
+      expect(
+        asked.filter((argument) => argument.endsWith('/usr/share/applications/localhost.vivarium.app.desktop')),
+      ).toHaveLength(1);
+      expect(asked.filter((argument) => argument.includes('=/usr/share/icons/hicolor/'))).toHaveLength(8);
+    },
+  );
+
+  it.each([
+    ['deb', ['libc6 (>= 2.34)', 'libgbm1', 'libgtk-3-0t64 | libgtk-3-0', 'libasound2t64 | libasound2']],
+    ['rpm', ['libc.so.6(GLIBC_2.34)(64bit)', 'libgbm.so.1()(64bit)', 'libgtk-3.so.0()(64bit)']],
+  ])('as %s needs what its programs need, under the names of each release', (format, needed) => {
+    const asked = argumentsFor(format);
+    expect(asked.filter((_argument, index) => asked[index - 1] === '-d')).toEqual(expect.arrayContaining(needed));
   });
 
-  it('for Debian needs what its programs need, under the names of each release', () => {
-    const asked = readFileSync(join(folder, 'fpm-arguments'), 'utf8').split('\n');
-    const needed = asked.filter((_argument, index) => asked[index - 1] === '-d');
-    expect(needed).toEqual(
-      expect.arrayContaining([
-        'libc6 (>= 2.34)',
-        'libgbm1',
-        'libgtk-3-0t64 | libgtk-3-0',
-        'libasound2t64 | libasound2',
-      ]),
+  it.each(['deb', 'rpm'])('as %s has its own scripts, and names who made it', (format) => {
+    const asked = argumentsFor(format);
+    const after = (option: string) => asked[asked.indexOf(option) + 1] ?? '';
+    const scripts = ['--after-install', '--after-remove'].map((name) =>
+      readFileSync(join(folder, `fpm-${format}${name}`), 'utf8'),
     );
-  });
-
-  /** Runs the Debian package's script on a folder instead of the system, with these programs of the system. */
-  async function install(programs: Record<string, string>) {
-    const place = temporaryFolder();
-    const bin = join(place, 'bin');
-    const write = (name: string, script: string) => {
-      mkdirSync(dirname(join(place, name)), { recursive: true });
-      writeFileSync(join(place, name), `#!/bin/sh\n${script}\n`);
-      chmodSync(join(place, name), 0o755);
-    };
-    for (const name of ['chrome-sandbox', 'resources/apparmor-profile']) write(`opt/${name}`, '');
-    write('opt/vivarium-desktop', programs['vivarium-desktop'] ?? 'exit 0');
-    write('apparmor.d/own', '');
-    for (const name of ['update-alternatives', 'update-desktop-database', 'apparmor_parser'])
-      write(`bin/${name}`, programs[name] ?? 'exit 0');
-    // It changes the user; here it only says to whom, and runs the rest.
-    write('bin/setpriv', `echo "$1" > ${join(place, 'user')}; shift 3; exec "$@"`);
-    const script = readFileSync(join(folder, 'after-install'), 'utf8')
-      .replaceAll('/opt/Vivarium', join(place, 'opt'))
-      .replaceAll('/etc/apparmor.d', join(place, 'apparmor.d'));
-    await run('sh', ['-c', script], { env: { PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` } });
-    return {
-      sandboxMode: statSync(join(place, 'opt', 'chrome-sandbox')).mode & 0o7777,
-      profiles: readdirSync(join(place, 'apparmor.d')),
-      user: readFileSync(join(place, 'user'), 'utf8'),
-    };
-  }
-
-  it.each<[what: string, programs: Record<string, string>, expected: object]>([
-    ['works', {}, { sandboxMode: 0o755, profiles: ['own', 'vivarium-desktop'], user: '--reuid=nobody\n' }],
-    ['is denied to ordinary users', { 'vivarium-desktop': 'kill -TRAP $$' }, { sandboxMode: 0o4755 }],
-    ['needs no profile that AppArmor could read', { apparmor_parser: 'exit 1' }, { profiles: ['own'] }],
-  ])('for Debian has a sandbox wherever it is installed: one that %s', async (_what, programs, expected) => {
-    expect(await install(programs)).toMatchObject(expected);
+    const calls = ['--install', '--remove'].map(
+      (what) => new RegExp(`^update-alternatives ${what} .*vivarium-desktop`, 'm'),
+    );
+    for (const [index, call] of calls.entries()) expect(scripts[index]).toMatch(call);
+    expect(scripts.join('')).not.toContain('${');
+    expect(asked.filter((argument) => argument.startsWith('--before-remove='))).toHaveLength(1);
+    expect(after('--maintainer')).toBe('The Vivarium authors <vivarium@vivarium.localhost>');
   });
 
   it('serves headless in plain Node, and answers with a pet', async () => {
@@ -276,6 +260,41 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     const information = readFileSync(join(contents, 'Info.plist'), 'utf8');
     expect(information).toMatch(/<key>ElectronAsarIntegrity<\/key>\s*<dict>\s*<key>Resources\/app\.asar<\/key>/);
     expect(information).toContain('<string>localhost.vivarium.app</string>');
+    expect(information).toContain('<string>Copyright © 2026 The Vivarium authors</string>');
     expect(information).toMatch(/<key>LSAppNapIsDisabled<\/key>\s*<true\/>/);
+  });
+});
+
+// The installer around it needs Windows, or Wine.
+describe.runIf(process.platform === 'linux')('the folder for Windows', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'vivarium-windows-'));
+    makeStandInForWindows(join(folder, 'electron'));
+    await packageApp({
+      distribution: join(folder, 'electron'),
+      output: join(folder, 'dist'),
+      targets: ['--win', 'dir', '--x64', '--arm64'],
+    });
+  }, PACKAGING_MS_MAX);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each([
+    ['win-unpacked', 'win32-x64.node'],
+    ['win-arm64-unpacked', 'win32-arm64.node'],
+  ])('%s has its fuses, its database, its command and a program that names its makers', (name, binary) => {
+    const place = join(folder, 'dist', name);
+    expect(readFuses(join(place, 'Vivarium.exe'))).toEqual(FUSES_ON);
+    const resources = join(place, 'resources');
+    const files = readdirSync(resources, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => file.endsWith('.node'))).toEqual([
+      join('app.asar.unpacked', 'node_modules', 'better-sqlite3', 'prebuilds', binary),
+    ]);
+    expect(files).toEqual(expect.arrayContaining([join('bin', 'vivarium.cmd'), join('bin', 'path.ps1')]));
+    const program = readFileSync(join(place, 'Vivarium.exe'));
+    const texts = ['The Vivarium authors', 'Copyright © 2026 The Vivarium authors', 'ELECTRONASAR'];
+    expect(texts.filter((text) => !program.includes(text, 0, 'utf16le'))).toEqual([]);
   });
 });

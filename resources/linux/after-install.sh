@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs as root once the Debian package is unpacked; electron-builder fills in the braces. Its own script tries user
-# namespaces as root, who may always have them, and not whether the AppArmor profile has taken effect. Undone by its
-# after-remove.tpl.
+# Runs as root once the package is unpacked; electron-builder fills in the braces. Its own script tries user namespaces as
+# root, who may always have them, and not whether the AppArmor profile has taken effect. Undone by after-remove.sh.
 app='/opt/${sanitizedProductName}'
 program="$app/${executable}"
 profile='/etc/apparmor.d/${executable}'
@@ -19,7 +18,7 @@ fi
 # not. Otherwise its helper becomes set-user-ID root, as Chrome's is, which is safe after any other failure, too.
 chmod 0755 "$app/chrome-sandbox"
 ulimit -c 0
-timeout 30 setpriv --reuid=nobody --regid=nogroup --clear-groups env -i PATH=/usr/bin:/bin HOME=/nonexistent \
+timeout 30 setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env -i PATH=/usr/bin:/bin HOME=/nonexistent \
   "$program" --ozone-platform=headless --disable-gpu --command-line -- --version >/dev/null 2>&1 ||
   chmod 4755 "$app/chrome-sandbox"
 

@@ -1,0 +1,39 @@
+; What electron-builder's installer and uninstaller do besides; both are made from its templates (templates/nsis).
+
+; Otherwise included only where there is no `customCheckAppRunning`.
+!include "getProcessInfo.nsh"
+Var pid
+
+!macro RUN_VIVARIUM words
+  nsExec::ExecToLog '"$SYSDIR\cmd.exe" /d /s /c ""$INSTDIR\resources\bin\vivarium.cmd" ${words}"'
+  Pop $0
+!macroend
+
+!macro CHANGE_PATH what
+  nsExec::ExecToLog '"$SYSDIR\WindowsPowerShell\v1.0\powershell.exe" -NoProfile -NonInteractive -ExecutionPolicy Bypass -File "$INSTDIR\resources\bin\path.ps1" ${what}'
+  Pop $0
+!macroend
+
+; Just before files are replaced or removed. A running app would hide its window, and then be killed with requests in
+; progress. The check that follows is electron-builder's own, for one on another data folder.
+!macro customCheckAppRunning
+  ${If} ${FileExists} "$INSTDIR\resources\bin\vivarium.cmd"
+    !insertmacro RUN_VIVARIUM stop
+  ${EndIf}
+  !insertmacro IS_POWERSHELL_AVAILABLE
+  !insertmacro _CHECK_APP_RUNNING
+!macroend
+
+!macro customInstall
+  !insertmacro CHANGE_PATH add
+!macroend
+
+!macro customUnInstall
+  ; An update uninstalls the old version first.
+  ${IfNot} ${isUpdated}
+    !insertmacro CHANGE_PATH remove
+    MessageBox MB_YESNO|MB_ICONQUESTION "Your data stays in $APPDATA\Vivarium.$\r$\n$\r$\nTake Vivarium's root certificate out of the trust stores as well? This runs: vivarium uninstall" /SD IDNO IDNO keepRoot
+    !insertmacro RUN_VIVARIUM uninstall
+    keepRoot:
+  ${EndIf}
+!macroend

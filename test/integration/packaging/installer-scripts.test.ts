@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/engine.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+const run = promisify(execFile);
+
+/** A system in a folder, as the scripts of the Linux packages find it once the package is unpacked. */
+function createSystem(programs: Record<string, string> = {}) {
+  const place = temporaryFolder();
+  const write = (name: string, script: string) => {
+    mkdirSync(dirname(join(place, name)), { recursive: true });
+    writeFileSync(join(place, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(place, name), 0o755);
+  };
+  for (const name of ['chrome-sandbox', 'resources/apparmor-profile']) write(`opt/${name}`, '');
+  write('opt/vivarium-desktop', programs['vivarium-desktop'] ?? 'exit 0');
+  write('apparmor.d/own', '');
+  for (const name of ['update-alternatives', 'update-desktop-database', 'apparmor_parser'])
+    write(`bin/${name}`, programs[name] ?? `echo ${name} "$@" >> ${join(place, 'calls')}`);
+  // It changes the user; here it only says to whom, and runs the rest.
+  write('bin/setpriv', `echo "$1 $2" > ${join(place, 'user')}; shift 3; exec "$@"`);
+  const calls = join(place, 'calls');
+  return {
+    /** Runs a script as electron-builder fills it in; returns what it prints. */
+    async run(name: string, ...args: string[]): Promise<string> {
+      const text = readFileSync(join(ROOT, 'resources', 'linux', name), 'utf8')
+        .replaceAll('${executable}', 'vivarium-desktop')
+        .replaceAll('/opt/${sanitizedProductName}', join(place, 'opt'))
+        .replaceAll('/etc/apparmor.d', join(place, 'apparmor.d'));
+      const env = { PATH: `${join(place, 'bin')}${delimiter}${process.env.PATH ?? ''}` };
+      return (await run('sh', ['-c', text, name, ...args], { env })).stdout;
+    },
+    sandboxMode: () => statSync(join(place, 'opt', 'chrome-sandbox')).mode & 0o7777,
+    profiles: () => readdirSync(join(place, 'apparmor.d')),
+    user: () => readFileSync(join(place, 'user'), 'utf8'),
+    calls: () => (existsSync(calls) ? readFileSync(calls, 'utf8') : ''),
+  };
+}
+
+describe.runIf(process.platform === 'linux')('the packages for Linux', () => {
+  it.each<[what: string, programs: Record<string, string>, sandboxMode: number, profiles: string[]]>([
+    ['works', {}, 0o755, ['own', 'vivarium-desktop']],
+    ['is denied to ordinary users', { 'vivarium-desktop': 'kill -TRAP $$' }, 0o4755, ['own', 'vivarium-desktop']],
+    ['needs no profile that AppArmor could read', { apparmor_parser: 'exit 1' }, 0o755, ['own']],
+  ])('have a sandbox wherever they are installed: one that %s', async (_what, programs, sandboxMode, profiles) => {
+    const system = createSystem(programs);
+    await system.run('after-install.sh');
+    expect(system.sandboxMode()).toBe(sandboxMode);
+    expect(system.profiles()).toEqual(profiles);
+    expect(system.user()).toMatch(/^--reuid=nobody --regid=\d+\n$/);
+  });
+
+  it.each(['remove', 'purge', '0'])('take their changes back when they are removed (%s)', async (what) => {
+    const system = createSystem();
+    await system.run('after-install.sh');
+    await system.run('after-remove.sh', what);
+    expect(system.profiles()).toEqual(['own']);
+    expect(system.calls()).toMatch(/update-alternatives --remove vivarium-desktop .*\/opt\/vivarium-desktop\n/);
+    expect(system.calls()).toMatch(/apparmor_parser --remove .*\/vivarium-desktop\n/);
+  });
+
+  it.each(['upgrade', 'failed-upgrade', '1'])('keep them for the version that follows (%s)', async (what) => {
+    const system = createSystem();
+    await system.run('after-install.sh');
+    await system.run('after-remove.sh', what);
+    expect(system.profiles()).toEqual(['own', 'vivarium-desktop']);
+    expect(system.calls()).not.toContain('--remove');
+    expect(await system.run('before-remove.sh', what)).toBe('');
+  });
+
+  it.each(['remove', '0'])('say before their removal what stays (%s)', async (what) => {
+    const text = await createSystem().run('before-remove.sh', what);
+    expect(text).toContain('~/.local/share/vivarium');
+    expect(text).toContain('"vivarium uninstall"');
+  });
+});
+
+describe.runIf(process.platform === 'linux')('the installer for Windows', () => {
+  it('lets a running app drain, and changes the Path, by a script that NSIS compiles', async () => {
+    const folder = temporaryFolder();
+    const templates = join(ROOT, 'node_modules', 'app-builder-lib', 'templates', 'nsis', 'include');
+    const script = join(folder, 'installer.nsi');
+    const strings = ['appRunning', 'appClosing', 'appCannotBeClosed'];
+    // In the order of electron-builder's own script, whose plug-ins are not of Debian.
+    writeFileSync(
+      script,
+      `Unicode true
+Name Vivarium
+OutFile "${join(folder, 'vivarium.exe')}"
+RequestExecutionLevel user
+!addincludedir "${templates}"
+!include "${join(ROOT, 'resources', 'windows', 'installer.nsh')}"
+!include LogicLib.nsh
+!define APP_EXECUTABLE_FILENAME Vivarium.exe
+!define PRODUCT_NAME Vivarium
+!define isUpdated '1 = 2'
+${strings.map((name) => `LangString ${name} 1033 text`).join('\n')}
+!include allowOnlyOneInstallerInstance.nsh
+Section
+  !insertmacro CHECK_APP_RUNNING
+  !insertmacro customInstall
+  WriteUninstaller "$INSTDIR\\uninstall.exe"
+SectionEnd
+Section un.Vivarium
+  !insertmacro customUnInstall
+SectionEnd
+`,
+    );
+    const { stdout } = await run(requireTool('makensis'), ['-WX', '-V4', script]);
+    const commands = [...stdout.matchAll(/(?:vivarium\.cmd|path\.ps1)\S* (\w+)/g)].map(([, word]) => word);
+    expect(commands).toEqual(['stop', 'add', 'remove', 'uninstall']);
+  });
+});
