@@ -2,7 +2,7 @@ import { type Socket, connect, isIP } from 'node:net';
 import { type SecureContext, connect as tlsConnect, createSecureContext, getCACertificates } from 'node:tls';
 import { DEFAULT_PORT } from '../../base/hostname.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
-import { lookup } from './agents.ts';
+import { lookup } from './lookup.ts';
 import { type UpstreamDiagnosis, codeOf, describeUpstreamFault } from './upstream-problem.ts';
 
 /**

@@ -1,64 +1,265 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { asHttp1, hasBody, type HttpRequest, isHttp2 } from '../../base/http/message.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
-import type { HttpRequest } from '../../base/http/message.ts';
 import { type StallMark, stalledMs } from '../stall.ts';
 import type { UpstreamContext } from '../target.ts';
-import type { Forwarder } from './forwarder.ts';
+import type { Origin } from './origin.ts';
+import { drainRest, flatFields, flushSoon, relayHead, relayInterim, type ResponseHead } from './relay.ts';
+import { addTrailers } from './trailers.ts';
+import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
-/** The progress of a request: no answer yet, answer in progress, answer complete, or a tunnel. */
-type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel';
+/** The progress of a request: no answer yet, answer in progress, answer complete, a tunnel, or failed. */
+type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel' | 'failed';
 
-/**
- * The key under which requests and responses of both sides hold their forwarding. This allows shared listener functions
- * instead of closures, and saves the garbage collector a table of weak references.
- */
-export const FORWARDING = Symbol('forwarding');
+/** The request on its way to the upstream. Undici's controller is one. */
+export type Passage = Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>;
 
-export interface Carrier {
-  [FORWARDING]?: Forwarding;
+/** What forwardings have in common. */
+export interface ForwardingServices {
+  limits: ProxyLimits;
+  /** Sends the request again, on a new connection. */
+  repeat: (forwarding: Forwarding) => void;
+  /** Called with each failure of an upstream. */
+  onFailure: (forwarding: Forwarding, error: Error) => void;
 }
 
-/** One request being forwarded to its upstream. */
-export interface Forwarding {
+/** Methods whose request, without a body, may be repeated if a kept-alive connection turns out to be closed (RFC 9110 §9.2.2). */
+const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
+/** Above this size, copying a complete body costs more than a second buffer in the same write. */
+const WHOLE_BYTES_MAX = 16 * 1024;
+
+/** How much of a response is buffered for a client that does not read it. */
+const UNREAD_BYTES_MAX = 256 * 1024;
+
+const CLOSED_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/**
+ * One request being forwarded to its upstream, and the relay of its response. As undici's handler it has no closures; a
+ * request that http-proxy sends calls the same methods.
+ */
+export class Forwarding implements Dispatcher.DispatchHandler {
   readonly request: HttpRequest;
   readonly context: UpstreamContext;
-  readonly forwarder: Forwarder;
+  readonly origin: Origin;
+  /** To be sent, without framing. */
+  readonly headers: Record<string, string | string[]>;
   /** Whether the request has no body. */
   readonly bodiless: boolean;
-  /** Called with the upstream's socket after a successful upgrade; null for any other request. */
-  readonly opened: ((upstream: Socket) => void) | null;
-  outgoing: ClientRequest | null;
-  incoming: IncomingMessage | null;
-  phase: Phase;
+  phase: Phase = 'waiting';
   /** Sends 100 (Continue); null if the client does not wait for it, or has received it. */
   sendContinue: (() => void) | null;
-  /** Whether the request was repeated because a kept-alive connection had been closed. */
-  repeated: boolean;
-  /** Aborted because of a stall. */
-  timedOut: boolean;
-  /** Number of interim responses (1xx) so far. */
-  interims: number;
   /** The last sweep's observation; null before the first sweep. */
-  seen: StallMark | null;
+  seen: StallMark | null = null;
   /** Its index in `LiveForwardings`. */
-  index: number;
+  index = 0;
+  readonly #services: ForwardingServices;
+  /** Null before the request is sent. */
+  #passage: Passage | null = null;
+  /** Whether the connection was opened for this request, so that it cannot have been closed in the meantime. */
+  #isFirst = false;
+  /** Whether the request may be repeated if a kept-alive connection turns out to be closed; at most once. */
+  #mayRepeat: boolean;
+  /** Aborted because of a stall. */
+  #timedOut = false;
+  /** Number of interim responses (1xx) so far. */
+  #interims = 0;
+  /** Bytes of both bodies so far. */
+  #moved = 0;
+  /** Whether part of the response's body has been received. */
+  #hasBegun = false;
+  /** The length of the response's body, if announced. */
+  #length = Number.NaN;
+
+  constructor(
+    request: HttpRequest,
+    context: UpstreamContext,
+    { origin, headers, repeatable }: Pick<Forwarding, 'origin' | 'headers'> & { repeatable: boolean },
+    services: ForwardingServices,
+  ) {
+    this.request = request;
+    this.context = context;
+    this.origin = origin;
+    this.headers = headers;
+    this.bodiless = !hasBody(request);
+    this.sendContinue = context.sendContinue;
+    this.#services = services;
+    this.#mayRepeat = repeatable && this.bodiless && SAFE_TO_REPEAT.has(request.method ?? '');
+  }
+
+  /** Whether the header section waits for the first chunk of the body. */
+  get isHeadPending(): boolean {
+    return this.phase === 'answering' && !this.#hasBegun;
+  }
+
+  /** Notes the progress of a body. */
+  count(bytes: number): void {
+    this.#moved += bytes;
+  }
+
+  onRequestStart(passage: Passage): void {
+    this.#passage = passage;
+    this.#isFirst = this.origin.moment.opening;
+    // The client may have disconnected while the connection was being opened.
+    if (this.phase === 'failed' || this.context.response.destroyed) passage.abort(new Error('The client is gone.'));
+  }
+
+  onResponseStart(
+    { rawHeaders }: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHead['headers'],
+    reason?: string,
+  ): void {
+    this.receiveHead({ status, reason: reason ?? '', headers, fields: flatFields(rawHeaders) });
+  }
+
+  onResponseData(passage: Passage, chunk: Buffer): void {
+    this.receive(passage, chunk);
+  }
+
+  onResponseEnd({ rawTrailers }: Dispatcher.DispatchController): void {
+    // Undici takes a reset for the end of a body that the connection delimits (RFC 9112 §8).
+    if (this.origin.moment.failing) this.onResponseError(null, new Error('The upstream reset its connection.'));
+    else this.receiveEnd(flatFields(rawTrailers));
+  }
+
+  onResponseError(_passage: Passage | null, error: Error): void {
+    const { context, phase } = this;
+    if (phase === 'answered' || phase === 'failed') return;
+    if (phase !== 'waiting') {
+      this.phase = 'failed';
+      context.cut();
+      return;
+    }
+    if (this.#mayRepeat && this.#wasClosed(error)) {
+      this.#mayRepeat = false;
+      this.#passage = null;
+      // After undici has finished with the closed connection.
+      queueMicrotask(() => this.#services.repeat(this));
+      return;
+    }
+    this.phase = 'failed';
+    this.#services.onFailure(this, error);
+    // Otherwise the end of the pipe would pause what is drained.
+    if (!this.bodiless) this.request.unpipe();
+    if (!context.response.headersSent) context.answer(this.explain(codeOf(error), error.message));
+  }
+
+  /** Receives an interim response, or the status and header section of the final one. */
+  receiveHead(head: ResponseHead): void {
+    if (this.phase !== 'waiting') return;
+    const { response, rate } = this.context;
+    if (head.status > 100 && head.status < 200) {
+      this.#interims += 1;
+      if (this.#interims <= this.#services.limits.interimsMax) relayInterim(head, response);
+      else this.#passage?.abort(new Error('Too many interim responses.'));
+      return;
+    }
+    try {
+      relayHead(response, head, rate);
+    } catch (error) {
+      if (!('stream' in response)) response.statusMessage = STATUS_CODES[502] ?? '';
+      this.fail(Object.assign(new Error(error instanceof Error ? error.message : ''), { code: 'HPE_INVALID' }));
+      return;
+    }
+    this.phase = 'answering';
+    this.#length = Number(head.headers['content-length'] ?? Number.NaN);
+    if (!isHttp2(this.request)) flushSoon(this);
+    if (!this.bodiless && !this.request.complete) response.once('finish', () => this.#discardRest());
+  }
+
+  receive(passage: Pick<Passage, 'pause' | 'resume'>, chunk: Buffer): void {
+    if (this.phase !== 'answering') return;
+    this.#moved += chunk.length;
+    this.#hasBegun = true;
+    const response = asHttp1(this.context.response);
+    if (chunk.length === this.#length && chunk.length <= WHOLE_BYTES_MAX && !isHttp2(this.request)) {
+      this.phase = 'answered';
+      // Node concatenates a string with the header section: one copy and one system call.
+      response.end(chunk.toString('latin1'), 'latin1');
+    } else {
+      const pausing = response.writableLength + chunk.length > UNREAD_BYTES_MAX;
+      response.write(chunk, pausing ? undefined : () => release(chunk));
+      if (!pausing) return;
+      passage.pause();
+      response.once('drain', () => passage.resume());
+    }
+  }
+
+  receiveEnd(trailers: readonly string[]): void {
+    if (this.phase !== 'answering') return;
+    this.phase = 'answered';
+    const response = asHttp1(this.context.response);
+    if (trailers.length > 0) addTrailers(response, trailers);
+    response.end();
+  }
+
+  /** Answers that the upstream failed, or cuts off an answer in progress, and ends the request to the upstream. */
+  fail(error: Error): void {
+    this.onResponseError(null, error);
+    this.#passage?.abort(error);
+  }
+
+  /** Ends the request to the upstream because the client has disconnected. */
+  abandon(): void {
+    if (this.phase === 'answered') return;
+    this.phase = 'failed';
+    this.#passage?.abort(new Error('The client is gone.'));
+  }
+
+  /** Ends a request that has stalled for too long. */
+  timeOut(): void {
+    this.#timedOut = true;
+    this.fail(new Error('The upstream stalled for too long.'));
+  }
+
+  allowBody(): void {
+    this.sendContinue?.();
+    this.sendContinue = null;
+  }
+
+  explain(code: string, message: string): Problem {
+    const { limits } = this.#services;
+    const flooded = this.#interims > limits.interimsMax;
+    const fault = { code, message, timedOut: this.#timedOut, flooded };
+    return explainUpstreamFault(this.context.destination.url, fault, limits.upstreamAnswerMs);
+  }
+
+  /**
+   * Whether it has stalled for too long at `nowMs`, on the monotonic clock. Before the answer, only request bytes and
+   * complete interim responses count as progress: an upstream cannot hold the connection by sending its header section
+   * byte by byte. A slow upload has as much time as a slow download, because systems buffer a megabyte and more, during
+   * which nothing seems to move.
+   */
+  isStalled(nowMs: number, limits: ProxyLimits): boolean {
+    if (this.phase !== 'waiting' && this.phase !== 'answering') return false;
+    const progress = this.#moved + this.#interims;
+    const isAsked = this.phase === 'waiting' && !this.request.isPaused();
+    return stalledMs(this, progress, nowMs) >= (isAsked ? limits.upstreamAnswerMs : limits.upstreamIdleMs);
+  }
+
+  /** The upstream had already closed the kept-alive connection, so it did not process the request (RFC 9112 §9.3.1). */
+  #wasClosed(error: Error): boolean {
+    return !this.#isFirst && !this.#timedOut && this.#interims === 0 && CLOSED_CODES.has(codeOf(error));
+  }
+
+  /** The upstream answered before the request was complete, so the rest is not needed. */
+  #discardRest(): void {
+    if (this.request.complete) return;
+    this.request.unpipe();
+    this.#passage?.abort(new Error('The upstream has answered.'));
+    drainRest(this.request, this.#services.limits.drainBytesMax, () => this.context.cut());
+  }
 }
 
 /**
- * Whether `forwarding` has stalled for too long at `nowMs`, on the monotonic clock. Before the answer, only request
- * bytes and complete interim responses count as progress: an upstream cannot hold the connection by sending its header
- * section byte by byte. A slow upload has as much time as a slow download, because systems buffer a megabyte and more,
- * during which nothing seems to move.
+ * Frees a chunk that has been written. Its bytes lie outside V8's heap, and V8 accounts for them late: some 64 MB would
+ * accumulate before a collection.
  */
-export function isStalled(forwarding: Forwarding, nowMs: number, limits: ProxyLimits): boolean {
-  if (forwarding.phase === 'tunnel') return false;
-  const socket = forwarding.outgoing?.socket ?? null;
-  // `bytesWritten` includes bytes that Node still buffers.
-  const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength;
-  const progress = forwarding.phase === 'waiting' ? sent + forwarding.interims : sent + (socket?.bytesRead ?? 0);
-  const isAsked = forwarding.phase === 'waiting' && !forwarding.request.isPaused();
-  return stalledMs(forwarding, progress, nowMs) >= (isAsked ? limits.upstreamAnswerMs : limits.upstreamIdleMs);
+function release({ buffer, length }: Buffer): void {
+  if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /**

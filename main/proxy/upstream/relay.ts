@@ -1,28 +1,57 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { cutOff, drain } from '../../base/http/drain.ts';
 import { withoutFields } from '../../base/http/fields.ts';
-import { asHttp1, isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
+import { isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
-import { countPassedBytes } from '../../base/heap.ts';
 import { endToEndFields, isRateField } from './hop-by-hop.ts';
-import { type Carrier, type Forwarding, FORWARDING } from './forwarding.ts';
-import { addTrailers } from './trailers.ts';
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** The status line and header section of an upstream's response. */
+export interface ResponseHead {
+  status: number;
+  /** Empty over HTTP/2. */
+  reason: string;
+  /** By lower-case name. */
+  headers: Headers;
+  /** Name, value, …: as they were sent. */
+  fields: readonly string[];
+}
+
+/** Fields as a flat list of text (name, value, …). Undici has bytes for HTTP/1.1, and an object for HTTP/2. */
+export function flatFields(raw: readonly (Buffer | string)[] | Headers | null | undefined): string[] {
+  if (raw === null || raw === undefined) return [];
+  if (!isList(raw))
+    return Object.entries(raw).flatMap(([name, value]) => [value ?? []].flat().flatMap((each) => [name, each]));
+  const fields = new Array<string>(raw.length);
+  for (const [index, text] of raw.entries()) fields[index] = text.toString('latin1');
+  return fields;
+}
+
+const isList = (raw: readonly (Buffer | string)[] | Headers): raw is readonly Buffer[] => Array.isArray(raw);
+
+/** The value of a field that may occur several times (RFC 9110 §5.3). */
+const joined = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(', ') : value;
+
+/** What Node accepts as a reason phrase; undici decodes it as UTF-8. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Writes the status and header section of `incoming` to `response`.
+ * Writes the status and header section of an upstream's response to `response`.
  * @throws Error if Node or the client's protocol cannot represent them; nothing has been sent then.
  */
-export function relayHead(response: HttpResponse, incoming: IncomingMessage, rate: RateState | null): void {
-  const coding = incoming.headers['transfer-encoding'];
+export function relayHead(response: HttpResponse, head: ResponseHead, rate: RateState | null): void {
+  const { status, headers } = head;
+  const coding = joined(headers['transfer-encoding']);
   // Other transfer codings remain applied to the body, and the client would not know (RFC 9112 §6.1).
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     throw new Error(`its Transfer-Encoding is ${coding}, but only chunked is supported`);
-  const status = incoming.statusCode ?? 0;
   // HTTP versions treat other status codes differently, and none as the sender intended (RFC 9110 §15).
   if (status < 100 || status > 599) throw new Error(`its status is ${status}, outside 100 to 599`);
-  let fields = endToEndFields(incoming.rawHeaders, incoming.headers.connection);
+  let fields = endToEndFields(head.fields, joined(headers['connection']));
   // A 204 with Content-Length is invalid (RFC 9110 §8.6), and HTTP/2 would drop the whole response.
   if (status === 204) fields = withoutFields(fields, (name) => name === 'content-length');
   if (rate !== null) {
@@ -34,90 +63,42 @@ export function relayHead(response: HttpResponse, incoming: IncomingMessage, rat
     return;
   }
   // For Node, Trailer promises trailers, which require chunked encoding.
-  if (incoming.headers.trailer !== undefined && !goesInChunks(response, incoming, status))
+  if (headers['trailer'] !== undefined && !goesInChunks(response, head))
     fields = withoutFields(fields, (name) => name === 'trailer');
-  response.writeHead(status, incoming.statusMessage, fields);
+  if (head.reason === '' || !REASON.test(head.reason)) response.writeHead(status, fields);
+  else response.writeHead(status, head.reason, fields);
 }
 
-const goesInChunks = ({ req }: ServerResponse, { headers }: IncomingMessage, status: number): boolean =>
+const goesInChunks = ({ req }: ServerResponse, { headers, status }: ResponseHead): boolean =>
   req.httpVersion === '1.1' &&
   req.method !== 'HEAD' &&
   headers['content-length'] === undefined &&
   status !== 204 &&
   status !== 304;
 
-/**
- * Relays the body and trailers of `incoming` with back pressure; an incomplete body aborts the client's response.
- * (`pipe` covers only the back pressure, and costs more than the rest of the forwarding.)
- */
-export function relayBody(incoming: IncomingMessage, forwarding: Forwarding): void {
-  (incoming as IncomingMessage & Carrier)[FORWARDING] = forwarding;
-  forwarding.incoming = incoming;
-  incoming.on('data', onData);
-  incoming.on('end', onEnd);
-  incoming.on('close', onClose);
-  if (!isHttp2(forwarding.context.response)) deferHead(forwarding);
+/** A response whose header section waits for the first chunk of the body. */
+interface Deferred {
+  readonly isHeadPending: boolean;
+  readonly context: { readonly response: HttpResponse };
 }
 
-/** Responses whose head waits for the first chunk of the body. */
-let deferred: Forwarding[] = [];
+let deferred: Deferred[] = [];
 
 /**
  * Node delays the head until the body starts, which can take minutes for an event stream. This flushes it at the end of
  * the turn, together with any body data received so far.
  */
-function deferHead(forwarding: Forwarding): void {
+export function flushSoon(forwarding: Deferred): void {
   if (deferred.push(forwarding) === 1) setImmediate(sendHeads);
 }
 
 function sendHeads(): void {
   const forwardings = deferred;
   deferred = [];
-  for (const { incoming, context } of forwardings) {
+  for (const { isHeadPending, context } of forwardings) {
     const { response } = context;
-    if (incoming === null || incoming.readableDidRead || incoming.complete) continue;
-    if (!response.destroyed && !isHttp2(response)) response.flushHeaders();
+    if (isHeadPending && !response.destroyed && !isHttp2(response)) response.flushHeaders();
   }
-}
-
-/** Above this size, copying costs more than a second buffer in the same write. */
-const WHOLE_BYTES_MAX = 16 * 1024;
-
-/** Whether `chunk` is a complete small body. */
-const isWhole = ({ length }: Buffer, { headers }: IncomingMessage): boolean =>
-  length <= WHOLE_BYTES_MAX && headers['content-length'] === String(length);
-
-function onData(this: IncomingMessage & Carrier, chunk: Buffer): void {
-  const forwarding = this[FORWARDING] as Forwarding;
-  const { response } = forwarding.context;
-  countPassedBytes(chunk.length);
-  if (isWhole(chunk, this) && !isHttp2(response)) {
-    forwarding.phase = 'answered';
-    // Node concatenates a string with the header section: one copy and one system call.
-    response.end(chunk.toString('latin1'), 'latin1');
-    return;
-  }
-  if (asHttp1(response).write(chunk)) return;
-  this.pause();
-  asHttp1(response).once('drain', onDrain);
-}
-
-function onDrain(this: HttpResponse & Carrier): void {
-  this[FORWARDING]?.incoming?.resume();
-}
-
-function onEnd(this: IncomingMessage & Carrier): void {
-  const forwarding = this[FORWARDING] as Forwarding;
-  if (forwarding.phase === 'answered') return;
-  forwarding.phase = 'answered';
-  const { response } = forwarding.context;
-  if (this.rawTrailers.length > 0) addTrailers(response, this.rawTrailers);
-  asHttp1(response).end();
-}
-
-/** An aborted response is better than a truncated one that looks complete. */
-function onClose(this: IncomingMessage & Carrier): void {
-  if (!this.complete) this[FORWARDING]?.context.cut();
 }
 
 /**
@@ -131,21 +112,18 @@ export function drainRest(request: HttpRequest, bytesMax: number, cut: () => voi
   });
 }
 
-/** An interim response (1xx), as reported by Node. */
-export type Interim = Pick<IncomingMessage, 'rawHeaders' | 'headers'> & { statusCode: number };
-
 /** Forwards 102 and 103 (RFC 9110 §15.2); 100 concerns only the upstream connection, 101 is an upgrade. */
-export function relayInterim({ statusCode, rawHeaders, headers }: Interim, response: HttpResponse): void {
+export function relayInterim({ status, fields, headers }: ResponseHead, response: HttpResponse): void {
   if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
-  if (statusCode === 103) {
-    const fields = toHttp2(endToEndFields(rawHeaders, headers.connection));
-    if (fields['link'] === undefined) return;
+  if (status === 103) {
+    const hints = toHttp2(endToEndFields(fields, joined(headers['connection'])));
+    if (hints['link'] === undefined) return;
     try {
-      response.writeEarlyHints({ ...fields, link: headers['link'] ?? fields['link'] });
+      response.writeEarlyHints({ ...hints, link: headers['link'] ?? hints['link'] });
     } catch {
       // Hints are optional, so those that Node rejects are dropped.
     }
-  } else if (statusCode === 102 && !isHttp2(response)) response.writeProcessing();
+  } else if (status === 102 && !isHttp2(response)) response.writeProcessing();
 }
 
 /** HTTP/2 requires lower-case field names, and Node groups values by name (RFC 9113 §8.2). */

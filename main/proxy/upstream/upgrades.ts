@@ -15,6 +15,7 @@ export function guardUpgrade(
   socket: Socket,
   forwarding: Forwarding,
   limits: ProxyLimits,
+  opened: (upstream: Socket) => void,
 ): void {
   // Aborts the upstream request if the client disconnects before the answer.
   socket.once('close', () => outgoing.destroy());
@@ -28,14 +29,15 @@ export function guardUpgrade(
     // The library only ends the upstream's side; with unread data, that socket would stay open.
     socket.once('close', () => closeAfterPeer(upstreamSocket, limits.tunnelEndMs));
     upstreamSocket.once('close', () => closeAfterPeer(socket, limits.tunnelEndMs));
-    forwarding.opened?.(upstreamSocket);
+    opened(upstreamSocket);
   });
   outgoing.prependOnceListener('response', (incoming) => {
     forwarding.phase = 'answering';
     dropHopByHopFields(incoming);
     setRateFields(incoming, forwarding);
     // The library ignores back pressure here.
-    incoming.on('data', () => {
+    incoming.on('data', (chunk: Buffer) => {
+      forwarding.count(chunk.length);
       if (!socket.writableNeedDrain) return;
       incoming.pause();
       socket.once('drain', () => incoming.resume());

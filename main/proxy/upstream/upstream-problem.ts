@@ -1,4 +1,5 @@
 import { maxHeaderSize } from 'node:http';
+import { errors } from 'undici';
 import type { Problem } from '../../model/problem.ts';
 import * as problem from '../problem.ts';
 
@@ -17,7 +18,7 @@ export interface UpstreamFault {
 const CERTIFICATE_CODES =
   /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
-const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'ESOCKETTIMEDOUT']);
+const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** What happened to an upstream and how to fix it, in one or more sentences each. */
 export interface UpstreamDiagnosis {
@@ -83,21 +84,38 @@ export function describeUpstreamFault(
       'If it serves plain HTTP, start the target with http://.',
     );
   }
-  if (code === 'HPE_HEADER_OVERFLOW') {
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return failed(
+      `Vivarium could not connect to the upstream ${origin}: ${code === 'EMFILE' ? 'its process' : 'this machine'} has no file descriptor left.`,
+      'Close connections, or raise the limit on open files (ulimit -n) and restart Vivarium.',
+    );
+  }
+  if (code === 'HPE_HEADER_OVERFLOW' || code === 'UND_ERR_HEADERS_OVERFLOW') {
     return failed(
       `The upstream ${origin} sent a header section longer than ${maxHeaderSize} bytes.`,
       'Make it send fewer or shorter fields.',
     );
   }
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    return failed(
+      `The upstream ${origin} did not send a valid HTTP/1.1 response: a second Content-Length, or one beside Transfer-Encoding.`,
+      'Correct its response.',
+    );
+  }
   if (code.startsWith('HPE_')) {
     // A TLS server's response is invalid from its first byte on.
-    const hint = code === 'HPE_INVALID_CONSTANT' ? mayBeTls(url) : '';
+    const fault = faultIn(message);
+    const hint = fault.startsWith('Expected HTTP/') ? mayBeTls(url) : '';
     return failed(
-      `The upstream ${origin} did not send a valid HTTP/1.1 response: ${message.replace(/^Parse Error: /, '')}.`,
+      `The upstream ${origin} did not send a valid HTTP/1.1 response: ${fault}.`,
       `${hint}Correct its response.`,
     );
   }
-  if (code === 'ECONNRESET' || code === 'EPIPE') {
+  const unasked = code === 'UND_ERR_SOCKET' ? UNASKED[message] : undefined;
+  if (unasked !== undefined) {
+    return failed(`The upstream ${origin} ${unasked} without being asked to.`, 'Correct its response.');
+  }
+  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') {
     return failed(
       `The upstream ${origin} closed the connection before answering.`,
       `${mayBeTls(url)}See its log for the reason, then retry.`,
@@ -109,6 +127,17 @@ export function describeUpstreamFault(
   );
 }
 
+/** Undici's messages about interim responses that it cannot handle. */
+const UNASKED: Record<string, string> = {
+  'bad upgrade': 'switched protocols (101)',
+  'bad response': 'sent 100 (Continue)',
+};
+
+/** The fault in a parser's message: Node's or undici's. */
+const faultIn = (message: string): string =>
+  /^Response does not match the HTTP\/1\.1 protocol \((.*)\)$/.exec(message)?.[1] ??
+  message.replace(/^Parse Error: /, '');
+
 /** A TLS server answers plain HTTP with an alert, or not at all. */
 const mayBeTls = (url: string): string =>
   url.startsWith('https:') ? '' : 'If it speaks HTTPS, start the target with https://. ';
@@ -116,9 +145,10 @@ const mayBeTls = (url: string): string =>
 /** Node's advice is about command-line options of Node. */
 const stripNodeAdvice = (message: string): string => message.replace(/; if the root CA is installed locally.*$/, '');
 
-/** The code of an error or, for an AggregateError of several attempts (RFC 8305), of the first. */
+/** The code of an error, HPE_INVALID for those of undici's parser, which have none, or, for an AggregateError of several attempts (RFC 8305), of the first. */
 export function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
+  if (error instanceof errors.HTTPParserError) return 'HPE_INVALID';
   return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
 }

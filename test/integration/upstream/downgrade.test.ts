@@ -107,7 +107,7 @@ test('an HTTP/2 request without a body has none in HTTP/1.1, whatever its method
   ).toEqual([
     ['GET', undefined, undefined],
     ['POST', '0', undefined],
-    ['DELETE', '0', undefined],
+    ['DELETE', undefined, undefined],
     ['OPTIONS', undefined, undefined],
   ]);
 });

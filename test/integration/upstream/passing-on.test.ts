@@ -294,7 +294,7 @@ describe('a response', () => {
 
   const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
-  test.each([1, 256, 16 * 1024, 16 * 1024 + 256, 300_000])(
+  test.each([1, 256, 16 * 1024, 16 * 1024 + 256, 300_000, 4_000_000])(
     'of %i bytes comes through byte for byte',
     async (length) => {
       const body = Buffer.alloc(length, EVERY_BYTE);

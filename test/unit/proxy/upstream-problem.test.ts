@@ -15,6 +15,13 @@ describe('what is said of an upstream that failed', () => {
     ).toContain('is not trusted (self-signed certificate). Install a trusted one');
   });
 
+  test.each([
+    ['EMFILE', 'its process has no file descriptor left'],
+    ['ENFILE', 'this machine has no file descriptor left'],
+  ])('names the lack of descriptors (%s), which is no fault of the upstream', (code, what) => {
+    expect(explain('http://127.0.0.1:3000', code)).toContain(what);
+  });
+
   test('takes it for TLS only where it was asked in the clear, and nothing of it could be read', () => {
     const hint = 'If it speaks HTTPS';
     expect(explain('http://127.0.0.1:3000', 'ECONNRESET')).toContain(hint);

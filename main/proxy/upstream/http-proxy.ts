@@ -1,0 +1,138 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { createProxyServer } from 'http-proxy';
+import type { HttpRequest } from '../../base/http/message.ts';
+import type { Log } from '../../base/log.ts';
+import type { ProxyLimits } from '../proxy-limits.ts';
+import type { Forwarding, Passage } from './forwarding.ts';
+import type { ResponseHead } from './relay.ts';
+import { addTrailers } from './trailers.ts';
+import { guardUpgrade } from './upgrades.ts';
+
+/** Sends what undici cannot: upgrades, requests that wait for 100 (Continue), and those with trailers. */
+export interface HttpProxy {
+  send(forwarding: Forwarding): void;
+  /** `opened` receives the upstream's socket after a successful upgrade. */
+  upgrade(forwarding: Forwarding, socket: Socket, head: Buffer, opened: (upstream: Socket) => void): void;
+}
+
+/**
+ * Whether http-proxy sends a request with a body. It declares the body of DELETE and OPTIONS empty and sends it
+ * nevertheless, which would allow request smuggling; undici sends those, without trailers.
+ */
+export const isForHttpProxy = ({ headers, method }: HttpRequest, awaitsContinue: boolean): boolean =>
+  (awaitsContinue || headers.trailer !== undefined) && method !== 'DELETE' && method !== 'OPTIONS';
+
+export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
+  const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
+  const forwardings = new WeakMap<IncomingMessage, Forwarding>();
+  const openings = new WeakMap<IncomingMessage, (upstream: Socket) => void>();
+
+  // The callback of each call handles its error; this listener only prevents an uncaught exception.
+  proxy.on('error', (error) => log.debug('An upstream failed', { error }));
+  proxy.on('econnreset', () => undefined);
+
+  proxy.on('proxyReq', (outgoing, request) => {
+    const forwarding = forwardings.get(request);
+    if (forwarding === undefined) return;
+    forwarding.onRequestStart(passageOf(outgoing));
+    outgoing.on('information', ({ statusCode, headers, rawHeaders }) => {
+      if (statusCode === 100) forwarding.allowBody();
+      else forwarding.receiveHead({ status: statusCode, reason: '', headers, fields: rawHeaders });
+    });
+    // Without this listener, Node ignores an unrequested switch of protocols.
+    outgoing.on('upgrade', (_incoming, socket: Socket) => {
+      socket.destroy();
+      forwarding.fail(Object.assign(new Error('bad upgrade'), { code: 'UND_ERR_SOCKET' }));
+    });
+    if (forwarding.sendContinue !== null) expectContinue(outgoing, forwarding);
+    // Before the end of the pipe, which would send the last chunk without trailers.
+    request.prependOnceListener('end', () => {
+      const { rawTrailers } = request;
+      if (rawTrailers.length > 0 && !outgoing.writableEnded) addTrailers(outgoing, rawTrailers);
+    });
+  });
+
+  proxy.on('proxyRes', (incoming, request) => {
+    const forwarding = forwardings.get(request);
+    if (forwarding !== undefined) relay(forwarding, incoming);
+  });
+
+  proxy.on('proxyReqWs', (outgoing, request, socket) => {
+    const forwarding = forwardings.get(request);
+    const opened = openings.get(request);
+    if (forwarding === undefined || opened === undefined) return;
+    forwarding.onRequestStart(passageOf(outgoing));
+    guardUpgrade(outgoing, socket, forwarding, limits, opened);
+  });
+
+  return {
+    send(forwarding) {
+      const { context, headers, origin } = forwarding;
+      const request = asIncoming(forwarding.request);
+      const length = request.headers['content-length'];
+      if (length !== undefined && request.headers['transfer-encoding'] === undefined)
+        headers['content-length'] = length;
+      else headers['transfer-encoding'] = 'chunked';
+      take(forwarding, request);
+      proxy.web(request, context.response as ServerResponse, origin.dialling, onError(forwarding));
+    },
+    upgrade(forwarding, socket, head, opened) {
+      const request = asIncoming(forwarding.request);
+      Object.assign(forwarding.headers, { connection: 'Upgrade', upgrade: 'websocket' });
+      take(forwarding, request);
+      openings.set(request, opened);
+      proxy.ws(request, socket, head, forwarding.origin.dialling, onError(forwarding));
+    },
+  };
+
+  /** The library reads `request.headers`, which over HTTP/2 is a getter without a setter. */
+  function take(forwarding: Forwarding, request: IncomingMessage): void {
+    forwardings.set(request, forwarding);
+    Object.defineProperty(request, 'headers', { value: forwarding.headers, writable: true });
+  }
+}
+
+const onError = (forwarding: Forwarding) => (error: Error) => forwarding.onResponseError(null, error);
+
+const passageOf = (outgoing: ClientRequest): Passage => {
+  let response: IncomingMessage | null = null;
+  outgoing.on('response', (incoming) => (response = incoming));
+  return {
+    abort: (error) => void outgoing.destroy(error),
+    pause: () => void response?.pause(),
+    resume: () => void response?.resume(),
+  };
+};
+
+/**
+ * The upstream decides whether it wants the body (RFC 9110 §10.1.1). Expect is set here because the library emits no
+ * `proxyReq` for requests that already have it.
+ */
+function expectContinue(outgoing: ClientRequest, forwarding: Forwarding): void {
+  if (outgoing.headersSent) {
+    forwarding.allowBody();
+    return;
+  }
+  outgoing.setHeader('expect', '100-continue');
+  outgoing.flushHeaders();
+}
+
+function relay(forwarding: Forwarding, incoming: IncomingMessage): void {
+  const head: ResponseHead = {
+    status: incoming.statusCode ?? 0,
+    reason: incoming.statusMessage ?? '',
+    headers: incoming.headers,
+    fields: incoming.rawHeaders,
+  };
+  forwarding.receiveHead(head);
+  incoming.on('data', (chunk: Buffer) => forwarding.receive(incoming, chunk));
+  incoming.on('end', () => forwarding.receiveEnd(incoming.rawTrailers));
+  // Node considers a close-delimited body complete, even after a reset (RFC 9112 §8).
+  incoming.on('close', () => {
+    if (!incoming.complete) forwarding.onResponseError(null, new Error('The upstream broke off.'));
+  });
+}
+
+/* HTTP/2's compatibility layer has the same members; only the types are not compatible. */
+const asIncoming = (request: HttpRequest): IncomingMessage => request as IncomingMessage;
