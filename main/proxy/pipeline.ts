@@ -102,6 +102,10 @@ export function createPipeline(services: PipelineServices): Pipeline {
     const { route } = lead;
     const { target } = route;
 
+    // 405
+    if (target.kind === 'upstream' && mayGoNoFurther(request))
+      return request.method === 'OPTIONS' ? OPTIONS_ANSWER : refuse(problem.traceRefused());
+
     // The target answers 401 itself.
     record.stage = 'identify';
     const keyId = findKey(connection, headers, route, table, internalTokens);
@@ -236,6 +240,10 @@ function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, co
   const port = asked.absolute ? (asked.authority.authority.port ?? DEFAULT_PORT[scheme]) : listenerPort;
   return redirectAnswer(status, `${originOf(scheme, to, port)}${request.url ?? '/'}`);
 }
+
+/** Whether a request for diagnosis must be answered here, in place of an upstream (RFC 9110 §7.6.2). */
+const mayGoNoFurther = ({ method, headers }: HttpRequest): boolean =>
+  (method === 'OPTIONS' || method === 'TRACE') && Number(headers['max-forwards'] ?? Number.NaN) === 0;
 
 /** Identifies the caller: the id of an API key of this project, or null for an address. */
 function findKey(

@@ -117,6 +117,14 @@ export const connectRefused = (): Problem =>
     },
   );
 
+export const traceRefused = (): Problem =>
+  problemOf(
+    'method_not_allowed',
+    'No trace',
+    'Max-Forwards ends this TRACE here, and Vivarium does not answer TRACE itself. Raise Max-Forwards to reach the upstream.',
+    { headers: ['Allow', ALLOWED_METHODS] },
+  );
+
 /** Refuses a proxy request for a destination outside this Vivarium. */
 const proxyRefusal = (heading: string, message: string, more: Partial<Pick<Problem, 'listServed'>> = {}): Problem =>
   problemOf('forbidden', heading, message, more);

@@ -55,6 +55,23 @@ describe('a request', () => {
     });
   });
 
+  test('goes as far as Max-Forwards allows (RFC 9110 §7.6.2)', async () => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    const running = await proxyTo(upstream.url);
+    const asked = (method: string, left: number) => ask(running, `${method} / HTTP/1.1\r\nMax-Forwards: ${left}`);
+    const last = await asked('OPTIONS', 0);
+    expect([last.status, last.text.includes('Allow: GET, ')]).toEqual([200, true]);
+    expect((await asked('TRACE', 0)).body).toMatchObject({ code: 'method_not_allowed', status: 405 });
+    expect(upstream.requests).toEqual([]);
+    for (const method of ['OPTIONS', 'TRACE']) expect((await asked(method, 3)).status).toBe(200);
+    expect((await asked('GET', 0)).status).toBe(200);
+    expect(upstream.requests.map(({ method, headers }) => `${method} ${headers['max-forwards']}`)).toEqual([
+      'OPTIONS 2',
+      'TRACE 2',
+      'GET 0',
+    ]);
+  });
+
   test('keeps the client’s Host if the project is set to', async () => {
     const upstream = await startUpstream((_request, response) => response.end());
     await ask(await proxyTo(upstream.url, { destination: { host: 'keep' } }), 'GET / HTTP/1.1');
