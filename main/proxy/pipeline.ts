@@ -243,7 +243,7 @@ function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, co
 
 /** Whether a request for diagnosis must be answered here, in place of an upstream (RFC 9110 §7.6.2). */
 const mayGoNoFurther = ({ method, headers }: HttpRequest): boolean =>
-  (method === 'OPTIONS' || method === 'TRACE') && Number(headers['max-forwards'] ?? Number.NaN) === 0;
+  (method === 'OPTIONS' || method === 'TRACE') && /^0+$/.test(String(headers['max-forwards']));
 
 /** Identifies the caller: the id of an API key of this project, or null for an address. */
 function findKey(

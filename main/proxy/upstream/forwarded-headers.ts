@@ -47,8 +47,8 @@ export function forwardedHeaders(
   // `TE: trailers` is hop-by-hop, but we do forward trailers.
   if (/\btrailers\b/i.test(String(headers.te ?? ''))) kept['te'] = 'trailers';
   // RFC 9110 §7.6.2.
-  const forwardsLeft = Number(headers['max-forwards'] ?? 0);
-  if (forwardsLeft > 0) kept['max-forwards'] = String(forwardsLeft - 1);
+  const forwardsLeft = String(headers['max-forwards']);
+  if (/^0*[1-9]\d*$/.test(forwardsLeft)) kept['max-forwards'] = String(Number(forwardsLeft) - 1);
   kept['host'] = host;
   kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
   kept['forwarded'] = appended(headers.forwarded, forwardedElement(from));

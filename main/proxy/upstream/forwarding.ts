@@ -8,7 +8,7 @@ import type { UpstreamContext } from '../target.ts';
 import type { Origin } from './origin.ts';
 import { drainRest, flatFields, flushSoon, relayHead, relayInterim, type ResponseHead } from './relay.ts';
 import { addTrailers } from './trailers.ts';
-import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
+import { codeOf, explainUpstreamFault, OTHER_VERSION } from './upstream-problem.ts';
 
 /** The progress of a request: no answer yet, answer in progress, answer complete, a tunnel, or failed. */
 type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel' | 'failed';
@@ -60,8 +60,10 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   #passage: Passage | null = null;
   /** Whether the connection was opened for this request, so that it cannot have been closed in the meantime. */
   #isFirst = false;
-  /** Whether the request may be repeated if a kept-alive connection turns out to be closed; at most once. */
+  /** Whether the request can be sent again, which is done once. */
   #mayRepeat: boolean;
+  /** Whether it may be repeated if a kept-alive connection turns out to be closed. */
+  readonly #isSafe: boolean;
   /** Aborted because of a stall. */
   #timedOut = false;
   /** Number of interim responses (1xx) so far. */
@@ -86,7 +88,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.bodiless = !hasBody(request);
     this.sendContinue = context.sendContinue;
     this.#services = services;
-    this.#mayRepeat = repeatable && this.bodiless && SAFE_TO_REPEAT.has(request.method ?? '');
+    this.#mayRepeat = repeatable && this.bodiless;
+    this.#isSafe = SAFE_TO_REPEAT.has(request.method ?? '');
   }
 
   /** Whether the header section waits for the first chunk of the body. */
@@ -133,7 +136,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
       context.cut();
       return;
     }
-    if (this.#mayRepeat && this.#wasClosed(error)) {
+    const isOtherVersion = this.origin.meetsOtherVersion(error);
+    if (this.#mayRepeat && (isOtherVersion || (this.#isSafe && this.#wasClosed(error)))) {
       this.#mayRepeat = false;
       this.#passage = null;
       // After undici has finished with the closed connection.
@@ -144,7 +148,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.#services.onFailure(this, error);
     // Otherwise the end of the pipe would pause what is drained.
     if (!this.bodiless) this.request.unpipe();
-    if (!context.response.headersSent) context.answer(this.explain(codeOf(error), error.message));
+    if (!context.response.headersSent)
+      context.answer(this.#explain(isOtherVersion ? OTHER_VERSION : codeOf(error), error.message));
   }
 
   /** Receives an interim response, or the status and header section of the final one. */
@@ -220,7 +225,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.sendContinue = null;
   }
 
-  explain(code: string, message: string): Problem {
+  #explain(code: string, message: string): Problem {
     const { limits } = this.#services;
     const flooded = this.#interims > limits.interimsMax;
     const fault = { code, message, timedOut: this.#timedOut, flooded };

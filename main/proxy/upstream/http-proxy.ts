@@ -17,11 +17,15 @@ export interface HttpProxy {
 }
 
 /**
- * Whether http-proxy sends a request with a body. It declares the body of DELETE and OPTIONS empty and sends it
- * nevertheless, which would allow request smuggling; undici sends those, without trailers.
+ * Whether http-proxy sends a request, which it can over HTTP/1.1 only. It declares the body of DELETE and OPTIONS empty
+ * and sends it nevertheless, which would allow request smuggling; undici sends those, without trailers.
  */
-export const isForHttpProxy = ({ headers, method }: HttpRequest, awaitsContinue: boolean): boolean =>
-  (awaitsContinue || headers.trailer !== undefined) && method !== 'DELETE' && method !== 'OPTIONS';
+export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendContinue, origin }: Forwarding): boolean =>
+  !bodiless &&
+  (sendContinue !== null || headers.trailer !== undefined) &&
+  method !== 'DELETE' &&
+  method !== 'OPTIONS' &&
+  !origin.speaksH2c;
 
 export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });

@@ -1,8 +1,5 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import type { UpstreamDestination } from '../../model/route.ts';
-import { lookup } from './lookup.ts';
-import { machineTrust } from './dial.ts';
+import { createOrigin } from './origin.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
 /** A server that needs longer for one request is not ready for more. */
@@ -19,31 +16,29 @@ export async function probeUpstream(
   pseudonym: string,
 ): Promise<void> {
   const target = new URL(url);
-  const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
-  const status = await new Promise<number>((resolve, reject) => {
-    let timedOut = false;
-    const asking = request(target, {
-      lookup,
-      agent: false,
+  const origin = createOrigin({ url, verifyCertificate }, PROBE_ANSWER_MS);
+  const ask = async (): Promise<number> => {
+    const answer = await origin.poolFor({ headers: {} }).request({
+      path: `${target.pathname}${target.search}`,
+      method: 'GET',
       headers: { Accept: '*/*', 'User-Agent': 'vivarium-deploy', Via: `1.1 ${pseudonym}` },
-      rejectUnauthorized: verifyCertificate,
-      ...(target.protocol === 'https:' && verifyCertificate && { secureContext: machineTrust() }),
-      timeout: PROBE_ANSWER_MS,
+      headersTimeout: PROBE_ANSWER_MS,
     });
-    asking.on('timeout', () => {
-      timedOut = true;
-      asking.destroy();
-    });
-    asking.on('response', (response) => {
-      response.destroy();
-      resolve(response.statusCode ?? 0);
-    });
-    asking.on('error', (error) => {
-      const fault = { code: codeOf(error), message: error.message, timedOut };
-      reject(new Error(explainUpstreamFault(url, fault, PROBE_ANSWER_MS).message));
-    });
-    asking.end();
-  });
+    // Closing the connections breaks it off.
+    answer.body.on('error', () => undefined);
+    return answer.statusCode;
+  };
+  const status = await ask()
+    .catch((error: Error) => {
+      if (origin.meetsOtherVersion(error)) return ask();
+      throw error;
+    })
+    .catch((error: Error) => {
+      const code = codeOf(error);
+      const fault = { code, message: error.message, timedOut: code === 'UND_ERR_HEADERS_TIMEOUT' };
+      throw new Error(explainUpstreamFault(url, fault, PROBE_ANSWER_MS).message);
+    })
+    .finally(() => origin.close());
   if (status === LOOP_DETECTED) {
     throw new Error(`The target ${target.origin} leads back to this Vivarium (508). Point it at your own server.`);
   }

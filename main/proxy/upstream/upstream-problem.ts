@@ -20,6 +20,9 @@ const CERTIFICATE_CODES =
 
 const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'ECONNECT_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
+/** The code of an upstream that speaks HTTP/2 where HTTP/1.1 was expected, or the reverse. */
+export const OTHER_VERSION = 'OTHER_VERSION';
+
 /** What happened to an upstream and how to fix it, in one or more sentences each. */
 export interface UpstreamDiagnosis {
   status: 502 | 504;
@@ -94,6 +97,18 @@ export function describeUpstreamFault(
     return failed(
       `The upstream ${origin} sent a header section longer than ${maxHeaderSize} bytes.`,
       'Make it send fewer or shorter fields.',
+    );
+  }
+  if (code === OTHER_VERSION) {
+    return failed(
+      `The upstream ${origin} speaks another version of HTTP than expected.`,
+      'Retry: from now on, Vivarium speaks that version too.',
+    );
+  }
+  if (code.startsWith('ERR_HTTP2_')) {
+    return failed(
+      `The upstream ${origin} broke off over HTTP/2 (${message}).`,
+      'See its log for the reason, then retry.',
     );
   }
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {

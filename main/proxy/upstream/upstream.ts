@@ -33,7 +33,7 @@ const ORIGINS_MAX = 1_000;
  * computed here; `README.md` gives the reasons.
  */
 export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Upstreams {
-  const origins = new LruMap<Origin>(ORIGINS_MAX, ({ pool }) => void pool.close());
+  const origins = new LruMap<Origin>(ORIGINS_MAX, (origin) => origin.close());
   const live = new LiveForwardings();
   const httpProxy = createHttpProxy(log, limits);
   const services: ForwardingServices = {
@@ -77,8 +77,12 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
         forwarding.abandon();
       });
       if (!forwarding.bodiless) request.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
-      if (!forwarding.bodiless && isForHttpProxy(request, context.sendContinue !== null)) httpProxy.send(forwarding);
-      else dispatch(forwarding);
+      if (isForHttpProxy(forwarding)) {
+        httpProxy.send(forwarding);
+        return;
+      }
+      forwarding.allowBody();
+      dispatch(forwarding);
     },
     upgrade(request, socket, head, context) {
       const forwarding = begin(request, context, true);
@@ -94,7 +98,7 @@ export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Up
       }
     },
     close() {
-      for (const [, { pool }] of origins) void pool.destroy();
+      for (const [, origin] of origins) origin.close();
     },
   };
 }
@@ -105,7 +109,7 @@ function dispatch(forwarding: Forwarding): void {
   // Undici announces an empty body itself.
   if (!bodiless && length !== undefined && request.headers['transfer-encoding'] === undefined)
     headers['content-length'] = length;
-  origin.pool.dispatch(
+  origin.poolFor(request).dispatch(
     {
       method: request.method ?? '',
       path: `${origin.path}${request.url}`,
