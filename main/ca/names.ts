@@ -1,17 +1,18 @@
 import { isIP, isIPv4 } from 'node:net';
 import { normalizeHostname } from '../base/hostname.ts';
 import { canonicalAddress, ipv4Octets, ipv6Groups } from '../model/address.ts';
+import { isWildcard } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { taggedOctets, type Node } from './der.ts';
 
-/** A name in a leaf: a hostname in normal form, or an IP address with its 4 or 16 octets. */
+/** A name in a leaf: a hostname in normal form, also a wildcard (RFC 9525 §6.3), or an IP address with its 4 or 16 octets. */
 export type LeafName = { kind: 'dns'; text: string } | { kind: 'ip'; text: string; bytes: Buffer };
 
 /** Tags of GeneralName (RFC 5280 §4.2.1.6). */
 export const GENERAL_NAME = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
 
 /**
- * Parses an IP address (without brackets) or a hostname into its normal form. @throws VivariumError invalid_request for
+ * Parses an IP address (without brackets), a hostname or a wildcard into its normal form. @throws VivariumError invalid_request for
  * other texts.
  */
 export function parseLeafName(text: string): LeafName {
@@ -19,8 +20,9 @@ export function parseLeafName(text: string): LeafName {
     const bytes = addressBytes(text);
     return { kind: 'ip', text: formatAddress(bytes), bytes };
   }
-  const result = normalizeHostname(text);
-  if (result.ok) return { kind: 'dns', text: result.hostname };
+  const star = isWildcard(text) ? '*.' : '';
+  const result = normalizeHostname(text.slice(star.length));
+  if (result.ok) return { kind: 'dns', text: star + result.hostname };
   throw new VivariumError(
     'invalid_request',
     `A certificate cannot be made for "${text}": it is neither a hostname nor an IP address (${result.fault.replaceAll('_', ' ')}).`,

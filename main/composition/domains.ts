@@ -1,4 +1,5 @@
 import { CNAME_TARGET } from '../base/config.ts';
+import { wildcardOver } from '../contract/wildcards.ts';
 import { whyUnserved } from '../domains/hostname-machine.ts';
 import { createLifecycle } from '../domains/lifecycle.ts';
 import { createServedLeaves } from '../domains/served-leaves.ts';
@@ -48,7 +49,7 @@ export function openDomains(
   clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
   const leaves = createServedLeaves({ ...lifecycle, issuer, clock });
   const whyAttachedUnserved = (hostname: string): string | null => {
-    const domain = lifecycle.find(hostname);
+    const domain = lifecycle.find(hostname) ?? lifecycle.find(wildcardOver(hostname));
     return domain === null ? null : whyUnserved(domain, store.projects.get(domain.projectId)?.name ?? domain.projectId);
   };
   return { lifecycle, leaves, whyUnserved: whyAttachedUnserved };

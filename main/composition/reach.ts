@@ -44,7 +44,7 @@ export function openReach(
     // Read the held leaf first: the wire may already show its successor.
     return domains.leaves.contextFor(hostname) === null
       ? null
-      : (domains.lifecycle.leaf(hostname)?.certificatePem ?? null);
+      : (domains.leaves.held(hostname)?.certificatePem ?? null);
   }
 
   const processes = createBrowserProcesses({ clock, log, temporaryDir: tmpdir() });

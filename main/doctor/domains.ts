@@ -1,5 +1,6 @@
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
+import { exampleOf } from '../contract/wildcards.ts';
 import { finding, isoText, type Subject } from './finding.ts';
 import type { Handshake, HandshakeResult } from './handshake.ts';
 
@@ -52,7 +53,7 @@ function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: Do
   if (!handshake.ok) {
     return finding(subject, 'failed', [`The handshake failed: ${handshake.reason}.`], renew);
   }
-  const faults = [...chainFaults(handshake, domain.hostname), ...leafFaults(handshake, leaf, nowMs)];
+  const faults = [...chainFaults(handshake, exampleOf(domain.hostname)), ...leafFaults(handshake, leaf, nowMs)];
   if (faults.length > 0) return finding(subject, 'failed', faults, renew);
   const evidence = [
     `${handshake.protocol}, signed by our root for this name, until ${isoText(handshake.notAfterMs)} for clients.`,

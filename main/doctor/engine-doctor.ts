@@ -6,6 +6,7 @@ import type { DesktopFacts } from '../base/desktop.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
+import { exampleOf } from '../contract/wildcards.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { evaluateAppClock } from './clock.ts';
 import { evaluateDesktop } from './desktop.ts';
@@ -137,7 +138,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     const checks = await Promise.all(
       tried.map((hostname) =>
         tryAll.take(async () => {
-          const handshake = await handshakeWith(hostname);
+          const handshake = await handshakeWith(exampleOf(hostname));
           const found = engine.findDomain(hostname);
           return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: clock.now() })];
         }),

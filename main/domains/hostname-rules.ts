@@ -38,9 +38,17 @@ const QUOTED_CHARACTERS_MAX = 100;
 
 /**
  * Whether any project can attach a hostname: the first rule that it breaks, or its normal form and kind. Order: URLs,
- * addresses and wildcards; syntax; labels that no CA may certify; reserved names; single labels; public suffixes.
+ * addresses and wildcards; syntax; labels that no CA may certify; reserved names; single labels; public suffixes. A
+ * wildcard may be attached below any name that may be attached itself.
  */
 export function evaluateHostname(text: string): HostnameVerdict {
+  const wildcard = /^\*\.(?=[^*]+$)/.exec(text.trim());
+  if (wildcard === null) return evaluateName(text);
+  const below = evaluateName(text.trim().slice(wildcard[0].length));
+  return below.ok ? { ...below, hostname: `*.${below.hostname}`, kind: 'subdomain' } : below;
+}
+
+function evaluateName(text: string): HostnameVerdict {
   const refusal = shapeRefusal(text.trim());
   if (refusal !== null) return { ok: false, refusal };
   const result = normalizeHostname(text.trim());
@@ -80,10 +88,8 @@ function shapeRefusal(text: string): HostnameRefusal | null {
   if (text.includes('*')) {
     return invalid(
       'wildcard',
-      `${quote(text)} is a wildcard. Each hostname is attached, verified and certified by itself, because a wildcard would also cover unverified names.`,
-      text.startsWith('*.') && normalizeHostname(text.slice(2)).ok
-        ? `Attach the hostnames that you use one by one, such as www.${text.slice(2)}.`
-        : 'Attach the hostnames that you use one by one.',
+      `${quote(text)} has a wildcard elsewhere than in its place: "*" is the whole first label and stands for exactly one (RFC 9525 §6.3).`,
+      'Write it like *.example.test, or attach the hostnames that you use one by one.',
     );
   }
   const host = hostOfUrl(text);

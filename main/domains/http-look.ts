@@ -1,3 +1,4 @@
+import { isWildcard } from '../contract/wildcards.ts';
 import type { VerificationCheck } from './checks.ts';
 import { allAddresses, type Observation } from './observe.ts';
 
@@ -20,9 +21,11 @@ const LOOPBACK = /^(?:127\.|::1$)/;
  * addresses of this machine, so that no request leaves it.
  */
 export function addressesToLookAt(
-  { addresses, alias, target }: Observation,
+  { hostname, addresses, alias, target }: Observation,
   checks: readonly VerificationCheck[],
 ): string[] {
+  // A request needs a hostname of its own.
+  if (isWildcard(hostname)) return [];
   const failed = checks.filter(
     ({ outcome, code }) => (outcome === 'failed' && code !== 'moved') || outcome === 'unknown',
   );

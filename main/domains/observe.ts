@@ -1,4 +1,5 @@
 import { HOSTNAME_LENGTH_MAX } from '../base/hostname.ts';
+import { isWildcard } from '../contract/wildcards.ts';
 import { canonicalAddress } from '../model/address.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import { parentOf } from '../model/dns-name.ts';
@@ -15,7 +16,7 @@ export interface Observation {
   target: AddressPair;
   /** Records of other types at a subdomain, which a CNAME there excludes. */
   others: readonly Resolution[];
-  /** A random sibling of the hostname, to detect wildcards; null when the name would be too long. */
+  /** A random sibling of the hostname, to detect wildcards; null when the name would be too long, or beside a wildcard. */
   sibling: ({ name: string } & AddressPair) | null;
   /** The hostname with its zone appended once more; null unless the hostname itself has no record. */
   doubled: Resolution | null;
@@ -86,8 +87,12 @@ async function addressesOf(dns: DnsLookup, name: string): Promise<AddressPair> {
   return { a, aaaa };
 }
 
-/** Beside a subdomain, under the same parent; below an apex, where its own wildcard would match. */
+/**
+ * Beside a subdomain, under the same parent; below an apex, where its own wildcard would match. None beside a wildcard,
+ * which is meant to match.
+ */
 function nameOfSibling({ hostname, kind, randomLabel }: ObserveOptions): string | null {
+  if (isWildcard(hostname)) return null;
   const name = `${randomLabel()}.${kind === 'apex' ? hostname : parentOf(hostname)}`;
   return name.length > HOSTNAME_LENGTH_MAX ? null : name;
 }

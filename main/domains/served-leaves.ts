@@ -3,6 +3,7 @@ import type { ClockState } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { createSecureContexts } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { wildcardOver } from '../contract/wildcards.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import type { Leaf } from '../model/leaf.ts';
 import { isServed } from './hostname-machine.ts';
@@ -14,6 +15,8 @@ const WIRE_LEFT_MS = DAY_MS;
 export interface ServedLeaves {
   /** The TLS context for a custom domain, by SNI; null without a valid certificate. */
   contextFor(hostname: string): SecureContext | null;
+  /** The stored leaf of the domain whose certificate `hostname` shows. */
+  held(hostname: string): Leaf | null;
   /** Call when a hostname's leaf has been replaced or removed. */
   drop(hostname: string): void;
 }
@@ -50,11 +53,16 @@ export function createServedLeaves(options: {
     }
   }
 
+  /** A hostname's own domain comes before the wildcard over it. */
+  const servedAt = (hostname: string): AttachedDomain | undefined =>
+    [hostname, wildcardOver(hostname)].map(find).find((domain) => domain !== null && isServed(domain)) ?? undefined;
+
   return {
     contextFor(hostname) {
-      const domain = find(hostname);
-      return domain !== null && isServed(domain) && domain.certificate.state === 'issued' ? hold(hostname) : null;
+      const domain = servedAt(hostname);
+      return domain?.certificate.state === 'issued' ? hold(domain.hostname) : null;
     },
+    held: (hostname) => options.leaf(servedAt(hostname)?.hostname ?? hostname),
     drop: contexts.drop,
   };
 }

@@ -1,6 +1,7 @@
 import { randomBase62 } from '../base/secret.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { wildcardOver } from '../contract/wildcards.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from './certificate-machine.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
 import { hasFoundNothing, inOrder, verdictOf } from './checks.ts';
@@ -79,13 +80,15 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return inOrder(afterLooks(hostname, checks, await Promise.all(looks)));
   }
 
-  /** The closest domain above that another project has. */
+  /** The closest domain above, or wildcard over the hostname, that another project has. */
   function claimOn({ hostname, projectId }: AttachedDomain): Claim | null {
-    for (let above = parentOf(hostname); above !== ROOT; above = parentOf(above)) {
-      const holder = domains.get(above);
-      if (holder === null || holder.projectId === projectId) continue;
+    for (let name = hostname, above = parentOf(name); above !== ROOT; name = above, above = parentOf(name)) {
+      const holder = [wildcardOver(name), above]
+        .map((claimed) => domains.get(claimed))
+        .find((domain) => domain !== null && domain.projectId !== projectId);
+      if (holder === null || holder === undefined) continue;
       const proof = { name: `_vivarium.${above}`, value: `${hostname}=${projectId}` };
-      return { domain: above, project: options.projectName(holder.projectId), proof };
+      return { domain: holder.hostname, project: options.projectName(holder.projectId), proof };
     }
     return null;
   }

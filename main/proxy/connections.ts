@@ -33,7 +33,7 @@ export interface Connections {
   /** Cuts clients that do not read while unread responses take more memory than they may. */
   boundUnread(): void;
   /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
-  drop(hostnames: ReadonlySet<string>): void;
+  drop(isLost: (hostname: string) => boolean): void;
   /** Closes tunnels to hostnames that are no longer served. */
   dropTunnels(table: RouteTable): void;
   /** Closes idle connections now, the others after their requests; resolves when all are closed. */
@@ -186,8 +186,8 @@ export function createConnections(options: {
         cut(connection);
       }
     },
-    drop(hostnames) {
-      const lost = (hostname: string | null): boolean => hostname !== null && hostnames.has(hostname);
+    drop(isLost) {
+      const lost = (hostname: string | null): boolean => hostname !== null && isLost(hostname);
       for (const connection of open) {
         if (
           lost(connection.serverName) ||

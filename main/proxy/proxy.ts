@@ -248,10 +248,9 @@ export function createProxy(options: ProxyOptions): Proxy {
       }
     },
     publish(snapshot) {
-      const next = buildRouteTable(snapshot);
-      const lost = table.lostIn(next);
+      const [before, next] = [table, buildRouteTable(snapshot)];
       table = next;
-      if (lost.size > 0) connections.drop(lost);
+      connections.drop((hostname) => before.isLostIn(next, hostname));
       connections.dropTunnels(next);
     },
     connections: () => connections.size(),

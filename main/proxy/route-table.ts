@@ -1,16 +1,18 @@
+import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { ApiKeyOwner, Redirect, Route, Snapshot } from '../model/route.ts';
 
 /** The snapshot, indexed for constant-time lookups. */
 export interface RouteTable {
+  /** The hostname's own route, else that of the wildcard over it. */
   route(hostname: string): Route | undefined;
   redirect(hostname: string): Redirect | undefined;
   apiKey(secretHash: string): ApiKeyOwner | undefined;
   /** Whether `hostname` has a route or a redirect. */
   knows(hostname: string): boolean;
-  /** Up to `max` hostnames with a route, in alphabetical order, and their total number. */
+  /** Up to `max` hostnames with a route, wildcards left out, in alphabetical order, and their total number. */
   served(max: number): { hostnames: string[]; total: number };
-  /** The hostnames that `next` no longer contains, or contains for another project or dataset. */
-  lostIn(next: RouteTable): Set<string>;
+  /** Whether `next` no longer contains a hostname that this table has, or contains it for another project or dataset. */
+  isLostIn(next: RouteTable, hostname: string): boolean;
 }
 
 export function buildRouteTable(snapshot: Snapshot): RouteTable {
@@ -19,27 +21,26 @@ export function buildRouteTable(snapshot: Snapshot): RouteTable {
   let sorted: string[] | null = null;
 
   const table: RouteTable = {
-    route: (hostname) => routes.get(hostname),
+    route: (hostname) => routes.get(hostname) ?? routes.get(wildcardOver(hostname)),
     redirect: (hostname) => redirects.get(hostname),
     apiKey: (secretHash) => apiKeys.get(secretHash),
-    knows: (hostname) => routes.has(hostname) || redirects.has(hostname),
+    knows: (hostname) => table.route(hostname) !== undefined || redirects.has(hostname),
     served(max) {
       // Sorted on first use: only error pages need it.
-      sorted ??= [...routes.keys()].sort();
+      sorted ??= [...routes.keys()].filter((hostname) => !isWildcard(hostname)).sort();
       return { hostnames: sorted.slice(0, max), total: sorted.length };
     },
-    lostIn(next) {
-      const lost = new Set<string>();
-      for (const route of routes.values()) if (!continuesIn(next, route)) lost.add(route.hostname);
-      for (const hostname of redirects.keys()) if (!next.knows(hostname)) lost.add(hostname);
-      return lost;
+    isLostIn(next, hostname) {
+      const route = table.route(hostname);
+      if (redirects.has(hostname) && !next.knows(hostname)) return true;
+      return route !== undefined && !continuesIn(next, hostname, route);
     },
   };
   return table;
 }
 
-function continuesIn(next: RouteTable, route: Route): boolean {
-  const other = next.route(route.hostname);
-  if (other === undefined) return next.redirect(route.hostname) !== undefined;
+function continuesIn(next: RouteTable, hostname: string, route: Route): boolean {
+  const other = next.route(hostname);
+  if (other === undefined) return next.redirect(hostname) !== undefined;
   return other.projectId === route.projectId && other.environment === route.environment;
 }

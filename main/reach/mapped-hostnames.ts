@@ -1,4 +1,5 @@
 import { normalizeHostname } from '../base/hostname.ts';
+import { wildcardOver } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** The reachable hostnames of the routing snapshot. A redirected hostname has a route, too. */
@@ -30,7 +31,10 @@ export function createMappedHostnames(): MappedHostnames {
         routes.map(({ hostname, projectId, target }) => [hostname, { hostname, projectId, leadsTo: target.kind }]),
       );
     },
-    find: (hostname) => mapped.get(hostname) ?? null,
+    find(hostname) {
+      const found = mapped.get(hostname) ?? mapped.get(wildcardOver(hostname));
+      return found === undefined ? null : { ...found, hostname };
+    },
     *ofProject(projectId) {
       for (const entry of mapped.values()) if (entry.projectId === projectId) yield entry.hostname;
     },
@@ -77,7 +81,7 @@ export const pathOf = ({ leadsTo }: Pick<MappedHostname, 'leadsTo'>): string =>
 export const PAC_CONTENT_TYPE = 'application/x-ns-proxy-autoconfig';
 
 /**
- * A proxy auto-configuration file: sends exactly `hostnames` (in normal form) through the proxy at `proxyPort` of this
+ * A proxy auto-configuration file: sends exactly `hostnames` (in normal form, also wildcards) through the proxy at `proxyPort` of this
  * machine, everything else directly. Uses the JavaScript of 1999, which Windows still runs it with.
  */
 export function renderPac(hostnames: Iterable<string>, proxyPort: number): string {
@@ -89,7 +93,9 @@ ${entries.join(',\n')}
 
 function FindProxyForURL(url, host) {
   host = host.toLowerCase().replace(/\\.$/, "");
-  return Object.prototype.hasOwnProperty.call(mapped, host) ? "PROXY 127.0.0.1:${proxyPort}" : "DIRECT";
+  var own = Object.prototype.hasOwnProperty;
+  var wildcard = "*" + host.substring(host.indexOf("."));
+  return own.call(mapped, host) || own.call(mapped, wildcard) ? "PROXY 127.0.0.1:${proxyPort}" : "DIRECT";
 }
 `;
 }

@@ -49,7 +49,8 @@ const BASE_NAME_LENGTH_MAX = 240;
 
 /** Exports one certificate as a file. */
 export function certificateFile(name: string, pem: string, format: CertificateFile['format']): CertificateFile {
-  const fileName = `${name.slice(0, BASE_NAME_LENGTH_MAX)}.${format}`;
+  // Windows allows no asterisk in a name.
+  const fileName = `${name.replace('*', '_').slice(0, BASE_NAME_LENGTH_MAX)}.${format}`;
   return format === 'pem' ? { format, fileName, text: pem } : { format, fileName, base64: octetsOf(pem) };
 }
 

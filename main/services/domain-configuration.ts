@@ -1,5 +1,6 @@
 import { VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
 import type { DomainConfiguration, DomainConfigurationInput } from '../contract/domains.ts';
+import { isWildcard } from '../contract/wildcards.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
@@ -51,8 +52,9 @@ export function planConfiguration(
   const project: { primary?: string | null; redirects?: ProjectRow['redirects'] } = {};
   if (wanted.primary !== undefined) {
     project.primary = wanted.primary === null ? null : normalForm(wanted.primary);
-    if (wanted.primary !== null && holderOf(project.primary ?? '')?.projectId !== projectId) {
-      refuse('invalid_request', 'primary', 'must be one of the domains, or null for the platform’s own.');
+    const { primary } = project;
+    if (wanted.primary !== null && (isWildcard(primary ?? '') || holderOf(primary ?? '')?.projectId !== projectId)) {
+      refuse('invalid_request', 'primary', 'must be one of the domains, no wildcard, or null for the platform’s own.');
     }
   }
   if (wanted.redirects !== undefined) {

@@ -1,5 +1,6 @@
 import type { Domain } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { isWildcard } from '../contract/wildcards.ts';
 import type { Services } from '../contract/index.ts';
 import type { Project } from '../contract/projects.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
@@ -89,6 +90,9 @@ export function createDomainServices(options: {
   function ownHostname(projectId: string, text: string): string {
     const verdict = evaluateHostname(text);
     const domain = verdict.ok ? lifecycle.find(verdict.hostname) : null;
+    if (domain !== null && isWildcard(domain.hostname)) {
+      throw inputError('hostname', 'must be one hostname, not a wildcard; attach one under it.');
+    }
     if (domain !== null && domain.projectId === projectId) return domain.hostname;
     throw inputError('hostname', 'must be a domain of this project, or null for the platform’s own; attach it first.');
   }

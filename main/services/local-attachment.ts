@@ -3,6 +3,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { mention } from '../contract/mentions.ts';
 import { closestZone, lineOf, nameWithin, planRecord, type RecordPlan } from '../contract/record-plan.ts';
+import { exampleOf } from '../contract/wildcards.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
@@ -97,7 +98,7 @@ export function createLocalAttachment(options: LocalAttachment) {
     const domain = steps.every(({ ok }) => ok) ? show(await lifecycle.verify(attached.hostname)) : show(attached);
     if (steps.every(({ ok }) => ok)) steps.push(...verdictOf(domain));
     const { http, https } = domain.serving;
-    const url = http ? { url: `${https ? 'https' : 'http'}://${domain.hostname}` } : {};
+    const url = http ? { url: `${https ? 'https' : 'http'}://${exampleOf(domain.hostname)}` } : {};
     return { ...domain, steps, ...url };
   };
 }

@@ -258,6 +258,62 @@ describe('the settings of issuance', () => {
   });
 });
 
+describe('a wildcard', () => {
+  it('goes from attach over issuewild to HTTPS for every name one label below', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    const wild = `*.shop.${ZONE}`;
+    expect(await engine.call('domains.attach', { projectId, hostname: '*.Shop.Acme.Test.' })).toMatchObject({
+      hostname: wild,
+      kind: 'subdomain',
+      instructions: [{ type: 'CNAME', name: '*.shop', value: TARGET }],
+    });
+    expect(await engine.verify(wild)).toMatchObject({ state: 'pending', checks: [{ code: 'no_record' }] });
+    await engine.put('*.shop', 'CNAME', TARGET);
+
+    // `issue` is met, but for a wildcard `issuewild` replaces it (RFC 8659 §4.3).
+    await engine.put('shop', 'CAA', '0 issue "vivarium.localhost"');
+    const { id } = await engine.put('shop', 'CAA', '0 issuewild "other.example"');
+    expect(await engine.verify(wild)).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'pending', reason: 'caa_forbids' },
+    });
+    await engine.call('records.update', { id, value: '0 issuewild "vivarium.localhost"' });
+    const verified = await engine.verify(wild);
+    expect(verified).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    expect(verified.checks.every(({ outcome }) => outcome === 'ok')).toBe(true);
+    expect(await engine.call('certificates.get', { hostname: wild })).toMatchObject({ sans: [wild] });
+
+    expect(await engine.curl(`www.shop.${ZONE}`)).toBe('[]');
+    expect(await engine.curl(`anything.shop.${ZONE}`)).toBe('[]');
+    expect(await engine.curl(`shop.${ZONE}`)).toContain('unrecognized name');
+    expect(await engine.curl(`a.www.shop.${ZONE}`)).toContain('unrecognized name');
+    expect((await engine.api({ host: `www.shop.${ZONE}`, key: engine.key })).status).toBe(200);
+    const checks = (await engine.call('doctor.run')) as { checks: { id: string; status: string }[] };
+    expect(checks.checks.find(({ id }) => id === `domains.${wild}`)).toMatchObject({ status: 'ok' });
+
+    // A domain of its own comes first, and a wildcard is no address to show.
+    await engine.call('domains.attach', { projectId, hostname: `own.shop.${ZONE}` });
+    await engine.put('own.shop', 'CNAME', TARGET);
+    expect(await engine.verify(`own.shop.${ZONE}`)).toMatchObject({ certificate: { state: 'issued' } });
+    expect(await refusal(engine.call('domains.setPrimary', { projectId, hostname: wild }))).toBe('invalid_request');
+    await engine.call('domains.remove', { hostname: wild });
+    expect(await engine.curl(`www.shop.${ZONE}`)).toContain('unrecognized name');
+    expect(await engine.curl(`own.shop.${ZONE}`)).toBe('[]');
+  });
+
+  it('is attached with its record in one call', async () => {
+    const engine = await startDomainsEngine();
+    const attached = await engine.call('domains.attach', {
+      projectId: engine.projectId,
+      hostname: `*.${ZONE}`,
+      local: true,
+    });
+    expect(attached).toMatchObject({ state: 'verified', url: `https://www.${ZONE}` });
+    expect(await engine.curl(`any.${ZONE}`)).toBe('[]');
+  });
+});
+
 describe('a server in front', () => {
   it('is accepted if a request through it reaches the platform, and else is named', async () => {
     const engine = await startDomainsEngine();

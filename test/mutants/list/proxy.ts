@@ -124,8 +124,8 @@ export const PROXY: readonly Mutant[] = [
   {
     id: 'proxy.redirect-is-unknown',
     file: 'main/proxy/route-table.ts',
-    find: 'routes.has(hostname) || redirects.has(hostname)',
-    replace: 'routes.has(hostname)',
+    find: 'table.route(hostname) !== undefined || redirects.has(hostname)',
+    replace: 'table.route(hostname) !== undefined',
     breaks: 'TLS refuses a hostname that is redirected',
     tests: ['test/unit/proxy/route-table.test.ts'],
   },

@@ -7,6 +7,7 @@ describe('the names of a leaf', () => {
     ['Demo.Vivarium.LOCALHOST.', 'dns', 'demo.vivarium.localhost'],
     ['bücher.test', 'dns', 'xn--bcher-kva.test'],
     ['localhost', 'dns', 'localhost'],
+    ['*.Shop.test.', 'dns', '*.shop.test'],
     ['127.0.0.1', 'ip', '127.0.0.1'],
     ['::1', 'ip', '::1'],
     ['0:0:0:0:0:0:0:1', 'ip', '::1'],
@@ -16,12 +17,23 @@ describe('the names of a leaf', () => {
     expect(parseLeafName(text)).toMatchObject({ kind, text: normal });
   });
 
-  test.each(['', '.', 'a b.test', '*.test', 'a..test', '-a.test', '[::1]', '127.0.0.1:443', '1.2.3', 'x'.repeat(64)])(
-    '"%s" is neither hostname nor address',
-    (text) => {
-      expect(() => parseLeafName(text)).toThrow(`A certificate cannot be made for "${text}"`);
-    },
-  );
+  test.each([
+    '',
+    '.',
+    'a b.test',
+    '*',
+    '*.',
+    '*.*.test',
+    'a.*.test',
+    'a..test',
+    '-a.test',
+    '[::1]',
+    '127.0.0.1:443',
+    '1.2.3',
+    'x'.repeat(64),
+  ])('"%s" is neither hostname nor address', (text) => {
+    expect(() => parseLeafName(text)).toThrow(`A certificate cannot be made for "${text}"`);
+  });
 });
 
 describe('addresses and their octets', () => {

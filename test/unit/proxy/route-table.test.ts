@@ -43,6 +43,30 @@ describe('what a new snapshot takes away', () => {
     ],
     ['everything', EMPTY_SNAPSHOT, [DEMO, STAGING, SHOP, MOVED]],
   ] as const)('%s', (_, next, expected) => {
-    expect([...table.lostIn(buildRouteTable(next))]).toEqual(expected);
+    const after = buildRouteTable(next);
+    expect([DEMO, STAGING, SHOP, MOVED].filter((hostname) => table.isLostIn(after, hostname))).toEqual(expected);
+  });
+});
+
+describe('a wildcard', () => {
+  const wild = (projectId: string) => routeFor('*.acme.test', projectId);
+  const own = routeFor('own.acme.test', 'prj_shop');
+  const tableOf = (...all: ReturnType<typeof wild>[]) => buildRouteTable({ ...EMPTY_SNAPSHOT, routes: all });
+  const both = tableOf(wild('prj_demo'), own);
+
+  test('covers names one label below, but for those with a route of their own', () => {
+    expect(both.route('www.acme.test')?.projectId).toBe('prj_demo');
+    expect(both.route('own.acme.test')?.projectId).toBe('prj_shop');
+    expect(['acme.test', 'a.www.acme.test', 'acme', 'xacme.test'].map(both.knows)).toEqual(Array(4).fill(false));
+    expect(both.served(5)).toEqual({ hostnames: ['own.acme.test'], total: 1 });
+  });
+
+  test('takes along what it covered, and nothing else', () => {
+    const names = ['www.acme.test', 'own.acme.test', 'other.test'];
+    const lost = (next: typeof both) => names.filter((hostname) => both.isLostIn(next, hostname));
+    expect(lost(tableOf(own))).toEqual(['www.acme.test']);
+    expect(lost(tableOf(wild('prj_other'), own))).toEqual(['www.acme.test']);
+    expect(lost(tableOf(wild('prj_demo')))).toEqual(['own.acme.test']);
+    expect(lost(tableOf(wild('prj_demo'), own, routeFor('www.acme.test', 'prj_shop')))).toEqual(['www.acme.test']);
   });
 });

@@ -28,6 +28,9 @@ it.each<[host: string, answer: string]>([
 
 it('sends everything its own way when nothing is served', () => {
   expect(ask(renderPac([], 8080), 'shop.acme.test')).toBe('DIRECT');
+  const wild = renderPac(['*.acme.test'], 8080);
+  expect(ask(wild, 'any.acme.test')).toBe('PROXY 127.0.0.1:8080');
+  expect(['acme.test', 'a.any.acme.test', 'acme'].map((host) => ask(wild, host))).toEqual(Array(3).fill('DIRECT'));
 });
 
 it('is the JavaScript of 1999: no const, no arrow, no trailing comma', () => {
