@@ -28,11 +28,11 @@ export interface InternalToken {
 }
 
 /**
- * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret, is valid
- * only in this process, and only once.
+ * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret and begins
+ * with the visible prefix of the key's own, by which the log shows the caller; it is valid only in this process, and once.
  */
 export interface InternalTokens {
-  issue(owner: ApiKeyOwner): InternalToken;
+  issue(owner: ApiKeyOwner & { prefix: string }): InternalToken;
   /** Returns the owner of the token with this SHA-256 (hex), and invalidates the token. */
   redeem(secretHash: string): ApiKeyOwner | undefined;
 }
@@ -40,10 +40,10 @@ export interface InternalTokens {
 export function createInternalTokens(): InternalTokens {
   const issued = new Map<string, ApiKeyOwner>();
   return {
-    issue(owner) {
-      const token = createApiKeySecret();
+    issue({ prefix, keyId, projectId }) {
+      const token = prefix + createApiKeySecret().slice(prefix.length);
       const hash = hashSecret(token);
-      issued.set(hash, owner);
+      issued.set(hash, { keyId, projectId });
       return { token, revoke: () => void issued.delete(hash) };
     },
     redeem(secretHash) {

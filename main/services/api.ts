@@ -47,7 +47,8 @@ export function createApiServices(options: {
       if (keyId !== undefined && secret !== undefined) throw inputError('secret', 'can’t be given beside "keyId".');
       const key = keyId === undefined ? null : usableKey(projectId, keyId);
       const fields = sentHeaders({ method, host, chosen: headers, body });
-      const internalToken = key === null ? null : internalTokens.issue({ keyId: key.id, projectId });
+      const internalToken =
+        key === null ? null : internalTokens.issue({ keyId: key.id, projectId, prefix: key.prefix });
       const bearer = internalToken?.token ?? secret;
       try {
         const response = await loopback.send(

@@ -148,7 +148,7 @@ export function createTrafficServices(options: {
       const internalToken =
         key === null || route === null
           ? null
-          : options.internalTokens.issue({ keyId: key.id, projectId: route.projectId });
+          : options.internalTokens.issue({ keyId: key.id, projectId: route.projectId, prefix: key.prefix });
       const body = bytesOf(record.requestBody);
       const since = recorder.next();
       try {

@@ -22,12 +22,13 @@ test('a key counts for its own project only', () => {
 test('an internal token counts as its key once, in its own project, and not after withdrawal', () => {
   const table = buildRouteTable(testSnapshot());
   const internalTokens = createInternalTokens();
-  const owner = { keyId: 'key_demo', projectId: 'prj_demo' };
+  const owner = { keyId: 'key_demo', projectId: 'prj_demo', prefix: 'viv_1iKn' };
   const idOf = (token: string, projectId = 'prj_demo') =>
     identifyKey(hashSecret(token), { projectId }, table, internalTokens);
 
   const { token } = internalTokens.issue(owner);
   expect(hashToken(`Bearer ${token}`)).toBe(hashSecret(token));
+  expect(token).toMatch(/^viv_1iKn/);
   expect([idOf(token), idOf(token)]).toEqual(['key_demo', null]);
   expect(idOf(internalTokens.issue(owner).token, 'prj_shop')).toBeNull();
   const unused = internalTokens.issue(owner);
