@@ -43,7 +43,13 @@ export class FilterFieldState {
   }
 
   get open(): boolean {
-    return this.#open && this.completions.length > 0;
+    return this.#open && !this.#isWhole && this.completions.length > 0;
+  }
+
+  /** Whether the only completion is what has been typed. */
+  get #isWhole(): boolean {
+    const [only, ...others] = this.completions;
+    return only !== undefined && others.length === 0 && only.text === this.#text;
   }
 
   get active(): number {
@@ -52,7 +58,8 @@ export class FilterFieldState {
 
   type(text: string): void {
     this.#text = text;
-    this.#open = true;
+    // After a whole term, the list would cover the result; the arrow keys still open it.
+    this.#open = !/\S\s$/.test(text);
     this.#active = -1;
     this.#apply();
   }
@@ -66,7 +73,7 @@ export class FilterFieldState {
 
   /** Opens the completions without typing. */
   offer(): void {
-    this.#open = true;
+    this.#open = !/\S\s$/.test(this.#text);
   }
 
   close(): void {

@@ -28,6 +28,18 @@ describe('the filter field', () => {
     expect([field.text, field.open]).toEqual(['status:4xx ', false]);
   });
 
+  it('offers nothing over the result after a whole term, until an arrow key asks for it', () => {
+    const { field, labels } = setUp();
+    field.type('status:429');
+    expect(field.open).toBe(false);
+    field.type('status:429 ');
+    expect(field.open).toBe(false);
+    field.offer();
+    expect(field.open).toBe(false);
+    field.move(1);
+    expect([field.open, labels()[0]]).toEqual([true, 'method:']);
+  });
+
   it('goes round at both ends, by way of the field', () => {
     const { field } = setUp();
     field.type('st');
