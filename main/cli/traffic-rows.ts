@@ -135,6 +135,7 @@ const BY_STAGE: Partial<Record<TrafficEntry['stage'], string>> = {
   authority: 'host unclear',
   route: 'no project',
   redirect: 'redirect',
+  identify: 'no valid key',
 };
 
 /** What decided the answer, in at most 15 characters. */

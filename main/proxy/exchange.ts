@@ -1,4 +1,5 @@
 import type { HttpExchange } from '../base/http/message.ts';
+import type { StageName } from '../contract/stages.ts';
 import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
 import { type Capture, sentHead } from './capture.ts';
 import type { Exchange, RunningRecord } from './connection.ts';
@@ -37,7 +38,7 @@ export function summarize({ request, response, connection, record }: Exchange, n
     route: record.route,
     keyId: record.keyId,
     decision: record.decision,
-    stage: record.stage,
+    stage: answeringStage(record, response.statusCode),
     scheme: connection.listener.scheme,
     httpVersion: request.httpVersion,
     method: request.method ?? '',
@@ -52,6 +53,10 @@ export function summarize({ request, response, connection, record }: Exchange, n
     record: capture === null ? null : recordOf({ request, response }, record, capture),
   };
 }
+
+/** The built-in API writes the 401 of a request for which the stage `identify` found no valid API key. */
+const answeringStage = ({ stage, keyId, route }: RunningRecord, status: number): StageName =>
+  stage === 'target' && status === 401 && keyId === null && route?.target.kind === 'api' ? 'identify' : stage;
 
 function recordOf({ request, response }: HttpExchange, record: RunningRecord, capture: Capture): ExchangeRecord {
   const { startedMs, handedMs } = record;

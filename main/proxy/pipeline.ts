@@ -113,9 +113,11 @@ export function createPipeline(services: PipelineServices): Pipeline {
 
     record.stage = 'limit';
     const arrive = (decision: Decision | null): void => {
-      record.stage = 'target';
       record.decision = decision;
       services.onArrival?.(route, decision);
+      // The stage `limit` answers a refused request, though the built-in API formats the answer.
+      if (decision !== null && decision.refusal !== null) return;
+      record.stage = 'target';
       if (record.capture !== null) record.handedMs = services.clock.monotonic();
     };
     if (target.kind === 'upstream' && !target.limited) {

@@ -23,8 +23,8 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
 }
 
 /** What answered: the proxy itself, or the target of the route. */
-export const answererOf = ({ byProxy, record, route }: Entry): 'proxy' | 'api' | 'upstream' =>
-  byProxy || record.handedMs === null || route === null ? 'proxy' : route.target.kind;
+export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 'upstream' =>
+  byProxy || stage !== 'target' || route === null ? 'proxy' : route.target.kind;
 
 /**
  * Ids of one run's entries, such as `trf_mi8x2k1a_12`. Numbers restart with every run but ids do not, so a link from an

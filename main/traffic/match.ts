@@ -36,7 +36,7 @@ function fitsField(entry: Entry, field: FilterField, value: string, nameOf: KeyN
     case 'address':
       return entry.address === value;
     case 'stage':
-      return entry.stage === value || (entry.stage === 'target' && answererOf(entry) === value);
+      return entry.stage === value || answererOf(entry) === value;
     case 'environment':
       return entry.route?.environment === value;
     case 'scheme':

@@ -8,6 +8,7 @@ import {
 } from 'node:zlib';
 import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
+import type { Decision } from '../model/rate-decision.ts';
 import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
@@ -74,13 +75,16 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
   };
 }
 
-function timingsOf({ durationMs, record }: Entry): TrafficDetail['timings'] {
+/** Without `waiting` for an exchange that ended before the target. */
+function timingsOf({ durationMs, record, stage }: Entry): TrafficDetail['timings'] {
   const firstByteMs = record.firstByteMs ?? durationMs;
+  const receiving = { part: 'receiving', ms: rounded(Math.max(0, durationMs - firstByteMs)) } as const;
+  if (stage !== 'target') return [{ part: 'stages', ms: rounded(firstByteMs) }, receiving];
   const handedMs = Math.min(record.handedMs ?? firstByteMs, firstByteMs);
   return [
     { part: 'stages', ms: rounded(handedMs) },
     { part: 'waiting', ms: rounded(firstByteMs - handedMs) },
-    { part: 'receiving', ms: rounded(Math.max(0, durationMs - firstByteMs)) },
+    receiving,
   ];
 }
 
@@ -142,7 +146,7 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 
 /** Which stage answered an exchange and why, in a sentence. */
 export function explain(entry: Entry): string {
-  const { stage, status, decision, route, keyId, record } = entry;
+  const { stage, status, decision, route } = entry;
   if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':
@@ -156,18 +160,21 @@ export function explain(entry: Entry): string {
     case 'redirect':
       return 'The redirect stage answered: the project sends this hostname on to another.';
     case 'identify':
+      return 'The identify stage answered: there was no valid API key of this project. It was counted for the address.';
     case 'limit':
-      return 'The limit stage answered.';
+      return decision === null ? 'The limit stage answered.' : explainLimit(decision);
     case 'target':
-      if (decision !== null && decision.refusal !== null) return `Refused by the limit: ${decision.refusal.message}`;
-      if (route?.target.kind === 'upstream') return explainUpstream(entry, route.target.url);
-      if (status === 401) {
-        return keyId === null
-          ? 'The built-in API answered: there was no valid API key of this project. It was counted for the address.'
-          : 'The built-in API answered.';
-      }
-      return record.handedMs === null ? 'Answered before a target was asked.' : 'The built-in API answered.';
+      return route?.target.kind === 'upstream'
+        ? explainUpstream(entry, route.target.url)
+        : 'The built-in API answered.';
   }
+}
+
+/** Without the time, which `rate` has and readers show in their own time zone. */
+function explainLimit({ refusal, rate }: Decision): string {
+  return refusal?.window === undefined
+    ? 'The limit stage answered: the API key is banned, because it kept sending requests after refusals.'
+    : `The limit stage answered: the limit of ${rate.limit} requests per ${refusal.window} was used up.`;
 }
 
 function explainUpstream({ status, aborted, byProxy }: Entry, url: string): string {

@@ -19,21 +19,27 @@ export interface Gauge {
 
 type WindowUsage = CallerUsage['minute'];
 
+export function levelAt(used: number, limit: number): GaugeLevel {
+  const share = used / limit;
+  return share >= 1 ? 'exhausted' : share >= NEAR_LIMIT_SHARE ? 'near' : 'ok';
+}
+
+/** Rounded up to the second, as in `X-RateLimit-Reset` and in Traffic. */
+const secondAfter = (timestamp: string): number => Math.ceil(Date.parse(timestamp) / 1_000) * 1_000;
+
 /** An expired window counts as idle, because the next request begins a new one. */
 export function gaugeAt(window: WindowUsage, nowMs: number): Gauge {
-  const resetsAtMs = window.resetsAt === undefined ? undefined : Date.parse(window.resetsAt);
+  const resetsAtMs = window.resetsAt === undefined ? undefined : secondAfter(window.resetsAt);
   if (resetsAtMs === undefined || resetsAtMs <= nowMs) {
     return { limit: window.limit, used: 0, level: 'idle', resetsAtMs: undefined };
   }
-  const share = window.used / window.limit;
-  const level = share >= 1 ? 'exhausted' : share >= NEAR_LIMIT_SHARE ? 'near' : 'ok';
-  return { limit: window.limit, used: window.used, level, resetsAtMs };
+  return { limit: window.limit, used: window.used, level: levelAt(window.used, window.limit), resetsAtMs };
 }
 
 /** The end of a ban in epoch milliseconds; undefined if there is none or it is over. */
 export function banAt(usage: CallerUsage, nowMs: number): number | undefined {
   if (usage.bannedUntil === undefined) return undefined;
-  const untilMs = Date.parse(usage.bannedUntil);
+  const untilMs = secondAfter(usage.bannedUntil);
   return untilMs > nowMs ? untilMs : undefined;
 }
 

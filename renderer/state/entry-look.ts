@@ -53,10 +53,6 @@ export const STAGE_WORK: Record<StageName, string> = {
   target: 'answers it',
 };
 
-/** The stage that answered; for a rate limit the target only formats the refusal. */
-export const answeringStage = ({ stage, refusal }: Pick<TrafficEntry, 'stage' | 'refusal'>): StageName =>
-  refusal === undefined ? stage : 'limit';
-
 /** One phase of an exchange. */
 export interface TimedPart {
   part: TrafficDetail['timings'][number]['part'];

@@ -89,6 +89,12 @@ export function formatBytes(bytes: number): string {
 /** `0.4 ms`, `12 ms`, `1,204 ms`: one decimal below ten. */
 export const formatMilliseconds = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : formatCount(Math.round(ms))} ms`;
 
+const thousandths = (atMs: number): string => String(Math.floor(atMs) % SECOND_MS).padStart(3, '0');
+
 /** `09:00:42.123`: orders events within a second. */
 export const formatInstant = (atMs: number, timeZone?: string): string =>
-  `${formatTimeOfDay(atMs, timeZone)}.${String(Math.floor(atMs) % SECOND_MS).padStart(3, '0')}`;
+  `${formatTimeOfDay(atMs, timeZone)}.${thousandths(atMs)}`;
+
+/** `20 Nov 2026, 09:00:42.123`. */
+export const formatExactMoment = (atMs: number, timeZone?: string): string =>
+  `${formatMoment(atMs, timeZone)}.${thousandths(atMs)}`;

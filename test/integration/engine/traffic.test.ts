@@ -64,6 +64,24 @@ describe('traffic', () => {
     expect((await list(engine, { limit: 1, before: page.next })).items[0]?.target).toBe('/v1/pets');
   });
 
+  it('has the stage that refused a request, though the built-in API writes the answer', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await engine.call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 1, perDay: 100 } });
+    for (let count = 0; count < 2; count++) await engine.api();
+    await engine.api({ key: null });
+    await entries(engine, 3);
+    const found = async (filter: string) => {
+      const [entry] = await entries(engine, 1, { filter });
+      const detail = await get(engine, entry?.id);
+      return [detail.status, detail.stage, detail.answeredBy, detail.timings.map(({ part }) => part)];
+    };
+    const before = [['stages', 'receiving']];
+    expect(await found('stage:limit')).toEqual([429, 'limit', 'proxy', ...before]);
+    expect(await found('stage:identify')).toEqual([401, 'identify', 'proxy', ...before]);
+    expect(await found('stage:api')).toEqual([200, 'target', 'api', ['stages', 'waiting', 'receiving']]);
+  });
+
   it('sends a request again as the key that it came with, and counts it', async () => {
     const engine = await startEngine();
     await engine.api({ method: 'POST', body: { name: 'Twin', categoryId: 1 } });
@@ -71,6 +89,9 @@ describe('traffic', () => {
     const again = (await engine.call('traffic.replay', { id: entry?.id })) as TrafficDetail;
     expect(again).toMatchObject({ status: 201, replayOf: entry?.id, keyId: entry?.keyId, rate: { remaining: 58 } });
     expect(again.requestBody?.text).toBe('{"name":"Twin","categoryId":1}');
+    // The prefix is that of the caller, not of the token that stands in for the key.
+    const credentials = `Bearer ${engine.app.demoKey()?.secret.slice(0, 8)}…`;
+    expect(again.requestHeaders).toContainEqual({ name: 'Authorization', value: credentials });
     await entries(engine, 1, { filter: 'is:replay' });
   });
 

@@ -31,6 +31,7 @@ describe('a request', () => {
     [{ status: 429, refusal: 'rate_limit_exceeded', window: 'day' }, 'day window'],
     [{ status: 429, refusal: 'api_key_banned' }, 'banned key'],
     [{ status: 301, stage: 'redirect', answeredBy: 'proxy' }, 'redirect'],
+    [{ status: 401, stage: 'identify', answeredBy: 'proxy' }, 'no valid key'],
     [{ status: 404, stage: 'route', answeredBy: 'proxy' }, 'no project'],
     [{ status: 400, stage: 'listener', answeredBy: 'proxy' }, 'bad request'],
     [{ status: 421, stage: 'authority', answeredBy: 'proxy' }, 'host unclear'],

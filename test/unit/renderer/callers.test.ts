@@ -27,6 +27,10 @@ describe('a gauge', () => {
     });
   });
 
+  it('names the same second as X-RateLimit-Reset', () => {
+    expect(gaugeAt({ limit: 60, used: 1, resetsAt: at(264) }, FAKE_NOW_MS).resetsAtMs).toBe(FAKE_NOW_MS + 1_000);
+  });
+
   it('is empty from the moment its window ends, without an event', () => {
     const window = { limit: 60, used: 60, resetsAt: at(0) };
     expect(gaugeAt(window, FAKE_NOW_MS - 1)).toMatchObject({ used: 60, level: 'exhausted' });
@@ -36,11 +40,11 @@ describe('a gauge', () => {
 
 describe('a ban', () => {
   const numbers = { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS };
-  const banned = makeUsage('key:a', { ...numbers, rest: { bannedUntil: at(5) } });
+  const banned = makeUsage('key:a', { ...numbers, rest: { bannedUntil: at(4_005) } });
 
   it('lasts until its end', () => {
-    expect(banAt(banned, FAKE_NOW_MS)).toBe(FAKE_NOW_MS + 5);
-    expect(banAt(banned, FAKE_NOW_MS + 5)).toBeUndefined();
+    expect(banAt(banned, FAKE_NOW_MS)).toBe(FAKE_NOW_MS + 5_000);
+    expect(banAt(banned, FAKE_NOW_MS + 5_000)).toBeUndefined();
   });
 
   it('is none where there is none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answeringStage, statusLook, timeline } from '../../../renderer/state/entry-look.ts';
+import { statusLook, timeline } from '../../../renderer/state/entry-look.ts';
 import { entryRequest } from '../../../renderer/state/entry-request.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
 
@@ -108,11 +108,6 @@ describe('the looks of an entry', () => {
   ])('%s, aborted %s: %s', (status, aborted, looks) => {
     const { text, tone, icon } = statusLook({ status, aborted });
     expect(`${text} ${tone} ${icon}`).toBe(looks);
-  });
-
-  it('names the stage that refused, though another one wrote the answer', () => {
-    expect(answeringStage({ stage: 'target', refusal: 'rate_limit_exceeded' })).toBe('limit');
-    expect(answeringStage({ stage: 'route' })).toBe('route');
   });
 
   it('lays the parts of the time out one after the other', () => {

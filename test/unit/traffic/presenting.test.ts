@@ -14,6 +14,16 @@ const UPSTREAM = {
   target: { kind: 'upstream', url: 'http://127.0.0.1:3000/x' },
 } as const;
 
+const refusedIn = (window?: 'minute' | 'day') => ({
+  rate: { limit: 60, remaining: 0, resetSeconds: 1_800_000_000 },
+  refusal: {
+    code: window === undefined ? ('api_key_banned' as const) : ('rate_limit_exceeded' as const),
+    ...(window !== undefined && { window }),
+    retryAfterSeconds: 5,
+    message: 'Wait until 2027-01-15T08:00:00.000Z.',
+  },
+});
+
 const SECRET = 'viv_abcdEFGHijklMNOPqrstUVWXyz012345';
 
 describe('secrets', () => {
@@ -100,10 +110,10 @@ describe('an entry', () => {
       { part: 'receiving', ms: 2.35 },
     ]);
     expect(
-      presentDetail(entry({ record: record({ handedMs: null, firstByteMs: null }) }), presentation).timings,
+      presentDetail(entry({ stage: 'route', record: record({ handedMs: null, firstByteMs: null }) }), presentation)
+        .timings,
     ).toEqual([
       { part: 'stages', ms: 12.35 },
-      { part: 'waiting', ms: 0 },
       { part: 'receiving', ms: 0 },
     ]);
   });
@@ -112,7 +122,12 @@ describe('an entry', () => {
     [{ status: null }, 'The client disconnected before there was an answer.'],
     [{ stage: 'route', status: 404, route: null }, 'no project is served at demo.vivarium.localhost:8080'],
     [{ stage: 'authority', status: 421 }, 'opened for another hostname'],
-    [{ status: 401, keyId: null }, 'no valid API key'],
+    [{ stage: 'identify', status: 401, keyId: null }, 'no valid API key'],
+    [
+      { stage: 'limit', status: 429, decision: refusedIn('minute') },
+      'the limit of 60 requests per minute was used up.',
+    ],
+    [{ stage: 'limit', status: 429, decision: refusedIn() }, 'the API key is banned'],
     [{ route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM, byProxy: true }, 'because the upstream http://127.0.0.1:3000 failed'],
