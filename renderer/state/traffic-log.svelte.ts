@@ -47,6 +47,7 @@ export class TrafficLog {
   #failure = $state<string | undefined>(undefined);
   #missed = $state(0);
   #held = false;
+  #revealed: string | undefined;
   /** Aborts the current read when a new one starts. */
   #run = new AbortController();
   #timers: Record<'quiet' | 'retry', { cancel(): void } | null> = { quiet: null, retry: null };
@@ -99,6 +100,12 @@ export class TrafficLog {
     if (this.#waiting.length === 0) return;
     this.#entries = [...this.#waiting, ...this.#entries].slice(0, ENTRIES_MAX);
     this.#waiting = [];
+  }
+
+  /** Shows the waiting entries once `id`, which the user asked for, is among them. */
+  reveal(id: string): void {
+    this.#revealed = id;
+    this.#takeRevealed();
   }
 
   /** Reads the list again; the current entries remain until then. */
@@ -198,7 +205,14 @@ export class TrafficLog {
     const added = entries.filter((entry) => numberOf(entry) > newest).reverse();
     if (added.length === 0) return;
     this.#waiting = [...added, ...this.#waiting].slice(0, ENTRIES_MAX);
-    if (!this.#held) this.take();
+    if (this.#held) this.#takeRevealed();
+    else this.take();
+  }
+
+  #takeRevealed(): void {
+    if (!this.#waiting.some(({ id }) => id === this.#revealed)) return;
+    this.#revealed = undefined;
+    this.take();
   }
 
   #forget(early: { current: TrafficEntry[] | null }): void {

@@ -31,6 +31,8 @@ export interface TrafficPageOptions extends SettingsSource {
   toasts: Toasts;
   /** Reactive; always the same project. */
   project: () => Project;
+  /** All projects. Reactive. */
+  projects: () => readonly Project[];
 }
 
 /** The Traffic page. The address contains its whole view state, so it can be linked and returned to. */
@@ -61,6 +63,7 @@ export class TrafficPage {
     this.replay = new Task(async (id) => {
       const again = await client.traffic.replay({ id });
       this.show(again.id);
+      this.#log.reveal(again.id);
       toasts.say(`Sent again: ${again.status === null ? 'no answer' : again.status}.`);
       return again;
     });
@@ -128,6 +131,12 @@ export class TrafficPage {
     if (this.scope === 'all') return hostname;
     if (entry.environment === 'staging') return 'staging';
     return isHostnameOf(hostname, this.#options.project().baseUrl.production) ? '' : hostname;
+  }
+
+  /** The name of an entry's project; undefined if its host belongs to none. */
+  projectOf({ projectId }: TrafficEntry): string | undefined {
+    if (projectId === undefined) return undefined;
+    return this.#options.projects().find(({ id }) => id === projectId)?.name ?? projectId;
   }
 
   hrefOf(id: string | undefined): string {

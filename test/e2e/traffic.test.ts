@@ -127,17 +127,46 @@ describe('the Traffic page', () => {
     await pane(page).getByText('The route stage answered: no project is served at').waitFor();
   });
 
-  it('has the hostname give way before the path', async () => {
+  it('has columns for hostname and project, and shortens a path before a short hostname', async () => {
     const { page, engine } = await openTraffic({ viewport: { width: 1280, height: 800 } });
     await engine.api({ path: '/v1/nope', host: `${'long.'.repeat(20)}nobody.test` });
-    await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
-    await row(page, 'nope').click();
-    await pane(page).getByText('The route stage answered').waitFor();
-    const cut = (className: string) =>
-      row(page, 'nope')
+    await engine.api({ path: `/v1/pets?search=${'x'.repeat(200)}`, host: 'demo-staging.vivarium.localhost' });
+    const cut = (text: string, className: string) =>
+      row(page, text)
         .locator(className)
         .evaluate((shown: { scrollWidth: number; clientWidth: number }) => shown.scrollWidth > shown.clientWidth);
-    expect([await cut('.path'), await cut('.host')]).toEqual([false, true]);
+    await row(page, 'search').waitFor();
+    expect([await cut('search', '.path'), await cut('search', '.host')]).toEqual([true, false]);
+    await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
+    await row(page, 'nope').waitFor();
+    expect(await row(page, 'search').innerText()).toMatch(/demo-staging\.vivarium\.localhost\s+Demo/);
+    await row(page, 'nope').click();
+    await pane(page).getByText('The route stage answered').waitFor();
+    expect(await cut('nope', '.path')).toBe(false);
+  });
+
+  it('holds the list under the mouse, beside an open entry, and while a report is shown', async () => {
+    const { page, engine } = await openTraffic({ prepare: few });
+    const second = row(page, 'status=sold');
+    await second.hover();
+    const before = await second.boundingBox();
+    await engine.api({ path: '/v1/later' });
+    await page.getByRole('button', { name: '1 new: show it' }).waitFor();
+    await second.click();
+    await pane(page).waitFor();
+    await page.mouse.move(0, 0);
+    await engine.api({ path: '/v1/latest' });
+    await page.getByRole('button', { name: '2 new: show them' }).waitFor();
+    expect((await second.boundingBox())?.y).toBe(before?.y);
+    await pane(page).getByRole('button', { name: 'Send again' }).click();
+    const report = await toast(page, 'Sent again: 401.').boundingBox();
+    const header = await page.getByRole('banner').or(page.locator('main > header')).first().boundingBox();
+    expect((report?.y ?? 0) + (report?.height ?? 0)).toBeLessThanOrEqual(header?.height ?? 0);
+    await row(page, '/v1/latest').waitFor();
+    await pane(page).getByRole('button', { name: 'Close the entry' }).click();
+    await page.mouse.move(0, 0);
+    await engine.api({ path: '/v1/last' });
+    await row(page, '/v1/last').waitFor();
   });
 
   it('moves with the arrow keys, and restores the focus', async () => {

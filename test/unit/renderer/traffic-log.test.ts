@@ -53,6 +53,18 @@ describe('the list of traffic', () => {
     expect(numbers()).toEqual([4, 3, 2, 1]);
   });
 
+  it('shows what the user sent again, held or not', async () => {
+    const { log, numbers, come } = await setUp();
+    log.hold(true);
+    log.reveal('trf_5');
+    await come(4);
+    expect(numbers()).toEqual([3, 2, 1]);
+    await come(5);
+    expect(numbers()).toEqual([5, 4, 3, 2, 1]);
+    await come(6);
+    expect(numbers()[0]).toBe(5);
+  });
+
   it('lets new entries wait while it is held', async () => {
     const { log, numbers, come } = await setUp();
     log.hold(true);

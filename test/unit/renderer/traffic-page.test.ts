@@ -43,6 +43,7 @@ async function setUp(path = '/projects/demo/traffic') {
     navigator,
     toasts,
     project: () => makeProject('Demo'),
+    projects: () => [makeProject('Demo')],
   });
   await settle();
   const lists = () => fake.calls.filter(({ procedure }) => procedure === 'traffic.list').map(({ input }) => input);
