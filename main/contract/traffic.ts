@@ -148,6 +148,8 @@ export const traffic = {
         items: z.array(trafficEntry),
         /** How many entries are kept in all, and whether requests are being recorded. */
         kept: z.int(),
+        /** How many entries of the project, or of everything, made room for newer ones. */
+        dropped: z.int(),
         recording: z.boolean(),
         next: identifier.optional(),
       }),
@@ -161,6 +163,8 @@ export const traffic = {
         z.object({
           entries: z.array(trafficEntry),
           missed: z.int(),
+          /** As in `list`. */
+          dropped: z.int(),
           /** Whether all entries before these have been dropped. */
           cleared: z.boolean(),
         }),

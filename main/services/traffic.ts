@@ -115,6 +115,7 @@ export function createTrafficServices(options: {
       return {
         items: items.map((entry) => presentEntry(entry, shown)),
         kept: recorder.size(),
+        dropped: recorder.dropped(narrowed.projectId),
         recording: options.recording(),
         ...(next !== undefined && { next }),
       };
@@ -123,7 +124,8 @@ export function createTrafficServices(options: {
     async *watch(narrowed, { signal }) {
       for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
         const shown = presentation();
-        yield { entries: entries.map((entry) => presentEntry(entry, shown)), ...told };
+        const dropped = recorder.dropped(narrowed?.projectId);
+        yield { entries: entries.map((entry) => presentEntry(entry, shown)), dropped, ...told };
       }
     },
     summary({ minutes, projectId } = { minutes: SUMMARY_MINUTES_DEFAULT }) {

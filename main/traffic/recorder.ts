@@ -3,6 +3,7 @@ import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 import { KeptEntry } from './kept-entry.ts';
+import { createReserve } from './reserve.ts';
 import { COLUMN, Rows } from './rows.ts';
 import { SpanWriter } from './spans.ts';
 
@@ -42,6 +43,8 @@ export interface Recorder {
   oldestFirst(after?: number): IterableIterator<Entry>;
   get(number: number): Entry | null;
   size(): number;
+  /** How many entries of a project, or of everything, made room for newer ones since the log was cleared. */
+  dropped(projectId?: string): number;
   /** Clears all entries; returns how many there were. */
   clear(): number;
   /** The number of the next entry. */
@@ -65,6 +68,7 @@ export function createRecorder(
   const rows = new Rows(ENTRIES_MAX);
   const blocks = createBlocks(BYTES_MAX / BLOCK_BYTES);
   const spans = new SpanWriter(openBlock);
+  const reserve = createReserve();
   let nextNumber = 1;
   let oldest = 1;
   const awaited = new Map<number, (entry: Entry) => void>();
@@ -79,6 +83,7 @@ export function createRecorder(
   const at = (number: number): Entry => new KeptEntry(rows, number);
 
   function forgetOldest(): void {
+    if (reserve.release(projectOf(rows.subject(oldest)))) reserve.keep(at(oldest));
     oldest += 1;
     blocks.release(oldest);
   }
@@ -111,6 +116,7 @@ export function createRecorder(
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
     rows.write(number, taken.now + afterTakenMs, taken.realNow + afterTakenMs, exchange, written);
     nextNumber += 1;
+    reserve.count(projectOf(exchange));
     if (awaited.size > 0 || watchers.size > 0) notify(at(number));
   }
 
@@ -135,25 +141,32 @@ export function createRecorder(
       for (let number = Math.min(before, nextNumber) - 1; number >= oldest; number--) {
         yield at(number);
       }
+      for (const entry of reserve.entries().reverse()) if (entry.number < before) yield entry;
     },
     *oldestFirst(after = 0) {
       settle();
       const end = nextNumber;
+      for (const entry of reserve.entries()) if (entry.number > after) yield entry;
       for (let number = Math.max(after + 1, oldest); number < end; number++) {
         if (number >= oldest) yield at(number);
       }
     },
     get(number) {
       settle();
-      return number >= oldest && number < nextNumber ? at(number) : null;
+      return number >= oldest && number < nextNumber ? at(number) : reserve.get(number);
     },
     size() {
       settle();
-      return nextNumber - oldest;
+      return nextNumber - oldest + reserve.size();
+    },
+    dropped(projectId) {
+      settle();
+      return reserve.dropped(projectId);
     },
     clear() {
       settle();
-      const count = nextNumber - oldest;
+      const count = nextNumber - oldest + reserve.size();
+      reserve.clear();
       rows.clear();
       spans.forget();
       oldest = nextNumber;
@@ -206,6 +219,8 @@ export function createRecorder(
     },
   };
 }
+
+const projectOf = ({ route }: Pick<RecordedExchange, 'route'>): string | null => route?.projectId ?? null;
 
 /** The same moment on three clocks. */
 interface Moment {

@@ -46,6 +46,7 @@ export class TrafficLog {
   #state = $state<'loading' | 'failed' | 'ready'>('loading');
   #failure = $state<string | undefined>(undefined);
   #missed = $state(0);
+  #dropped = $state(0);
   #held = false;
   #revealed: string | undefined;
   /** Aborts the current read when a new one starts. */
@@ -76,6 +77,11 @@ export class TrafficLog {
   /** The number of entries that arrived too fast to be sent; they appear after a short pause in traffic. */
   get missed(): number {
     return this.#missed;
+  }
+
+  /** The number of entries that the engine dropped to make room for newer ones, whatever the filter. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   get state(): 'loading' | 'failed' | 'ready' {
@@ -137,8 +143,9 @@ export class TrafficLog {
     try {
       const news = await client.traffic.watch(this.#input, { signal });
       void this.#follow(news, early, signal);
-      const { items, next } = await client.traffic.list({ ...this.#input, limit: READ_MAX }, { signal });
+      const { items, next, dropped } = await client.traffic.list({ ...this.#input, limit: READ_MAX }, { signal });
       if (signal.aborted) return;
+      this.#dropped = dropped;
       this.#entries = items;
       this.#waiting = [];
       this.#missed = 0;
@@ -180,13 +187,14 @@ export class TrafficLog {
   }
 
   async #follow(
-    news: AsyncIterable<{ entries: TrafficEntry[]; missed: number; cleared: boolean }>,
+    news: AsyncIterable<{ entries: TrafficEntry[]; missed: number; dropped: number; cleared: boolean }>,
     early: { current: TrafficEntry[] | null },
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      for await (const { entries, missed, cleared } of news) {
+      for await (const { entries, missed, dropped, cleared } of news) {
         if (signal.aborted) return;
+        this.#dropped = dropped;
         if (cleared) this.#forget(early);
         if (early.current === null) this.#add(entries);
         else early.current.push(...entries);

@@ -49,6 +49,7 @@ export const makeDetail = (number: number, rest: Partial<TrafficDetail> = {}): T
 interface News {
   entries: TrafficEntry[];
   missed: number;
+  dropped: number;
   cleared: boolean;
 }
 
@@ -63,7 +64,7 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
     /** Lets entries come, oldest first. */
     come(entries: TrafficEntry[], told: Partial<Omit<News, 'entries'>> = {}) {
       all.unshift(...entries.toReversed());
-      this.tell({ entries, missed: 0, cleared: false, ...told });
+      this.tell({ entries, missed: 0, dropped: 0, cleared: false, ...told });
     },
     tell(news: News) {
       if (listener === undefined) waiting.push(news);
@@ -85,7 +86,7 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
         const items = all.slice(start, start + limit);
         const last = items.at(-1);
         const hasMore = start + items.length < all.length && last !== undefined;
-        return { items, kept: all.length, recording: true, ...(hasMore && { next: last.id }) };
+        return { items, kept: all.length, dropped: 0, recording: true, ...(hasMore && { next: last.id }) };
       },
     },
   };

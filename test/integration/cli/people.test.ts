@@ -247,7 +247,7 @@ describe('vivarium traffic watch', () => {
   async function startTraffic() {
     const { fake, dataDir, server } = await startAsked();
     fake.teach('traffic', 'watch', async function* (_input, { signal }) {
-      yield { entries: [makeEntry(1), makeEntry(2, { status: 404 })], missed: 3, cleared: false };
+      yield { entries: [makeEntry(1), makeEntry(2, { status: 404 })], missed: 3, dropped: 0, cleared: false };
       await new Promise((resolve) => signal?.addEventListener('abort', resolve));
     });
     const watch = async (args: readonly string[]) => {

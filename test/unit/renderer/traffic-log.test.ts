@@ -48,9 +48,17 @@ describe('the list of traffic', () => {
 
   it('shows nothing twice that was listed and told', async () => {
     const { traffic, numbers } = await setUp();
-    traffic.tell({ entries: [2, 3, 4].map((number) => makeEntry(number)), missed: 0, cleared: false });
+    traffic.tell({ entries: [2, 3, 4].map((number) => makeEntry(number)), missed: 0, dropped: 0, cleared: false });
     await settle();
     expect(numbers()).toEqual([4, 3, 2, 1]);
+  });
+
+  it('says how many entries the engine has dropped', async () => {
+    const { log, traffic } = await setUp();
+    expect(log.dropped).toBe(0);
+    traffic.come([makeEntry(4)], { dropped: 7 });
+    await settle();
+    expect(log.dropped).toBe(7);
   });
 
   it('shows what the user sent again, held or not', async () => {
@@ -82,7 +90,7 @@ describe('the list of traffic', () => {
   it('reads again what came too fast, when it has been quiet for a moment', async () => {
     const { log, time, traffic, numbers } = await setUp();
     traffic.all.unshift(makeEntry(6), makeEntry(5), makeEntry(4));
-    traffic.tell({ entries: [makeEntry(6)], missed: 2, cleared: false });
+    traffic.tell({ entries: [makeEntry(6)], missed: 2, dropped: 0, cleared: false });
     await settle();
     expect([log.missed, numbers()]).toEqual([2, [6, 3, 2, 1]]);
     await time.pass(QUIET_MS);
@@ -93,7 +101,7 @@ describe('the list of traffic', () => {
     const { log, time, traffic, numbers } = await setUp();
     log.hold(true);
     traffic.all.unshift(makeEntry(5), makeEntry(4));
-    traffic.tell({ entries: [makeEntry(5)], missed: 1, cleared: false });
+    traffic.tell({ entries: [makeEntry(5)], missed: 1, dropped: 0, cleared: false });
     await settle();
     await time.pass(QUIET_MS * 3);
     expect(numbers()).toEqual([3, 2, 1]);
@@ -106,7 +114,7 @@ describe('the list of traffic', () => {
     const { log, traffic, numbers, come } = await setUp();
     log.hold(true);
     await come(4);
-    traffic.tell({ entries: [], missed: 0, cleared: true });
+    traffic.tell({ entries: [], missed: 0, dropped: 0, cleared: true });
     await settle();
     expect([numbers(), log.waiting]).toEqual([[], 0]);
   });

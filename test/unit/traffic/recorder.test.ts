@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../main/traffic/present.ts';
 import { BYTES_MAX, createRecorder, ENTRIES_MAX, WATCHERS_MAX } from '../../../main/traffic/recorder.ts';
+import { RESERVE_BYTES_MAX, RESERVE_ENTRIES_MAX, SHARE_ENTRIES } from '../../../main/traffic/reserve.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import type { RecordedBody, RecordedExchange } from '../../../main/model/exchange-record.ts';
 import type { Entry } from '../../../main/traffic/entry.ts';
@@ -149,6 +150,53 @@ describe('the recorder', () => {
     expect(recorder.size()).toBe(ENTRIES_MAX);
     expect(recorder.get(5)).toBeNull();
     expect(recorder.get(6)?.number).toBe(6);
+  });
+
+  it('keeps the newest of each project, whatever the others do, and counts what it drops', () => {
+    const { recorder, numbers } = setUp();
+    const of = (projectId: string) => ({ ...exchange().route, projectId }) as RecordedExchange['route'];
+    const body = (text: string) => handed({ responseBody: { chunks: [text], bytes: text.length } });
+    for (let count = 0; count < SHARE_ENTRIES + 20; count++) {
+      recorder.take(exchange({ route: of('prj_quiet'), target: `/${count}`, record: body(`body ${count}`) }));
+    }
+    for (let count = 0; count < 2 * ENTRIES_MAX; count++) recorder.take(exchange({ route: of('prj_loud') }));
+    const quiet = () => [...recorder.newestFirst()].filter(({ route }) => route?.projectId === 'prj_quiet');
+    expect(quiet().map(({ number }) => number)).toEqual(Array.from({ length: 100 }, (_, index) => 120 - index));
+    expect(bytesOf(recorder.get(21)?.record.responseBody ?? { chunks: [], bytes: 0 }).toString()).toBe('body 20');
+    expect([recorder.size(), recorder.dropped('prj_quiet'), recorder.dropped()]).toEqual([
+      ENTRIES_MAX + SHARE_ENTRIES,
+      20,
+      ENTRIES_MAX + 20,
+    ]);
+    expect([...recorder.oldestFirst(30)].map(({ number }) => number)).toEqual(numbers().reverse().slice(10));
+    expect([...recorder.newestFirst(30)].map(({ number }) => number)).toEqual([29, 28, 27, 26, 25, 24, 23, 22, 21]);
+    // A new one takes the place of the project's oldest.
+    recorder.take(exchange({ route: of('prj_quiet') }));
+    expect([quiet().length, recorder.get(21), recorder.dropped('prj_quiet')]).toEqual([SHARE_ENTRIES, null, 21]);
+    recorder.clear();
+    expect([recorder.size(), recorder.dropped()]).toEqual([0, 0]);
+  });
+
+  it('keeps no more for all quiet projects together than its limits', () => {
+    const { recorder } = setUp();
+    const taken = (projectId: string, bytes: number) =>
+      exchange({
+        route: { projectId, environment: 'production', target: { kind: 'api' } },
+        record: handed({ responseBody: { chunks: [Buffer.alloc(bytes, projectId)], bytes } }),
+      });
+    const fill = () => {
+      for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange());
+    };
+    for (let count = 0; count < 3_000; count++) recorder.take(taken(`prj_${Math.floor(count / 50)}`, 1));
+    fill();
+    expect(recorder.size()).toBe(ENTRIES_MAX + RESERVE_ENTRIES_MAX);
+    recorder.clear();
+    const bytes = 64 * 1024;
+    for (let count = 0; count < 200; count++) recorder.take(taken(`prj_${count}`, bytes));
+    fill();
+    const reserved = recorder.size() - ENTRIES_MAX;
+    expect(reserved).toBeLessThanOrEqual(RESERVE_BYTES_MAX / bytes);
+    expect(reserved).toBeGreaterThan((RESERVE_BYTES_MAX / bytes) * 0.9);
   });
 
   it('keeps no more bytes than its limit: the oldest go, the newest never', () => {

@@ -1,0 +1,142 @@
+import { bytesOf } from './present.ts';
+import type { RecordedBody } from '../model/exchange-record.ts';
+import type { Entry } from './entry.ts';
+
+/** The newest entries of each project that the traffic of others cannot displace. */
+export const SHARE_ENTRIES = 100;
+
+/** Limits on the entries of all projects together that are kept beyond the ring. */
+export const RESERVE_ENTRIES_MAX = 2_000;
+export const RESERVE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Of one project, or of all requests that reached none. */
+interface Share {
+  /** Entries in the ring. */
+  held: number;
+  /** Numbers of the entries in the reserve, oldest first. */
+  reserved: number[];
+  dropped: number;
+}
+
+/**
+ * The shares of projects in the log. The ring drops its oldest entry whatever its project is; here, the last ones of a
+ * quiet project are kept beyond that. These are few, so plain objects will do.
+ */
+export interface Reserve {
+  /** Counts an entry that the ring has taken. */
+  count(projectId: string | null): void;
+  /** Counts an entry that the ring drops; true if it belongs to its project's share, and is to be kept. */
+  release(projectId: string | null): boolean;
+  keep(entry: Entry): void;
+  /** Oldest first; all are older than those in the ring. */
+  entries(): Entry[];
+  get(number: number): Entry | null;
+  size(): number;
+  /** How many entries of a project, or of everything, were dropped since the log was cleared. */
+  dropped(projectId?: string): number;
+  clear(): void;
+}
+
+export function createReserve(): Reserve {
+  const shares = new Map<string | null, Share>();
+  /** In order of their numbers, because the ring drops them in this order. */
+  const kept = new Map<number, { entry: Entry; bytes: number }>();
+  let keptBytes = 0;
+
+  function shareOf(projectId: string | null): Share {
+    let share = shares.get(projectId);
+    if (share === undefined) {
+      share = { held: 0, reserved: [], dropped: 0 };
+      shares.set(projectId, share);
+    }
+    return share;
+  }
+
+  function drop(share: Share): void {
+    const number = share.reserved.shift();
+    if (number === undefined) return;
+    keptBytes -= kept.get(number)?.bytes ?? 0;
+    kept.delete(number);
+    share.dropped += 1;
+  }
+
+  function trim(share: Share): void {
+    while (share.reserved.length > 0 && share.reserved.length + share.held > SHARE_ENTRIES) drop(share);
+  }
+
+  return {
+    count(projectId) {
+      const share = shareOf(projectId);
+      share.held += 1;
+      if (share.reserved.length > 0) trim(share);
+    },
+    release(projectId) {
+      const share = shareOf(projectId);
+      share.held -= 1;
+      if (share.held < SHARE_ENTRIES) return true;
+      share.dropped += 1;
+      return false;
+    },
+    keep(entry) {
+      const share = shareOf(projectOf(entry));
+      const copied = copyOf(entry);
+      const bytes = sizeOf(copied);
+      share.reserved.push(entry.number);
+      kept.set(entry.number, { entry: copied, bytes });
+      keptBytes += bytes;
+      trim(share);
+      while (kept.size > RESERVE_ENTRIES_MAX || keptBytes > RESERVE_BYTES_MAX) {
+        const [oldest] = kept.values();
+        if (oldest === undefined) return;
+        drop(shareOf(projectOf(oldest.entry)));
+      }
+    },
+    entries: () => Array.from(kept.values(), ({ entry }) => entry),
+    get: (number) => kept.get(number)?.entry ?? null,
+    size: () => kept.size,
+    dropped(projectId) {
+      if (projectId !== undefined) return shares.get(projectId)?.dropped ?? 0;
+      let sum = 0;
+      for (const { dropped } of shares.values()) sum += dropped;
+      return sum;
+    },
+    clear() {
+      shares.clear();
+      kept.clear();
+      keptBytes = 0;
+    },
+  };
+}
+
+const projectOf = ({ route }: Entry): string | null => route?.projectId ?? null;
+
+/** Independent of the ring, whose bytes are overwritten. */
+function copyOf(entry: Entry): Entry {
+  const { record } = entry;
+  const { handedMs, firstByteMs, requestFields, responseFields } = record;
+  return {
+    ...entry,
+    replayOf: entry.replayOf,
+    record: {
+      handedMs,
+      firstByteMs,
+      requestFields,
+      responseFields,
+      requestBody: copyOfBody(record.requestBody),
+      responseBody: copyOfBody(record.responseBody),
+    },
+  };
+}
+
+const copyOfBody = (body: RecordedBody): RecordedBody => ({
+  chunks: body.chunks.length === 0 ? [] : [bytesOf(body)],
+  bytes: body.bytes,
+});
+
+function sizeOf({ record }: Entry): number {
+  const { requestFields, responseFields, requestBody, responseBody } = record;
+  let size = 0;
+  for (const text of [...requestFields, ...responseFields]) size += text.length;
+  for (const chunk of [...requestBody.chunks, ...responseBody.chunks]) size += chunk.length;
+  return size;
+}
