@@ -107,6 +107,7 @@ export async function startDataPlane(
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
     inProgress: proxy.inProgress,
+    running: () => proxy.running(),
     counts: () => ({ ...counts, connections: proxy.connections() }),
   };
 }

@@ -178,6 +178,8 @@ export function createServices(
     }),
     traffic: createTrafficServices({
       recorder: dataPlane.recorder,
+      running: dataPlane.running,
+      clock,
       series: dataPlane.series,
       ids: createEntryIds(clock.state().realNow),
       recording: () => settings.current().traffic.record,

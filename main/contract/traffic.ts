@@ -47,6 +47,8 @@ export const trafficEntry = z.object({
   durationMs: z.number(),
   /** Whether the exchange ended before the answer was complete. */
   aborted: z.boolean(),
+  /** Present while it runs: sizes, times and answer are those so far. */
+  running: z.literal(true).optional(),
   /** The entry that this one replays. */
   replayOf: identifier.optional(),
 });
@@ -63,6 +65,22 @@ const recordedBody = z.object({
   decoded: z.enum(['gzip', 'deflate', 'br', 'zstd']).optional(),
 });
 
+const frame = z.object({
+  /** Real milliseconds since the start of the request. */
+  atMs: z.number(),
+  from: z.enum(['client', 'upstream']),
+  kind: z.enum(['continuation', 'text', 'binary', 'close', 'ping', 'pong', 'other']),
+  /** Whether it ends its message. */
+  final: z.boolean(),
+  /** The first KiB, as text; base64 when they are compressed or not UTF-8. */
+  text: z.string(),
+  encoding: z.enum(['utf8', 'base64']),
+  compressed: z.boolean(),
+  bytes: z.int(),
+  cut: z.boolean(),
+});
+export type TrafficFrame = z.infer<typeof frame>;
+
 export const trafficDetail = trafficEntry.extend({
   /** Which stage answered, and why, in a sentence. */
   explanation: z.string(),
@@ -77,6 +95,8 @@ export const trafficDetail = trafficEntry.extend({
   /** Null when the message had no body, or bodies were not recorded. */
   requestBody: recordedBody.nullable(),
   responseBody: recordedBody.nullable(),
+  /** The newest frames of a WebSocket, oldest first, and how many there were. */
+  frames: z.object({ items: z.array(frame), total: z.int() }).optional(),
 });
 export type TrafficDetail = z.infer<typeof trafficDetail>;
 
@@ -155,6 +175,10 @@ export const traffic = {
       }),
     ),
   get: base.route({ summary: 'One entry with headers, bodies and timings' }).input(one).output(trafficDetail),
+  running: base
+    .route({ summary: 'Requests that have not ended, and what is known of them so far' })
+    .input(narrowed.optional())
+    .output(z.object({ items: z.array(trafficEntry) })),
   watch: base
     .route({ summary: 'A stream of new entries in batches; `missed` counts entries that arrived too fast' })
     .input(narrowed.optional())

@@ -16,6 +16,31 @@ export interface RecordedBody {
   bytes: number;
 }
 
+/** Limits on the recorded frames of a WebSocket: how many of the newest, and of each its first bytes. */
+export const FRAMES_MAX = 100;
+export const FRAME_BYTES_MAX = 1024;
+
+/** A frame of a WebSocket (RFC 6455 §5.2). */
+export interface RecordedFrame {
+  /** Milliseconds since the start of the exchange. */
+  atMs: number;
+  from: 'client' | 'upstream';
+  opcode: number;
+  /** Whether it ends its message. */
+  final: boolean;
+  compressed: boolean;
+  /** The first `FRAME_BYTES_MAX` bytes, unmasked. */
+  payload: Buffer;
+  /** The length of the whole payload. */
+  bytes: number;
+}
+
+export interface RecordedFrames {
+  /** Oldest first. */
+  newest: readonly RecordedFrame[];
+  total: number;
+}
+
 /** Milliseconds from the start to the target, and to the first byte of the answer; null if it did not get that far. */
 export interface RecordedTimes {
   handedMs: number | null;
@@ -30,6 +55,8 @@ export interface ExchangeRecord extends RecordedTimes {
   responseHead: string;
   requestBody: RecordedBody;
   responseBody: RecordedBody;
+  /** Null unless a WebSocket was opened. */
+  frames: RecordedFrames | null;
 }
 
 /** The part of a route that the traffic log keeps. */
@@ -63,6 +90,8 @@ export interface RecordedExchange {
   aborted: boolean;
   /** Whether the proxy itself wrote the answer, even in a target's format. */
   byProxy: boolean;
+  /** The number under which it was listed while it ran; null if it never was. */
+  begun: number | null;
   /** Null while recording is off. */
   record: ExchangeRecord | null;
 }

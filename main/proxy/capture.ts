@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { ServerResponse } from 'node:http';
-import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
+import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import { asHttp1, hasBody, type HttpExchange, type HttpRequest, type HttpResponse } from '../base/http/message.ts';
 
 /** The captured part of a body: its first bytes and its total length. */
@@ -19,6 +19,8 @@ export interface Capture {
   response: CapturedBody;
   /** The response head, if it existed before the first byte of the answer; see `sentHead`. */
   head: string | null;
+  /** Null unless the connection has become a WebSocket. */
+  frames: RecordedFrames | null;
   /** Monotonic; null before the first byte of the answer. */
   firstByteMs: number | null;
   monotonic: () => number;
@@ -46,6 +48,7 @@ export function watch({ request, response }: HttpExchange, bodies: boolean, mono
     request: isBodied ? emptyBody() : NO_BODY,
     response: emptyBody(),
     head: null,
+    frames: null,
     firstByteMs: null,
     monotonic,
   };
@@ -159,8 +162,13 @@ function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8',
 export function sentHead(response: HttpResponse): string {
   const text = headOf(response);
   if (text !== null) return text;
-  const lines = Object.entries(response.getHeaders()).flatMap(([name, value]) =>
+  return headText(response.statusCode, '', response.getHeaders());
+}
+
+/** A first line and header fields, each line ended by CRLF. */
+export function headText(status: number, reason: string, headers: OutgoingHttpHeaders): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((each) => `${name}: ${each}\r\n`),
   );
-  return `\r\n${lines.join('')}`;
+  return `HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}`;
 }

@@ -91,6 +91,8 @@ export interface RunningRecord {
   readonly upgrade: boolean;
   /** Whether the upgrade succeeded, which makes the connection a tunnel to the upstream. */
   tunnelled: boolean;
+  /** The number under which it was listed while it ran; null if it never was. */
+  begun: number | null;
   /** Whether the proxy has answered and only drains the rest of the request. */
   byProxy: boolean;
   /** Null while recording is off. */

@@ -24,6 +24,7 @@ export function beginRecord(
     awaitsContinue,
     upgrade,
     tunnelled: false,
+    begun: null,
     byProxy: false,
     capture,
   };
@@ -50,6 +51,7 @@ export function summarize({ request, response, connection, record }: Exchange, n
     port: connection.port,
     aborted: !finished,
     byProxy: record.byProxy,
+    begun: record.begun,
     record: capture === null ? null : recordOf({ request, response }, record, capture),
   };
 }
@@ -65,6 +67,7 @@ function recordOf({ request, response }: HttpExchange, record: RunningRecord, ca
     responseHead: capture.head ?? (response.headersSent ? sentHead(response) : ''),
     requestBody: capture.request,
     responseBody: capture.response,
+    frames: capture.frames,
     handedMs: handedMs === null ? null : handedMs - startedMs,
     firstByteMs: capture.firstByteMs === null ? null : capture.firstByteMs - startedMs,
   };

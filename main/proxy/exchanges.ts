@@ -28,7 +28,15 @@ export interface Exchanges {
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
   /** Completes the bookkeeping of an exchange; idempotent. */
   finish(exchange: Exchange): void;
+  /** The exchanges that have run for a moment, each numbered for the log. */
+  running(): ExchangeSummary[];
 }
+
+/** Most exchanges are over before this, and would only flicker in a list. */
+const LISTED_AFTER_MS = 200;
+
+/** Limit on exchanges listed while they run. */
+const LISTED_MAX = 500;
 
 export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError' | 'onTargetAnswer'> {
   log: Log;
@@ -43,6 +51,7 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
 export function createExchanges(options: ExchangesOptions): Exchanges {
   const { clock, log, connections, onExchange, limits } = options;
   const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: send });
+  let listed = 0;
   const bounds = { bytesMax: limits.drainBytesMax, timer: null };
   const monotonic = (): number => clock.monotonic();
   const onClientGone = (error: Error): void => log.debug('A client disconnected during its request', { error });
@@ -143,6 +152,20 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       }
     },
     finish,
+    running() {
+      const nowMs = clock.monotonic();
+      const found: ExchangeSummary[] = [];
+      for (const connection of connections.all()) {
+        for (const exchange of connection.exchanges) {
+          const { record } = exchange;
+          if (record.capture === null || nowMs - record.startedMs < LISTED_AFTER_MS) continue;
+          record.begun ??= ++listed;
+          found.push({ ...summarize(exchange, nowMs), aborted: false });
+          if (found.length === LISTED_MAX) return found;
+        }
+      }
+      return found;
+    },
   };
 }
 

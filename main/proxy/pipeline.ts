@@ -14,7 +14,9 @@ import { readAuthority, type SentAuthority } from './authority.ts';
 import { isOwnPort } from './connect-request.ts';
 import { cutExchange, type Connection, type Exchange } from './connection.ts';
 import type { Connections } from './connections.ts';
+import { headText } from './capture.ts';
 import type { ErrorPages } from './error-pages.ts';
+import { createFrameWatch, type FrameWatch } from './frames.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
 import { faultResponse } from './parser-fault.ts';
@@ -62,6 +64,7 @@ export type Pipeline = (exchange: Exchange, upgrade: Upgrade | null) => Answer |
 
 export function createPipeline(services: PipelineServices): Pipeline {
   const { limits, limiter, internalTokens, freeLimits, pages, targets } = services;
+  const watchFrames = createFrameWatch();
 
   return (exchange, upgrade) => {
     const { request, connection, record } = exchange;
@@ -122,7 +125,10 @@ export function createPipeline(services: PipelineServices): Pipeline {
     };
     if (target.kind === 'upstream' && !target.limited) {
       arrive(null);
-      return forward({ exchange, upgrade, authority: text, destination: target, rate: null, refuse }, services);
+      return forward(
+        { exchange, upgrade, authority: text, destination: target, rate: null, refuse, watchFrames },
+        services,
+      );
     }
     // A CORS preflight cannot carry a key and is not counted (WHATWG Fetch, CORS-preflight fetch).
     const preflight = targets[target.kind].isPreflight(request);
@@ -145,7 +151,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     }
 
     if (target.kind === 'upstream') {
-      return forward({ exchange, upgrade, authority: text, destination: target, rate, refuse }, services);
+      return forward({ exchange, upgrade, authority: text, destination: target, rate, refuse, watchFrames }, services);
     }
     if (record.awaitsContinue) exchange.response.writeContinue();
     const pending = targets.api.handle(exchange, context);
@@ -278,10 +284,11 @@ interface ForwardedExchange {
   /** Null if the project's limits do not apply to its upstream. */
   rate: RateState | null;
   refuse: (found: Problem) => Answer;
+  watchFrames: FrameWatch;
 }
 
 function forward(
-  { exchange, upgrade, authority, destination, rate, refuse }: ForwardedExchange,
+  { exchange, upgrade, authority, destination, rate, refuse, watchFrames }: ForwardedExchange,
   services: PipelineServices,
 ): null {
   const { request, response, connection, record } = exchange;
@@ -309,8 +316,14 @@ function forward(
   services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
     ...context,
     answer: (found) => answerRaw(socket, describe(found)),
-    opened: (upstream) => {
+    opened: (upstream, { headers }) => {
       record.tunnelled = true;
+      const { capture, startedMs } = record;
+      if (capture !== null) {
+        capture.firstByteMs = capture.monotonic();
+        capture.head = headText(101, 'Switching Protocols', headers);
+        watchFrames(socket, upstream, capture, startedMs);
+      }
       services.connections.countUpstream(upstream);
     },
   });

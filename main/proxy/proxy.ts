@@ -77,6 +77,8 @@ export interface Proxy {
    * hostnames that are no longer served or belong to another project, and tunnels to them.
    */
   publish(snapshot: Snapshot): void;
+  /** The recorded exchanges that have run for a moment and have not ended. */
+  running(): ExchangeSummary[];
   /** Open connections of both listeners. */
   connections(): number;
   /** Requests whose answers are not complete, and open tunnels. */
@@ -253,6 +255,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       connections.drop((hostname) => before.isLostIn(next, hostname));
       connections.dropTunnels(next);
     },
+    running: () => exchanges.running(),
     connections: () => connections.size(),
     inProgress: () => [...connections.all()].reduce((sum, { exchanges: own }) => sum + own.length, 0),
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),

@@ -34,7 +34,7 @@ export interface UpstreamContext {
 
 export interface UpgradeContext extends UpstreamContext {
   /** Called after the upstream has switched protocols; the connection is then a tunnel to its socket. */
-  opened(upstream: Socket): void;
+  opened(upstream: Socket, answer: IncomingMessage): void;
 }
 
 /** The destination of routes to upstreams. Refused requests never reach it. */

@@ -1,14 +1,17 @@
+import type { AdjustableClock } from '../base/clock.ts';
 import { pairsOf } from '../base/http/fields.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
+import type { RecordedExchange } from '../model/exchange-record.ts';
 import type { Loopback } from '../proxy/loopback.ts';
 import type { InternalTokens } from '../proxy/identify.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
 import type { Entry, EntryIds } from '../traffic/entry.ts';
 import type { Redactor } from '../traffic/redact.ts';
 import type { Recorder } from '../traffic/recorder.ts';
+import { runningEntry } from '../traffic/running.ts';
 import { type Series, STEP_SECONDS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';
 import { bytesOf, presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
@@ -41,6 +44,9 @@ export function createTrafficServices(options: {
   series: Pick<Series, 'read'>;
   ids: EntryIds;
   recording: () => boolean;
+  /** The exchanges that have not ended. */
+  running: () => RecordedExchange[];
+  clock: Pick<AdjustableClock, 'state'>;
   redactor: () => Redactor;
   keys: Pick<KeyRows, 'get'>;
   projects: Pick<ProjectRows, 'get'>;
@@ -51,7 +57,7 @@ export function createTrafficServices(options: {
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
 
   const presentation = (): Presentation => ({
-    idOf: ids.idOf,
+    ...ids,
     redactor: options.redactor(),
     slugOf: (projectId) => projects.get(projectId)?.slug ?? null,
   });
@@ -64,14 +70,25 @@ export function createTrafficServices(options: {
       (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, nameOf);
   }
 
+  function numberOf(id: string): number | null {
+    const begun = ids.begunOf(id);
+    return begun === null ? ids.numberOf(id) : recorder.numberOf(begun);
+  }
+
   /** The number of an entry that is no longer kept. */
   function known(id: string): number {
-    const number = ids.numberOf(id);
+    const number = numberOf(id);
     if (number === null) throw missing(id);
     return number;
   }
 
+  const running = (): Entry[] =>
+    options.running().flatMap((exchange) => runningEntry(exchange, options.clock.state()) ?? []);
+
   function existing(id: string): Entry {
+    const begun = ids.begunOf(id);
+    const unfinished = begun === null ? undefined : running().find((entry) => entry.begun === begun);
+    if (unfinished !== undefined) return unfinished;
     const entry = recorder.get(known(id));
     if (entry === null) throw missing(id);
     return entry;
@@ -104,7 +121,7 @@ export function createTrafficServices(options: {
       const shown = presentation();
       const items: Entry[] = [];
       let next: string | undefined;
-      for (const entry of recorder.newestFirst(before === undefined ? undefined : (ids.numberOf(before) ?? 0))) {
+      for (const entry of recorder.newestFirst(before === undefined ? undefined : (numberOf(before) ?? 0))) {
         if (!fits(entry)) continue;
         if (items.length === limit) {
           next = ids.idOf((items.at(-1) ?? entry).number);
@@ -121,6 +138,14 @@ export function createTrafficServices(options: {
       };
     },
     get: ({ id }) => presentDetail(existing(id), presentation()),
+    running(narrowed) {
+      const fits = fitting(narrowed);
+      const shown = presentation();
+      const items = running()
+        .filter(fits)
+        .toSorted((a, b) => b.realAtMs - a.realAtMs);
+      return { items: items.map((entry) => presentEntry(entry, shown)) };
+    },
     async *watch(narrowed, { signal }) {
       for await (const { entries, ...told } of recorder.watch(fitting(narrowed), signal)) {
         const shown = presentation();
@@ -190,7 +215,8 @@ const missing = (id: string): VivariumError =>
   );
 
 /** Why an entry can't be replayed as it was, or null. */
-function replayRefusal({ authority, stage, status, record }: Entry): string | null {
+function replayRefusal({ authority, stage, status, record, running }: Entry): string | null {
+  if (running) return 'Can’t replay: the request has not ended.';
   if (authority === null || stage === 'listener') return 'Can’t replay: the request had no Host.';
   if (status === 101) return 'Can’t replay a WebSocket: its messages are not recorded.';
   const { requestBody } = record;

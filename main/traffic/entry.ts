@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
-import type { RecordedBody, RecordedExchange, RecordedTimes } from '../model/exchange-record.ts';
+import type { RecordedBody, RecordedExchange, RecordedFrames, RecordedTimes } from '../model/exchange-record.ts';
 
 /** The recorded headers and bodies. */
 export interface EntryRecord extends RecordedTimes {
@@ -8,6 +8,7 @@ export interface EntryRecord extends RecordedTimes {
   responseFields: readonly string[];
   requestBody: RecordedBody;
   responseBody: RecordedBody;
+  frames: RecordedFrames | null;
 }
 
 /** A recorded exchange. */
@@ -18,6 +19,8 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
   atMs: EpochMs;
   realAtMs: EpochMs;
   record: EntryRecord;
+  /** Whether it has not ended. It has no number then. */
+  running: boolean;
   /** The number of the entry that this one replays. */
   replayOf: number | null;
 }
@@ -32,6 +35,9 @@ export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 
  */
 export interface EntryIds {
   idOf(number: number): string;
+  /** The id of an entry that was listed while it ran, then and later: `trf_mi8x2k1a_r3`. */
+  idOfBegun(begun: number): string;
+  begunOf(id: string): number | null;
   /** Null if the text is not an id, or belongs to another run. */
   numberOf(id: string): number | null;
 }
@@ -39,11 +45,14 @@ export interface EntryIds {
 /** `startedAtMs`: real time, unique among the runs on one data folder. */
 export function createEntryIds(startedAtMs: EpochMs): EntryIds {
   const prefix = `trf_${Math.floor(startedAtMs).toString(36)}_`;
+  const read = (id: string, before: string): number | null => {
+    const number = id.startsWith(before) ? id.slice(before.length) : '';
+    return /^[1-9][0-9]{0,14}$/.test(number) ? Number(number) : null;
+  };
   return {
     idOf: (number) => `${prefix}${number}`,
-    numberOf(id) {
-      const number = id.startsWith(prefix) ? id.slice(prefix.length) : '';
-      return /^[1-9][0-9]{0,14}$/.test(number) ? Number(number) : null;
-    },
+    idOfBegun: (begun) => `${prefix}r${begun}`,
+    numberOf: (id) => read(id, prefix),
+    begunOf: (id) => read(id, `${prefix}r`),
   };
 }

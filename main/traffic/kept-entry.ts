@@ -1,5 +1,5 @@
 import type { Decision } from '../model/rate-decision.ts';
-import type { RecordedBody } from '../model/exchange-record.ts';
+import type { RecordedBody, RecordedFrames } from '../model/exchange-record.ts';
 import type { Entry, EntryRecord } from './entry.ts';
 import { COLUMN, type Column, type Rows } from './rows.ts';
 import { readFields, readHead } from './spans.ts';
@@ -24,11 +24,13 @@ export class KeptEntry implements Entry {
   readonly aborted: boolean;
   readonly byProxy: boolean;
   readonly decision: Decision | null;
+  readonly begun: number | null;
+  readonly running = false;
   readonly record: EntryRecord;
   readonly #rows: Rows;
   readonly #replayOf: number | null;
 
-  constructor(rows: Rows, number: number) {
+  constructor(rows: Rows, number: number, frames: RecordedFrames | null) {
     const subject = rows.subject(number);
     this.number = number;
     this.atMs = rows.number(number, COLUMN.atMs);
@@ -48,7 +50,8 @@ export class KeptEntry implements Entry {
     this.aborted = subject.aborted;
     this.byProxy = subject.byProxy;
     this.decision = subject.decided ? decisionOf(rows, number) : null;
-    this.record = new KeptRecord(rows, number);
+    this.begun = rows.numberOrNull(number, COLUMN.begun);
+    this.record = new KeptRecord(rows, number, frames);
     this.#rows = rows;
     this.#replayOf = rows.numberOrNull(number, COLUMN.replayOf);
   }
@@ -72,12 +75,14 @@ const decisionOf = (rows: Rows, number: number): Decision => ({
 class KeptRecord implements EntryRecord {
   readonly handedMs: number | null;
   readonly firstByteMs: number | null;
+  readonly frames: RecordedFrames | null;
   readonly #rows: Rows;
   readonly #number: number;
   readonly #requestBytes: number;
   readonly #responseBytes: number;
 
-  constructor(rows: Rows, number: number) {
+  constructor(rows: Rows, number: number, frames: RecordedFrames | null) {
+    this.frames = frames;
     this.handedMs = rows.numberOrNull(number, COLUMN.handedMs);
     this.firstByteMs = rows.numberOrNull(number, COLUMN.firstByteMs);
     this.#rows = rows;

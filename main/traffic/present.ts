@@ -6,25 +6,25 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import type { TrafficDetail, TrafficEntry } from '../contract/traffic.ts';
-import { RECORDED_BODY_BYTES_MAX, type RecordedBody } from '../model/exchange-record.ts';
+import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
+import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
 /** What showing entries takes besides them. */
-export interface Presentation extends Pick<EntryIds, 'idOf'> {
+export interface Presentation extends Pick<EntryIds, 'idOf' | 'idOfBegun'> {
   redactor: Redactor;
   /** Null for a removed project. */
   slugOf(projectId: string): string | null;
 }
 
 /** An entry, as listed. */
-export function presentEntry(entry: Entry, { idOf, redactor, slugOf }: Presentation): TrafficEntry {
+export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }: Presentation): TrafficEntry {
   const { record, route, decision } = entry;
   const slug = route === null ? null : slugOf(route.projectId);
   return {
-    id: idOf(entry.number),
+    id: entry.begun === null ? idOf(entry.number) : idOfBegun(entry.begun),
     at: new Date(entry.atMs).toISOString(),
     realAt: new Date(entry.realAtMs).toISOString(),
     method: entry.method,
@@ -45,6 +45,7 @@ export function presentEntry(entry: Entry, { idOf, redactor, slugOf }: Presentat
     firstByteMs: record.firstByteMs === null ? null : rounded(record.firstByteMs),
     durationMs: rounded(entry.durationMs),
     aborted: entry.aborted,
+    ...(entry.running && { running: true as const }),
     ...(entry.replayOf !== null && { replayOf: idOf(entry.replayOf) }),
   };
 }
@@ -72,7 +73,38 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
       decodedMax: DECODED_BYTES_MAX,
       shownMax: RECORDED_BODY_BYTES_MAX,
     }),
+    ...(record.frames !== null && { frames: presentFrames(record.frames, redactor) }),
   };
+}
+
+/** RFC 6455 §11.8. */
+const FRAME_KINDS: Readonly<Record<number, TrafficFrame['kind']>> = {
+  0: 'continuation',
+  1: 'text',
+  2: 'binary',
+  8: 'close',
+  9: 'ping',
+  10: 'pong',
+};
+
+function presentFrames({ newest, total }: RecordedFrames, redactor: Redactor): TrafficDetail['frames'] {
+  const items = newest.map(({ atMs, from, opcode, final, compressed, payload, bytes }): TrafficFrame => {
+    const cut = payload.length < bytes;
+    const text = compressed ? null : textOf(payload, cut);
+    return {
+      atMs: rounded(atMs),
+      from,
+      kind: FRAME_KINDS[opcode] ?? 'other',
+      final,
+      ...(text === null
+        ? { text: redactor.bytes(payload).toString('base64'), encoding: 'base64' }
+        : { text: redactor.body(text), encoding: 'utf8' }),
+      compressed,
+      bytes,
+      cut,
+    };
+  });
+  return { items, total };
 }
 
 /** Without `waiting` for an exchange that ended before the target. */
@@ -147,6 +179,7 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 /** Which stage answered an exchange and why, in a sentence. */
 export function explain(entry: Entry): string {
   const { stage, status, decision, route } = entry;
+  if (entry.running && status === null) return `It runs: the ${stage} stage has it, and there is no answer yet.`;
   if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':

@@ -1,6 +1,6 @@
 import type { AdjustableClock, Clock, EpochMs, Timer } from '../base/clock.ts';
 import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
-import type { RecordedExchange } from '../model/exchange-record.ts';
+import type { RecordedExchange, RecordedFrames } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 import { KeptEntry } from './kept-entry.ts';
 import { createReserve } from './reserve.ts';
@@ -42,6 +42,8 @@ export interface Recorder {
   /** The current entries, oldest first, starting after entry `after`; skips those dropped meanwhile. */
   oldestFirst(after?: number): IterableIterator<Entry>;
   get(number: number): Entry | null;
+  /** The number of an entry that was listed while it ran. */
+  numberOf(begun: number): number | null;
   size(): number;
   /** How many entries of a project, or of everything, made room for newer ones since the log was cleared. */
   dropped(projectId?: string): number;
@@ -80,7 +82,16 @@ export function createRecorder(
   // Waiting exchanges belong to the time before the adjustment.
   const unsubscribe = clock.onAdjusted(settle);
 
-  const at = (number: number): Entry => new KeptEntry(rows, number);
+  /** By number; few exchanges are WebSockets, or long enough to be listed while they run. */
+  const frames = new Map<number, RecordedFrames>();
+  const begun = new Map<number, number>();
+
+  const at = (number: number): Entry => new KeptEntry(rows, number, frames.get(number) ?? null);
+
+  function note({ record, begun: listedAs }: RecordedExchange, number: number): void {
+    if (listedAs !== null) remember(begun, listedAs, number, ENTRIES_MAX);
+    if (record !== null && record.frames !== null) remember(frames, number, record.frames, FRAMED_MAX);
+  }
 
   function forgetOldest(): void {
     if (reserve.release(projectOf(rows.subject(oldest)))) reserve.keep(at(oldest));
@@ -115,6 +126,7 @@ export function createRecorder(
     written.block.newest = number;
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
     rows.write(number, taken.now + afterTakenMs, taken.realNow + afterTakenMs, exchange, written);
+    note(exchange, number);
     nextNumber += 1;
     reserve.count(projectOf(exchange));
     if (awaited.size > 0 || watchers.size > 0) notify(at(number));
@@ -155,6 +167,10 @@ export function createRecorder(
       settle();
       return number >= oldest && number < nextNumber ? at(number) : reserve.get(number);
     },
+    numberOf(listedAs) {
+      settle();
+      return begun.get(listedAs) ?? null;
+    },
     size() {
       settle();
       return nextNumber - oldest + reserve.size();
@@ -167,6 +183,8 @@ export function createRecorder(
       settle();
       const count = nextNumber - oldest + reserve.size();
       reserve.clear();
+      frames.clear();
+      begun.clear();
       rows.clear();
       spans.forget();
       oldest = nextNumber;
@@ -221,6 +239,16 @@ export function createRecorder(
 }
 
 const projectOf = ({ route }: Pick<RecordedExchange, 'route'>): string | null => route?.projectId ?? null;
+
+/** Limit on ended WebSockets whose frames are kept; the oldest go. */
+const FRAMED_MAX = 50;
+
+function remember<Value>(map: Map<number, Value>, key: number, value: Value, countMax: number): void {
+  map.set(key, value);
+  if (map.size <= countMax) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+}
 
 /** The same moment on three clocks. */
 interface Moment {

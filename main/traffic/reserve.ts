@@ -113,7 +113,7 @@ const projectOf = ({ route }: Entry): string | null => route?.projectId ?? null;
 /** Independent of the ring, whose bytes are overwritten. */
 function copyOf(entry: Entry): Entry {
   const { record } = entry;
-  const { handedMs, firstByteMs, requestFields, responseFields } = record;
+  const { handedMs, firstByteMs, requestFields, responseFields, frames } = record;
   return {
     ...entry,
     replayOf: entry.replayOf,
@@ -122,6 +122,7 @@ function copyOf(entry: Entry): Entry {
       firstByteMs,
       requestFields,
       responseFields,
+      frames,
       requestBody: copyOfBody(record.requestBody),
       responseBody: copyOfBody(record.responseBody),
     },

@@ -24,11 +24,12 @@ export const COLUMN = {
   responseHead: 16,
   requestBody: 18,
   responseBody: 20,
+  begun: 22,
 } as const;
 
 export type Column = (typeof COLUMN)[keyof typeof COLUMN];
 
-const WIDTH = 22;
+const WIDTH = 23;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -70,6 +71,7 @@ export class Rows {
     numbers[row + COLUMN.port] = exchange.port;
     numbers[row + COLUMN.status] = exchange.status ?? Number.NaN;
     numbers[row + COLUMN.replayOf] = Number.NaN;
+    numbers[row + COLUMN.begun] = exchange.begun ?? Number.NaN;
     numbers[row + COLUMN.requestBytes] = record.requestBody.bytes;
     numbers[row + COLUMN.responseBytes] = record.responseBody.bytes;
     if (decision !== null) {

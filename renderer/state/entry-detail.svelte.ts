@@ -6,13 +6,17 @@ export interface EntryDetailOptions extends Source {
   id: string;
 }
 
+/** The time between two reads of an entry that runs. */
+export const RUNNING_MS = 500;
+
 /**
  * One entry with headers, bodies and timings. A finished exchange never changes, so it is read once, and after a
- * reconnect.
+ * reconnect; one that runs is read until it ends.
  */
 export class EntryDetail {
   /** Null when the entry was dropped, or is from an earlier run of the engine. */
   readonly entry: LiveQuery<TrafficDetail | null>;
+  #next: { cancel(): void } | undefined;
 
   constructor({ client, changes, time, id }: EntryDetailOptions) {
     this.entry = new LiveQuery({
@@ -29,9 +33,15 @@ export class EntryDetail {
       },
       concerns: () => false,
     });
+    this.entry.follow((value) => {
+      if (value?.running !== true) return;
+      this.#next?.cancel();
+      this.#next = time.realTimer(RUNNING_MS, () => this.entry.reread());
+    });
   }
 
   close(): void {
+    this.#next?.cancel();
     this.entry.close();
   }
 }

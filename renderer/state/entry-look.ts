@@ -12,12 +12,20 @@ const CLASSES: Record<number, { tone: Tone; icon: IconName }> = {
 };
 
 /** The outcome of an exchange for display, never by colour alone. */
-export function statusLook({ status, aborted }: Pick<TrafficEntry, 'status' | 'aborted'>): {
+export function statusLook({ status, aborted, running }: Pick<TrafficEntry, 'status' | 'aborted' | 'running'>): {
   tone: Tone;
   icon: IconName;
   text: string;
   title: string | undefined;
 } {
+  if (running === true) {
+    return {
+      tone: 'water',
+      icon: 'waiting',
+      text: status === null ? 'runs' : String(status),
+      title: 'It has not ended',
+    };
+  }
   if (status === null) {
     return {
       tone: 'neutral',

@@ -16,6 +16,9 @@ const READ_PAUSE_MS = 30;
 /** After entries arrived too fast to be sent, the list is read again once this much time has passed without any. */
 export const QUIET_MS = 700;
 
+/** The time between two reads of the running requests. */
+export const RUNNING_MS = 500;
+
 /** The delay before retrying an ended stream or a failed read. */
 const RETRY_MS = 2_000;
 
@@ -51,7 +54,15 @@ export class TrafficLog {
   #revealed: string | undefined;
   /** Aborts the current read when a new one starts. */
   #run = new AbortController();
-  #timers: Record<'quiet' | 'retry', { cancel(): void } | null> = { quiet: null, retry: null };
+  #timers: Record<'quiet' | 'retry' | 'running', { cancel(): void } | null> = {
+    quiet: null,
+    retry: null,
+    running: null,
+  };
+  /** The highest number of an entry so far. */
+  #newest = 0;
+  /** Running entries that the engine no longer listed at the last read. */
+  #ended: readonly string[] = [];
   readonly #options: TrafficLogOptions;
   readonly #unsubscribe: () => void;
 
@@ -104,7 +115,7 @@ export class TrafficLog {
   /** Shows the waiting entries once. */
   take(): void {
     if (this.#waiting.length === 0) return;
-    this.#entries = [...this.#waiting, ...this.#entries].slice(0, ENTRIES_MAX);
+    this.#entries = inOrder([...this.#waiting, ...this.#entries]).slice(0, ENTRIES_MAX);
     this.#waiting = [];
   }
 
@@ -146,13 +157,15 @@ export class TrafficLog {
       const { items, next, dropped } = await client.traffic.list({ ...this.#input, limit: READ_MAX }, { signal });
       if (signal.aborted) return;
       this.#dropped = dropped;
-      this.#entries = items;
+      this.#entries = inOrder(items);
+      this.#newest = Math.max(0, ...items.map(numberOf));
       this.#waiting = [];
       this.#missed = 0;
       const before = early.current ?? [];
       early.current = null;
       this.#add(before);
       this.#settle(undefined);
+      void this.#followRunning(signal);
       await this.#readOlder(next, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -181,7 +194,7 @@ export class TrafficLog {
         { signal },
       );
       if (signal.aborted) return;
-      this.#entries = [...this.#entries, ...items].slice(0, ENTRIES_MAX);
+      this.#entries = inOrder([...this.#entries, ...items]).slice(0, ENTRIES_MAX);
       before = next;
     }
   }
@@ -207,14 +220,66 @@ export class TrafficLog {
     if (!signal.aborted && this.#options.changes.following) this.#retry();
   }
 
-  /** Adds new entries, oldest first, without duplicates. */
+  /** Adds new entries, oldest first, without duplicates. One that was listed while it ran takes its own place. */
   #add(entries: readonly TrafficEntry[]): void {
-    const newest = numberOf(this.#waiting[0] ?? this.#entries[0]);
-    const added = entries.filter((entry) => numberOf(entry) > newest).reverse();
+    const listed = entries.filter(wasListedRunning);
+    this.#update(listed);
+    const added = entries
+      .filter((entry) => (wasListedRunning(entry) ? !this.#has(entry.id) : numberOf(entry) > this.#newest))
+      .reverse();
     if (added.length === 0) return;
+    this.#newest = Math.max(this.#newest, ...added.map(numberOf));
     this.#waiting = [...added, ...this.#waiting].slice(0, ENTRIES_MAX);
     if (this.#held) this.#takeRevealed();
     else this.take();
+  }
+
+  #has(id: string): boolean {
+    return this.#entries.some((entry) => entry.id === id) || this.#waiting.some((entry) => entry.id === id);
+  }
+
+  /** Replaces running entries by what has become of them. */
+  #update(changed: readonly TrafficEntry[]): void {
+    if (changed.length === 0) return;
+    const replaced = (entry: TrafficEntry): TrafficEntry => {
+      const now = isRunning(entry) ? changed.find(({ id }) => id === entry.id) : undefined;
+      // Each reading of the clocks differs by a fraction of a millisecond, but the row began once.
+      return now === undefined ? entry : { ...now, at: entry.at, realAt: entry.realAt };
+    };
+    if (this.#entries.some(isRunning)) this.#entries = this.#entries.map(replaced);
+    if (this.#waiting.some(isRunning)) this.#waiting = this.#waiting.map(replaced);
+  }
+
+  /** Reads the running requests again and again. */
+  async #followRunning(signal: AbortSignal): Promise<void> {
+    const { client, changes, time } = this.#options;
+    while (!signal.aborted) {
+      try {
+        if (changes.following) this.#takeRunning((await client.traffic.running(this.#input, { signal })).items);
+      } catch {
+        // The next read, or the stream's end, will show whether the engine is there.
+      }
+      if (signal.aborted) return;
+      await new Promise<void>((resolve) => (this.#timers.running = time.realTimer(RUNNING_MS, resolve)));
+    }
+  }
+
+  #takeRunning(items: readonly TrafficEntry[]): void {
+    this.#update(items);
+    const left = [...this.#entries, ...this.#waiting]
+      .filter((entry) => isRunning(entry) && !items.some(({ id }) => id === entry.id))
+      .map(({ id }) => id);
+    // The ended entry comes within moments, unless it no longer matches the filter.
+    const gone = left.filter((id) => this.#ended.includes(id));
+    this.#ended = left;
+    if (gone.length > 0) {
+      this.#entries = this.#entries.filter(({ id }) => !gone.includes(id));
+      this.#waiting = this.#waiting.filter(({ id }) => !gone.includes(id));
+    }
+    const added = items.filter(({ id }) => !this.#has(id));
+    if (added.length === 0) return;
+    this.#waiting = [...added, ...this.#waiting];
+    if (!this.#held) this.take();
   }
 
   #takeRevealed(): void {
@@ -245,6 +310,19 @@ export class TrafficLog {
   }
 }
 
-/** The last part of an id increases over time: `trf_mi8x2k1a_12`. */
-const numberOf = (entry: TrafficEntry | undefined): number =>
-  entry === undefined ? 0 : Number(entry.id.slice(entry.id.lastIndexOf('_') + 1));
+const isRunning = ({ running }: TrafficEntry): boolean => running === true;
+
+const LISTED_RUNNING = /_r\d+$/;
+
+/** Ids of entries that were listed while they ran have numbers of their own: `trf_mi8x2k1a_r3`. */
+const wasListedRunning = ({ id }: TrafficEntry): boolean => LISTED_RUNNING.test(id);
+
+/** The last part of other ids increases over time: `trf_mi8x2k1a_12`. */
+const numberOf = (entry: TrafficEntry): number =>
+  wasListedRunning(entry) ? 0 : Number(entry.id.slice(entry.id.lastIndexOf('_') + 1));
+
+/** By their beginning, newest first. The engine lists them by their end. */
+function inOrder(entries: readonly TrafficEntry[]): readonly TrafficEntry[] {
+  const isSorted = entries.every((entry, index) => index === 0 || entry.realAt <= (entries[index - 1]?.realAt ?? ''));
+  return isSorted ? entries : entries.toSorted((a, b) => (a.realAt < b.realAt ? 1 : a.realAt > b.realAt ? -1 : 0));
+}

@@ -1,9 +1,14 @@
+import { once } from 'node:events';
 import { copyFile, readFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
-import type { Engine } from '../support/engine.ts';
+import { type Engine, track } from '../support/engine.ts';
 import { type EnginePage, expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+
+import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
 
@@ -272,7 +277,7 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Recording', exact: true }).click();
-    await page.getByText('Not recorded: WebSocket messages').waitFor();
+    await page.getByText('Not recorded: requests that are not valid HTTP').waitFor();
     await expectSound(opened);
     await page.getByRole('switch', { name: 'Record requests' }).click();
     await page.keyboard.press('Escape');
@@ -307,6 +312,46 @@ describe('the Traffic page', () => {
     await page.getByRole('group', { name: 'Range' }).getByText('30 min').click();
     await page.getByRole('heading', { name: 'The last 30 minutes' }).waitFor();
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ show: 'charts', minutes: '30' });
+  });
+
+  it('shows requests that run, the events of a stream and the frames of a WebSocket', async () => {
+    const opened = await openTraffic();
+    const { page, engine } = opened;
+    const upstream = await startUpstream((_request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream').write('event: tick\ndata: one\n\n');
+    });
+    const server = new WebSocketServer({ server: upstream.server });
+    server.on('connection', (socket) => socket.on('message', (data: Buffer) => socket.send(`heard ${data}`)));
+    await engine.call('projects.update', {
+      projectId: (await engine.demo()).id,
+      target: { kind: 'upstream', url: upstream.url },
+    });
+    const authority = `demo.vivarium.localhost:${engine.app.runtime.http.port}`;
+    const events = get({
+      host: '127.0.0.1',
+      port: engine.app.runtime.http.port,
+      path: '/events',
+      headers: { host: authority },
+    });
+    events.on('error', () => undefined);
+    track(() => void events.destroy());
+    await row(page, /200\s*\/events/).click();
+    await pane(page).getByText('Running').or(pane(page).getByText('tick')).first().waitFor();
+    await pane(page).getByRole('listitem').filter({ hasText: 'tick' }).getByText('one').waitFor();
+    await page.keyboard.press('Escape');
+    const socket = new WebSocket(`ws://127.0.0.1:${engine.app.runtime.http.port}/chat`, {
+      headers: { host: authority },
+    });
+    await once(socket, 'open');
+    socket.send('hello');
+    await row(page, /101\s*\/chat/).click();
+    const frames = pane(page).getByRole('region', { name: 'Frames' });
+    await frames.getByText('heard hello').waitFor();
+    await expectSound(opened);
+    socket.send('again');
+    await frames.getByText('heard again').waitFor();
+    socket.close();
+    await frames.getByRole('listitem').filter({ hasText: 'close' }).first().waitFor();
   });
 
   it('explains an entry that is gone', async () => {

@@ -56,11 +56,14 @@ interface News {
 /** An engine's traffic made of values: what it keeps, and a stream of what comes. */
 export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
   const all = [...kept];
+  const running: TrafficEntry[] = [];
   let listener: ((news: News | null) => void) | undefined;
   const waiting: News[] = [];
   return {
     /** Newest first. */
     all,
+    /** What has not ended. */
+    running,
     /** Lets entries come, oldest first. */
     come(entries: TrafficEntry[], told: Partial<Omit<News, 'entries'>> = {}) {
       all.unshift(...entries.toReversed());
@@ -81,6 +84,7 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
           yield news;
         }
       },
+      'traffic.running': () => ({ items: running }),
       'traffic.list'({ limit, before }: { limit: number; before?: string }) {
         const start = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
         const items = all.slice(start, start + limit);

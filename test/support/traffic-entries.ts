@@ -24,6 +24,7 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     port: 40_000,
     aborted: false,
     byProxy: false,
+    begun: null,
     record: handed(),
     ...changes,
   };
@@ -42,6 +43,7 @@ export const handed = (changes: Partial<NonNullable<RecordedExchange['record']>>
   responseHead: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n',
   requestBody: { chunks: [], bytes: 0 },
   responseBody: { chunks: ['[]'], bytes: 2 },
+  frames: null,
   handedMs: 1,
   firstByteMs: 10,
   ...changes,
@@ -53,6 +55,7 @@ export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
   responseFields: ['Content-Type', 'application/json'],
   requestBody: { chunks: [], bytes: 0 },
   responseBody: { chunks: ['[]'], bytes: 2 },
+  frames: null,
   handedMs: 1,
   firstByteMs: 10,
   ...changes,
@@ -65,6 +68,7 @@ export function entry(changes: Partial<Entry> = {}): Entry {
     record: kept,
     number,
     replayOf,
+    running: false,
     atMs: Date.parse('2026-11-20T09:00:00.000Z'),
     realAtMs: Date.parse('2026-11-20T09:00:00.000Z'),
   };

@@ -4,6 +4,7 @@ import { createProxyServer } from 'http-proxy';
 import type { HttpRequest } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
+import type { UpgradeContext } from '../target.ts';
 import type { Forwarding, Passage } from './forwarding.ts';
 import type { ResponseHead } from './relay.ts';
 import { addTrailers } from './trailers.ts';
@@ -13,7 +14,7 @@ import { guardUpgrade } from './upgrades.ts';
 export interface HttpProxy {
   send(forwarding: Forwarding): void;
   /** `opened` receives the upstream's socket after a successful upgrade. */
-  upgrade(forwarding: Forwarding, socket: Socket, head: Buffer, opened: (upstream: Socket) => void): void;
+  upgrade(forwarding: Forwarding, socket: Socket, head: Buffer, opened: UpgradeContext['opened']): void;
 }
 
 /**
@@ -30,7 +31,7 @@ export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendCon
 export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const forwardings = new WeakMap<IncomingMessage, Forwarding>();
-  const openings = new WeakMap<IncomingMessage, (upstream: Socket) => void>();
+  const openings = new WeakMap<IncomingMessage, UpgradeContext['opened']>();
 
   // The callback of each call handles its error; this listener only prevents an uncaught exception.
   proxy.on('error', (error) => log.debug('An upstream failed', { error }));

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { pairsOf } from '../../base/http/fields.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
+import type { UpgradeContext } from '../target.ts';
 import { endToEndFields, isRateField } from './hop-by-hop.ts';
 import type { Forwarding } from './forwarding.ts';
 
@@ -15,7 +16,7 @@ export function guardUpgrade(
   socket: Socket,
   forwarding: Forwarding,
   limits: ProxyLimits,
-  opened: (upstream: Socket) => void,
+  opened: UpgradeContext['opened'],
 ): void {
   // Aborts the upstream request if the client disconnects before the answer.
   socket.once('close', () => outgoing.destroy());
@@ -29,7 +30,7 @@ export function guardUpgrade(
     // The library only ends the upstream's side; with unread data, that socket would stay open.
     socket.once('close', () => closeAfterPeer(upstreamSocket, limits.tunnelEndMs));
     upstreamSocket.once('close', () => closeAfterPeer(socket, limits.tunnelEndMs));
-    opened(upstreamSocket);
+    opened(upstreamSocket, incoming);
   });
   outgoing.prependOnceListener('response', (incoming) => {
     forwarding.phase = 'answering';

@@ -95,7 +95,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('names the command that shows the next page', async () => {
     const { fake, dataDir } = await startAsked();
-    const page = { items: [makeEntry(9)], kept: 9, recording: true, next: 'trf_9' };
+    const page = { items: [makeEntry(9)], kept: 9, dropped: 0, recording: true, next: 'trf_9' };
     fake.teach('traffic', 'list', () => page);
     const words = ['traffic', 'list', '--filter', 'status:2xx', '--limit', '1', '--data-dir', dataDir];
     const line = `traffic list --filter status:2xx --limit 1 --before trf_9 --data-dir ${dataDir}`;

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficDetail, TrafficEntry, TrafficSummary } from '../../../main/contract/traffic.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
@@ -185,6 +188,69 @@ describe('traffic', () => {
     expect(parts.map(({ log }) => log.entries.length)).toEqual([2, 2]);
     expect(parts.flatMap(({ log }) => log.entries)).toEqual(whole.log.entries);
     await expect(engine.call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('lists a request from its beginning, and keeps its id to the end', async () => {
+    const engine = await startEngine({ empty: true });
+    let finish: () => void = () => undefined;
+    const upstream = await startUpstream((_request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream');
+      response.write('event: tick\ndata: 1\n\n');
+      finish = () => void response.end('data: 2\n\n');
+    });
+    await engine.call('projects.create', { name: 'Shop', target: { kind: 'upstream', url: upstream.url } });
+    const asked = engine.api({ host: 'shop.vivarium.localhost', path: '/slow', key: null });
+    const running = async () => ((await engine.call('traffic.running', {})) as { items: TrafficEntry[] }).items;
+    await expect.poll(async () => (await running()).map(({ status }) => status)).toEqual([200]);
+    const [begun] = await running();
+    expect(begun).toMatchObject({ target: '/slow', running: true, aborted: false, responseBytes: 21 });
+    expect((await engine.call('traffic.running', { filter: 'path:/else' })) as object).toEqual({ items: [] });
+    expect(await get(engine, begun?.id)).toMatchObject({
+      running: true,
+      responseBody: { text: 'event: tick\ndata: 1\n\n' },
+    });
+    await expect(engine.call('traffic.replay', { id: begun?.id })).rejects.toMatchObject({ code: 'conflict' });
+    finish();
+    await asked;
+    const [ended] = await entries(engine, 1);
+    expect([ended?.id, ended?.running, ended?.responseBytes]).toEqual([begun?.id, undefined, 30]);
+    expect(await get(engine, begun?.id)).toMatchObject({ id: begun?.id, responseBytes: 30 });
+    expect(await running()).toEqual([]);
+  });
+
+  it('has the frames of a WebSocket in both directions, while it is open and afterwards', async () => {
+    const engine = await startEngine({ empty: true });
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    track(() => server.close());
+    await once(server, 'listening');
+    server.on('connection', (socket) => socket.on('message', (data: Buffer) => socket.send(`${data} {"token":"abc"}`)));
+    const { port } = server.address() as AddressInfo;
+    await engine.call('projects.create', {
+      name: 'Shop',
+      target: { kind: 'upstream', url: `http://127.0.0.1:${port}` },
+    });
+    const socket = new WebSocket(`ws://127.0.0.1:${engine.app.runtime.http.port}/chat`, {
+      headers: { host: 'shop.vivarium.localhost' },
+    });
+    await once(socket, 'open');
+    socket.send('hello');
+    await once(socket, 'message');
+    const running = async () => ((await engine.call('traffic.running', {})) as { items: TrafficEntry[] }).items;
+    await expect.poll(async () => (await running()).length).toBe(1);
+    const [begun] = await running();
+    const open = await get(engine, begun?.id);
+    expect(open).toMatchObject({ status: 101, running: true, requestBytes: 11, answeredBy: 'upstream' });
+    expect(open.responseHeaders).toContainEqual({ name: 'upgrade', value: 'websocket' });
+    expect(open.frames?.items.map(({ from, kind, text }) => [from, kind, text])).toEqual([
+      ['client', 'text', 'hello'],
+      ['upstream', 'text', 'hello {"token":"…"}'],
+    ]);
+    socket.close();
+    const [ended] = await entries(engine, 1);
+    const detail = await get(engine, ended?.id);
+    expect(detail.frames?.items.map(({ kind }) => kind)).toEqual(['text', 'text', 'close', 'close']);
+    const [, waiting] = detail.timings;
+    expect(waiting?.ms).toBeLessThan(detail.durationMs);
   });
 
   it('has a small body of an upstream byte for byte', async () => {

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
-import { EntryDetail } from '../../../renderer/state/entry-detail.svelte.ts';
+import { EntryDetail, RUNNING_MS } from '../../../renderer/state/entry-detail.svelte.ts';
 import { protocolOf } from '../../../renderer/state/entry-look.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -30,6 +30,19 @@ describe('one entry', () => {
     become('gone');
     const { entry } = await open();
     expect([entry.value, entry.failure]).toEqual([null, undefined]);
+  });
+
+  it('is read again and again while it runs', async () => {
+    const time = createFakeClock();
+    let reads = 0;
+    const { client } = fakeClient({
+      'traffic.get': () => ((reads += 1), reads < 3 ? makeDetail(1, { running: true, status: null }) : makeDetail(1)),
+    });
+    const { entry } = new EntryDetail({ client, changes: fakeChanges(), time, id: 'trf_a_r1' });
+    await settle();
+    expect(entry.value?.running).toBe(true);
+    await time.pass(10 * RUNNING_MS);
+    expect([entry.value?.running, reads]).toEqual([undefined, 3]);
   });
 
   it('stays as it was read when it is gone later', async () => {

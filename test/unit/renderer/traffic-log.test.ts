@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
-import { ENTRIES_MAX, QUIET_MS, TrafficLog } from '../../../renderer/state/traffic-log.svelte.ts';
+import { ENTRIES_MAX, QUIET_MS, RUNNING_MS, TrafficLog } from '../../../renderer/state/traffic-log.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { fakeTraffic, makeEntry } from '../../support/page-traffic.ts';
@@ -51,6 +51,48 @@ describe('the list of traffic', () => {
     traffic.tell({ entries: [2, 3, 4].map((number) => makeEntry(number)), missed: 0, dropped: 0, cleared: false });
     await settle();
     expect(numbers()).toEqual([4, 3, 2, 1]);
+  });
+
+  describe('with requests that run', () => {
+    const at = (second: number) => ({ realAt: `2026-11-20T09:00:0${second}.000Z` });
+    const runs = (second: number, rest: Partial<TrafficEntry> = {}) =>
+      makeEntry(0, { id: 'trf_a_r1', status: null, running: true, ...at(second), ...rest });
+
+    it('has a row from the beginning, which stays in its place to the end', async () => {
+      const { log, time, traffic } = await setUp([makeEntry(1, at(1))]);
+      const shown = () => log.entries.map(({ id, status, running }) => [id, status, running === true]);
+      traffic.running.push(runs(3));
+      await time.pass(RUNNING_MS);
+      expect(shown()).toEqual([
+        ['trf_a_r1', null, true],
+        ['trf_1', 200, false],
+      ]);
+      log.hold(true);
+      traffic.running.splice(0, 1, runs(3, { status: 200 }));
+      await time.pass(RUNNING_MS);
+      expect(shown()[0]).toEqual(['trf_a_r1', 200, true]);
+      traffic.running.pop();
+      await time.pass(RUNNING_MS);
+      expect(shown()).toHaveLength(2);
+      traffic.come([makeEntry(5, at(5)), makeEntry(0, { id: 'trf_a_r1', ...at(3) })]);
+      await settle();
+      expect(shown()[0]).toEqual(['trf_a_r1', 200, false]);
+      expect(log.waiting).toBe(1);
+      log.hold(false);
+      expect(shown().map(([id]) => id)).toEqual(['trf_5', 'trf_a_r1', 'trf_1']);
+    });
+
+    it('orders what ended late by its beginning, and loses what matches the filter no longer', async () => {
+      const { log, time, traffic } = await setUp([makeEntry(1, at(1))]);
+      traffic.come([makeEntry(2, at(4)), makeEntry(3, at(2))]);
+      await settle();
+      expect(log.entries.map(({ id }) => id)).toEqual(['trf_2', 'trf_3', 'trf_1']);
+      traffic.running.push(runs(5));
+      await time.pass(RUNNING_MS);
+      traffic.running.pop();
+      await time.pass(2 * RUNNING_MS);
+      expect(log.entries.map(({ id }) => id)).toEqual(['trf_2', 'trf_3', 'trf_1']);
+    });
   });
 
   it('says how many entries the engine has dropped', async () => {

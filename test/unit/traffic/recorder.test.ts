@@ -80,7 +80,7 @@ function shown({ record, ...rest }: Entry | RecordedExchange) {
   };
 }
 
-const OF_ONE_ONLY = new Set(['number', 'atMs', 'realAtMs', 'startedMs', 'replayOf']);
+const OF_ONE_ONLY = new Set(['number', 'atMs', 'realAtMs', 'startedMs', 'replayOf', 'running']);
 
 const keptOf = ({ chunks, encoding }: RecordedBody): string =>
   Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk))).toString(
