@@ -52,6 +52,15 @@ function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer:
   ].join('\n')}\n`;
 }
 
+/** Rows of requests. */
+function renderEntries({ items, ...rest }: { items: TrafficEntry[] }, renderer: Renderer): string {
+  const rows = new TrafficRows();
+  rows.fitTo(items);
+  const { line, left } = rows.header(renderer);
+  const lines = [line, ...items.map((entry) => rows.row(entry, renderer)), ...leftOut(left, renderer)];
+  return `${lines.join('\n')}\n\n${renderObject(rest, renderer)}`;
+}
+
 const counted = (count: number, one: string, more: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
@@ -108,13 +117,8 @@ const VIEWS: Record<string, View | undefined> = {
   'clock.resume': clockView,
   'clock.reset': clockView,
   'traffic.clear': sentence<{ cleared: number }>(({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.`),
-  'traffic.list': view<{ items: TrafficEntry[] }>(({ items, ...rest }, renderer) => {
-    const rows = new TrafficRows();
-    rows.fitTo(items);
-    const { line, left } = rows.header(renderer);
-    const lines = [line, ...items.map((entry) => rows.row(entry, renderer)), ...leftOut(left, renderer)];
-    return `${lines.join('\n')}\n\n${renderObject(rest, renderer)}`;
-  }),
+  'traffic.list': view(renderEntries),
+  'traffic.running': view(renderEntries),
 };
 
 /** Columns that tables begin with: a narrow terminal has no room for the others. */
@@ -135,6 +139,7 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'pets.list': ['There are no such pets. Add some:', 'pets seed 10'],
   'orders.list': ['There are no such orders.'],
   'traffic.list': ['There are no such requests. Addresses to send one to:', 'projects list'],
+  'traffic.running': ['No requests are in progress.'],
   'limits.usage': ['No requests of the project are counted at present. Addresses to send one to:', 'projects list'],
 };
 

@@ -8,8 +8,8 @@ export type HeaderField = z.infer<typeof headerField>;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** The request target without its `/v1` (RFC 9112 §3.2.1): what follows the base address, query included. */
-const pathBelowBase = z
+/** A request target in origin form (RFC 9112 §3.2.1), query included. */
+export const requestTarget = z
   .string()
   .max(8_000)
   .regex(
@@ -19,7 +19,7 @@ const pathBelowBase = z
   .meta({ examples: ['/pets?limit=5'] });
 
 /** Bounds bodies well above the API's own limit, to let callers try a body that is slightly too large. */
-const BODY_LENGTH_MAX = 2 * 1024 * 1024;
+export const BODY_LENGTH_MAX = 2 * 1024 * 1024;
 
 const sentRequest = z.object({
   method: z.enum(METHODS),
@@ -69,7 +69,7 @@ export const api = {
         projectId: projectReference,
         environment: environment.default('production'),
         method: z.enum(METHODS).default('GET'),
-        path: pathBelowBase,
+        path: requestTarget,
         /** Vivarium sets Host, framing, connection and Authorization fields itself. */
         headers: z
           .record(z.string().max(200), z.string().max(8_000))

@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { headerField } from './api.ts';
+import { BODY_LENGTH_MAX, headerField, requestTarget } from './api.ts';
 import { base } from './base.ts';
 import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
@@ -141,6 +141,16 @@ const filterText = z
 
 const narrowed = z.strictObject({ projectId: projectReference.optional(), filter: filterText.optional() });
 
+/** RFC 9110, sections 5.1 and 5.5. */
+const fieldName = z
+  .string()
+  .max(200)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of a header field');
+const fieldValue = z
+  .string()
+  .max(8_000)
+  .regex(/^[\t -~\u0080-\u00ff…]*$/, 'must have no line break and no character beyond Latin-1');
+
 const one = z.strictObject({ id: identifier });
 
 /** Maximum entries per answer. */
@@ -225,7 +235,30 @@ export const traffic = {
     )
     .output(z.object({ log: z.looseObject({ entries: z.array(z.unknown()) }), next: identifier.optional() })),
   replay: base
-    .route({ summary: 'Send a recorded request again with its API key; it is counted like any other' })
-    .input(one)
+    .route({ summary: 'Send a recorded request again, or a changed one; it is counted like any other' })
+    .input(
+      one.extend({
+        method: z
+          .string()
+          .max(32)
+          .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a method, such as POST')
+          .refine((method) => method !== 'CONNECT', 'must not be CONNECT')
+          .optional(),
+        target: requestTarget.optional(),
+        hostname: z
+          .string()
+          .max(253)
+          .regex(/^[!-~]+$/, 'must be a hostname, without a port')
+          .optional(),
+        /** Replaces all; a value whose secret is redacted (`…`) is sent as it was recorded. */
+        headers: z
+          .array(z.strictObject({ name: fieldName, value: fieldValue }))
+          .max(100)
+          .optional(),
+        body: z.string().max(BODY_LENGTH_MAX).optional(),
+        /** The API key to send it with; null for none. Without it, the recorded one. */
+        keyId: identifier.nullable().optional(),
+      }),
+    )
     .output(trafficDetail),
 };

@@ -1,5 +1,4 @@
 import type { AdjustableClock } from '../base/clock.ts';
-import { pairsOf } from '../base/http/fields.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
@@ -11,10 +10,11 @@ import { keptBytes, toHar } from '../traffic/har.ts';
 import type { Entry, EntryIds } from '../traffic/entry.ts';
 import type { Redactor } from '../traffic/redact.ts';
 import type { Recorder } from '../traffic/recorder.ts';
+import { replayRefusal, replayRequest } from '../traffic/replay.ts';
 import { runningEntry } from '../traffic/running.ts';
 import { type Series, STEP_SECONDS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';
-import { bytesOf, presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
+import { presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';
 
 /** How long a replay's entry may take to appear after its answer, in real time. */
@@ -22,22 +22,6 @@ const REPLAY_ENTRY_MS_MAX = 5_000;
 
 /** Body bytes per part of an archive: a part takes a few milliseconds to write and send. */
 const PART_BYTES = 512 * 1024;
-
-/** Set anew by the sender: host, framing, and connection headers (RFC 9110 §7.6.1). */
-const NOT_REPLAYED: ReadonlySet<string> = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 export function createTrafficServices(options: {
   recorder: Recorder;
@@ -163,39 +147,23 @@ export function createTrafficServices(options: {
       const last = part.last();
       return { log, ...(last !== null && { next: ids.idOf(last) }) };
     },
-    async replay({ id }, { signal }) {
+    async replay({ id, ...edits }, { signal }) {
       const entry = existing(id);
-      const { authority, record, keyId, route } = entry;
-      const refusal = replayRefusal(entry);
-      if (authority === null || refusal !== null) throw new VivariumError('conflict', refusal ?? '');
+      const refusal = replayRefusal(entry, edits);
+      if (refusal !== null) throw new VivariumError('conflict', refusal);
+      const keyId = edits.keyId === undefined ? entry.keyId : edits.keyId;
       const key = keyId === null ? null : keys.get(keyId);
       if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
         throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
       }
       const internalToken =
-        key === null || route === null
+        key === null
           ? null
-          : options.internalTokens.issue({ keyId: key.id, projectId: route.projectId, prefix: key.prefix });
-      const body = bytesOf(record.requestBody);
+          : options.internalTokens.issue({ keyId: key.id, projectId: key.projectId, prefix: key.prefix });
+      const request = replayRequest(entry, edits, internalToken?.token ?? null, options.redactor());
       const since = recorder.next();
       try {
-        const { fromPort } = await options.loopback.send(
-          {
-            method: entry.method,
-            target: entry.target,
-            headers: [
-              ['Host', authority],
-              ...replayedFields(record.requestFields),
-              ...(internalToken === null
-                ? unknownCredentials(record.requestFields)
-                : [['Authorization', `Bearer ${internalToken.token}`] as const]),
-              ...(body.length > 0 ? [['Content-Length', String(body.length)] as const] : []),
-              ['Connection', 'close'],
-            ],
-            body: body.length > 0 ? body : null,
-          },
-          signal,
-        );
+        const { fromPort } = await options.loopback.send(request, signal);
         const again = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
         if (again === null)
           throw new VivariumError('unavailable', 'The request was replayed but not recorded: recording is off.');
@@ -213,24 +181,3 @@ const missing = (id: string): VivariumError =>
     'not_found',
     `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. List the current ones: \`traffic.list\`.`,
   );
-
-/** Why an entry can't be replayed as it was, or null. */
-function replayRefusal({ authority, stage, status, record, running }: Entry): string | null {
-  if (running) return 'Can’t replay: the request has not ended.';
-  if (authority === null || stage === 'listener') return 'Can’t replay: the request had no Host.';
-  if (status === 101) return 'Can’t replay a WebSocket: its messages are not recorded.';
-  const { requestBody } = record;
-  const kept = requestBody.chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
-  return kept < requestBody.bytes
-    ? `Only the first ${kept} of ${requestBody.bytes} bytes of its body were recorded, so it can’t be replayed unchanged.`
-    : null;
-}
-
-function replayedFields(fields: readonly string[]): (readonly [string, string])[] {
-  return pairsOf(fields).filter(([name]) => !name.startsWith(':') && !NOT_REPLAYED.has(name.toLowerCase()));
-}
-
-/** Sends unknown credentials, such as an upstream's own, unchanged. */
-function unknownCredentials(fields: readonly string[]): (readonly [string, string])[] {
-  return pairsOf(fields).filter(([name]) => name.toLowerCase() === 'authorization');
-}

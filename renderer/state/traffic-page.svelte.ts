@@ -46,6 +46,9 @@ export class TrafficPage {
   #coming: TrafficLog | undefined;
   #paused = $state(false);
   #reading = false;
+  #base = $state.raw<Pick<TrafficEntry, 'id'> | undefined>();
+  /** The ids of two entries to show side by side. */
+  compared = $state.raw<{ left: string; right: string } | undefined>();
   #selecting: { cancel(): void } | undefined;
   readonly #options: TrafficPageOptions;
 
@@ -63,7 +66,7 @@ export class TrafficPage {
     this.replay = new Task(async (id) => {
       const again = await client.traffic.replay({ id });
       this.show(again.id);
-      this.#log.reveal(again.id);
+      this.reveal(again.id);
       toasts.say(`Sent again: ${again.status === null ? 'no answer' : again.status}.`);
       return again;
     });
@@ -172,6 +175,23 @@ export class TrafficPage {
   show(id: string | undefined): void {
     this.#selecting?.cancel();
     this.#options.navigator.show(id, { replace: this.item !== undefined && id !== undefined });
+  }
+
+  /** Shows an entry in the list that comes because the user asked for it, though the list is held. */
+  reveal(id: string): void {
+    this.#log.reveal(id);
+  }
+
+  /** The entry to compare the next one with. */
+  get base(): Pick<TrafficEntry, 'id'> | undefined {
+    return this.#base;
+  }
+
+  /** Chooses an entry to compare, takes it back, or compares it with the one that was chosen before. */
+  compare({ id }: Pick<TrafficEntry, 'id'>): void {
+    const base = this.#base;
+    this.#base = base === undefined ? { id } : undefined;
+    if (base !== undefined && base.id !== id) this.compared = { left: base.id, right: id };
   }
 
   /** Selects an entry once the arrow keys pause at it. */

@@ -314,6 +314,34 @@ describe('the Traffic page', () => {
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ show: 'charts', minutes: '30' });
   });
 
+  it('edits a request, sends it, and shows both answers side by side with their differences', async () => {
+    const opened = await openTraffic({ prepare: few });
+    const { page, engine } = opened;
+    await row(page, /POST\s*201/).click();
+    await pane(page).getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit and send' });
+    await dialog.getByLabel('Body').fill('{"name":"","categoryId":1}');
+    await dialog.getByLabel('Path and query').fill('no path');
+    await expectSound(opened);
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await dialog.getByText('must begin with "/"').waitFor();
+    await dialog.getByLabel('Path and query').fill('/v1/pets?again');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    const compared = page.getByRole('dialog', { name: 'Two requests compared' });
+    const answers = compared.getByRole('group', { name: 'Response', exact: true });
+    await expect.poll(() => answers.innerText()).toMatch(/differs:\s*201\s*400/);
+    await compared.getByRole('group', { name: 'Request', exact: true }).getByText('POST /v1/pets?again').waitFor();
+    await expectSound(opened);
+    await compared.getByText('Differences', { exact: true }).click();
+    expect(await compared.getByText('Content-Type: application/json').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    expect((await kept(engine))[0]).toMatchObject({ status: 400, target: '/v1/pets?again' });
+    await pane(page).getByRole('button', { name: 'Compare', exact: true }).click();
+    await row(page, '/v1/nope').click();
+    await pane(page).getByRole('button', { name: 'Compare with the other' }).click();
+    await compared.getByText('GET /v1/nope').waitFor();
+  });
+
   it('shows requests that run, the events of a stream and the frames of a WebSocket', async () => {
     const opened = await openTraffic();
     const { page, engine } = opened;

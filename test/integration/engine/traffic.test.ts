@@ -98,6 +98,42 @@ describe('traffic', () => {
     await entries(engine, 1, { filter: 'is:replay' });
   });
 
+  it('sends a changed request again, with what was redacted as it was recorded', async () => {
+    const engine = await startEngine();
+    await engine.api({ method: 'POST', body: { name: 'Rex', categoryId: 1 }, headers: { Cookie: 'session=secret' } });
+    const [first] = await entries(engine, 1);
+    const { requestHeaders } = await get(engine, first?.id);
+    const replay = (edits: object) =>
+      engine.call('traffic.replay', { id: first?.id, ...edits }) as Promise<TrafficDetail>;
+    const again = await replay({
+      method: 'PUT',
+      target: '/v1/pets/1?x=1',
+      hostname: 'demo-staging.vivarium.localhost',
+      body: '{"name":"Max","categoryId":2}',
+      headers: [...requestHeaders, { name: 'X-Mine', value: 'yes' }],
+    });
+    expect(again).toMatchObject({
+      method: 'PUT',
+      target: '/v1/pets/1?x=1',
+      environment: 'staging',
+      keyId: first?.keyId,
+      replayOf: first?.id,
+      requestBody: { text: '{"name":"Max","categoryId":2}' },
+    });
+    expect(again.requestHeaders).toContainEqual({ name: 'X-Mine', value: 'yes' });
+    const upstream = await startUpstream((request, response) => response.end(request.url));
+    await engine.call('projects.update', {
+      projectId: (await engine.demo()).id,
+      target: { kind: 'upstream', url: upstream.url },
+    });
+    const withoutKey = await replay({ headers: requestHeaders, keyId: null });
+    expect([withoutKey.keyId, upstream.requests.at(-1)?.headers.authorization]).toEqual([undefined, undefined]);
+    expect(upstream.requests.at(-1)?.headers.cookie).toBe('session=secret');
+    for (const edits of [{ method: 'CONNECT' }, { target: 'x' }, { headers: [{ name: 'X', value: 'a\r\nb: c' }] }]) {
+      await expect(replay(edits)).rejects.toMatchObject({ code: 'invalid_request' });
+    }
+  });
+
   it('says why something cannot be sent again', async () => {
     const engine = await startEngine();
     await engine.api();

@@ -1,0 +1,92 @@
+import { pairsOf } from '../base/http/fields.ts';
+import type { HeaderField } from '../contract/api.ts';
+import type { Entry } from './entry.ts';
+import { bytesOf } from './present.ts';
+import type { Redactor } from './redact.ts';
+
+/** What is to differ from the recorded request. */
+export interface ReplayEdits {
+  method?: string | undefined;
+  target?: string | undefined;
+  hostname?: string | undefined;
+  /** All of them. One that is as it was shown, with its secret redacted, is sent as it was recorded. */
+  headers?: readonly HeaderField[] | undefined;
+  body?: string | undefined;
+  /** An API key in place of the recorded one; null for none. */
+  keyId?: string | null | undefined;
+}
+
+type Field = readonly [name: string, value: string];
+
+/** Set anew by the sender: host, framing, and connection headers (RFC 9110 §7.6.1). */
+const NOT_REPLAYED: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Why an entry can't be sent again with these changes, or null. */
+export function replayRefusal(entry: Entry, edits: ReplayEdits): string | null {
+  const { authority, stage, status, record, running } = entry;
+  if (running) return 'Can’t replay: the request has not ended.';
+  if (edits.hostname === undefined && (authority === null || stage === 'listener')) {
+    return 'Can’t replay: the request had no Host.';
+  }
+  if (status === 101) return 'Can’t replay a WebSocket: it is more than one request.';
+  const { requestBody } = record;
+  const kept = requestBody.chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
+  return kept < requestBody.bytes && edits.body === undefined
+    ? `Only the first ${kept} of ${requestBody.bytes} bytes of its body were recorded, so it can’t be replayed unchanged.`
+    : null;
+}
+
+/** The request to send. `token` authenticates it as an API key. */
+export function replayRequest(entry: Entry, edits: ReplayEdits, token: string | null, redactor: Redactor) {
+  const { record } = entry;
+  const sent = pairsOf(record.requestFields);
+  const fields = edits.headers === undefined ? sent : restored(edits.headers, sent, redactor);
+  const body = edits.body === undefined ? bytesOf(record.requestBody) : Buffer.from(edits.body);
+  return {
+    method: edits.method ?? entry.method,
+    target: edits.target ?? entry.target,
+    headers: [
+      ['Host', authorityOf(entry, edits)],
+      ...fields.filter(([name]) => !name.startsWith(':') && !NOT_REPLAYED.has(name.toLowerCase())),
+      ...credentials(fields, edits, token),
+      ...(body.length > 0 ? [['Content-Length', String(body.length)] as const] : []),
+      ['Connection', 'close'],
+    ] satisfies Field[],
+    body: body.length > 0 ? body : null,
+  };
+}
+
+/** The hostname with the recorded port. */
+function authorityOf({ authority }: Entry, { hostname }: ReplayEdits): string {
+  const recorded = authority ?? '';
+  return hostname === undefined ? recorded : `${hostname}${/:\d+$/.exec(recorded)?.[0] ?? ''}`;
+}
+
+/** Sends unknown credentials, such as an upstream's own, unchanged. */
+function credentials(fields: readonly Field[], { keyId }: ReplayEdits, token: string | null): Field[] {
+  if (token !== null) return [['Authorization', `Bearer ${token}`]];
+  return keyId === null ? [] : fields.filter(([name]) => name.toLowerCase() === 'authorization');
+}
+
+function restored(headers: readonly HeaderField[], sent: readonly Field[], redactor: Redactor): Field[] {
+  return headers.map(({ name, value }) => {
+    const same = sent.find(
+      (field) =>
+        field[0].toLowerCase() === name.toLowerCase() && redactor.fields(field).every((shown) => shown.value === value),
+    );
+    return [name, same?.[1] ?? value];
+  });
+}

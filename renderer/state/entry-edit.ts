@@ -1,0 +1,69 @@
+import type { HeaderField } from '../../main/contract/api.ts';
+import type { TrafficDetail } from '../../main/contract/traffic.ts';
+import { hostnameOf } from './entry-look.ts';
+
+/** A recorded request as the fields of a form. */
+export interface EntryEdit extends Record<string, unknown> {
+  method: string;
+  hostname: string;
+  target: string;
+  /** An API key's id, `''` for none, or `RECORDED_KEY`. */
+  keyId: string;
+  /** `Name: value` lines. */
+  headers: string;
+  body: string;
+}
+
+export const RECORDED_KEY = 'recorded';
+
+/** What may differ when a request is sent again; what is left out stays as it was recorded. */
+export interface ReplayChanges {
+  method?: string;
+  hostname?: string;
+  target?: string;
+  keyId?: string | null;
+  headers?: HeaderField[];
+  body?: string;
+}
+
+/** Set by Vivarium as it sends. */
+const SET_ANEW: ReadonlySet<string> = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
+
+export function editOf(entry: TrafficDetail): EntryEdit {
+  const { method, target, requestHeaders, requestBody, keyId } = entry;
+  const headers = requestHeaders.filter(({ name }) => {
+    const lower = name.toLowerCase();
+    return !SET_ANEW.has(lower) && !lower.startsWith(':') && !(lower === 'authorization' && keyId !== undefined);
+  });
+  return {
+    method,
+    target,
+    hostname: hostnameOf(entry),
+    keyId: RECORDED_KEY,
+    headers: headers.map(({ name, value }) => `${name}: ${value}`).join('\n'),
+    body: requestBody?.encoding === 'utf8' ? requestBody.text : '',
+  };
+}
+
+/** The fields that were changed. A line without a colon becomes a field that the engine refuses, with the reason. */
+export function changesOf(before: EntryEdit, after: EntryEdit): ReplayChanges {
+  const changes: ReplayChanges = {};
+  if (after.method !== before.method) changes.method = after.method.trim();
+  if (after.hostname !== before.hostname) changes.hostname = after.hostname.trim();
+  if (after.target !== before.target) changes.target = after.target.trim();
+  if (after.keyId !== before.keyId) changes.keyId = after.keyId === '' ? null : after.keyId;
+  if (after.headers !== before.headers) changes.headers = readHeaders(after.headers);
+  if (after.body !== before.body) changes.body = after.body;
+  return changes;
+}
+
+const readHeaders = (text: string): HeaderField[] =>
+  text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const colon = line.indexOf(':');
+      return colon < 0
+        ? { name: line, value: '' }
+        : { name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() };
+    });
