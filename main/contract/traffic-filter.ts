@@ -11,7 +11,8 @@ import { STAGE_NAMES } from './stages.ts';
  *   `scheme://…` and `localhost:8080` are text, and so is any other colon: `a:b`, `/v1/pets:batch`, `[::1]:8080`.
  * - A term that begins with a quotation mark is text, whatever it contains. In a value, quotation marks keep blanks:
  *   `key:"Demo key"`.
- * - Text is searched for in the method, the address with its path, and the status, in any case.
+ * - Text is searched for in the method, the address with its path, and the status, in any case; `header:` and `body:`
+ *   search in both messages.
  */
 
 /** What answered at the stage `target`, as lists of requests name it. */
@@ -22,6 +23,8 @@ export const FILTER_FIELDS = {
   status: { hint: '429, 4xx, >=500', values: ['2xx', '3xx', '4xx', '5xx', '401', '404', '429', 'none'] },
   host: { hint: 'a hostname or a part of one', values: [] },
   path: { hint: 'a part of the path and query', values: [] },
+  header: { hint: 'a part of a header field: curl, "accept: text"', values: [] },
+  body: { hint: 'a part of the first 64 KiB of a body', values: [] },
   key: { hint: 'an API key’s id or name', values: [] },
   address: { hint: 'the client’s address', values: [] },
   stage: { hint: 'which stage answered', values: [...STAGE_NAMES, ...TARGET_NAMES] },

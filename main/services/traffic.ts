@@ -10,6 +10,7 @@ import { keptBytes, toHar } from '../traffic/har.ts';
 import type { Entry, EntryIds } from '../traffic/entry.ts';
 import type { Redactor } from '../traffic/redact.ts';
 import type { Recorder } from '../traffic/recorder.ts';
+import { createSearch } from '../traffic/search.ts';
 import { replayRefusal, replayRequest } from '../traffic/replay.ts';
 import { runningEntry } from '../traffic/running.ts';
 import { type Series, STEP_SECONDS } from '../traffic/series.ts';
@@ -46,12 +47,17 @@ export function createTrafficServices(options: {
     slugOf: (projectId) => projects.get(projectId)?.slug ?? null,
   });
 
-  function fitting({ projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {}) {
+  /** `once`: for entries that are all read in one turn. */
+  function fitting(
+    { projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {},
+    { once = false } = {},
+  ) {
     const read = readFilter(filter);
     // Unreachable: the contract has validated it.
     if (!read.ok) throw new VivariumError('invalid_request', read.message);
+    const context = { nameOf, search: createSearch(options.redactor(), { once }) };
     return (entry: Entry): boolean =>
-      (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, nameOf);
+      (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, context);
   }
 
   function numberOf(id: string): number | null {
@@ -101,7 +107,7 @@ export function createTrafficServices(options: {
 
   return {
     list({ limit, before, ...narrowed } = { limit: TRAFFIC_LIST_DEFAULT }) {
-      const fits = fitting(narrowed);
+      const fits = fitting(narrowed, { once: true });
       const shown = presentation();
       const items: Entry[] = [];
       let next: string | undefined;

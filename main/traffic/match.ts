@@ -1,14 +1,21 @@
 import type { FilterField, FilterTerm } from '../contract/traffic-filter.ts';
 import { answererOf, type Entry } from './entry.ts';
+import type { MessageSearch } from './search.ts';
 
 /** A key's display name. */
 export type KeyNames = (keyId: string) => string | null;
 
+/** What matching takes besides the entry. */
+export interface MatchContext {
+  nameOf: KeyNames;
+  search: MessageSearch;
+}
+
 /** Whether an entry matches all terms of a filter. */
-export function matches(entry: Entry, terms: readonly FilterTerm[], nameOf: KeyNames): boolean {
+export function matches(entry: Entry, terms: readonly FilterTerm[], context: MatchContext): boolean {
   return terms.every(({ field, values, negated }) => {
     const fits = values.some((value) =>
-      field === null ? hasText(entry, value) : fitsField(entry, field, value, nameOf),
+      field === null ? hasText(entry, value) : fitsField(entry, field, value, context),
     );
     return fits !== negated;
   });
@@ -18,7 +25,7 @@ function hasText({ method, target, authority, status }: Entry, text: string): bo
   return `${method} ${authority ?? ''}${target} ${status ?? ''}`.toLowerCase().includes(text);
 }
 
-function fitsField(entry: Entry, field: FilterField, value: string, nameOf: KeyNames): boolean {
+function fitsField(entry: Entry, field: FilterField, value: string, { nameOf, search }: MatchContext): boolean {
   switch (field) {
     case 'method':
       return entry.method.toLowerCase() === value;
@@ -28,6 +35,10 @@ function fitsField(entry: Entry, field: FilterField, value: string, nameOf: KeyN
       return entry.authority?.toLowerCase().includes(value) ?? false;
     case 'path':
       return entry.target.toLowerCase().includes(value);
+    case 'header':
+      return search.hasHeader(entry, value);
+    case 'body':
+      return search.hasBody(entry, value);
     case 'key': {
       const { keyId } = entry;
       if (keyId === null) return value === 'none';

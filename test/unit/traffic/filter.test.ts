@@ -1,12 +1,24 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { completeFilter, readFilter } from '../../../main/contract/traffic-filter.ts';
 import { matches } from '../../../main/traffic/match.ts';
-import { entry } from '../../support/traffic-entries.ts';
+import { createSearch } from '../../../main/traffic/search.ts';
+import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
+
+const CONTEXT = {
+  nameOf: (keyId: string) => (keyId === 'key_demo' ? 'Demo key' : null),
+  search: createSearch(REDACTOR, { once: false }),
+};
 
 const REFUSED = {
   refusal: { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 7, message: 'Used up.' },
   rate: { limit: 60, remaining: 0, resetSeconds: 1 },
 };
+
+const GZIPPED = record({
+  responseFields: ['Content-Encoding', 'gzip'],
+  responseBody: { chunks: [gzipSync('it was packed')], bytes: 33 },
+});
 
 describe('a filter', () => {
   it.each([
@@ -30,6 +42,17 @@ describe('a filter', () => {
     ['host:shop', {}, false],
     ['path:/v1/pets', {}, true],
     ['path:"limit=20"', {}, true],
+    ['header:demo.vivarium', {}, true],
+    ['header:"content-type: application"', {}, true],
+    ['header:text/html', {}, false],
+    ['header:viv_secr', {}, true],
+    // What is redacted cannot be found out piece by piece.
+    ['header:viv_secretsecret', {}, false],
+    ['body:BISCUIT', { record: record({ responseBody: { chunks: ['{"name":"Biscuit"}'], bytes: 18 } }) }, true],
+    ['body:biscuit', { record: record({ requestBody: { chunks: ['Bis', Buffer.from('cuit')], bytes: 7 } }) }, true],
+    ['body:grün', { record: record({ responseBody: { chunks: [Buffer.from('grün')], bytes: 5 } }) }, true],
+    ['body:packed', { record: GZIPPED }, true],
+    ['-body:biscuit', {}, true],
     ['key:key_demo', {}, true],
     ['key:demo', {}, true],
     ['key:other', {}, false],
@@ -77,7 +100,7 @@ describe('a filter', () => {
   ])('%s of %o: %s', (text, changes, fits) => {
     const read = readFilter(text);
     if (!read.ok) throw new Error(read.message);
-    expect(matches(entry(changes), read.terms, (keyId) => (keyId === 'key_demo' ? 'Demo key' : null))).toBe(fits);
+    expect(matches(entry(changes), read.terms, CONTEXT)).toBe(fits);
   });
 
   it.each([
@@ -103,7 +126,7 @@ describe('a filter', () => {
     ],
     [
       'unknown:"two words"',
-      'unknown: is not a field; use one of method, status, host, path, key, address, stage, environment, scheme, took, is. To search for it as text, put it in quotes: "unknown:two words"',
+      'unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, is. To search for it as text, put it in quotes: "unknown:two words"',
     ],
     ['sttus:', 'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:"'],
     ['pets mailto:x', expect.stringContaining('mailto: is not a field')],
