@@ -3,7 +3,6 @@ import { createApi } from '../api/api.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
-import { FREE_LIMITS } from '../model/rate-decision.ts';
 import { loadErrorPages } from '../proxy/error-pages.ts';
 import { createLoopback } from '../proxy/loopback.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
@@ -87,7 +86,6 @@ export async function startDataPlane(
     looks,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
-    freeLimits: FREE_LIMITS,
   });
   onStop(() => proxy.stop(DRAIN_MS_MAX));
   const listeners = await proxy.start({ httpPort: config.httpPort, httpsPort: config.httpsPort });

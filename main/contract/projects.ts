@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { completeUrl } from './upstream-url.ts';
 import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
@@ -36,6 +37,8 @@ export const target = z.discriminatedUnion('kind', [
     host: z.enum(['rewrite', 'keep']).optional(),
     /** Whether the plan's limits apply to this upstream; they always apply to the built-in API. */
     limited: z.boolean().optional(),
+    /** The limits of callers without a valid API key: those of `free`, the default, or of the project's plan. */
+    withoutKey: z.enum(['free', 'plan']).optional(),
     /** Whether an `https:` upstream needs a certificate that this machine trusts; true by default. */
     verifyCertificate: z.boolean().optional(),
   }),
@@ -43,10 +46,6 @@ export const target = z.discriminatedUnion('kind', [
 export type TargetSetting = z.infer<typeof target>;
 
 const TARGET_FORMS = 'must be a URL such as "http://localhost:5173", a port such as "5173", or "api"';
-
-/** `5173`, and `localhost:5173` or `192.0.2.1:5173`. */
-const PORT = /^[0-9]{1,5}$/;
-const HOST_AND_PORT = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\]):[0-9]{1,5}$/i;
 
 /** A target as text: a URL, `host:port`, a port of this machine, or `api`. `localhost` is dialled at both its addresses. */
 const targetText = z
@@ -63,8 +62,7 @@ const readTarget = (text: string) => target.safeParse(targetOf(text));
 
 function targetOf(text: string): unknown {
   if (text === 'api') return { kind: 'api' };
-  const address = PORT.test(text) ? `localhost:${text}` : text;
-  return { kind: 'upstream', url: HOST_AND_PORT.test(address) ? `http://${address}` : address };
+  return { kind: 'upstream', url: completeUrl(text) };
 }
 
 /** A target in input, also as text. */

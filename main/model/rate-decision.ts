@@ -32,9 +32,6 @@ export interface Refusal {
   message: string;
 }
 
-/** The limits of callers without a valid API key, whatever the project's plan. */
-export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;
-
 /** A project's limits: its plan's or, with Enterprise, its own. */
 export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): PlanLimits {
   if (project.plan !== 'enterprise') return PLAN_LIMITS[project.plan];

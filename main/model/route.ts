@@ -12,6 +12,8 @@ export interface UpstreamDestination {
   host: 'rewrite' | 'keep';
   /** Whether callers are counted and limited. */
   limited: boolean;
+  /** The limits of callers without a valid API key: those of Free, or of the project's plan. */
+  withoutKey: 'free' | 'plan';
   verifyCertificate: boolean;
 }
 
@@ -38,6 +40,7 @@ export const routeTarget = (target: TargetSetting): RouteTarget =>
         url: target.url,
         host: target.host ?? 'rewrite',
         limited: target.limited ?? false,
+        withoutKey: target.withoutKey ?? 'free',
         verifyCertificate: target.verifyCertificate ?? true,
       };
 

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
 import { hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
 import { DEFAULT_PORT, originOf, parseAuthority } from '../base/hostname.ts';
-import type { PlanLimits } from '../contract/projects.ts';
+import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Decision, RateState } from '../model/rate-decision.ts';
@@ -31,8 +31,6 @@ export interface PipelineServices {
   /** Resolves the tokens of requests that Vivarium itself sends for an API key. */
   internalTokens: Pick<InternalTokens, 'redeem'>;
   targets: { api: Target; upstream: UpstreamTarget };
-  /** Limits for callers without a valid API key. */
-  freeLimits: PlanLimits;
   limits: ProxyLimits;
   pages: ErrorPages;
   /** Returns the current route table. */
@@ -63,7 +61,7 @@ export interface Upgrade {
 export type Pipeline = (exchange: Exchange, upgrade: Upgrade | null) => Answer | null;
 
 export function createPipeline(services: PipelineServices): Pipeline {
-  const { limits, limiter, internalTokens, freeLimits, pages, targets } = services;
+  const { limits, limiter, internalTokens, pages, targets } = services;
   const watchFrames = createFrameWatch();
 
   return (exchange, upgrade) => {
@@ -133,7 +131,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     // A CORS preflight cannot carry a key and is not counted (WHATWG Fetch, CORS-preflight fetch).
     const preflight = targets[target.kind].isPreflight(request);
     const caller = callerOf(keyId, route, connection);
-    const planLimits = keyId === null ? freeLimits : route.limits;
+    const planLimits = keyId === null ? limitsWithoutKey(route) : route.limits;
     const decision = preflight
       ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
       : limiter.take(caller, planLimits);

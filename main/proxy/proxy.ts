@@ -8,7 +8,6 @@ import { parseAuthority } from '../base/hostname.ts';
 import { hasBody, isHttp2 } from '../base/http/message.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Log } from '../base/log.ts';
-import type { PlanLimits } from '../contract/projects.ts';
 import type { RequestLimiter } from '../model/caller.ts';
 import { cutExchange, type Connection, type Exchange, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
@@ -47,8 +46,6 @@ export interface ProxyOptions {
   /** The hostname that TLS clients without SNI reach. */
   defaultHostname: string;
   pages: ErrorPages;
-  /** Limits for callers without a valid API key. */
-  freeLimits: PlanLimits;
   limits?: Partial<ProxyLimits>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival?: (route: Route, decision: Decision | null) => void;
@@ -122,7 +119,6 @@ export function createProxy(options: ProxyOptions): Proxy {
     limiter: options.limiter,
     internalTokens: options.internalTokens ?? NO_INTERNAL_TOKENS,
     targets: { ...options.targets, upstream: upstreams },
-    freeLimits: options.freeLimits,
     pages: options.pages,
     whyUnserved: options.whyUnserved ?? (() => null),
     looks: options.looks ?? { answer: () => null },

@@ -2,9 +2,10 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
+import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { PlanLimits } from '../contract/projects.ts';
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
-import { FREE_LIMITS, limitsOf } from '../model/rate-decision.ts';
+import { limitsOf } from '../model/rate-decision.ts';
 import type { CallerReading, Limiter } from '../ratelimit/limiter.ts';
 import type { Effects, KeyRows, ProjectRows } from './dependencies.ts';
 import { existingKey } from './keys.ts';
@@ -23,11 +24,12 @@ export function createLimitServices(options: {
 
   function usage(projectId: string): CallerUsage[] {
     const project = existingProject(projects, projectId);
-    const keyLimits = limitsOf(project);
+    const limits = limitsOf(project);
+    const withoutKey = limitsWithoutKey({ limits, target: project.target });
     return limiter
       .usage(projectId)
       .slice(0, USAGE_ROWS_MAX)
-      .map((reading) => presentCaller(reading, reading.caller.startsWith('key:') ? keyLimits : FREE_LIMITS));
+      .map((reading) => presentCaller(reading, reading.caller.startsWith('key:') ? limits : withoutKey));
   }
 
   return {

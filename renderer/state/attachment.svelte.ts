@@ -31,7 +31,7 @@ export class Attachment {
     this.#client = client;
     this.form = new Form({
       values: { hostname: '' },
-      submit: ({ hostname }) => client.domains.attach({ projectId, hostname }),
+      submit: ({ hostname }) => client.domains.attach({ projectId, hostname: hostnameIn(hostname) }),
       fieldOf: (code) => (ATTACH_CODES.has(code) ? 'hostname' : undefined),
     });
     this.changePlan = new Task(async () => ((await actions.changePlan('pro')) ? this.attach() : undefined));
@@ -68,6 +68,12 @@ export class Attachment {
       // The fault at the field names the project already; only the link is missing.
     }
   }
+}
+
+/** A URL, as copied from an address bar, has the hostname that is meant. */
+function hostnameIn(typed: string): string {
+  const text = typed.trim();
+  return /^https?:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? text) : text;
 }
 
 const ATTACH_CODES: ReadonlySet<string> = new Set([

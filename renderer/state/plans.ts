@@ -1,5 +1,5 @@
-import { PLAN_LIMITS } from '../../main/contract/plan-limits.ts';
-import type { Plan, PlanLimits } from '../../main/contract/projects.ts';
+import { limitsWithoutKey, PLAN_LIMITS } from '../../main/contract/plan-limits.ts';
+import type { Plan, PlanLimits, Project } from '../../main/contract/projects.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
 import { readCount } from './typed-count.ts';
 
@@ -16,11 +16,19 @@ export const PLANS = Object.keys(PLAN_NAMES) as Plan[];
 export const limitsOfPlan = (plan: Plan): PlanLimits | undefined =>
   plan === 'enterprise' ? undefined : PLAN_LIMITS[plan];
 
-/** The limits of callers without a valid key, whatever the plan. */
-export const ADDRESS_LIMITS: PlanLimits = PLAN_LIMITS.free;
+/** The limits of callers without a valid key, unless a target says otherwise. */
+export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;
 
 export const describeLimits = ({ perMinute, perDay }: PlanLimits): string =>
   `${formatCount(perMinute)} a minute, ${formatCount(perDay)} a day`;
+
+/** `5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one`: a project's limits, by caller. */
+export function describeCallers(project: Pick<Project, 'limits' | 'target'>): string {
+  const [keyed, without] = [project.limits, limitsWithoutKey(project)].map(describeLimits);
+  return keyed === without
+    ? `${keyed}, for each key and each address without one`
+    : `${keyed} for each key; ${without} without one`;
+}
 
 /** The effect of a change to `plan` on `domains` attached domains; undefined if there is none. */
 export function domainConsequence(from: Plan, plan: Plan, domains: number): string | undefined {

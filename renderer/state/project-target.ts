@@ -1,4 +1,5 @@
 import type { Project, TargetSetting } from '../../main/contract/projects.ts';
+import { completeUrl } from '../../main/contract/upstream-url.ts';
 
 /** A target as chosen and typed; fields are named by their input paths. */
 export interface TargetValues extends Record<string, unknown> {
@@ -7,6 +8,8 @@ export interface TargetValues extends Record<string, unknown> {
   'target.url': string;
   'target.host': 'rewrite' | 'keep';
   'target.limited': boolean;
+  /** Only with limits. */
+  'target.withoutKey': 'free' | 'plan';
   'target.verifyCertificate': boolean;
 }
 
@@ -15,6 +18,7 @@ export const API_TARGET: TargetValues = {
   'target.url': '',
   'target.host': 'rewrite',
   'target.limited': false,
+  'target.withoutKey': 'free',
   'target.verifyCertificate': true,
 };
 
@@ -26,6 +30,7 @@ export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
     'target.url': target.url,
     'target.host': target.host ?? 'rewrite',
     'target.limited': target.limited ?? false,
+    'target.withoutKey': target.withoutKey ?? 'free',
     'target.verifyCertificate': target.verifyCertificate ?? true,
   };
 }
@@ -35,9 +40,10 @@ export function readTarget(values: TargetValues): TargetSetting {
   if (values.target === 'api') return { kind: 'api' };
   return {
     kind: 'upstream',
-    url: values['target.url'],
+    url: completeUrl(values['target.url'].trim()),
     host: values['target.host'],
     limited: values['target.limited'],
+    ...(values['target.limited'] && { withoutKey: values['target.withoutKey'] }),
     verifyCertificate: values['target.verifyCertificate'],
   };
 }

@@ -152,7 +152,6 @@ export async function startProxy(
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
     pages: loadErrorPages(PAGES_DIRECTORY),
-    freeLimits: FREE,
     limits: options.limits ?? {},
     onExchange: (summary) => summaries.push(summary),
   });

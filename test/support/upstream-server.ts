@@ -70,6 +70,7 @@ export function snapshotTo(url: string, more: Partial<UpstreamDestination> = {})
     url,
     host: 'rewrite',
     limited: false,
+    withoutKey: 'free',
     verifyCertificate: true,
     ...more,
   };

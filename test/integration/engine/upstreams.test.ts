@@ -63,6 +63,17 @@ describe('a project with an upstream', () => {
     await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url, limited: true } });
     const limited = await engine.api({ host: 'shop.vivarium.localhost', path: '/', key: null });
     expect(limited.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' });
+    const target = { kind: 'upstream', url: upstream.url, limited: true, withoutKey: 'plan' };
+    await engine.call('projects.update', {
+      projectId,
+      plan: 'enterprise',
+      limits: { perMinute: 2, perDay: 9 },
+      target,
+    });
+    const held = { host: 'shop.vivarium.localhost', path: '/', key: null };
+    expect((await engine.api(held)).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' });
+    expect((await engine.api(held)).status).toBe(429);
+    expect(await engine.call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 2, used: 2 } }]);
   });
 
   it('is trusted over HTTPS where the system trusts who signed for it', async () => {

@@ -122,6 +122,7 @@ describe('a tunnel', () => {
       url: upstream.url,
       host: 'rewrite',
       limited: false,
+      withoutKey: 'free',
       verifyCertificate: true,
     } as const;
     running = await startProxy({ snapshot: testSnapshot({ routes: [routeFor(SHOP, 'prj_shop', { target })] }) });

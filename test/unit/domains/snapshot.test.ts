@@ -83,6 +83,7 @@ describe('the snapshot', () => {
           url: 'http://127.0.0.1:3000',
           host: 'rewrite',
           limited: true,
+          withoutKey: 'free',
           verifyCertificate: true,
         }),
       ]),

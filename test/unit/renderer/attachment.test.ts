@@ -68,6 +68,14 @@ describe('attaching', () => {
     expect(changes()).toEqual(['domains.attach', 'deploys.create']);
   });
 
+  it('takes the hostname out of a pasted URL', async () => {
+    const { attachment } = setUp('none', {
+      'domains.attach': ({ hostname }: { hostname: string }) => makeDomain(hostname),
+    });
+    attachment.form.values.hostname = ' https://shop.acme.test:8443/cart?id=1 ';
+    expect(await attachment.attach()).toMatchObject({ hostname: 'shop.acme.test' });
+  });
+
   it('knows where a hostname is attached already', async () => {
     const { attachment } = setUp('in_use');
     await attachment.attach();

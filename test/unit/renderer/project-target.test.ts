@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { domainRequest } from '../../../renderer/state/domain-requests.ts';
 import { firstNode, firstRequest } from '../../../renderer/state/first-request.ts';
+import { describeCallers } from '../../../renderer/state/plans.ts';
 import { API_TARGET, isOtherTarget, readTarget, targetOf } from '../../../renderer/state/project-target.ts';
 import { makeProject } from '../../support/page-world.ts';
 
@@ -8,13 +9,16 @@ const saved = { kind: 'upstream' as const, url: 'https://127.0.0.1:3000', host: 
 
 describe('the fields of a target', () => {
   it('have the engine’s defaults for omitted values, and keep the others', () => {
-    expect(readTarget(targetOf({ target: saved }))).toEqual({ ...saved, verifyCertificate: true });
+    expect(readTarget(targetOf({ target: saved }))).toEqual({ ...saved, withoutKey: 'free', verifyCertificate: true });
     expect(readTarget(targetOf({ target: { kind: 'upstream', url: 'http://a' } }))).toEqual({
       kind: 'upstream',
       url: 'http://a',
       host: 'rewrite',
       limited: false,
       verifyCertificate: true,
+    });
+    expect(readTarget({ ...targetOf({ target: saved }), 'target.url': ' localhost:5173' })).toMatchObject({
+      url: 'http://localhost:5173',
     });
     expect(readTarget({ ...API_TARGET, 'target.url': 'left over' })).toEqual({ kind: 'api' });
   });
@@ -23,7 +27,20 @@ describe('the fields of a target', () => {
     const values = targetOf({ target: saved });
     expect(isOtherTarget(values, targetOf({ target: saved }))).toBe(false);
     expect(isOtherTarget({ ...values, 'target.limited': false }, values)).toBe(true);
+    expect(isOtherTarget({ ...values, 'target.withoutKey': 'plan' }, values)).toBe(true);
     expect(isOtherTarget({ ...API_TARGET, 'target.host': 'keep' }, API_TARGET)).toBe(false);
+  });
+});
+
+describe('the limits of a project', () => {
+  it('are said for keys and for callers without one, which only a target holds to the plan', () => {
+    const limits = { perMinute: 5, perDay: 100 };
+    expect(describeCallers({ limits, target: { kind: 'api' } })).toBe(
+      '5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one',
+    );
+    expect(describeCallers({ limits, target: { ...saved, withoutKey: 'plan' } })).toBe(
+      '5 a minute, 100 a day, for each key and each address without one',
+    );
   });
 });
 
