@@ -6,6 +6,7 @@ import { NAME_SERVER } from '../dns/platform-zone.ts';
 import { presentDomain } from '../domains/present.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
+import { readUpstreamDocument } from '../proxy/upstream/document.ts';
 import { probeUpstream } from '../proxy/upstream/probe.ts';
 import { presentProject } from '../services/addresses.ts';
 import { createApiServices } from '../services/api.ts';
@@ -130,6 +131,11 @@ export function createServices(
       keys: store.keys,
       present,
       document: (baseUrl) => dataPlane.api.document(baseUrl),
+      async upstreamDocument({ target }, authority, signal) {
+        const published = routeTarget(target);
+        if (published.kind === 'api') return null;
+        return readUpstreamDocument(published, { authority, pseudonym: dataPlane.pseudonym, signal });
+      },
       loopback: dataPlane.loopback,
       internalTokens: dataPlane.internalTokens,
     }),

@@ -19,6 +19,8 @@ export function createApiServices(options: {
   present: (row: ProjectRow) => Project;
   /** The OpenAPI document of the built-in API, as served at a base address. */
   document: (baseUrl: string) => string;
+  /** The bytes that a project's upstream serves as its OpenAPI document, asked without counting; null if there are none. */
+  upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
 }): Services['api'] {
@@ -37,9 +39,11 @@ export function createApiServices(options: {
   return {
     async describe({ projectId, environment }, { signal }) {
       const baseUrl = baseUrlOf(projectId, environment);
-      const { target } = existingProject(projects, projectId);
-      const document = target.kind === 'api' ? options.document(baseUrl) : await readForeign(baseUrl, loopback, signal);
-      return { baseUrl, document };
+      const project = existingProject(projects, projectId);
+      if (project.target.kind === 'api') return { baseUrl, document: options.document(baseUrl) };
+      const bytes = await options.upstreamDocument(project, partsOf(baseUrl).host, signal);
+      const text = bytes === null ? null : readText(bytes, false);
+      return { baseUrl, document: text !== null && isOpenApi(text) ? text : null };
     },
 
     async send({ projectId, environment, method, path, headers = {}, body, keyId, secret }, { signal }) {
@@ -76,17 +80,6 @@ export function createApiServices(options: {
 function partsOf(baseUrl: string): { host: string; prefix: string } {
   const { host, pathname } = new URL(baseUrl);
   return { host, prefix: pathname.replace(/\/$/, '') };
-}
-
-/** An upstream's OpenAPI document from the path that many frameworks use; null if there is none. */
-async function readForeign(baseUrl: string, loopback: Loopback, signal?: AbortSignal): Promise<string | null> {
-  const { host, prefix } = partsOf(baseUrl);
-  const headers = sentHeaders({ method: 'GET', host, chosen: { Accept: 'application/json' }, body: undefined });
-  const request = { method: 'GET', target: `${prefix}/openapi.json`, headers: pairsOf(headers), body: null };
-  const response = await loopback.send(request, signal).catch(() => null);
-  if (response === null || response.status !== 200 || response.cut) return null;
-  const text = readText(response.body, false);
-  return text !== null && isOpenApi(text) ? text : null;
 }
 
 function isOpenApi(text: string): boolean {

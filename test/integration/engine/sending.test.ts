@@ -44,7 +44,7 @@ describe('api.describe', () => {
 });
 
 describe('a project with an upstream', () => {
-  it('is described by the document that the upstream serves, and can be sent to', async () => {
+  it('is described by the document that the upstream serves, uncounted and unrecorded, and can be sent to', async () => {
     const { engine } = await setUp();
     const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
     const upstream = await startUpstream((request, response) => {
@@ -53,7 +53,7 @@ describe('a project with an upstream', () => {
     });
     const { id: projectId } = (await engine.call('projects.create', {
       name: 'Shop',
-      target: { kind: 'upstream', url: upstream.url },
+      target: { kind: 'upstream', url: upstream.url, limited: true, host: 'keep' },
     })) as { id: string };
     const describe = () => engine.call('api.describe', { projectId });
     expect(await describe()).toMatchObject({ document: served['/openapi.json'] });
@@ -61,6 +61,10 @@ describe('a project with an upstream', () => {
       served['/openapi.json'] = text;
       expect(await describe()).toMatchObject({ document: null });
     }
+    // No client has sent these.
+    expect(await usedBy(engine, projectId)).toEqual({});
+    expect(await engine.call('traffic.list', { projectId })).toMatchObject({ items: [] });
+    expect(upstream.requests[0]?.headers.host).toMatch(/^shop\.vivarium\.localhost:\d+$/);
     const { request, response } = (await engine.call('api.send', { projectId, path: '/a?b' })) as ApiExchange;
     expect(request.url).toMatch(/^http:\/\/shop\.vivarium\.localhost:\d+\/a\?b$/);
     expect([response.status, response.body]).toEqual([404, 'nothing at /a?b']);
