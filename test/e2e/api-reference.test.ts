@@ -133,7 +133,9 @@ describe('a request that is sent', () => {
     const { page, engine } = await openPage({ path: PATH });
     const { secret } = engine.app.demoKey() ?? { secret: '' };
     const key = page.getByRole('combobox', { name: 'API key' });
+    await page.getByText('Set VIVARIUM_KEY').waitFor();
     await key.selectOption('No key');
+    expect(await page.getByText('Set VIVARIUM_KEY').count()).toBe(0);
     await send(page);
     await response(page).getByText('401 Unauthorized').waitFor();
     await key.selectOption('A secret, pasted');

@@ -55,12 +55,15 @@ describe('the life of a domain', () => {
       await region(page, 'Checks').getByText('no_record').waitFor();
       await region(page, 'Checks').getByText('Create the zone acme.test').waitFor();
       await rowSays(page, 'shop.acme.test', 'pending');
+      const steps = page.getByRole('list', { name: 'Steps' });
+      expect(await steps.allInnerTexts()).toEqual(['Name\n2\nRecord\n3\nVerify']);
 
       // One click puts it; said before it is done, and with a way back.
       await record.getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
       await button(page, 'Put it in my local zone').click();
       await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
       await record.getByText(/^The record is in the zone/).waitFor();
+      expect(await steps.allInnerTexts()).toEqual(['Name\nRecord\n3\nVerify']);
       await button(page, 'Verify').click();
       await rowSays(page, 'shop.acme.test', 'verified');
       await rowSays(page, 'shop.acme.test', 'certificate issued');

@@ -173,7 +173,7 @@ describe('the overview', () => {
 
   it('draws the last minutes, also for a page that is opened later, and continues them', async () => {
     const { page, engine, open } = await openPage({ path: HAPPY_PAWS });
-    await page.getByText('No requests yet. They appear here as they arrive.').waitFor();
+    await page.getByText(/^No requests in the last five minutes\./).waitFor();
     await Promise.all([engine.api(), engine.api(), engine.api({ key: null })]);
     await open('/projects/demo');
     await page.getByRole('img', { name: /; 3 in the last five minutes, [1-3] a second at most\.$/ }).waitFor();
