@@ -51,7 +51,7 @@ const IN_SHORT: Partial<Record<CheckCode, string>> = {
 };
 
 /** The fix that the interface offers. */
-export type SummaryAction = 'verify' | 'plan' | 'clock' | 'root';
+export type SummaryAction = 'verify' | 'renew' | 'plan' | 'clock' | 'root';
 
 /** The overall state of a domain, and the next step. */
 export interface Summary {

@@ -76,8 +76,12 @@ describe('the life of a domain', () => {
       // Somebody forbids it.
       const caa = region(page, 'CAA');
       await caa.getByText('allowed').waitFor();
-      await button(page, 'Do it in my local zone').click();
+      await button(page, 'Forbid it in my local zone').click();
       await caa.getByText('forbidden').waitFor();
+      await summary(page).getByText('The next renewal will be refused').waitFor();
+      await region(page, 'Checks').getByText('changed since', { exact: true }).waitFor();
+      await region(page, 'Certificate').getByText('It will be refused').waitFor();
+      await expectSound(opened);
       await button(page, 'Renew').click();
       await page.getByText('shop.acme.test was not renewed; its checks say why.').waitFor();
       await rowSays(page, 'shop.acme.test', 'renewal refused');
@@ -98,9 +102,12 @@ describe('the life of a domain', () => {
       await expectSound(opened);
 
       // The change that the walk names mends it.
-      await button(page, 'Do it in my local zone').click();
+      await button(page, 'Permit it in my local zone').click();
       await caa.getByText('allowed').waitFor();
-      await button(page, 'Re-verify').click();
+      await summary(page).getByText('CAA permits the renewal now').waitFor();
+      await button(page, 'Renew now').click();
+      await page.getByText('shop.acme.test has a new certificate.').waitFor();
+      await summary(page).getByText('Served over HTTP and HTTPS').waitFor();
       await rowSays(page, 'shop.acme.test', 'certificate issued');
 
       // Removal takes effect at once, and can be taken back.

@@ -106,7 +106,7 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   await caa.scrollIntoViewIfNeeded();
   const walk = await shoot(page);
   await save(page, 'caa', await shoot(page, caa));
-  await button('Do it in my local zone').click();
+  await button('Permit it in my local zone').click();
   await caa.getByText('allowed').waitFor();
 
   await open(page, `${domains}/shop.happypaws.test`);
