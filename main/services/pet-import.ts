@@ -36,6 +36,9 @@ const importedPet = z.object({
 /** Text read before yielding to other work: a few milliseconds, and about one transaction's worth of rows. */
 const CHARACTERS_PER_TURN = 65_536;
 
+/** Longer values are cut off in messages. */
+const QUOTED_MAX = 60;
+
 /** Rows checked before yielding to other work: about 5 ms. */
 const ROWS_PER_TURN = 1_000;
 
@@ -83,15 +86,19 @@ export function createPetImport(format: ImportFormat): PetImport {
   };
 }
 
+/** What a row has in place of a value, where that helps to find it. */
+const quoted = (value: unknown): string =>
+  typeof value === 'string' && value.trim() !== '' ? `, and is ${JSON.stringify(boundedText(value, QUOTED_MAX))}` : '';
+
 function readRow(row: number, source: Source): ImportedRow {
   if ('fault' in source) return { row, pet: null, message: source.fault };
   const read = importedPet.safeParse(source.value);
   if (read.success) return { row, pet: read.data };
   const [issue] = read.error.issues;
   const path = issue?.path.join('.') ?? '';
-  const message =
-    path === '' ? 'must be an object with name and categoryId' : `${path} ${issue?.message ?? 'is not acceptable'}`;
-  return { row, pet: null, message };
+  if (path === '') return { row, pet: null, message: 'must be an object with name and categoryId' };
+  const found = quoted((source.value as Record<string, unknown>)[path]);
+  return { row, pet: null, message: `${path} ${issue?.message ?? 'is not acceptable'}${found}` };
 }
 
 /** Rejected rows that a report lists. */

@@ -328,12 +328,18 @@ describe('an import', () => {
     const opened = await openPets();
     const { page, engine } = opened;
     const text = 'name,categoryId,status\nZoë,1,sold\n,2,\n"Rex, the dog",x,\n🦊,9223372036854775807,pending\n';
-    await send(page, await fileOf('pets.csv', text));
+    await page.getByRole('button', { name: 'Import', exact: true }).first().click();
+    await dialogOf(page)
+      .getByLabel('File to import')
+      .setInputFiles(await fileOf('pets.csv', text));
+    await dialogOf(page).getByText('pets.csv begins with:').waitFor();
+    expect(await dialogOf(page).locator('pre').innerText()).toBe(text.trimEnd());
+    await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
     await dialogOf(page).getByText('2 pets added').waitFor();
     const refused = dialogOf(page).getByRole('table', { name: 'Refused rows' });
     expect((await refused.getByRole('row').allInnerTexts()).slice(1)).toEqual([
       expect.stringMatching(/^2\s+name must have at least one character/),
-      expect.stringMatching(/^3\s+categoryId must be an integer/),
+      expect.stringMatching(/^3\s+categoryId must be an integer.*, and is "x"$/),
     ]);
     await expectSound(opened);
     await dialogOf(page).getByRole('button', { name: 'Close' }).last().click();
