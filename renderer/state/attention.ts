@@ -1,9 +1,12 @@
 import type { Deploy } from '../../main/contract/deploys.ts';
-import type { Domain } from '../../main/contract/domains.ts';
+import type { DoctorCheck } from '../../main/contract/doctor.ts';
+import type { Check, Domain } from '../../main/contract/domains.ts';
 import type { IconName } from '../components/shared/icons.ts';
 import type { Tone } from '../components/shared/tone.ts';
 import type { Place } from '../navigation/places.ts';
+import { formatCounted } from '../time/format.ts';
 import { banAt, type NamedCaller } from './callers.ts';
+import { troubleOf } from './domain-summary.ts';
 
 /** A problem that needs the user's attention, with a link to its fix. */
 export interface Attention {
@@ -15,7 +18,12 @@ export interface Attention {
   untilMs?: number;
   /** The address and label of the link. */
   link?: { place: Omit<Place, 'project'>; label: string };
+  action?: AttentionAction;
 }
+
+/** What can be done at once. */
+export type AttentionAction =
+  { kind: 'lift'; keyId: string; name: string } | { kind: 'verify'; hostnames: readonly string[] };
 
 export interface AttentionSources {
   /** The engine's own messages, except the one about the clock, which the band shows on every page. */
@@ -24,14 +32,16 @@ export interface AttentionSources {
   callers: readonly NamedCaller[];
   /** Newest first. */
   deploys: readonly Deploy[];
+  /** What was found at the project's upstream, if it has one. */
+  target: DoctorCheck | undefined;
   nowMs: number;
 }
 
 /** The problems of a project and of Vivarium, those that block requests first. */
-export function listAttention({ warnings, domains, callers, deploys, nowMs }: AttentionSources): Attention[] {
+export function listAttention({ warnings, domains, callers, deploys, target, nowMs }: AttentionSources): Attention[] {
   return [
-    ...deployAttention(deploys),
-    ...domains.flatMap(domainAttention),
+    ...(target === undefined || target.status === 'ok' ? deployAttention(deploys) : targetAttention(target)),
+    ...domainsAttention(domains),
     ...callers.flatMap((caller) => banAttention(caller, nowMs)),
     ...warnings.map((text): Attention => ({ id: `warning ${text}`, tone: 'amber', icon: 'warning', text })),
   ];
@@ -50,22 +60,64 @@ function deployAttention([latest]: readonly Deploy[]): Attention[] {
   ];
 }
 
-/** Reports the first problem of a domain; a pending step is not a problem. */
-function domainAttention({ hostname, state, checks }: Domain): Attention[] {
-  const wrong =
-    checks.find(({ outcome }) => outcome === 'failed') ?? checks.find(({ outcome }) => outcome === 'unknown');
-  if (wrong === undefined) return [];
-  const isServed = state === 'verified';
-  return [
-    {
-      id: `domain ${hostname}`,
-      tone: wrong.outcome === 'failed' && !isServed ? 'brick' : 'amber',
-      icon: wrong.outcome === 'unknown' ? 'unknown' : 'failed',
-      text: wrong.message,
-      link: { place: { page: 'domains', item: hostname }, label: hostname },
-    },
-  ];
+/** An upstream that does not answer, which explains a failed deploy, too. */
+const targetAttention = ({ evidence, fix = '' }: DoctorCheck): Attention[] => [
+  {
+    id: 'target',
+    tone: 'brick',
+    icon: 'failed',
+    text: [...evidence, fix].join(' ').trim(),
+    link: { place: { page: 'general' }, label: 'Target' },
+  },
+];
+
+/** The problems of the domains, those with the same cause as one. */
+function domainsAttention(domains: readonly Domain[]): Attention[] {
+  const found = domains.flatMap((domain) => {
+    const wrong = troubleIn(domain);
+    return wrong === undefined ? [] : [{ domain, wrong }];
+  });
+  const groups = Map.groupBy(found, ({ domain, wrong }) => `${toneOf(domain, wrong)} ${wrong.code} ${wrong.outcome}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    if (group.length === 1) return [domainAttention(first.domain, first.wrong)];
+    return [
+      causeAttention(
+        first,
+        group.map(({ domain }) => domain.hostname),
+      ),
+    ];
+  });
 }
+
+/** Reports the first problem of a domain; a pending step is not a problem. */
+const troubleIn = ({ checks }: Domain): Check | undefined =>
+  checks.find(({ outcome }) => outcome === 'failed') ?? checks.find(({ outcome }) => outcome === 'unknown');
+
+const toneOf = ({ state }: Domain, { outcome }: Check): Attention['tone'] =>
+  outcome === 'failed' && state !== 'verified' ? 'brick' : 'amber';
+
+const iconOf = ({ outcome }: Check): IconName => (outcome === 'unknown' ? 'unknown' : 'failed');
+
+function causeAttention({ domain, wrong }: { domain: Domain; wrong: Check }, hostnames: readonly string[]): Attention {
+  return {
+    id: `domains ${toneOf(domain, wrong)} ${wrong.code} ${wrong.outcome}`,
+    tone: toneOf(domain, wrong),
+    icon: iconOf(wrong),
+    text: `${troubleOf(wrong.code)}: ${formatCounted(hostnames.length, 'domain', 'domains')}, such as ${domain.hostname}.`,
+    link: { place: { page: 'domains', query: { state: 'attention' } }, label: 'Domains' },
+    action: { kind: 'verify', hostnames },
+  };
+}
+
+const domainAttention = (domain: Domain, wrong: Check): Attention => ({
+  id: `domain ${domain.hostname}`,
+  tone: toneOf(domain, wrong),
+  icon: iconOf(wrong),
+  text: wrong.message,
+  link: { place: { page: 'domains', item: domain.hostname }, label: domain.hostname },
+});
 
 function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] {
   const untilMs = banAt(usage, nowMs);
@@ -78,6 +130,7 @@ function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] 
       text: `${name} is banned: it kept calling after it was refused.`,
       untilMs,
       link: { place: { page: 'limits' }, label: 'Keys and limits' },
+      ...(usage.keyId !== undefined && { action: { kind: 'lift', keyId: usage.keyId, name } as const }),
     },
   ];
 }

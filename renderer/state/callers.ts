@@ -53,10 +53,21 @@ export interface NamedCaller {
   revoked: boolean;
 }
 
-/**
- * All callers, and the keys without requests yet. Keys come first, in order of creation, then addresses by name, so
- * rows do not move when counts change.
- */
+/** What needs a look first: a ban, an exhausted limit, then what is in use. Rows move only from one of these to another. */
+function rankAt(usage: CallerUsage, nowMs: number): number {
+  if (banAt(usage, nowMs) !== undefined) return 0;
+  const levels = [usage.minute, usage.day].map((window) => gaugeAt(window, nowMs).level);
+  return levels.includes('exhausted') ? 1 : levels.every((level) => level === 'idle') ? 3 : 2;
+}
+
+/** The same rows, those first that need a look. */
+export const urgentFirst = <Row extends { usage: CallerUsage }>(rows: readonly Row[], nowMs: number): Row[] =>
+  rows
+    .map((row) => ({ row, rank: rankAt(row.usage, nowMs) }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ row }) => row);
+
+/** All callers, and the keys without requests yet. Keys come first, in order of creation, then addresses by name. */
 export function nameCallers(
   usages: readonly CallerUsage[],
   keys: readonly ApiKey[],

@@ -6,6 +6,7 @@ import type { Settings } from '../../main/contract/settings.ts';
 import type { Change } from '../connection/connection.svelte.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { formatCounted } from '../time/format.ts';
+import { liftingWith } from './ban-lift.ts';
 import { Form } from './form.svelte.ts';
 import { describeLimits, PLAN_NAMES, readLimits, type TypedLimits } from './plans.ts';
 import type { SettingsSource } from './settings-query.ts';
@@ -90,10 +91,7 @@ export class KeysAndLimits {
       toasts.say(`${name} is revoked.`);
       return revoked;
     });
-    this.lifting = new Task(async (keyId, name) => {
-      const { lifted } = await client.limits.unban({ keyId });
-      toasts.say(lifted ? `The ban of ${name} is lifted.` : `The ban of ${name} was over already.`);
-    });
+    this.lifting = liftingWith(client, toasts);
     this.resetting = new Task(async (of) => {
       await client.limits.reset({ projectId, ...(of !== undefined && { caller: of.caller }) });
       toasts.say(of === undefined ? 'All counters are at zero.' : `The counters of ${of.name} are at zero.`);

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite from 'better-sqlite3';
@@ -255,7 +257,8 @@ describe('the overview', () => {
     });
     const { page } = opened;
     const attention = page.getByRole('region', { name: 'Needs attention' });
-    await attention.getByText('The last deploy failed. Nothing is listening at the upstream').waitFor();
+    await attention.getByText('Nothing is listening at the upstream').waitFor();
+    await page.getByText('does not answer').waitFor();
     await attention.getByText('CI is banned: it kept calling after it was refused.').waitFor();
     const links = await attention.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
     expect(links.toSorted()).toEqual([
@@ -274,6 +277,52 @@ describe('the overview', () => {
       .first()
       .waitFor();
     await expectSound(opened);
+
+    await attention.getByRole('button', { name: 'Lift the ban of CI' }).click();
+    await page.getByText('The ban of CI is lifted.').waitFor();
+    await attention.getByText('CI is banned').waitFor({ state: 'detached' });
+    const server = createServer((_request, response) => response.end('up'));
+    track(() => void server.close());
+    await once(server.listen(Number(new URL(dead).port), '127.0.0.1'), 'listening');
+    await attention.getByText('The last deploy failed.').waitFor();
+    await page.getByText('answers', { exact: true }).waitFor();
+  });
+
+  it('has many domains in one screen, by cause, and verifies those of a cause at once', async () => {
+    const opened = await openPage({
+      path: HAPPY_PAWS,
+      prepare: async (engine) => {
+        const { id: projectId } = await projectAt(engine, 'happy-paws');
+        await engine.call('zones.create', { name: 'big.test' });
+        for (let index = 1; index <= 60; index++) {
+          const { hostname } = (await engine.call('domains.attach', {
+            projectId,
+            hostname: `shop-${index}.big.test`,
+          })) as {
+            hostname: string;
+          };
+          await engine.call('domains.verify', { hostname });
+        }
+        const value = engine.app.runtime.cnameTarget;
+        await engine.call('records.put', { zone: 'big.test', name: '*', type: 'CNAME', value });
+      },
+    });
+    const { page, open } = opened;
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention.getByText('No record yet: 60 domains').waitFor();
+    const domains = page.getByRole('region', { name: 'Domains' });
+    expect(await domains.getByRole('listitem').count()).toBe(6);
+    await domains.getByRole('link', { name: 'All domains (63)' }).waitFor();
+    await expectSound(opened);
+    await attention.getByRole('button', { name: 'Verify 60 domains' }).click();
+    await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
+    await attention.getByText('No record yet').waitFor({ state: 'detached' });
+
+    // A link to one of them shows its row.
+    await open(`${HAPPY_PAWS}/domains/shop-55.big.test`);
+    const row = page.locator('[data-hostname="shop-55.big.test"]');
+    await expect.poll(() => row.isVisible()).toBe(true);
+    await expect.poll(async () => (await row.boundingBox())?.y ?? Infinity).toBeLessThan(900);
   });
 
   it('says what could not be read, and reads again', async () => {

@@ -5,7 +5,14 @@ import { nameCallers } from '../../../renderer/state/callers.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { CREATED_AT, makeDomain, makeKey, makeUsage } from '../../support/page-world.ts';
 
-const NOTHING: AttentionSources = { warnings: [], domains: [], callers: [], deploys: [], nowMs: FAKE_NOW_MS };
+const NOTHING: AttentionSources = {
+  warnings: [],
+  domains: [],
+  callers: [],
+  deploys: [],
+  target: undefined,
+  nowMs: FAKE_NOW_MS,
+};
 const SHOP = 'shop.acme.test';
 
 const check = (outcome: Check['outcome'], message: string): Check => ({ code: 'no_record', outcome, message });
@@ -53,6 +60,37 @@ describe('what needs attention', () => {
     const succeeded = { id: 'b', status: 'succeeded', createdAt: CREATED_AT } as const;
     expect(told({ deploys: [failed, succeeded] })).toEqual(['brick: The last deploy failed. Nobody answered.']);
     expect(told({ deploys: [succeeded, failed] })).toEqual([]);
+  });
+
+  it('is an upstream that does not answer, which explains its failed deploy', () => {
+    const target = {
+      id: 'upstreams.shop',
+      area: 'upstreams',
+      title: 'Upstream of Shop',
+      status: 'warning',
+      evidence: ['Nothing is listening.', 'Requests are answered with 502.'],
+      fix: 'Start it.',
+    } as const;
+    const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
+    const sources = { deploys: [failed], target: { ...target, evidence: [...target.evidence] } };
+    expect(told(sources)).toEqual(['brick: Nothing is listening. Requests are answered with 502. Start it.']);
+    expect(told({ ...sources, target: { ...sources.target, status: 'ok' } })).toEqual([
+      'brick: The last deploy failed. Nobody answered.',
+    ]);
+  });
+
+  it('has the domains with the same cause as one, which can be verified together', () => {
+    const at = (hostname: string, code: Check['code']) =>
+      makeDomain(hostname, 'p', { state: 'misconfigured', checks: [{ ...check('failed', 'Wrong.'), code }] });
+    const domains = [at('a.test', 'wrong_target'), at('b.test', 'no_record'), at('c.test', 'wrong_target')];
+    expect(told({ domains })).toEqual([
+      'brick: The CNAME leads elsewhere: 2 domains, such as a.test.',
+      'brick: Wrong.',
+    ]);
+    expect(listAttention({ ...NOTHING, domains })[0]).toMatchObject({
+      link: { place: { page: 'domains', query: { state: 'attention' } } },
+      action: { kind: 'verify', hostnames: ['a.test', 'c.test'] },
+    });
   });
 
   it('is what the engine warns of, last', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { banAt, gaugeAt, groupCallers, nameCallers } from '../../../renderer/state/callers.ts';
+import { banAt, gaugeAt, groupCallers, nameCallers, urgentFirst } from '../../../renderer/state/callers.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { makeKey, makeUsage } from '../../support/page-world.ts';
 
@@ -56,6 +56,17 @@ describe('callers', () => {
   const numbers = { limits, minute: 1, day: 1, nowMs: FAKE_NOW_MS };
   const older = makeKey('older', 'Storefront');
   const newer = makeKey('newer', 'Import', { createdAt: '2026-11-21T09:00:00.000Z' });
+
+  it('come first where they are banned, then where exhausted, then where in use', () => {
+    const of = (id: string, used: number, rest = {}) => ({
+      usage: makeUsage(`key:${id}`, { ...numbers, minute: used, day: used, rest }),
+    });
+    const idle = { usage: { ...of('idle', 0).usage, minute: { limit: 60, used: 0 }, day: { limit: 1_000, used: 0 } } };
+    const rows = [idle, of('used', 1), of('full', 60), of('first', 2), of('banned', 0, { bannedUntil: at(5) })];
+    const order = (nowMs: number) => urgentFirst(rows, nowMs).map(({ usage }) => usage.keyId);
+    expect(order(FAKE_NOW_MS)).toEqual(['banned', 'full', 'used', 'first', 'idle']);
+    expect(order(FAKE_NOW_MS + 5).at(-1)).toBe('idle');
+  });
 
   it('are keys in the order they were made, then addresses by name', () => {
     const usages = ['address:::1', 'key:newer', 'address:127.0.0.1', 'key:older'].map((caller) =>

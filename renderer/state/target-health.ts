@@ -1,0 +1,47 @@
+import type { DoctorCheck } from '../../main/contract/doctor.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+
+/** A server that was started or stopped is noticed this much later at most. */
+const LOOK_MS = 5_000;
+
+/**
+ * Whether the upstreams of all projects accept connections, looked at again and again while it is shown. The doctor
+ * opens a connection to each and sends nothing, so that their servers see no request.
+ */
+export class TargetHealth {
+  readonly #query: LiveQuery<readonly DoctorCheck[]>;
+  readonly #source: Source;
+  #timer: { cancel(): void } | null = null;
+
+  constructor(source: Source) {
+    this.#source = source;
+    const { client, changes, time } = source;
+    this.#query = new LiveQuery({
+      changes,
+      time,
+      read: async (signal) => {
+        const { checks } = await client.doctor.run({ areas: ['upstreams'] }, { signal });
+        return checks.filter(({ projectId }) => projectId !== undefined);
+      },
+      concerns: ({ type }) => type === 'projects.changed' || type === 'deploys.changed',
+    });
+    this.#await();
+  }
+
+  /** What was found at the project's upstream; undefined without one, and until it is known. */
+  of(projectId: string): DoctorCheck | undefined {
+    return this.#query.value?.find((check) => check.projectId === projectId);
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#query.close();
+  }
+
+  #await(): void {
+    this.#timer = this.#source.time.realTimer(LOOK_MS, () => {
+      if (this.#source.changes.following && (this.#query.value?.length ?? 0) > 0) this.#query.reread();
+      this.#await();
+    });
+  }
+}
