@@ -11,6 +11,8 @@ export interface ChartRow {
   values: readonly (number | null)[];
   /** The total over the range, in words. */
   figure: string;
+  /** The filter of Traffic that finds its requests; undefined if none does. */
+  filter?: string;
 }
 
 export interface Chart {
@@ -18,8 +20,8 @@ export interface Chart {
   rows: readonly ChartRow[];
   /** The minimum of the top value. */
   topMin: number;
-  /** The label of the top value. */
-  top: string;
+  /** A value of its lines with the unit. */
+  format: (value: number) => string;
   /** The text alternative for screen readers. */
   spoken: string;
 }
@@ -48,8 +50,22 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
   const { stepSeconds, requests, refused, statuses, latencyMs, quotaUsed, whole } = summary;
   const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);
   const rates: ChartRow[] = [
-    { name: 'Requests', tone: 'moss', dash: SOLID, values: perSecond(requests), figure: inAll(whole.requests) },
-    { name: 'Refused', tone: 'brick', dash: DASHED, values: perSecond(refused), figure: inAll(whole.refused) },
+    {
+      name: 'Requests',
+      tone: 'moss',
+      dash: SOLID,
+      values: perSecond(requests),
+      figure: inAll(whole.requests),
+      filter: '',
+    },
+    {
+      name: 'Refused',
+      tone: 'brick',
+      dash: DASHED,
+      values: perSecond(refused),
+      figure: inAll(whole.refused),
+      filter: 'status:429',
+    },
   ];
   const classes: ChartRow[] = [
     statusRow('2xx', 'moss', SOLID, statuses['2xx']),
@@ -69,21 +85,22 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
       title: 'Requests per second',
       rows: rates,
       topMin: 1,
-      top: `${rate(Math.max(1, largest(rates)))} a second`,
+      format: (value) => `${rate(value)} a second`,
       spoken: `${formatCounted(whole.requests, 'request', 'requests')}, ${formatCount(whole.refused)} of them refused; at most ${rate(largest(rates))} a second.`,
     },
     {
       title: 'Answers by status',
       rows: classes,
-      topMin: 1,
-      top: formatCounted(Math.max(1, largest(classes)), 'answer', 'answers'),
+      // Half an answer is no tick.
+      topMin: 2,
+      format: (value) => formatCounted(value, 'answer', 'answers'),
       spoken: `${classes.map(({ name, figure }) => `${name}: ${figure}`).join(', ')}.`,
     },
     {
       title: 'Time until the answer’s end',
       rows: latencies,
       topMin: 1,
-      top: formatMilliseconds(Math.max(1, largest(latencies))),
+      format: formatMilliseconds,
       spoken:
         whole.p50 === null
           ? 'Nothing was measured.'
@@ -93,14 +110,14 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
       title: 'Quota used by the caller closest to its limit',
       rows: [{ name: 'At most', tone: 'water', dash: SOLID, values: quotaUsed, figure: counted ? percent(used) : '–' }],
       topMin: 1,
-      top: '100 %',
+      format: percent,
       spoken: counted ? `At most ${percent(used)} of a limit was used.` : 'No request was counted.',
     },
   ];
 }
 
 function statusRow(name: string, tone: ChartRow['tone'], dash: readonly number[], values: readonly number[]): ChartRow {
-  return { name, tone, dash, values, figure: formatCount(sum(values)) };
+  return { name, tone, dash, values, figure: formatCount(sum(values)), filter: `status:${name}` };
 }
 
 /** One row of the table that repeats the charts' values as text. */

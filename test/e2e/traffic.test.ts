@@ -296,6 +296,20 @@ describe('the Traffic page', () => {
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     expect(await page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
     await expectSound(opened);
+    // The values of a moment, by keyboard and under the pointer; lines lead to their requests.
+    const moment = page.getByRole('slider', { name: 'Answers by status: moment' });
+    await moment.focus();
+    await page.keyboard.press('Home');
+    await expect
+      .poll(() => moment.getAttribute('aria-valuetext'))
+      .toMatch(/^\d+ min.* ago: 2xx 0 answers, 3xx 0 answers, 4xx 0 answers, 5xx 0 answers$/);
+    await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
+    await moment.blur();
+    await moment.hover({ position: { x: 2, y: 20 } });
+    await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
+    await expectSound(opened);
+    expect(await page.getByRole('link', { name: '4xx' }).getAttribute('href')).toBe(`${PATH}?filter=status%3A4xx`);
+    expect((await page.getByRole('link', { name: 'Requests' }).boundingBox())?.height).toBeLessThan(24);
     // A theme that is chosen does not change a ground that is forced.
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
     const theme = page.getByRole('group', { name: 'Theme' });

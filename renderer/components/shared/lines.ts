@@ -22,16 +22,26 @@ const HEADROOM = 2;
 const POINTS_MAX = 30;
 
 /**
- * Lines in a `width` × `height` box, stretched to its container. The full height is the largest value of all lines, and
- * at least `topMin`.
+ * Lines in a `width` × `height` box, stretched to its container. The full height is `top`: the largest value of all
+ * lines, and at least `topMin`, rounded up to a number whose half is as short.
  */
 export function linesOf(
   rows: readonly Line[],
   topMin: number,
-): { width: number; height: number; lines: readonly LinePaths[] } {
-  const top = rows.reduce((most, { values }) => values.reduce<number>((max, v) => Math.max(max, v ?? 0), most), topMin);
+): { width: number; height: number; top: number; lines: readonly LinePaths[] } {
+  const top = roundUp(
+    rows.reduce((most, { values }) => values.reduce<number>((max, v) => Math.max(max, v ?? 0), most), topMin),
+  );
   const y = (value: number): number => HEIGHT - (value / top) * (HEIGHT - HEADROOM);
-  return { width: WIDTH, height: HEIGHT, lines: rows.map((row) => pathsOf(row, y)) };
+  return { width: WIDTH, height: HEIGHT, top, lines: rows.map((row) => pathsOf(row, y)) };
+}
+
+/** 1, 2, 4, 6, 8, 10, 20, 40, … */
+function roundUp(value: number): number {
+  if (value <= 1) return 1;
+  const decade = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 4, 6, 8].find((each) => each * decade >= value) ?? 10;
+  return step * decade;
 }
 
 function pathsOf({ values, filled = false }: Line, y: (value: number) => number): LinePaths {

@@ -20,6 +20,18 @@ describe('lines', () => {
     expect(paths([1, 1], 2)?.line).toBe('M0,51L1000,51');
   });
 
+  it.each([
+    [0.4, 1],
+    [1.2, 2],
+    [5, 6],
+    [9, 10],
+    [10, 10],
+    [234, 400],
+    [999, 1_000],
+  ])('with %d at most reach up to %d, which halves well', (value, top) => {
+    expect(linesOf([{ values: [value] }], 0).top).toBe(top);
+  });
+
   it('are filled down to the axis when they are to be', () => {
     expect(paths([1, 1], 1, true)?.area).toBe('M0,2L1000,2L1000,100L0,100Z');
     expect(paths([1, 1])?.area).toBe('');

@@ -9,15 +9,23 @@ import { makeSummary } from '../../support/page-traffic.ts';
 describe('the charts of traffic', () => {
   it('name their lines with figures, and say all of it in a sentence', () => {
     const charts = chartsOf(makeSummary());
-    expect(charts.map(({ title, top, spoken }) => [title, top, spoken])).toEqual([
+    expect(charts.map(({ title, format, spoken }) => [title, format(2), spoken])).toEqual([
       ['Requests per second', '2.0 a second', '20 requests, 4 of them refused; at most 2.0 a second.'],
-      ['Answers by status', '10 answers', '2xx: 15, 3xx: 0, 4xx: 4, 5xx: 1.'],
+      ['Answers by status', '2 answers', '2xx: 15, 3xx: 0, 4xx: 4, 5xx: 1.'],
       [
         'Time until the answer’s end',
-        '1,204 ms',
+        '2.0 ms',
         'Half of the requests took 2.4 ms at most, nine of ten 20 ms, 99 of 100 1,180 ms.',
       ],
-      ['Quota used by the caller closest to its limit', '100 %', 'At most 100 % of a limit was used.'],
+      ['Quota used by the caller closest to its limit', '200 %', 'At most 100 % of a limit was used.'],
+    ]);
+    expect(charts.slice(0, 2).flatMap(({ rows }) => rows.map(({ filter }) => filter))).toEqual([
+      '',
+      'status:429',
+      'status:2xx',
+      'status:3xx',
+      'status:4xx',
+      'status:5xx',
     ]);
     expect(charts[0]?.rows[0]?.values).toEqual([0, 2, 2, 0]);
   });
