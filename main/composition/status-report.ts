@@ -1,5 +1,6 @@
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { formatOffset } from '../contract/duration.ts';
+import { typed } from '../base/own-command.ts';
 import { VERSION } from '../base/version.ts';
 import type { StatusReport } from '../contract/status.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -20,10 +21,12 @@ export function reportStatus(
   { dns, domains, dataPlane, control }: ReportedParts,
 ): StatusReport {
   const { ports } = dataPlane;
+  const command = typed('vivarium');
   const listenerWarnings = [...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings];
   const clockWarning = describeClock(clock.state());
   return {
     version: VERSION,
+    ...(command !== 'vivarium' && { command }),
     platformZone: PLATFORM_ZONE,
     dataDir: config.dataDir,
     ports: { ...ports, dns: dns.listening.port, control: control.port },
