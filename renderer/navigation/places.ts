@@ -21,6 +21,7 @@ export const PAGES = {
   general: { title: 'General', scope: 'project', segment: 'general' },
   domains: { title: 'Domains', scope: 'project', segment: 'domains', item: 'hostname' },
   limits: { title: 'Keys and limits', scope: 'project', segment: 'keys-and-limits' },
+  projects: { title: 'Projects', scope: 'engine', segment: 'projects' },
   dns: { title: 'DNS', scope: 'engine', segment: 'dns', item: 'zone' },
   certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },
   api: { title: 'API reference', scope: 'project', segment: 'api-reference', item: 'operation' },

@@ -23,7 +23,7 @@ export const readFilter = (text: string | undefined): DomainFilter =>
   DOMAIN_FILTERS.find(({ value }) => value === text)?.value ?? 'all';
 
 /** Whether the domain needs action by the user; pending steps complete on their own. */
-function needsAttention(domain: Domain): boolean {
+export function needsAttention(domain: Domain): boolean {
   const { tone } = summaryOf(domain);
   return tone === 'amber' || tone === 'brick';
 }

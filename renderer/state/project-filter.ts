@@ -9,10 +9,8 @@ export interface FoundProjects {
   hidden: number;
 }
 
-/**
- * The projects whose name or slug contains every word of `text`: prefix matches first, otherwise in their given order.
- */
-export function findProjects(projects: readonly Project[], text: string): FoundProjects {
+/** The projects whose name or slug contains every word of `text`: prefix matches first, otherwise in their given order. */
+export function matchingProjects(projects: readonly Project[], text: string): Project[] {
   const wanted = text.trim().toLowerCase();
   const words = wanted.split(/\s+/).filter((word) => word !== '');
   const found = projects.filter(({ name, slug }) => {
@@ -21,6 +19,11 @@ export function findProjects(projects: readonly Project[], text: string): FoundP
   });
   const isFirst = ({ name, slug }: Project): boolean =>
     wanted !== '' && (name.toLowerCase().startsWith(wanted) || slug.startsWith(wanted));
-  const ordered = [...found.filter(isFirst), ...found.filter((project) => !isFirst(project))];
+  return [...found.filter(isFirst), ...found.filter((project) => !isFirst(project))];
+}
+
+/** The first of the matching projects. */
+export function findProjects(projects: readonly Project[], text: string): FoundProjects {
+  const ordered = matchingProjects(projects, text);
   return { shown: ordered.slice(0, PROJECTS_SHOWN_MAX), hidden: Math.max(0, ordered.length - PROJECTS_SHOWN_MAX) };
 }

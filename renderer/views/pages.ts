@@ -29,6 +29,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   pets: { scope: 'project', load: () => import('./ServedPetsView.svelte') },
   traffic: { scope: 'project', load: () => import('./TrafficView.svelte') },
   limits: { scope: 'project', load: () => import('./LimitsView.svelte') },
+  projects: { scope: 'engine', load: () => import('./ProjectsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },
   doctor: { scope: 'engine', load: () => import('./DoctorView.svelte') },

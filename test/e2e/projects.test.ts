@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { deadPort } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
 
@@ -54,6 +55,32 @@ describe('the project switcher', () => {
   });
 });
 
+describe('the page of all projects', () => {
+  it('has them with their targets and the domains that need attention, found by name', async () => {
+    const opened = await openPage({
+      prepare: async (engine) => {
+        const url = `http://127.0.0.1:${await deadPort()}`;
+        await engine.call('projects.create', { name: 'Storefront', target: { kind: 'upstream', url } });
+        await makeProjects(engine, 40);
+      },
+    });
+    const { page } = opened;
+    await page.getByRole('link', { name: 'Projects' }).click();
+    await heading(page, 'All projects');
+    const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await row('Project 40').getByText('the built-in API').waitFor();
+    await expectSound(opened);
+    await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
+    await row('happy-paws').getByText('3 domains').waitFor();
+    await row('happy-paws').getByText('2 need attention').waitFor();
+    await page.getByRole('searchbox', { name: 'Search projects' }).fill('storefront');
+    await row('storefront').getByText('does not answer').waitFor();
+    await row('storefront').getByRole('link').click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/storefront');
+    await page.getByRole('region', { name: 'Needs attention' }).getByText('Nothing is listening').waitFor();
+  });
+});
+
 describe('a new project', () => {
   it('is made from its name, comes into view, and can be undone', async () => {
     const opened = await openPage({ empty: true });
@@ -83,7 +110,7 @@ describe('a new project', () => {
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await dialog.getByText('must have at least one character that is not blank').waitFor();
     await dialog.getByText('must be lower-case letters, digits and inner hyphens').waitFor();
-    await dialog.getByText('is required: a number').waitFor();
+    await dialog.getByText('It is required.', { exact: true }).waitFor();
     expect(await dialog.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe(null);
     expect(await dialog.getByLabel('Slug').inputValue()).toBe('Not A Label');
     await dialog.getByLabel('Name', { exact: true }).fill('Another');

@@ -8,6 +8,7 @@ const PLACES: readonly [address: string, place: Place][] = [
   ['/pets', { page: 'pets' }],
   ['/projects/demo/pets?status=sold', { page: 'pets', project: 'demo', query: { status: 'sold' } }],
   ['/projects/demo/domains/shop.acme.test', { page: 'domains', project: 'demo', item: 'shop.acme.test' }],
+  ['/projects', { page: 'projects' }],
   ['/dns/acme.test', { page: 'dns', item: 'acme.test' }],
   ['/certificates', { page: 'certificates' }],
   ['/projects/a%2Fb/keys-and-limits', { page: 'limits', project: 'a/b' }],
@@ -20,17 +21,12 @@ describe('the addresses of places', () => {
     expect(formatPlace(place)).toBe(address);
   });
 
-  it.each([
-    '/nowhere',
-    '/projects',
-    '/projects/demo/nowhere',
-    '/projects/demo/general/1',
-    '/dns/a/b',
-    '/settings/x',
-    '/%ff',
-  ])('%s leads nowhere', (path) => {
-    expect(readPlace(path)).toBeNull();
-  });
+  it.each(['/nowhere', '/projects/demo/nowhere', '/projects/demo/general/1', '/dns/a/b', '/settings/x', '/%ff'])(
+    '%s leads nowhere',
+    (path) => {
+      expect(readPlace(path)).toBeNull();
+    },
+  );
 
   it('does not keep what narrows nothing', () => {
     expect(readPlace('/pets', '?status=&search=')).toEqual({ page: 'pets' });
