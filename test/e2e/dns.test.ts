@@ -319,7 +319,9 @@ describe('asking', () => {
     await expectSound(opened);
     const { port } = engine.app.runtime.dns;
     await page.getByText(`dig @127.0.0.1 -p ${port} acme.test SOA`, { exact: true }).waitFor();
-    const { stdout } = await run(requireTool('dig'), ['@127.0.0.1', '-p', String(port), 'acme.test', 'SOA']);
+    // The page asks without a cookie.
+    const asked = ['@127.0.0.1', '-p', String(port), '+nocookie', 'acme.test', 'SOA'];
+    const { stdout } = await run(requireTool('dig'), asked);
     const words = (text: string, marks: RegExp) =>
       text
         .split('\n')

@@ -194,7 +194,7 @@ describe('attaching a domain', () => {
     const field = page.getByLabel('Hostname');
     for (const [typed, message] of [
       ['www.acme.test/x', /is more than a hostname.*Write only www\.acme\.test/],
-      ['*.acme.test', /is a wildcard/],
+      ['w*.acme.test', /is the whole first label/],
       ['a_b.acme.test', /Use a hyphen instead/],
       ['shop.vivarium.localhost', /vivarium\.localhost/],
       ['<b>x</b>.test', /<b>x/],
@@ -209,6 +209,25 @@ describe('attaching a domain', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Show www.happypaws.test in Happy Paws' }).click();
     await page.getByRole('heading', { name: 'www.happypaws.test' }).waitFor();
+    expect(opened.errors).toEqual([]);
+  });
+
+  it('takes a wildcard, and shows a hostname under it in addresses', async () => {
+    const opened = await openPage({ path: `${DOMAINS}?attach=name` });
+    const { page } = opened;
+    await page.getByLabel('Hostname').fill('*.acme.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Attach *.acme.test' }).waitFor();
+    await button(page, 'Put it in my local zone').click();
+    await page.getByText('* CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
+    await button(page, 'Verify').click();
+    await rowSays(page, '*.acme.test', 'certificate issued');
+    await region(page, 'Requests').getByText('--resolve www.acme.test:').waitFor();
+    await button(page, 'Show everything about it').click();
+    await expectSound(opened);
+    await button(page, 'More for *.acme.test').last().click();
+    await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
+    expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Remove']);
     expect(opened.errors).toEqual([]);
   });
 

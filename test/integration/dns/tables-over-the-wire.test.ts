@@ -118,8 +118,12 @@ describe('options of dig', () => {
 
   test('+noedns has no OPT in the reply, and +edns has', async () => {
     expect((await ask('www.acme.test A', ['+noedns'])).edns).toEqual([]);
-    expect((await ask('www.acme.test A', ['+edns=0', '+nocookie'])).edns).toEqual(['EDNS: version: 0, flags:; udp: 1232']);
-    expect((await ask('www.acme.test A', ['+dnssec', '+nocookie'])).edns).toEqual(['EDNS: version: 0, flags: do; udp: 1232']);
+    expect((await ask('www.acme.test A', ['+edns=0', '+nocookie'])).edns).toEqual([
+      'EDNS: version: 0, flags:; udp: 1232',
+    ]);
+    expect((await ask('www.acme.test A', ['+dnssec', '+nocookie'])).edns).toEqual([
+      'EDNS: version: 0, flags: do; udp: 1232',
+    ]);
   });
 
   test.each([512, 1232, 4096, 65535])('+bufsize=%i, +ignore: cut, without a record', async (size) => {
