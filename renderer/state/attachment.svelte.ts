@@ -8,6 +8,8 @@ export interface AttachmentOptions {
   client: Client;
   actions: Pick<DomainActions, 'changePlan'>;
   projectId: string;
+  /** To begin with. */
+  hostname?: string;
 }
 
 /** The current owner of a hostname. */
@@ -27,11 +29,11 @@ export class Attachment {
   #holder = $state.raw<Holder | undefined>(undefined);
   readonly #client: Client;
 
-  constructor({ client, actions, projectId }: AttachmentOptions) {
+  constructor({ client, actions, projectId, hostname = '' }: AttachmentOptions) {
     this.#client = client;
     this.form = new Form({
-      values: { hostname: '' },
-      submit: ({ hostname }) => client.domains.attach({ projectId, hostname: hostnameIn(hostname) }),
+      values: { hostname },
+      submit: (values) => client.domains.attach({ projectId, hostname: hostnameIn(values.hostname) }),
       fieldOf: (code) => (ATTACH_CODES.has(code) ? 'hostname' : undefined),
     });
     this.changePlan = new Task(async () => ((await actions.changePlan('pro')) ? this.attach() : undefined));

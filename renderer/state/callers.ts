@@ -120,4 +120,8 @@ function unusedBy(keyId: string, limits: PlanLimits): CallerUsage {
   };
 }
 
+/** The filter for a caller's requests in Traffic. */
+export const trafficFilterOf = ({ keyId, caller }: CallerUsage): string =>
+  keyId === undefined ? `address:${callerName(caller)}` : `key:${keyId}`;
+
 export const callerName = (caller: string): string => caller.replace(/^(?:key|address):/, '');

@@ -130,6 +130,29 @@ describe('the Traffic page', () => {
     await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
     await row(page, 'nobody.test').click();
     await pane(page).getByText('The route stage answered: no project is served at').waitFor();
+    await pane(page).getByRole('link', { name: 'Attach nobody.test' }).click();
+    await expect.poll(() => page.getByLabel('Hostname').inputValue()).toBe('nobody.test');
+  });
+
+  it('is one click away from a key, an address, a hostname and a figure', async () => {
+    const { page, open } = await openTraffic({ prepare: few });
+    const follow = async (path: string, name: string, filter: string | null, count: number) => {
+      await open(path);
+      await page.getByRole('link', { name, exact: true }).first().click();
+      await expect.poll(() => new URL(page.url()).searchParams.get('filter')).toEqual(filter);
+      await expect.poll(() => rows(page).count()).toBe(count);
+    };
+    await row(page, /401/).click();
+    await pane(page).getByRole('link', { name: 'The requests of 127.0.0.1' }).click();
+    await expect.poll(() => rows(page).count()).toBe(3);
+    await follow(
+      '/projects/demo/keys-and-limits',
+      'The requests of Demo key',
+      expect.stringMatching(/^key:key_/) as string,
+      2,
+    );
+    await follow('/projects/demo', 'Requests', null, 3);
+    await follow('/projects/demo', 'Refused', 'is:refused', 0);
   });
 
   it('has columns for hostname and project, and shortens a path before a short hostname', async () => {
