@@ -52,8 +52,8 @@ export const RENDERER: readonly Mutant[] = [
   {
     id: 'renderer.entry-comes-twice',
     file: 'renderer/state/traffic-log.svelte.ts',
-    find: 'numberOf(entry) > newest',
-    replace: 'numberOf(entry) >= newest',
+    find: 'numberOf(entry) > this.#newest',
+    replace: 'numberOf(entry) >= this.#newest',
     breaks: 'an entry is listed twice',
     tests: ['test/unit/renderer/traffic-log.test.ts'],
   },

@@ -46,13 +46,13 @@ describe('what needs attention', () => {
 
   it('is a ban until it is over, by the name of the key', () => {
     const limits = { perMinute: 60, perDay: 1_000 };
-    const rest = { bannedUntil: new Date(FAKE_NOW_MS + 5).toISOString() };
+    const rest = { bannedUntil: new Date(FAKE_NOW_MS + 5_000).toISOString() };
     const usage = makeUsage('key:a', { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS, rest });
     const callers = nameCallers([usage], [makeKey('a', 'Storefront')], limits);
     expect(listAttention({ ...NOTHING, callers })).toMatchObject([
-      { text: 'Storefront is banned: it kept calling after it was refused.', untilMs: FAKE_NOW_MS + 5 },
+      { text: 'Storefront is banned: it kept calling after it was refused.', untilMs: FAKE_NOW_MS + 5_000 },
     ]);
-    expect(told({ callers, nowMs: FAKE_NOW_MS + 5 })).toEqual([]);
+    expect(told({ callers, nowMs: FAKE_NOW_MS + 5_000 })).toEqual([]);
   });
 
   it('is the last deploy when it failed, and no older one', () => {
