@@ -65,7 +65,19 @@ async function openWindow(words: readonly string[]): Promise<void> {
     iconsDir: findProgramFile('resources', 'icons'),
     start,
     findRunning: () => runningOn(config.dataDir),
+    prepareRemoval: () => prepareRemoval(config.dataDir),
   });
+}
+
+/** Runs `vivarium uninstall`; returns what it prints. */
+async function prepareRemoval(dataDir: string): Promise<string> {
+  const { UNINSTALL } = await import('./cli/uninstall.ts');
+  let printed = '';
+  const collected = { write: (content: string | Uint8Array) => (printed += content.toString()) };
+  const onStopSignal = () => () => undefined;
+  const io: Io = { ...place, stdout: collected, stderr: collected, stdin: process.stdin, onStopSignal };
+  await UNINSTALL.run(['--data-dir', dataDir], io);
+  return printed;
 }
 
 function runningOn(dataDir: string) {

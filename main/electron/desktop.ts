@@ -18,6 +18,7 @@ import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions } from './rules.ts';
+import { prepareToRemove } from './removal.ts';
 import { createKeySealer, createSystemShell, describeDesktop } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
@@ -41,6 +42,8 @@ export interface DesktopOptions {
   start: (config: Config, desktopServices: DesktopServices) => Promise<App>;
   /** The Vivarium that already runs on the data folder, if any. */
   findRunning: () => RunningElsewhere | null;
+  /** Runs `vivarium uninstall`; resolves with what it prints. */
+  prepareRemoval: () => Promise<string>;
 }
 
 /**
@@ -105,8 +108,14 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     openInBrowser() {
       if (engine !== null) void systemShell.openExternal(engine.signInLink());
     },
-    showLogs: () => systemShell.showFolder(logsDir),
-    showDataFolder: () => systemShell.showFolder(config.dataDir),
+    showLogs: () => systemShell.openPath(logsDir),
+    showDataFolder: () => systemShell.openPath(config.dataDir),
+    prepareToRemove() {
+      const { openPath } = systemShell;
+      prepareToRemove({ prepareRemoval: options.prepareRemoval, logsDir, openPath }).catch((error: unknown) =>
+        log.error('The removal could not be prepared', { error }),
+      );
+    },
     quit,
   };
 

@@ -7,6 +7,7 @@ export interface MenuActions {
   openInBrowser: () => void;
   showLogs: () => void;
   showDataFolder: () => void;
+  prepareToRemove: () => void;
   quit: () => void;
 }
 
@@ -49,7 +50,11 @@ export function menuTemplate(platform: NodeJS.Platform, actions: MenuActions): M
     { role: 'windowMenu' },
     {
       role: 'help',
-      submenu: [{ label: 'Show Logs', click: actions.showLogs }, ...(isMac ? [] : [SEPARATOR, about])],
+      submenu: [
+        { label: 'Show Logs', click: actions.showLogs },
+        { label: 'Prepare to Remove…', click: actions.prepareToRemove },
+        ...(isMac ? [] : [SEPARATOR, about]),
+      ],
     },
   ];
 }
@@ -81,12 +86,18 @@ export function trayTemplate(status: readonly string[], actions: MenuActions): M
   ];
 }
 
+type TrayReport = Pick<StatusReport, 'ports' | 'warnings'> & {
+  counts: Pick<StatusReport['counts'], 'projects' | 'domains'>;
+};
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** The longest line sets the width of the menu. */
 const LINE_LENGTH_MAX = 80;
 const WARNINGS_MAX = 3;
 
-/** Status lines of the tray's menu: addresses and warnings. */
-export function trayStatus({ ports, warnings }: Pick<StatusReport, 'ports' | 'warnings'>): string[] {
+/** Status lines of the tray's menu: addresses, what is served, and warnings. */
+export function trayStatus({ ports, counts, warnings }: TrayReport): string[] {
   const listening = [
     `HTTP ${ports.http}`,
     `HTTPS ${ports.https}`,
@@ -95,6 +106,7 @@ export function trayStatus({ ports, warnings }: Pick<StatusReport, 'ports' | 'wa
   const surplus = warnings.length - WARNINGS_MAX;
   return [
     `Serving ${listening.join(', ')}`,
+    `${counted(counts.projects, 'project')}, ${counted(counts.domains, 'custom domain')}`,
     ...warnings.slice(0, WARNINGS_MAX).map((warning) => `! ${shorten(warning)}`),
     ...(surplus > 0 ? [`! and ${surplus} more`] : []),
   ];

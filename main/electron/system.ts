@@ -1,4 +1,5 @@
-import { app, BrowserWindow, dialog, safeStorage, shell } from 'electron';
+import { app, BrowserWindow, dialog, type MessageBoxOptions, safeStorage, shell } from 'electron';
+import { basename } from 'node:path';
 import type { Log } from '../base/log.ts';
 import type { DesktopFacts, Sealer } from '../base/desktop.ts';
 import { externalAddress } from './rules.ts';
@@ -7,8 +8,17 @@ import { externalAddress } from './rules.ts';
 export interface SystemShell {
   /** Opens an address in the system's browser if allowed; otherwise only logs it. Never rejects. */
   openExternal(url: string): Promise<void>;
-  /** Opens a folder in the system's file manager; shows its path if that fails. */
-  showFolder(folder: string): void;
+  /** Opens a folder in the system's file manager, or a file in its own program; shows the path if that fails. */
+  openPath(path: string): void;
+}
+
+/** Shows a message box; resolves with the number of the button. Without a window, macOS would stop the servers meanwhile. */
+export async function showMessage(options: MessageBoxOptions): Promise<number> {
+  const [parent] = BrowserWindow.getAllWindows();
+  const { response } = await (parent === undefined
+    ? dialog.showMessageBox(options)
+    : dialog.showMessageBox(parent, options));
+  return response;
 }
 
 export function createSystemShell(options: { log: Log; ownPorts: () => readonly number[] }): SystemShell {
@@ -22,17 +32,14 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
         .openExternal(address)
         .catch((error: unknown) => log.warn('The browser could not be opened', { error }));
     },
-    showFolder(folder) {
-      void shell.openPath(folder).then((fault) => {
-        if (fault === '') return;
-        const options = {
-          type: 'error',
-          message: 'The folder could not be opened',
-          detail: `${folder}\n\n${fault}`,
-        } as const;
-        // An error box, or on macOS any box without a window, would stop the servers while it is shown.
-        const [parent] = BrowserWindow.getAllWindows();
-        void (parent === undefined ? dialog.showMessageBox(options) : dialog.showMessageBox(parent, options));
+    openPath(path) {
+      void shell.openPath(path).then((fault) => {
+        if (fault !== '')
+          void showMessage({
+            type: 'error',
+            message: `${basename(path)} could not be opened`,
+            detail: `${path}\n\n${fault}`,
+          });
       });
     },
   };

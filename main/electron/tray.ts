@@ -25,12 +25,14 @@ export function createTray(iconsDir: string, actions: MenuActions): StatusTray {
   };
 }
 
-/** Events after which the warnings may have changed. */
+/** Events after which the status may have changed. */
 const STATUS_EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
   'ready',
   'lagged',
   'clock.changed',
   'settings.changed',
+  'projects.changed',
+  'domains.changed',
 ]);
 
 /** Calls back with the status now and after every change, until `signal` aborts. */

@@ -120,15 +120,18 @@ describe('a start that cannot be', () => {
 });
 
 describe('the tray', () => {
-  it('says where Vivarium serves and that its clock is not the real one, and ends it', async () => {
+  it('says where and what Vivarium serves and that its clock is not the real one, and ends it', async () => {
     const desktop = start();
     await desktop.page();
     const { http, https, dns } = desktop.runtime();
     await expect
       .poll(async () => (await desktop.trayLabels())[0])
       .toBe(`Serving HTTP ${http.port}, HTTPS ${https.port}, DNS ${dns.port}`);
+    expect((await desktop.trayLabels())[1]).toBe('0 projects, 0 custom domains');
+    await desktop.call('projects.create', { name: 'Glasshouse' });
+    await expect.poll(async () => (await desktop.trayLabels())[1]).toBe('1 project, 0 custom domains');
     await desktop.call('clock.freeze');
-    await expect.poll(async () => (await desktop.trayLabels())[1]).toMatch(/^! The app’s clock is frozen/);
+    await expect.poll(async () => (await desktop.trayLabels())[2]).toMatch(/^! The app’s clock is frozen/);
     await desktop.clickTray('Quit Vivarium');
     expect((await desktop.ended).code).toBe(0);
   });
@@ -167,6 +170,21 @@ describe('what is handed to other programs', () => {
   });
 });
 
+describe('preparing to remove the app', () => {
+  it('asks, runs "vivarium uninstall", and opens what it has printed', async () => {
+    const desktop = start({ env: { HOME: temporaryFolder() } });
+    await desktop.page();
+    await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');
+    await chooseFromMenu(desktop, 'Prepare to Remove…');
+    (await desktop.nextDialog()).press('Cancel');
+    await chooseFromMenu(desktop, 'Prepare to Remove…');
+    (await desktop.nextDialog()).press('Prepare');
+    const file = join(desktop.dataDir, 'logs', 'removal.txt');
+    await expect.poll(() => desktop.opened).toEqual([file]);
+    expect(readFileSync(file, 'utf8')).toContain(`${desktop.dataDir} stays, with its projects, keys, backups`);
+  });
+});
+
 describe('how to have ports 80 and 443', () => {
   it('is a start of the app, and never a change of Electron’s program, which would not run with capabilities', async () => {
     const desktop = start();
@@ -191,7 +209,7 @@ describe('a folder that cannot be shown', () => {
     const dialog = desktop.nextDialog();
     await chooseFromMenu(desktop, 'Show Logs');
     const { message, detail } = await dialog;
-    expect([message, detail]).toEqual(['The folder could not be opened', expect.stringContaining('logs')]);
+    expect([message, detail]).toEqual(['logs could not be opened', expect.stringContaining('logs')]);
     expect(await desktop.call('status.get')).toHaveProperty('version');
   });
 });

@@ -57,8 +57,8 @@ const PREFERENCES: Record<string, boolean> = {
   spellcheck: false,
 };
 
-/** As in a Wayland session, which draws no hidden window: `ready-to-show` comes when it is shown, if ever. */
-const DRAWS_HIDDEN = process.env['ELECTRON_STAND_IN_SESSION'] !== 'wayland';
+/** Wayland draws no hidden window: `ready-to-show` comes when it is shown, if ever. It tells and takes no positions. */
+const ON_WAYLAND = process.env['ELECTRON_STAND_IN_SESSION'] === 'wayland';
 
 const windows = new Set<StandInWindow>();
 
@@ -155,7 +155,7 @@ class StandInWindow
   }
 
   #draw(): void {
-    if (!this.#undrawn || this.#destroyed || !(this.#visible || DRAWS_HIDDEN)) return;
+    if (!this.#undrawn || this.#destroyed || !(this.#visible || !ON_WAYLAND)) return;
     this.#undrawn = false;
     this.emit('ready-to-show');
   }
@@ -229,7 +229,7 @@ class StandInWindow
   }
 
   getNormalBounds(): Rectangle {
-    return { ...this.#bounds };
+    return { ...this.#bounds, ...(ON_WAYLAND && { x: 0, y: 0 }) };
   }
 
   setBounds(bounds: Partial<Rectangle>): void {

@@ -9,6 +9,7 @@ function recorder() {
     openInBrowser: () => done.push('openInBrowser'),
     showLogs: () => done.push('showLogs'),
     showDataFolder: () => done.push('showDataFolder'),
+    prepareToRemove: () => done.push('prepareToRemove'),
     quit: () => done.push('quit'),
   };
   return { done, actions };
@@ -56,6 +57,7 @@ describe('the menu', () => {
     ['Open in Browser', 'openInBrowser'],
     ['Show Data Folder', 'showDataFolder'],
     ['Show Logs', 'showLogs'],
+    ['Prepare to Remove…', 'prepareToRemove'],
     ['Quit Vivarium', 'quit'],
   ])('does what "%s" says', (label, action) => {
     const { actions, done } = recorder();
@@ -66,12 +68,14 @@ describe('the menu', () => {
 });
 
 describe('the tray', () => {
+  const COUNTS = { projects: 1, domains: 3 };
   const PORTS = { http: 8080, https: 8443, dns: 5380, control: 4780 };
 
   it('says where Vivarium serves, and what can be done', () => {
     const { actions } = recorder();
-    expect(outline(trayTemplate(trayStatus({ ports: PORTS, warnings: [] }), actions))).toEqual([
+    expect(outline(trayTemplate(trayStatus({ ports: PORTS, counts: COUNTS, warnings: [] }), actions))).toEqual([
       'Serving HTTP 8080, HTTPS 8443, DNS 5380',
+      '1 project, 3 custom domains',
       '--',
       'Open Vivarium',
       'Open in Browser',
@@ -82,7 +86,7 @@ describe('the tray', () => {
 
   it('says what is not as it should be, in few and short lines', () => {
     const warnings = ['The app’s clock is frozen.', 'x'.repeat(200), 'c', 'd', 'e'];
-    const [, first, second, third, rest, ...none] = trayStatus({ ports: PORTS, warnings });
+    const [, , first, second, third, rest, ...none] = trayStatus({ ports: PORTS, counts: COUNTS, warnings });
     expect([first, third, rest, none]).toEqual(['! The app’s clock is frozen.', '! c', '! and 2 more', []]);
     expect(second).toHaveLength(82);
     expect(second?.endsWith('…')).toBe(true);

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { showMessage } from './system.ts';
+
+export interface RemovalOptions {
+  /** Runs `vivarium uninstall`; resolves with what it prints. */
+  prepareRemoval: () => Promise<string>;
+  logsDir: string;
+  openPath: (path: string) => void;
+}
+
+/**
+ * *Prepare to Remove*: takes the root out of the trust stores, and opens a list of what else stays with the commands
+ * that undo it. Asks first; an installer of the system removes the app itself.
+ */
+export async function prepareToRemove({ prepareRemoval, logsDir, openPath }: RemovalOptions): Promise<void> {
+  const response = await showMessage({
+    type: 'question',
+    message: 'Prepare to remove Vivarium?',
+    detail:
+      'This takes Vivarium’s root out of the trust stores of this machine, and opens a list of what else was changed, ' +
+      'with the commands that undo it. It deletes no data.',
+    buttons: ['Prepare', 'Cancel'],
+    cancelId: 1,
+  });
+  if (response !== 0) return;
+  const file = join(logsDir, 'removal.txt');
+  writeFileAtomically(file, await prepareRemoval(), OWNER_ONLY);
+  openPath(file);
+}
