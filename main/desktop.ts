@@ -3,6 +3,7 @@
  * demand, and imports statically what must precede Electron's `ready`.
  */
 import { homedir } from 'node:os';
+import { defaultDataDir } from './base/data-dir.ts';
 import { readLogLevel } from './base/log.ts';
 import { findAssets, findProgramFile } from './base/program-folder.ts';
 import type { Config } from './base/config.ts';
@@ -35,7 +36,7 @@ async function runCommand(words: readonly string[], onStopSignal: OnStopSignal):
   });
 }
 
-async function openWindow(words: readonly string[]): Promise<void> {
+async function openApp(words: readonly string[], isHidden: boolean): Promise<void> {
   // The app has its own window, so --open does nothing.
   const { open: _, ...chosen } = readServeConfig(words, place);
   const { ephemeral } = chosen;
@@ -60,6 +61,9 @@ async function openWindow(words: readonly string[]): Promise<void> {
   await runDesktop({
     config,
     logLevel,
+    isHidden,
+    // Another one would not be started at login.
+    isUsual: config.dataDir === defaultDataDir(place),
     assetsDir: findProgramFile('out', 'renderer'),
     preloadFile: findProgramFile('out', 'preload', 'preload.cjs'),
     iconsDir: findProgramFile('resources', 'icons'),
@@ -91,4 +95,4 @@ function runningOn(dataDir: string) {
 
 const { mode, words } = readOwnArguments(process.argv);
 if (mode === 'command-line') void runCommandLine((onStopSignal) => runCommand(words, onStopSignal));
-else openWindow(words).catch(failBeforeStart);
+else openApp(words, mode === 'hidden').catch(failBeforeStart);

@@ -1,4 +1,5 @@
 import { app, BrowserWindow, dialog, Menu, type MessageBoxOptions, session } from 'electron';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { openLogFile } from '../base/log-file.ts';
@@ -13,13 +14,14 @@ import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { drainBeforeQuit, reportUncaught } from './ending.ts';
 import { type RunningElsewhere, type StartChoice, startEngine, type StartFailure } from './engine-start.ts';
 import { setAppIdentity, preparePaths } from './identity.ts';
-import { type MenuActions, menuTemplate } from './menu.ts';
+import { type LoginItem, openLoginItem, wasStartedAtLogin } from './login-item.ts';
+import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions } from './rules.ts';
 import { prepareToRemove } from './removal.ts';
-import { createKeySealer, createSystemShell, describeDesktop } from './system.ts';
+import { createKeySealer, createSystemShell, describeDesktop, showMessage } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow, PAGE_PREFERENCES } from './window.ts';
@@ -35,6 +37,10 @@ export interface DesktopServices {
 export interface DesktopOptions {
   config: Config;
   logLevel: LogLevel;
+  /** Whether it starts without its window, as at login. */
+  isHidden: boolean;
+  /** Whether it runs on the usual data folder, as a start without options does. */
+  isUsual: boolean;
   /** The built page. */
   assetsDir: string;
   preloadFile: string;
@@ -103,6 +109,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const quit = () => app.quit();
   const memory = openDesktopMemory(memoryFile, log);
   const window = createMainWindow({ log, memory, preloadFile, iconFile, isQuitting, quit });
+  let loginItem: LoginItem | null = null;
   const actions: MenuActions = {
     showWindow: () => window.show(),
     openInBrowser() {
@@ -112,8 +119,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     showDataFolder: () => systemShell.openPath(config.dataDir),
     prepareToRemove() {
       const { openPath } = systemShell;
-      prepareToRemove({ prepareRemoval: options.prepareRemoval, logsDir, openPath }).catch((error: unknown) =>
-        log.error('The removal could not be prepared', { error }),
+      prepareToRemove({ prepareRemoval: options.prepareRemoval, loginItem, logsDir, openPath }).catch(
+        (error: unknown) => log.error('The removal could not be prepared', { error }),
       );
     },
     quit,
@@ -127,7 +134,17 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   closeNetwork(session.defaultSession);
   servePage(options.assetsDir);
   setAppIdentity(iconFile);
-  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform, actions)));
+  if (app.isPackaged && options.isUsual) loginItem = openLoginItem(process.env, homedir());
+  const choices: MenuChoice[] = loginItem === null ? [] : [{ label: 'Start at Login', ...loginItem }];
+  const onFault = (label: string, error: unknown) => {
+    log.error('A setting of the app could not be changed', { label, error });
+    void showMessage({
+      type: 'error',
+      message: `“${label}” could not be changed`,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+  };
+  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform, actions, choices, onFault)));
 
   const sealer = createKeySealer();
   const services: DesktopServices = {
@@ -156,7 +173,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   );
   app.on('second-instance', actions.showWindow);
   app.on('activate', actions.showWindow);
-  window.show();
+  if (!options.isHidden && !wasStartedAtLogin()) window.show();
 }
 
 /** Shows why Vivarium could not start; a quit meanwhile counts as the last choice. */

@@ -11,10 +11,26 @@ export interface MenuActions {
   quit: () => void;
 }
 
+/** A setting that the menu switches on and off. */
+export interface MenuChoice {
+  label: string;
+  isOn(): boolean;
+  /** @throws Error when it cannot be changed */
+  set(on: boolean): void;
+}
+
 const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' };
 
-/** The menu of the window, and of the app on macOS, following each platform's conventions. */
-export function menuTemplate(platform: NodeJS.Platform, actions: MenuActions): MenuItemConstructorOptions[] {
+/**
+ * The menu of the window, and of the app on macOS, following each platform's conventions.
+ * @param onFault hears of a choice that could not be changed
+ */
+export function menuTemplate(
+  platform: NodeJS.Platform,
+  actions: MenuActions,
+  choices: readonly MenuChoice[] = [],
+  onFault: (label: string, error: unknown) => void = () => undefined,
+): MenuItemConstructorOptions[] {
   const isMac = platform === 'darwin';
   const about: MenuItemConstructorOptions = { role: 'about', label: 'About Vivarium' };
   const quit: MenuItemConstructorOptions = {
@@ -25,6 +41,8 @@ export function menuTemplate(platform: NodeJS.Platform, actions: MenuActions): M
   const open: MenuItemConstructorOptions[] = [
     { label: 'Open in Browser', click: actions.openInBrowser },
     { label: 'Show Data Folder', click: actions.showDataFolder },
+    ...(choices.length === 0 ? [] : [SEPARATOR]),
+    ...choices.map((choice) => checkbox(choice, onFault)),
   ];
   return [
     ...(isMac ? [{ label: 'Vivarium', submenu: macAppMenu(about, quit) }] : []),
@@ -57,6 +75,26 @@ export function menuTemplate(platform: NodeJS.Platform, actions: MenuActions): M
       ],
     },
   ];
+}
+
+/** Shows what is in force, also after a change that failed. */
+function checkbox(
+  { label, isOn, set }: MenuChoice,
+  onFault: (label: string, error: unknown) => void,
+): MenuItemConstructorOptions {
+  return {
+    label,
+    type: 'checkbox',
+    checked: isOn(),
+    click(item) {
+      try {
+        set(item.checked);
+      } catch (error) {
+        onFault(label, error);
+      }
+      item.checked = isOn();
+    },
+  };
 }
 
 const macAppMenu = (

@@ -1,19 +1,22 @@
 import { join } from 'node:path';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import type { LoginItem } from './login-item.ts';
 import { showMessage } from './system.ts';
 
 export interface RemovalOptions {
   /** Runs `vivarium uninstall`; resolves with what it prints. */
   prepareRemoval: () => Promise<string>;
+  /** Null where there is none. */
+  loginItem: LoginItem | null;
   logsDir: string;
   openPath: (path: string) => void;
 }
 
 /**
- * *Prepare to Remove*: takes the root out of the trust stores, and opens a list of what else stays with the commands
- * that undo it. Asks first; an installer of the system removes the app itself.
+ * *Prepare to Remove*: takes the root out of the trust stores, ends the start at login, and opens a list of what else
+ * stays with the commands that undo it. Asks first; an installer of the system removes the app itself.
  */
-export async function prepareToRemove({ prepareRemoval, logsDir, openPath }: RemovalOptions): Promise<void> {
+export async function prepareToRemove(options: RemovalOptions): Promise<void> {
   const response = await showMessage({
     type: 'question',
     message: 'Prepare to remove Vivarium?',
@@ -24,6 +27,8 @@ export async function prepareToRemove({ prepareRemoval, logsDir, openPath }: Rem
     cancelId: 1,
   });
   if (response !== 0) return;
+  const { prepareRemoval, loginItem, logsDir, openPath } = options;
+  if (loginItem?.isOn() === true) loginItem.set(false);
   const file = join(logsDir, 'removal.txt');
   writeFileAtomically(file, await prepareRemoval(), OWNER_ONLY);
   openPath(file);

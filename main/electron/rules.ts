@@ -112,8 +112,11 @@ const SEPARATOR = '--';
 /** Before the separator: run a command without a window, as the launcher `vivarium` requests. */
 const COMMAND_LINE_SWITCH = '--command-line';
 
+/** Before the separator: open no window yet, as at login. */
+export const HIDDEN_SWITCH = '--hidden';
+
 export interface OwnArguments {
-  mode: 'window' | 'command-line';
+  mode: 'window' | 'hidden' | 'command-line';
   /** The words after the separator. */
   words: string[];
 }
@@ -121,9 +124,19 @@ export interface OwnArguments {
 /** Vivarium's part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
 export function readOwnArguments(argv: readonly string[]): OwnArguments {
   const at = argv.indexOf(SEPARATOR);
-  const before = at < 0 ? argv : argv.slice(0, at);
+  const before = (at < 0 ? argv : argv.slice(0, at)).slice(1);
+  const visible = before.includes(HIDDEN_SWITCH) ? 'hidden' : 'window';
   return {
-    mode: before.slice(1).includes(COMMAND_LINE_SWITCH) ? 'command-line' : 'window',
+    mode: before.includes(COMMAND_LINE_SWITCH) ? 'command-line' : visible,
     words: at < 0 ? [] : argv.slice(at + 1),
   };
+}
+
+/**
+ * A desktop entry that starts `program` without a window, for an autostart folder. Quoted by the Desktop Entry
+ * Specification 1.5, whose values escape backslashes once more.
+ */
+export function autostartEntry(program: string): string {
+  const quoted = `"${program.replaceAll(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`.replaceAll('\\', '\\\\');
+  return `[Desktop Entry]\nType=Application\nName=Vivarium\nExec=${quoted} ${HIDDEN_SWITCH}\n`;
 }

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { ReachSnippets } from '../../main/contract/reach.ts';
@@ -167,6 +167,78 @@ describe('what is handed to other programs', () => {
         'https://www.rfc-editor.org/rfc/rfc8659',
       ]);
     await expect.poll(() => logOf(desktop.dataDir)).toContain('smb://example.org/share');
+  });
+});
+
+describe('starting at login', () => {
+  /** An installed app on its usual data folder. */
+  function startInstalled(platform: string, env: Record<string, string> = {}) {
+    const home = temporaryFolder();
+    const [folder, config] = [join(home, 'data'), join(home, 'config')];
+    const dataDir =
+      platform === 'linux' ? join(folder, 'vivarium') : join(home, 'Library/Application Support/Vivarium');
+    const place = { HOME: home, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: config, ELECTRON_STAND_IN_PLATFORM: platform };
+    const desktop = start({ dataDir, env: { ...place, ELECTRON_STAND_IN_PACKAGED: '1', ...env } });
+    return { desktop, entry: join(config, 'autostart', 'localhost.vivarium.app.desktop') };
+  }
+
+  const isChecked = (desktop: ReturnType<typeof start>): Promise<boolean | undefined> =>
+    desktop.evaluate(
+      ({ Menu }) =>
+        Menu.getApplicationMenu()
+          ?.items.flatMap(({ submenu }) => submenu?.items ?? [])
+          .find(({ label }) => label === 'Start at Login')?.checked,
+    );
+
+  it('is an entry of the autostart folder on Linux', async () => {
+    const { desktop, entry } = startInstalled('linux');
+    await desktop.page();
+    expect(await isChecked(desktop)).toBe(false);
+    await chooseFromMenu(desktop, 'Start at Login');
+    expect([await isChecked(desktop), readFileSync(entry, 'utf8')]).toEqual([
+      true,
+      expect.stringContaining(`Exec="${process.execPath}" --hidden\n`),
+    ]);
+    await chooseFromMenu(desktop, 'Start at Login');
+    expect([await isChecked(desktop), existsSync(entry)]).toEqual([false, false]);
+    await chooseFromMenu(desktop, 'Start at Login');
+    await chooseFromMenu(desktop, 'Prepare to Remove…');
+    (await desktop.nextDialog()).press('Prepare');
+    await expect.poll(() => existsSync(entry)).toBe(false);
+  });
+
+  it('says so where the entry cannot be written, and stays off', async () => {
+    const { desktop, entry } = startInstalled('linux');
+    await desktop.page();
+    mkdirSync(dirname(dirname(entry)), { recursive: true });
+    writeFileSync(dirname(entry), '');
+    await chooseFromMenu(desktop, 'Start at Login');
+    expect((await desktop.nextDialog()).message).toBe('“Start at Login” could not be changed');
+    expect(await isChecked(desktop)).toBe(false);
+  });
+
+  it('is a setting of the system on macOS', async () => {
+    const { desktop } = startInstalled('darwin');
+    // The engine's database for macOS does not run here.
+    await desktop.nextDialog();
+    await chooseFromMenu(desktop, 'Start at Login');
+    expect(await isChecked(desktop)).toBe(true);
+  });
+
+  it('opens no window until it is asked for', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const desktop = STAND_IN.start(['--hidden', '--', '--data-dir', dataDir, '--empty', ...FREE_PORTS], {});
+    track(() => desktop.signal('SIGKILL'));
+    await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');
+    expect((await windowState(desktop)).count).toBe(0);
+    await desktop.clickTray('Open Vivarium');
+    await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
+  });
+
+  it('is not offered on another data folder', async () => {
+    const desktop = start({ env: { ELECTRON_STAND_IN_PACKAGED: '1' } });
+    await desktop.page();
+    expect(await isChecked(desktop)).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { fault, tell } from './driver.ts';
-import { createEvent, StrictEmitter, strictly } from './strict.ts';
+import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
 
 type PathName = Parameters<App['getPath']>[0];
 
@@ -60,10 +60,12 @@ class StandInApp
       | 'enableSandbox'
       | 'requestSingleInstanceLock'
       | 'releaseSingleInstanceLock'
+      | 'getLoginItemSettings'
+      | 'setLoginItemSettings'
     >
 {
   name = packageFile.productName;
-  readonly isPackaged = false;
+  readonly isPackaged = process.env['ELECTRON_STAND_IN_PACKAGED'] !== undefined;
   readonly commandLine = strictly('app.commandLine', {
     hasSwitch: (name: string) => process.argv.includes(`--${name}`),
   }) as unknown as App['commandLine'];
@@ -81,6 +83,7 @@ class StandInApp
   #ready = false;
   #ending = false;
   #quitting = false;
+  #opensAtLogin = false;
   readonly #whenReady: Promise<void>;
 
   constructor() {
@@ -221,6 +224,21 @@ class StandInApp
     for (const window of [...this.standIn.windows]) window.destroy();
     this.emit('quit', createEvent('quit', {}), exitCode);
     void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(() => process.exit(exitCode));
+  }
+
+  getLoginItemSettings(): ReturnType<App['getLoginItemSettings']> {
+    this.#requireLoginItems();
+    return strictly('the login item', { openAtLogin: this.#opensAtLogin }) as ReturnType<App['getLoginItemSettings']>;
+  }
+
+  setLoginItemSettings(settings: Parameters<App['setLoginItemSettings']>[0]): void {
+    this.#requireLoginItems();
+    refuseUnknown('setLoginItemSettings', settings, ['openAtLogin', 'args']);
+    this.#opensAtLogin = settings.openAtLogin ?? false;
+  }
+
+  #requireLoginItems(): void {
+    if (process.platform === 'linux') fault('has no login items on Linux, as Electron has none.');
   }
 
   releaseSingleInstanceLock(): void {

@@ -4,7 +4,7 @@ import { requireReady } from './app.ts';
 import { fault } from './driver.ts';
 import { refuseUnknown, StrictEmitter, strictly } from './strict.ts';
 
-const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator', 'enabled'];
+const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator', 'enabled', 'checked'];
 
 /** The roles that the menus here have; what they do is the system's. */
 const ROLES = [
@@ -29,17 +29,23 @@ function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Me
   const items = template.map((given) => {
     const options = given as MenuItemConstructorOptions;
     refuseUnknown('a menu item', options, ITEM_OPTIONS);
-    const { label = '', role, type = 'normal', submenu, click, enabled = true } = options;
+    const { label = '', role, type = 'normal', submenu, click, enabled = true, checked = false } = options;
     if (role !== undefined && !ROLES.includes(role)) fault(`does not know the role "${role}" of a menu item.`);
     if (label === '' && role === undefined && type !== 'separator') throw new Error('A menu item needs a label.');
-    return strictly('a menu item', {
+    const item = {
       label,
       role,
       type,
       enabled,
+      checked,
       submenu: Array.isArray(submenu) ? build(submenu) : undefined,
-      click: () => (click as (() => void) | undefined)?.(),
-    }) as unknown as MenuItem;
+      click() {
+        // As documented: before the program hears of it.
+        if (type === 'checkbox') item.checked = !item.checked;
+        (click as ((clicked: object) => void) | undefined)?.(item);
+      },
+    };
+    return strictly('a menu item', item) as unknown as MenuItem;
   });
   return strictly('a menu', { items }) as unknown as Menu;
 }

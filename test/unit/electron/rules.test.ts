@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readOwnArguments } from '../../../main/electron/rules.ts';
+import { autostartEntry, readOwnArguments } from '../../../main/electron/rules.ts';
 
 describe('the words of a start that are ours', () => {
   it.each<[line: string, mode: string, words: string[]]>([
     ['vivarium-desktop', 'window', []],
     ['vivarium-desktop --no-sandbox', 'window', []],
+    ['vivarium-desktop --hidden', 'hidden', []],
     ['electron . -- --data-dir x', 'window', ['--data-dir', 'x']],
     ['electron --enable-logging . -- --empty', 'window', ['--empty']],
     ['vivarium-desktop --command-line --', 'command-line', []],
@@ -18,5 +19,15 @@ describe('the words of a start that are ours', () => {
     ['vivarium-desktop --command-line -- pets create -- x', 'command-line', ['pets', 'create', '--', 'x']],
   ])('%s', (line, mode, words) => {
     expect(readOwnArguments(line.split(' '))).toEqual({ mode, words });
+  });
+});
+
+describe('the entry that starts the app at login', () => {
+  it.each([
+    ['/opt/Vivarium/vivarium-desktop', '"/opt/Vivarium/vivarium-desktop" --hidden'],
+    ['/home/a b/50%/V.AppImage', '"/home/a b/50%%/V.AppImage" --hidden'],
+    ['/home/$a"`\\/V', '"/home/\\\\$a\\\\"\\\\`\\\\\\\\/V" --hidden'],
+  ])('quotes %s', (program, command) => {
+    expect(autostartEntry(program).split('\n')).toContain(`Exec=${command}`);
   });
 });
