@@ -66,21 +66,45 @@ const shrink = (wanted: { width: number; height: number }, area: Rectangle): { w
 
 const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(value, most));
 
+/** Names the screens that are connected, whatever their order. */
+export const nameScreens = (areas: readonly Rectangle[]): string =>
+  areas
+    .map(({ x, y, width, height }) => `${width}x${height}+${x}+${y}`)
+    .toSorted()
+    .join(' ');
+
+/** Sets of screens whose bounds are kept: a desk, a projector, none. */
+const SCREEN_SETS_MAX = 10;
+
+/** `stored` with these bounds for this set of screens, the latest last. */
+export function storeBounds(stored: StoredBounds, screens: string, bounds: Rectangle): StoredBounds {
+  const others = stored.filter((entry) => entry.screens !== screens);
+  return [...others, { screens, bounds }].slice(-SCREEN_SETS_MAX);
+}
+
+/** The last bounds on this set of screens; the last ones at all if it is new. */
+export const findBounds = (stored: StoredBounds, screens: string): Rectangle | null =>
+  (stored.find((entry) => entry.screens === screens) ?? stored.at(-1))?.bounds ?? null;
+
 const pixels = z.int().min(-1_000_000).max(1_000_000);
 
+const rectangle = z.object({ x: pixels, y: pixels, width: pixels.min(1), height: pixels.min(1) });
+
 const remembered = z.object({
+  /** By the screens that were connected, oldest first. */
   bounds: z
-    .object({ x: pixels, y: pixels, width: pixels.min(1), height: pixels.min(1) })
-    .nullable()
-    .catch(null),
+    .array(z.object({ screens: z.string(), bounds: rectangle }))
+    .max(SCREEN_SETS_MAX)
+    .catch([]),
   maximized: z.boolean().catch(false),
   fullScreen: z.boolean().catch(false),
   /** Whether the user has seen that closing the window leaves the servers running. */
   closeExplained: z.boolean().catch(false),
 });
 type Remembered = z.infer<typeof remembered>;
+export type StoredBounds = Remembered['bounds'];
 
-const NOTHING: Remembered = { bounds: null, maximized: false, fullScreen: false, closeExplained: false };
+const NOTHING: Remembered = { bounds: [], maximized: false, fullScreen: false, closeExplained: false };
 
 /** Persists the desktop's state in one small file. Unreadable values count as unset. */
 export interface DesktopMemory {

@@ -2,7 +2,15 @@ import { BrowserWindow, dialog, nativeTheme, screen, type WebPreferences } from 
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { PAGE_URL } from './page.ts';
-import { type DesktopMemory, placeWindow, revealInTime, WINDOW_SIZE_MIN } from './window-state.ts';
+import {
+  type DesktopMemory,
+  findBounds,
+  nameScreens,
+  placeWindow,
+  revealInTime,
+  storeBounds,
+  WINDOW_SIZE_MIN,
+} from './window-state.ts';
 
 /** Gives the page no access to the machine. Most values are Electron's defaults, spelled out to keep them. */
 export const PAGE_PREFERENCES = {
@@ -70,7 +78,7 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
   const { bounds, maximized, fullScreen } = memory.get();
   const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map(({ workArea }) => workArea);
   const window = new BrowserWindow({
-    ...placeWindow(bounds, areas),
+    ...placeWindow(findBounds(bounds, connectedScreens()), areas),
     minWidth: WINDOW_SIZE_MIN.width,
     minHeight: WINDOW_SIZE_MIN.height,
     title: 'Vivarium',
@@ -110,6 +118,8 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
   return { window, rememberNow };
 }
 
+const connectedScreens = (): string => nameScreens(screen.getAllDisplays().map(({ workArea }) => workArea));
+
 /**
  * Stores the window's bounds soon after it moved.
  * @returns stores it at once
@@ -120,7 +130,7 @@ function rememberBounds(window: BrowserWindow, memory: DesktopMemory): () => voi
     timer?.cancel();
     if (window.isDestroyed() || window.isMinimized()) return;
     memory.set({
-      bounds: window.getNormalBounds(),
+      bounds: storeBounds(memory.get().bounds, connectedScreens(), window.getNormalBounds()),
       maximized: window.isMaximized(),
       fullScreen: window.isFullScreen(),
     });

@@ -11,6 +11,7 @@ import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { ReachSnippets } from '../../main/contract/reach.ts';
 import {
   chooseFromMenu,
+  type Desktop,
   type ElectronModule,
   hideWindow,
   ownErrors,
@@ -370,19 +371,25 @@ describe('an AppImage', () => {
 });
 
 describe('a window', () => {
-  it('whose screen has gone opens on one that is there', async () => {
-    const screens = (...areas: object[]) => ({ ELECTRON_STAND_IN_SCREENS: JSON.stringify(areas) });
+  it('whose screen has gone opens on one that is there, and where it was once the screen is back', async () => {
     const laptop = { x: 0, y: 25, width: 1440, height: 875 };
-    const first = start({ env: screens(laptop, { x: 1440, y: 0, width: 2560, height: 1440 }) });
-    await first.page();
-    await first.evaluate(({ BrowserWindow }) =>
-      BrowserWindow.getAllWindows()[0]?.setBounds({ x: 2000, y: 100, width: 2000, height: 1200 }),
-    );
+    const both = [laptop, { x: 1440, y: 0, width: 2560, height: 1440 }];
+    const place = { x: 2000, y: 100, width: 2000, height: 1200 };
+    const dataDir = join(temporaryFolder(), 'data');
+    const startOn = async (...screens: object[]) => {
+      const desktop = start({ dataDir, env: { ELECTRON_STAND_IN_SCREENS: JSON.stringify(screens) } });
+      await desktop.page();
+      return desktop;
+    };
+    const boundsOf = (desktop: Desktop) =>
+      desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
+    const first = await startOn(...both);
+    await first.evaluate(({ BrowserWindow }, to) => BrowserWindow.getAllWindows()[0]?.setBounds(to), place);
     await first.quit();
-    const second = start({ dataDir: first.dataDir, env: screens(laptop) });
-    await second.page();
-    const bounds = await second.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
-    expect(bounds).toEqual(laptop);
+    const second = await startOn(laptop);
+    expect(await boundsOf(second)).toEqual(laptop);
+    await second.quit();
+    expect(await boundsOf(await startOn(...both))).toEqual(place);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../main/base/log.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { openDesktopMemory } from '../../../main/electron/window-state.ts';
+import { findBounds, nameScreens, openDesktopMemory, storeBounds } from '../../../main/electron/window-state.ts';
 
 function memoryFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vivarium-memory-'));
@@ -15,7 +15,7 @@ function memoryFile(): string {
   return join(folder, 'window.json');
 }
 
-const NOTHING = { bounds: null, maximized: false, fullScreen: false, closeExplained: false };
+const NOTHING = { bounds: [], maximized: false, fullScreen: false, closeExplained: false };
 const BOUNDS = { x: -10, y: 20, width: 1000, height: 700 };
 
 describe('what the desktop remembers', () => {
@@ -25,8 +25,9 @@ describe('what the desktop remembers', () => {
 
   it('survives a restart, readable by its owner only', () => {
     const file = memoryFile();
-    openDesktopMemory(file, silentLog).set({ bounds: BOUNDS, maximized: true });
-    expect(openDesktopMemory(file, silentLog).get()).toEqual({ ...NOTHING, bounds: BOUNDS, maximized: true });
+    openDesktopMemory(file, silentLog).set({ bounds: storeBounds([], 'a', BOUNDS), maximized: true });
+    const stored = openDesktopMemory(file, silentLog).get();
+    expect(stored).toEqual({ ...NOTHING, bounds: [{ screens: 'a', bounds: BOUNDS }], maximized: true });
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
@@ -34,7 +35,7 @@ describe('what the desktop remembers', () => {
     ['{', NOTHING],
     ['[]', NOTHING],
     [
-      '{"bounds": {"x": 0, "y": 0, "width": 1e9, "height": 5}, "maximized": "yes", "closeExplained": true}',
+      '{"bounds": [{"screens": "a", "bounds": {"x": 0, "y": 0, "width": 1e9, "height": 5}}], "maximized": "yes", "closeExplained": true}',
       { ...NOTHING, closeExplained: true },
     ],
     ['{"bounds": {"x": 0.5}}', NOTHING],
@@ -42,6 +43,20 @@ describe('what the desktop remembers', () => {
     const file = memoryFile();
     writeFileSync(file, text);
     expect(openDesktopMemory(file, silentLog).get()).toEqual(expected);
+  });
+
+  it('has the bounds for each set of screens, and for a new one the last', () => {
+    const other = { ...BOUNDS, x: 500 };
+    const stored = storeBounds(storeBounds(storeBounds([], 'desk', BOUNDS), 'laptop', BOUNDS), 'laptop', other);
+    expect([findBounds(stored, 'desk'), findBounds(stored, 'laptop')]).toEqual([BOUNDS, other]);
+    expect([findBounds(stored, 'projector'), findBounds([], 'desk')]).toEqual([other, null]);
+    const many = Array.from({ length: 20 }, (_, index) => `${index}`).reduce(
+      (entries, name) => storeBounds(entries, name, BOUNDS),
+      stored,
+    );
+    expect([many.length, many.at(-1)?.screens]).toEqual([10, '19']);
+    const [laptop, second] = [{ x: 0, y: 25, width: 1440, height: 875 }, BOUNDS];
+    expect(nameScreens([laptop, second])).toBe(nameScreens([second, laptop]));
   });
 
   it('stays in this run when it cannot be written', () => {
