@@ -18,6 +18,7 @@ import { type LoginItem, openLoginItem, wasStartedAtLogin } from './login-item.t
 import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
+import { notifyOfChanges } from './notify.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions } from './rules.ts';
 import { prepareToRemove } from './removal.ts';
@@ -126,6 +127,20 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     quit,
   };
 
+  let notifying: AbortController | null = null;
+  /** Follows the engine while the setting is on. */
+  function notify(): void {
+    notifying?.abort();
+    notifying = null;
+    if (engine === null || !memory.get().notifies) return;
+    notifying = new AbortController();
+    const signal = AbortSignal.any([notifying.signal, ending.signal]);
+    const onFault = (error: unknown) => {
+      if (!signal.aborted) log.warn('Notifications do not follow', { error });
+    };
+    notifyOfChanges(engine, { signal, onClick: actions.showWindow, onFault }).catch(onFault);
+  }
+
   // Without a listener Electron quits with the last window; the servers must go on.
   app.on('window-all-closed', () => undefined);
   await app.whenReady();
@@ -136,6 +151,14 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   setAppIdentity(iconFile);
   if (app.isPackaged && options.isUsual) loginItem = openLoginItem(process.env, homedir());
   const choices: MenuChoice[] = loginItem === null ? [] : [{ label: 'Start at Login', ...loginItem }];
+  choices.push({
+    label: 'Notify of Lost Domains and Banned Keys',
+    isOn: () => memory.get().notifies,
+    set(notifies) {
+      memory.set({ notifies });
+      notify();
+    },
+  });
   const onFault = (label: string, error: unknown) => {
     log.error('A setting of the app could not be changed', { label, error });
     void showMessage({
@@ -171,6 +194,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   followStatus(engine, ending.signal, (status) => shown.update(status)).catch((error: unknown) =>
     log.warn('The tray no longer follows', { error }),
   );
+  notify();
   app.on('second-instance', actions.showWindow);
   app.on('activate', actions.showWindow);
   if (!options.isHidden && !wasStartedAtLogin()) window.show();

@@ -100,11 +100,13 @@ const remembered = z.object({
   fullScreen: z.boolean().catch(false),
   /** Whether the user has seen that closing the window leaves the servers running. */
   closeExplained: z.boolean().catch(false),
+  /** Whether the system shows notifications of lost domains and banned keys. */
+  notifies: z.boolean().catch(false),
 });
 type Remembered = z.infer<typeof remembered>;
 export type StoredBounds = Remembered['bounds'];
 
-const NOTHING: Remembered = { bounds: [], maximized: false, fullScreen: false, closeExplained: false };
+const NOTHING: Remembered = { bounds: [], maximized: false, fullScreen: false, closeExplained: false, notifies: false };
 
 /** Persists the desktop's state in one small file. Unreadable values count as unset. */
 export interface DesktopMemory {

@@ -243,6 +243,25 @@ describe('starting at login', () => {
   });
 });
 
+describe('notifications', () => {
+  it('say that a domain is no longer served, once they are asked for, and open the window', async () => {
+    const desktop = start({ args: FREE_PORTS });
+    await hideWindow(desktop);
+    const projects = (await desktop.call('projects.list')) as { id: string; slug: string }[];
+    const projectId = projects.find(({ slug }) => slug === 'happy-paws')?.id;
+    const setPlan = (plan: string) => desktop.call('projects.update', { projectId, plan });
+    await setPlan('free');
+    await setPlan('pro');
+    await chooseFromMenu(desktop, 'Notify of Lost Domains and Banned Keys');
+    await setPlan('free');
+    await expect
+      .poll(() => desktop.notifications.toSorted())
+      .toEqual(['happypaws.example is no longer served', 'www.happypaws.test is no longer served']);
+    await desktop.clickNotification();
+    await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
+  });
+});
+
 describe('preparing to remove the app', () => {
   it('asks, runs "vivarium uninstall", and opens what it has printed', async () => {
     const desktop = start({ env: { HOME: temporaryFolder() } });

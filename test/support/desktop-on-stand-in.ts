@@ -29,6 +29,9 @@ export interface StandInApp extends RunningApp {
   /** Downloads of pages, including refused ones. */
   downloads: { url: string; prevented: boolean }[];
   relaunched(): boolean;
+  /** Titles of notifications, in order. */
+  notifications: string[];
+  clickNotification(): Promise<void>;
   /** Reads no more of what it prints. */
   closeOutput(): void;
 }
@@ -68,6 +71,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   const errorBoxes: StandInApp['errorBoxes'] = [];
   const opened: string[] = [];
   const downloads: StandInApp['downloads'] = [];
+  const notifications: string[] = [];
   let relaunched = false;
   let lastId = 0;
   const send = (command: StandInCommand) => {
@@ -90,6 +94,9 @@ function start(args: readonly string[], env: Record<string, string>, program = D
         return;
       case 'download':
         downloads.push({ url: event.url, prevented: event.prevented });
+        return;
+      case 'notification':
+        notifications.push(event.title);
         return;
       case 'relaunch':
         relaunched = true;
@@ -142,6 +149,9 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     opened,
     downloads,
     relaunched: () => relaunched,
+    notifications,
+    clickNotification: () =>
+      evaluateSource(`({ notifications }) => notifications.at(-1).emit('click')`, null) as Promise<void>,
     trayLabels: () =>
       evaluateSource(`({ trays: [tray] }) => tray?.menu?.items.map(({ label }) => label) ?? []`, null) as Promise<
         string[]

@@ -23,6 +23,7 @@ import { app } from './app.ts';
 import { BrowserWindow } from './browser-window.ts';
 import { dialog } from './dialog.ts';
 import { Menu, Tray, trays } from './menu.ts';
+import { Notification, notifications } from './notification.ts';
 import { ipcMain } from './preload-world.ts';
 import { safeStorage } from './safe-storage.ts';
 import { screen } from './screen.ts';
@@ -38,6 +39,7 @@ export {
   ipcMain,
   Menu,
   nativeTheme,
+  Notification,
   powerMonitor,
   protocol,
   safeStorage,
@@ -70,7 +72,7 @@ onCommand((command) => {
   void (async () => {
     try {
       const run = new Function(`return (${source})`)() as (...values: unknown[]) => unknown;
-      tell({ kind: 'evaluated', id, value: await run({ ...exported, trays }, argument) });
+      tell({ kind: 'evaluated', id, value: await run({ ...exported, trays, notifications }, argument) });
     } catch (error) {
       tell({ kind: 'evaluated', id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }

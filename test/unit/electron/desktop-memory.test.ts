@@ -15,7 +15,7 @@ function memoryFile(): string {
   return join(folder, 'window.json');
 }
 
-const NOTHING = { bounds: [], maximized: false, fullScreen: false, closeExplained: false };
+const NOTHING = { bounds: [], maximized: false, fullScreen: false, closeExplained: false, notifies: false };
 const BOUNDS = { x: -10, y: 20, width: 1000, height: 700 };
 
 describe('what the desktop remembers', () => {

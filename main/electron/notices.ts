@@ -1,0 +1,60 @@
+import type { Domain } from '../contract/domains.ts';
+import type { CallerUsage } from '../contract/limits.ts';
+
+/** A notification of the system. */
+export interface Notice {
+  title: string;
+  body: string;
+}
+
+/** What notices are about, at one moment. */
+export interface Condition {
+  /** Of each attached domain, over what it is served. */
+  served: ReadonlyMap<string, Domain['serving']>;
+  /** Until when API keys are banned, by their id. */
+  bans: ReadonlyMap<string, { project: string; until: string }>;
+}
+
+type ReadDomain = Pick<Domain, 'hostname' | 'serving'>;
+type ReadCaller = Pick<CallerUsage, 'keyId' | 'bannedUntil'>;
+
+export function readCondition(
+  domains: readonly ReadDomain[],
+  projects: readonly { name: string; callers: readonly ReadCaller[] }[],
+): Condition {
+  const bans = projects.flatMap(({ name, callers }) =>
+    callers.flatMap(({ keyId, bannedUntil: until }) =>
+      keyId === undefined || until === undefined ? [] : [[keyId, { project: name, until }] as const],
+    ),
+  );
+  return { served: new Map(domains.map(({ hostname, serving }) => [hostname, serving])), bans: new Map(bans) };
+}
+
+/** More of one kind are one notice with a number. */
+const EACH_MAX = 3;
+
+/** What has happened from `before` to `after`. A domain that was removed is no news, as its user has done it. */
+export function noticesBetween(before: Condition, after: Condition): Notice[] {
+  const lost = [...after.served].flatMap(([hostname, { http, https }]) => {
+    const earlier = before.served.get(hostname);
+    if (earlier?.http === true && !http) return [`${hostname} is no longer served`];
+    return earlier?.https === true && !https ? [`${hostname} is no longer served over HTTPS`] : [];
+  });
+  const banned = [...after.bans].filter(([key, { until }]) => before.bans.get(key)?.until !== until);
+  return [
+    ...few(
+      lost.map((title) => ({ title, body: 'Domains says why, and what to do.' })),
+      (count) => `${count} domains are no longer served`,
+    ),
+    ...few(
+      banned.map(([, { project, until }]) => ({
+        title: `An API key of ${project} is banned`,
+        body: `It went on after refusals. The ban ends at ${until} on the app’s clock; Limits can lift it.`,
+      })),
+      (count) => `${count} API keys are banned`,
+    ),
+  ];
+}
+
+const few = (notices: readonly Notice[], summary: (count: number) => string): readonly Notice[] =>
+  notices.length <= EACH_MAX ? notices : [{ title: summary(notices.length), body: 'The window says which.' }];

@@ -1,0 +1,65 @@
+import { Notification } from 'electron';
+import type { App } from '../app.ts';
+import { sleep } from '../base/clock.ts';
+import type { ChangeEvent } from '../contract/events.ts';
+import { type Condition, noticesBetween, readCondition } from './notices.ts';
+
+/** Events after which a domain may no longer be served, or a key be banned. */
+const EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
+  'lagged',
+  'domains.changed',
+  'certificates.changed',
+  'projects.changed',
+  'limits.changed',
+  'clock.changed',
+]);
+
+/** Reading the condition takes longer with thousands of domains. */
+const LOOK_AFTER_MS = 500;
+
+/**
+ * Shows a notification of the system for each notice, until `signal` aborts.
+ * @param onFault hears of a look that failed; the next event looks again
+ */
+export async function notifyOfChanges(
+  { services }: Pick<App, 'services'>,
+  { signal, onClick, onFault }: { signal: AbortSignal; onClick: () => void; onFault: (error: unknown) => void },
+): Promise<void> {
+  const context = { signal };
+  const shown = new Set<Notification>();
+  const events = await services.events.watch(undefined, context);
+
+  async function read(): Promise<Condition> {
+    const projects = await services.projects.list(undefined, context);
+    const usages = projects.map(async ({ id, name }) => ({
+      name,
+      callers: await services.limits.usage({ projectId: id }, context),
+    }));
+    return readCondition(await services.domains.list({}, context), await Promise.all(usages));
+  }
+
+  let condition = await read();
+  let isDue = false;
+  async function look(): Promise<void> {
+    await sleep(LOOK_AFTER_MS, signal);
+    isDue = false;
+    if (signal.aborted) return;
+    const before = condition;
+    condition = await read();
+    for (const notice of noticesBetween(before, condition)) {
+      const notification = new Notification(notice);
+      // Otherwise garbage, and with it its click.
+      shown.add(notification);
+      notification.on('click', onClick);
+      notification.on('close', () => shown.delete(notification));
+      notification.show();
+    }
+  }
+
+  for await (const { type } of events) {
+    if (signal.aborted) return;
+    if (isDue || !EVENTS.has(type)) continue;
+    isDue = true;
+    look().catch(onFault);
+  }
+}
