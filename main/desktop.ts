@@ -10,7 +10,7 @@ import type { Config } from './base/config.ts';
 import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
-import { readOwnArguments } from './electron/rules.ts';
+import { type OwnArguments, readOwnArguments } from './electron/rules.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { openTemporaryFolder } from './electron/identity.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
@@ -36,7 +36,7 @@ async function runCommand(words: readonly string[], onStopSignal: OnStopSignal):
   });
 }
 
-async function openApp(words: readonly string[], isHidden: boolean): Promise<void> {
+async function openApp({ mode, page, words }: OwnArguments): Promise<void> {
   // The app has its own window, so --open does nothing.
   const { open: _, ...chosen } = readServeConfig(words, place);
   const { ephemeral } = chosen;
@@ -61,7 +61,8 @@ async function openApp(words: readonly string[], isHidden: boolean): Promise<voi
   await runDesktop({
     config,
     logLevel,
-    isHidden,
+    isHidden: mode === 'hidden',
+    page,
     // Another one would not be started at login.
     isUsual: config.dataDir === defaultDataDir(place),
     assetsDir: findProgramFile('out', 'renderer'),
@@ -93,6 +94,6 @@ function runningOn(dataDir: string) {
   }
 }
 
-const { mode, words } = readOwnArguments(process.argv);
-if (mode === 'command-line') void runCommandLine((onStopSignal) => runCommand(words, onStopSignal));
-else openApp(words, mode === 'hidden').catch(failBeforeStart);
+const own = readOwnArguments(process.argv);
+if (own.mode === 'command-line') void runCommandLine((onStopSignal) => runCommand(own.words, onStopSignal));
+else openApp(own).catch(failBeforeStart);

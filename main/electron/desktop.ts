@@ -20,7 +20,7 @@ import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { notifyOfChanges } from './notify.ts';
 import { createPreviews } from './preview.ts';
-import { closeNetwork, denyPermissions } from './rules.ts';
+import { closeNetwork, denyPermissions, pageOfLink, readOwnArguments } from './rules.ts';
 import { prepareToRemove } from './removal.ts';
 import { createKeySealer, createSystemShell, describeDesktop, showMessage } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
@@ -40,6 +40,8 @@ export interface DesktopOptions {
   logLevel: LogLevel;
   /** Whether it starts without its window, as at login. */
   isHidden: boolean;
+  /** The page that a link of the system asks for, or null. */
+  page: string | null;
   /** Whether it runs on the usual data folder, as a start without options does. */
   isUsual: boolean;
   /** The built page. */
@@ -79,6 +81,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   let engine: App | null = null;
   let tray: StatusTray | null = null;
   const ending = new AbortController();
+  /** To be shown once the engine serves. */
+  let { page } = options;
   const { isQuitting, drain } = drainBeforeQuit({
     log,
     async drain() {
@@ -141,6 +145,12 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     notifyOfChanges(engine, { signal, onClick: actions.showWindow, onFault }).catch(onFault);
   }
 
+  // On macOS; elsewhere a link is an argument of a start. It may come before `ready`.
+  app.on('open-url', (event, link) => {
+    event.preventDefault();
+    page = pageOfLink(link);
+    if (engine !== null && page !== null) window.show(page);
+  });
   // Without a listener Electron quits with the last window; the servers must go on.
   app.on('window-all-closed', () => undefined);
   await app.whenReady();
@@ -195,9 +205,9 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     log.warn('The tray no longer follows', { error }),
   );
   notify();
-  app.on('second-instance', actions.showWindow);
+  app.on('second-instance', (_event, argv) => window.show(readOwnArguments(argv).page));
   app.on('activate', actions.showWindow);
-  if (!options.isHidden && !wasStartedAtLogin()) window.show();
+  if (page !== null || (!options.isHidden && !wasStartedAtLogin())) window.show(page);
 }
 
 /** Shows why Vivarium could not start; a quit meanwhile counts as the last choice. */

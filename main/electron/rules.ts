@@ -1,7 +1,7 @@
 import type { Session } from 'electron';
 import { X509Certificate } from 'node:crypto';
 import type { PreviewRequest } from '../base/desktop.ts';
-import { PAGE_ORIGIN, isPageUrl } from './page.ts';
+import { PAGE_ORIGIN, PAGE_URL, isPageUrl } from './page.ts';
 
 /** The page's only permission: writing to the clipboard when the user presses a copy button. */
 const PERMITTED: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
@@ -117,8 +117,23 @@ export const HIDDEN_SWITCH = '--hidden';
 
 export interface OwnArguments {
   mode: 'window' | 'hidden' | 'command-line';
+  /** The address of the page that a link of the system asks for, or null. */
+  page: string | null;
   /** The words after the separator. */
   words: string[];
+}
+
+/** As `protocols` of `electron-builder.yml` and the Windows installer register it. */
+const LINK = /^vivarium:\/\/([\w%~.:/-]{0,500})$/i;
+
+/**
+ * The address of the page of a link such as `vivarium://doctor`, or null. Any website can offer such a link, so that it
+ * opens a page and has neither a query nor a fragment.
+ */
+export function pageOfLink(text: string): string | null {
+  const path = LINK.exec(text)?.[1];
+  const url = path === undefined ? null : URL.parse(`${PAGE_URL}${path}`);
+  return url !== null && isPageUrl(url.href) ? url.href : null;
 }
 
 /** Vivarium's part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
@@ -128,6 +143,7 @@ export function readOwnArguments(argv: readonly string[]): OwnArguments {
   const visible = before.includes(HIDDEN_SWITCH) ? 'hidden' : 'window';
   return {
     mode: before.includes(COMMAND_LINE_SWITCH) ? 'command-line' : visible,
+    page: before.map(pageOfLink).find((page) => page !== null) ?? null,
     words: at < 0 ? [] : argv.slice(at + 1),
   };
 }

@@ -44,8 +44,11 @@ export interface MainWindowOptions {
 
 /** The only app window. Closing it hides it: page and servers keep running. */
 export interface MainWindow {
-  /** Brings the window to the front; creates it if necessary. */
-  show(): void;
+  /**
+   * Brings the window to the front; creates it if necessary.
+   * @param page the address of the page to show, if not the current one
+   */
+  show(page?: string | null): void;
   /** Hides it for good. The app exits afterwards without closing windows one by one. */
   hideForGood(): void;
 }
@@ -54,9 +57,9 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
   let window: BrowserWindow | null = null;
   let rememberNow: () => void = () => undefined;
   return {
-    show() {
+    show(page = null) {
       if (window === null) {
-        ({ window, rememberNow } = openWindow(options));
+        ({ window, rememberNow } = openWindow(options, page ?? PAGE_URL));
         window.once('closed', () => {
           window = null;
         });
@@ -65,6 +68,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       if (window.isMinimized()) window.restore();
       window.show();
       window.focus();
+      if (page !== null) void load(window, page, options);
     },
     hideForGood() {
       rememberNow();
@@ -73,7 +77,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
   };
 }
 
-function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememberNow: () => void } {
+function openWindow(options: MainWindowOptions, page: string): { window: BrowserWindow; rememberNow: () => void } {
   const { log, memory, preloadFile, iconFile, isQuitting, quit } = options;
   const { bounds, maximized, fullScreen } = memory.get();
   const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map(({ workArea }) => workArea);
@@ -109,13 +113,19 @@ function openWindow(options: MainWindowOptions): { window: BrowserWindow; rememb
     event.preventDefault();
     quit();
   });
-  window
-    .loadURL(PAGE_URL)
-    .catch((error: unknown) => {
-      if (!isQuitting()) log.error('The page could not be loaded', { error });
-    })
-    .finally(reveal);
+  void load(window, page, options).finally(reveal);
   return { window, rememberNow };
+}
+
+/** Loads the page; only logs a failure. */
+function load(
+  window: BrowserWindow,
+  page: string,
+  { log, isQuitting }: Pick<MainWindowOptions, 'log' | 'isQuitting'>,
+): Promise<void> {
+  return window.loadURL(page).catch((error: unknown) => {
+    if (!isQuitting()) log.error('The page could not be loaded', { error });
+  });
 }
 
 const connectedScreens = (): string => nameScreens(screen.getAllDisplays().map(({ workArea }) => workArea));
@@ -183,7 +193,7 @@ function offerReload(window: BrowserWindow, options: { log: Log; isQuitting: () 
     });
     asking = false;
     if (response !== 0 || window.isDestroyed()) return;
-    await window.loadURL(PAGE_URL).catch((error: unknown) => log.error('The page could not be loaded', { error }));
+    await load(window, PAGE_URL, { log, isQuitting });
   }
 
   window.webContents.on('render-process-gone', (_event, { reason, exitCode }) => {

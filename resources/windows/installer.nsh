@@ -24,14 +24,21 @@ Var pid
   !insertmacro _CHECK_APP_RUNNING
 !macroend
 
+!define LINKS "Software\Classes\vivarium"
+
 !macro customInstall
   !insertmacro CHANGE_PATH add
+  ; Links to pages, such as vivarium://doctor.
+  WriteRegStr HKCU "${LINKS}" "" "URL:Vivarium"
+  WriteRegStr HKCU "${LINKS}" "URL Protocol" ""
+  WriteRegStr HKCU "${LINKS}\shell\open\command" "" '"$INSTDIR\${APP_EXECUTABLE_FILENAME}" "%1"'
 !macroend
 
 !macro customUnInstall
   ; An update uninstalls the old version first.
   ${IfNot} ${isUpdated}
     !insertmacro CHANGE_PATH remove
+    DeleteRegKey HKCU "${LINKS}"
     MessageBox MB_YESNO|MB_ICONQUESTION "Your data stays in $APPDATA\Vivarium.$\r$\n$\r$\nTake Vivarium's root certificate out of the trust stores as well? This runs: vivarium uninstall" /SD IDNO IDNO keepRoot
     !insertmacro RUN_VIVARIUM uninstall
     keepRoot:

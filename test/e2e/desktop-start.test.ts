@@ -243,6 +243,25 @@ describe('starting at login', () => {
   });
 });
 
+describe('a link of the system', () => {
+  const startWith = (dataDir: string, link: string) => {
+    const args = [link, '--', '--data-dir', dataDir, '--empty', ...FREE_PORTS];
+    const app = STAND_IN.start(args, { TMPDIR: temporaryFolder() });
+    track(() => app.signal('SIGKILL'));
+    return app;
+  };
+
+  it('opens its page, in the window that is there as well', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const first = startWith(dataDir, 'vivarium://doctor');
+    await first.pageAt('app://vivarium/doctor');
+    await expect.poll(() => first.trayLabels()).toContain('Open Vivarium');
+    expect((await startWith(dataDir, 'vivarium://settings').ended).code).toBe(0);
+    await first.pageAt('app://vivarium/settings');
+    expect((await windowState(first)).count).toBe(1);
+  });
+});
+
 describe('notifications', () => {
   it('say that a domain is no longer served, once they are asked for, and open the window', async () => {
     const desktop = start({ args: FREE_PORTS });

@@ -62,7 +62,10 @@ describe.runIf(process.platform === 'linux')('the package', () => {
 format=$5
 printf '%s\\n' "$@" > "${folder}/fpm-$format"
 while [ $# -gt 0 ]; do
-  case $1 in --after-*) cp "$2" "${folder}/fpm-$format$1" ;; esac
+  case $1 in
+  --after-*) cp "$2" "${folder}/fpm-$format$1" ;;
+  *.desktop=*) cp "\${1%%=*}" "${folder}/desktop-entry" ;;
+  esac
   shift
 done
 `,
@@ -261,6 +264,7 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     expect(information).toMatch(/<key>ElectronAsarIntegrity<\/key>\s*<dict>\s*<key>Resources\/app\.asar<\/key>/);
     expect(information).toContain('<string>localhost.vivarium.app</string>');
     expect(information).toContain('<string>Copyright © 2026 The Vivarium authors</string>');
+    expect(information).toMatch(/<key>CFBundleURLSchemes<\/key>\s*<array>\s*<string>vivarium<\/string>/);
     expect(information).toMatch(/<key>LSAppNapIsDisabled<\/key>\s*<true\/>/);
   });
 });

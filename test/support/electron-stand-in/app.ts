@@ -16,6 +16,7 @@ const EVENTS = [
   'window-all-closed',
   'second-instance',
   'activate',
+  'open-url',
   'web-contents-created',
   'child-process-gone',
 ] as const;

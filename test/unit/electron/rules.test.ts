@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { autostartEntry, readOwnArguments } from '../../../main/electron/rules.ts';
+import { autostartEntry, pageOfLink, readOwnArguments } from '../../../main/electron/rules.ts';
 
 describe('the words of a start that are ours', () => {
   it.each<[line: string, mode: string, words: string[]]>([
@@ -18,7 +18,13 @@ describe('the words of a start that are ours', () => {
     ['vivarium-desktop -- --command-line', 'window', ['--command-line']],
     ['vivarium-desktop --command-line -- pets create -- x', 'command-line', ['pets', 'create', '--', 'x']],
   ])('%s', (line, mode, words) => {
-    expect(readOwnArguments(line.split(' '))).toEqual({ mode, words });
+    expect(readOwnArguments(line.split(' '))).toEqual({ mode, page: null, words });
+  });
+
+  it('have the page of a link before the separator', () => {
+    const { page } = readOwnArguments(['vivarium-desktop', '--no-sandbox', 'vivarium://doctor']);
+    expect(page).toBe('app://vivarium/doctor');
+    expect(readOwnArguments(['vivarium-desktop', '--', 'vivarium://doctor']).page).toBeNull();
   });
 });
 
@@ -29,5 +35,22 @@ describe('the entry that starts the app at login', () => {
     ['/home/$a"`\\/V', '"/home/\\\\$a\\\\"\\\\`\\\\\\\\/V" --hidden'],
   ])('quotes %s', (program, command) => {
     expect(autostartEntry(program).split('\n')).toContain(`Exec=${command}`);
+  });
+});
+
+describe('a link to a page', () => {
+  it.each([
+    ['vivarium://doctor', 'app://vivarium/doctor'],
+    ['vivarium://', 'app://vivarium/'],
+    ['VIVARIUM://domains/www.happypaws.test/', 'app://vivarium/domains/www.happypaws.test/'],
+    ['vivarium://../../etc/passwd', 'app://vivarium/etc/passwd'],
+    ['vivarium:doctor', null],
+    ['vivarium://doctor?x=1', null],
+    ['vivarium://doctor#token=x', null],
+    ['vivarium://@evil.example/', null],
+    ['vivarium://a b', null],
+    ['https://www.happypaws.test/', null],
+  ])('%s leads to %s', (link, page) => {
+    expect(pageOfLink(link)).toBe(page);
   });
 });
