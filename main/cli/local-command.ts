@@ -29,8 +29,13 @@ export interface LocalCommand extends Pick<LoadedCommand, 'words' | 'fileWord'> 
   run(read: Arguments, dataDir: string, io: Io): Promise<number> | Promise<void>;
 }
 
+/** It starts no other process. */
+export interface LoadedLocalCommand extends LoadedCommand {
+  run(args: readonly string[], io: Io): Promise<number>;
+}
+
 /** A command about one data folder: reads its words and options, reports its errors. */
-export function localCommand({ run, ...about }: LocalCommand): LoadedCommand {
+export function localCommand({ run, ...about }: LocalCommand): LoadedLocalCommand {
   const { name, words, fileWord } = about;
   const options = [...about.options, DATA_DIR_FLAG, HELP_FLAG];
   return {
