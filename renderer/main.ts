@@ -42,12 +42,11 @@ const context: PageContext = {
   time,
   toasts: new Toasts(time),
 };
-const tabStorage = openStorage(() => window.sessionStorage);
 const openSession = (transport: Transport) =>
-  new Session({ transport, time, storage: remembered, tabStorage, named: () => navigator.place?.project });
+  new Session({ transport, time, storage: remembered, named: () => navigator.place?.project });
 const signIn = new SignIn({
   origin,
-  storage: tabStorage,
+  storage: openStorage(() => window.sessionStorage),
   openSession: (token) => openSession(createWebSocketTransport({ origin, token, time })),
   redeem: (ticket) => redeemTicket(origin, ticket),
   navigate: (href) => window.location.assign(href),

@@ -15,18 +15,6 @@ export function describeFailure(error: unknown): string {
     : 'The answer could not be read.';
 }
 
-/**
- * The fault of a field as a sentence below it: the engine's message, which continues the field's name, without what
- * concerns JSON only.
- */
-export function faultSentence(message: string): string {
-  const text = message
-    .replace(/, as a string of decimal digits.*$/, '')
-    .replace(/^is required: (?:a string|a number|an integer)$/, 'is required');
-  if (!/^[a-z]/.test(text)) return text;
-  return `It ${text}${/[.!?]$/.test(text) ? '' : '.'}`;
-}
-
 /** One fault of an input: its path (`limits.perMinute`; empty for the whole input) and the allowed values. */
 export interface Issue {
   path: string;

@@ -8,7 +8,7 @@ import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { ProjectSelection } from './project-selection.svelte.ts';
 import { settingsQuery, type SettingsSource } from './settings-query.ts';
-import { createMemoryStorage, type KeyValueStorage } from './storage.ts';
+import type { KeyValueStorage } from './storage.ts';
 import { UnreadSecrets } from './unread-secrets.svelte.ts';
 import { Works } from './works.svelte.ts';
 
@@ -17,8 +17,6 @@ export interface SessionOptions {
   time: RealTime;
   /** The storage of the selected project. */
   storage: KeyValueStorage;
-  /** The storage of secrets that were not copied yet; in memory by default. */
-  tabStorage?: KeyValueStorage;
   /** The slug of the project in the address. Reactive. */
   named: () => string | undefined;
 }
@@ -32,11 +30,10 @@ export class Session {
   readonly projects: LiveQuery<Project[]>;
   readonly settings: LiveQuery<Settings>;
   readonly selection: ProjectSelection;
-  readonly secrets: UnreadSecrets;
+  readonly secrets = new UnreadSecrets();
   readonly works: Works;
 
-  constructor({ transport, time, storage, tabStorage = createMemoryStorage(), named }: SessionOptions) {
-    this.secrets = new UnreadSecrets(tabStorage);
+  constructor({ transport, time, storage, named }: SessionOptions) {
     this.time = time;
     this.clock = new AppClock(time);
     this.works = new Works(time);

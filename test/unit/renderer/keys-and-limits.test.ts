@@ -8,7 +8,6 @@ import { KeysAndLimits } from '../../../renderer/state/keys-and-limits.svelte.ts
 import { domainConsequence, readLimits } from '../../../renderer/state/plans.ts';
 import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
-import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { UnreadSecrets } from '../../../renderer/state/unread-secrets.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
@@ -25,7 +24,7 @@ async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), do
   connection.start();
   await settle();
   const toasts = new Toasts(time);
-  const secrets = new UnreadSecrets(createMemoryStorage());
+  const secrets = new UnreadSecrets();
   let current = project;
   transport.teach('projects.update', (input) => {
     current = { ...current, ...(input as Partial<Project>) };

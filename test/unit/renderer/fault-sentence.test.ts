@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultSentence } from '../../../renderer/connection/failure.ts';
+import { faultSentence } from '../../../renderer/components/shared/fault-sentence.ts';
 
 describe('the fault of a field', () => {
   it.each([
