@@ -171,6 +171,7 @@ describe('a request that is sent', () => {
     await field(page, 'limit').fill('3');
     expect(await block(page, 'request as curl')).toMatch(/Bearer \$VIVARIUM_KEY[^]*\/v1\/pets\?limit=3/);
     await page.getByRole('group', { name: 'Copy as' }).getByLabel('fetch').check();
+    await page.getByText('Node needs a system that resolves demo.vivarium.localhost').waitFor();
     await page.getByRole('button', { name: 'Copy request as fetch' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^const response = await fetch\('http/);
   });
