@@ -260,11 +260,11 @@ export class Forwarding implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Frees a chunk that has been written. Its bytes lie outside V8's heap, and V8 accounts for them late: some 64 MB would
- * accumulate before a collection.
+ * Frees a large chunk that has been written and is the only view of its memory. That lies outside V8's heap, and V8
+ * accounts for it late: some 64 MB would accumulate before a collection. (Undici shares one empty buffer.)
  */
 function release({ buffer, length }: Buffer): void {
-  if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
+  if (length > WHOLE_BYTES_MAX && length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /**

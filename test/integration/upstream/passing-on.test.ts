@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { connect as http2Connect } from 'node:http2';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
@@ -329,6 +330,35 @@ describe('a response', () => {
       expect(flowing.text.slice(flowing.text.indexOf('\r\n\r\n') + 4)).toBe(body.toString('latin1'));
     },
   );
+
+  test.each([
+    ['with its length', '/length'],
+    ['in chunks', '/chunks'],
+  ])('that its client reads in fits and starts comes through byte for byte, %s', async (_how, path) => {
+    const body = Buffer.alloc(24 * 1024 * 1024, EVERY_BYTE);
+    const upstream = await startUpstream((request, response) => {
+      if (request.url === '/length') response.setHeader('Content-Length', body.length);
+      for (let start = 0; start < body.length; start += 64 * 1024)
+        response.write(body.subarray(start, start + 64 * 1024));
+      response.end();
+    });
+    const running = await proxyTo(upstream.url);
+    const received = createHash('sha256');
+    await new Promise<void>((resolve, reject) => {
+      const headers = { host: DEMO };
+      const asking = httpRequest({ port: running.httpPort, host: '127.0.0.1', path, headers }, (response) => {
+        response.on('data', (chunk: Buffer) => {
+          received.update(chunk);
+          response.pause();
+          setImmediate(() => response.resume());
+        });
+        response.on('end', resolve);
+      });
+      asking.on('error', reject);
+      asking.end();
+    });
+    expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
+  });
 
   test('loses what belongs to the connection of the upstream', async () => {
     const upstream = await startUpstream((_request, response) => {
