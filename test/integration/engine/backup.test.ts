@@ -20,10 +20,7 @@ async function backup(workingDir: string, ...args: string[]) {
     workingDir,
     onStopSignal: () => () => undefined,
   };
-  const code = await BACKUP.run(args, io, {
-    loadEngine: () => Promise.reject(new Error('It starts no engine.')),
-    self: [process.execPath],
-  });
+  const code = await BACKUP.run(args, io);
   return { code, ...said };
 }
 
