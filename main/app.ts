@@ -121,7 +121,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     reach.publish(snapshot);
   }
 
-  const router = createRouter(services, { log });
+  const router = createRouter(services, { log, clock });
   // Precedes the demo, whose certificate names the control port; announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });

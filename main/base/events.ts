@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ChangeEvent } from '../contract/events.ts';
 import type { Clock, Timer } from './clock.ts';
 
@@ -24,6 +25,7 @@ export interface EventBus {
 export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBus {
   const subscribers = new Set<Subscriber>();
   const quiet = new Map<string, { timer: Timer; again: boolean }>();
+  const run = randomUUID();
   let closed = false;
 
   const stamp = (type: ChangeEvent['type'], scope: ChangeScope = {}): ChangeEvent => ({
@@ -63,7 +65,7 @@ export function createEventBus(clock: Pick<Clock, 'now' | 'realTimer'>): EventBu
       signal?.addEventListener('abort', end, { once: true });
       if (closed || signal?.aborted === true) end();
       try {
-        yield stamp('ready');
+        yield { ...stamp('ready'), run };
         for (;;) {
           const event = await subscriber.next();
           if (event === null) return;

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { realTime, type RealTime } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { isReading } from '../contract/reading.ts';
 import { type Failure, RemoteFailure } from './io.ts';
 import type { Running } from '../base/runtime-file.ts';
 import { NotRunningError } from './running.ts';
@@ -28,6 +29,23 @@ export async function callProcedure(
   if (!CALL_NAME.test(name)) {
     throw new VivariumError('invalid_request', `${JSON.stringify(name)} is not a procedure name, such as "pets.list".`);
   }
+  try {
+    return await ask(running, name, json, signal, time);
+  } catch (error) {
+    if (isReading(name) || !(error instanceof VivariumError) || error.code !== 'unavailable') throw error;
+    throw new VivariumError('unavailable', `${error.message} It is not known whether the call was done.`, {
+      cause: error.cause,
+    });
+  }
+}
+
+async function ask(
+  running: Running,
+  name: string,
+  json: string,
+  signal: AbortSignal | undefined,
+  time: Pick<RealTime, 'schedule'>,
+): Promise<Reply> {
   const response = await whileAlive(running, time, (hung) =>
     post(
       running,

@@ -31,6 +31,8 @@ export const changeEvent = z.object({
   environment: environment.optional(),
   /** Of `records.changed`: the changed zone, when there is exactly one. */
   zone: z.string().optional(),
+  /** Of `ready`: names this run of the engine, which alone knows the outcomes of its calls by idempotency key. */
+  run: z.string().optional(),
   at: timestamp,
 });
 export type ChangeEvent = z.infer<typeof changeEvent>;

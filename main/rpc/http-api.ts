@@ -11,6 +11,7 @@ import { isCatalogueError } from './failure.ts';
 import { jsonInTurns } from './json-in-turns.ts';
 import { generateOpenApi } from './openapi.ts';
 import { sendFailure, sendJson } from './responses.ts';
+import { IDEMPOTENCY_HEADER } from './outcomes.ts';
 import type { ControlRouter } from './router.ts';
 import { readBearerToken } from '../base/http/fields.ts';
 
@@ -65,7 +66,8 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
     const input = await readJsonBody(request, response);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const invoke = createProcedureClient(procedure, { path: name.split('.'), context: {} });
+    const idempotencyKey = request.headers[IDEMPOTENCY_HEADER]?.toString();
+    const invoke = createProcedureClient(procedure, { path: name.split('.'), context: { idempotencyKey } });
     const output: unknown = await invoke(input, { signal: gone.signal });
     if (!isAsyncIteratorObject(output)) return sendJson(response, 200, await jsonInTurns(output));
     streaming.add(gone);

@@ -1,28 +1,57 @@
 import { implement, ORPCError, ValidationError, type AnyProcedure, type Router } from '@orpc/server';
 import { isAsyncIteratorObject } from '@orpc/shared';
 import { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
 import { INTERNAL_ERROR_MESSAGE, isCatalogueError, toTransportError } from './failure.ts';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
+import { isReading } from '../contract/reading.ts';
+import { createOutcomes } from './outcomes.ts';
 
-/** The contract bound to its services, for every transport. Needs no context from its caller. */
-export type ControlRouter = Router<Contract, Record<never, never>>;
+/** What a transport passes on besides the input. */
+export interface CallerContext {
+  /** Names this call: sent again under the same key, it is done once and has the same outcome. */
+  idempotencyKey?: string | undefined;
+}
+
+/** The key of a call that may change something. */
+const keyOf = (path: readonly string[], { idempotencyKey }: CallerContext): string | undefined =>
+  isReading(path.join('.')) ? undefined : idempotencyKey;
+
+/** The contract bound to its services, for every transport. */
+export type ControlRouter = Router<Contract, CallerContext>;
 
 type AnyService = (input: unknown, context: CallContext) => unknown;
 
+type Run = (call: { input: unknown; signal?: AbortSignal | undefined; context: CallerContext }) => unknown;
+
 interface Implementable {
-  handler(run: (call: { input: unknown; signal?: AbortSignal | undefined }) => unknown): AnyProcedure;
+  handler(run: Run): AnyProcedure;
+}
+
+export interface RouterOptions {
+  log: Log;
+  clock: Pick<Clock, 'monotonic'>;
 }
 
 /**
  * Binds `services` to the contract: validates input before the service and output before the caller sees it. Every
  * error, also one later in a stream, leaves as an error of the catalogue; others become `internal_error` without
- * details, and go to the log in full.
+ * details, and go to the log in full. A call with an idempotency key that may change something is done once, and to its
+ * end: its caller may have lost the connection, and asks for the outcome again.
  */
-export function createRouter(services: Services, { log }: { log: Log }): ControlRouter {
-  const implementer = implement(contract).use(async ({ next, path, procedure, signal }) => {
+export function createRouter(services: Services, { log, clock }: RouterOptions): ControlRouter {
+  const outcomes = createOutcomes(clock);
+  const keyed = implement(contract)
+    .$context<CallerContext>()
+    .use(async ({ next, path, context }, input, output) => {
+      const key = keyOf(path, context);
+      if (key === undefined) return next();
+      return output(await outcomes.once(key, path.join('.'), input, async () => (await next()).output));
+    });
+  const implementer = keyed.use(async ({ next, path, procedure, signal }) => {
     const report = (error: unknown) => reported(error, { log, path, procedure, signal });
     try {
       const result = await next();
@@ -41,7 +70,10 @@ export function createRouter(services: Services, { log }: { log: Log }): Control
           const procedure = implementable[namespace]?.[name];
           // The cast discards the guarantee of the type `Services`, so check it at run time.
           if (procedure === undefined) throw new Error(`The contract has no procedure ${namespace}.${name}.`);
-          return [[name, procedure.handler(({ input, signal }) => service(input, { signal }))]];
+          const path = [namespace, name];
+          const run: Run = ({ input, signal, context }) =>
+            service(input, { signal: keyOf(path, context) === undefined ? signal : undefined });
+          return [[name, procedure.handler(run)]];
         }),
       ),
     ]),

@@ -3,7 +3,8 @@ import { ServerPeer } from '@orpc/standard-server-peer';
 import { nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isCatalogueError, toTransportError } from './failure.ts';
-import type { ControlRouter } from './router.ts';
+import { IDEMPOTENCY_HEADER } from './outcomes.ts';
+import type { CallerContext, ControlRouter } from './router.ts';
 
 /** Calls and streams that one window or browser tab may have open at once; a view needs about ten. */
 export const SESSION_CALLS_MAX = 256;
@@ -11,7 +12,7 @@ export const SESSION_CALLS_MAX = 256;
 /** One message of the RPC protocol, as carried by WebSocket frames and message ports. */
 export type SessionMessage = string | ArrayBufferLike | Uint8Array;
 
-type RpcHandler = StandardRPCHandler<Record<never, never>>;
+type RpcHandler = StandardRPCHandler<CallerContext>;
 type HandleRequest = NonNullable<Parameters<ServerPeer['message']>[1]>;
 
 /** The calls of one connected window or tab, independent of the transport. */
@@ -55,9 +56,10 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
     await nextTurn();
   });
   const handle: HandleRequest = async (request) => {
+    const idempotencyKey = [request.headers[IDEMPOTENCY_HEADER]].flat()[0];
     const { response } = await handler.handle(
       { ...request, body: () => Promise.resolve(request.body) },
-      { context: {} },
+      { context: { idempotencyKey } },
     );
     return response ?? unknownProcedure(request.url.pathname);
   };

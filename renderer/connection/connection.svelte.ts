@@ -1,9 +1,18 @@
-import { createORPCClient } from '@orpc/client';
+import { createORPCClient, ORPCError } from '@orpc/client';
 import type { ChangeEvent } from '../../main/contract/events.ts';
+import { isReading } from '../../main/contract/reading.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { backoffMs } from './backoff.ts';
 import { watchPulse } from './pulse.ts';
-import { ConnectionLostError, SignInRefusedError, type Client, type OpenLink, type Transport } from './transport.ts';
+import { Submits } from './submits.svelte.ts';
+import {
+  ConnectionLostError,
+  SignInRefusedError,
+  type CallLink,
+  type Client,
+  type OpenLink,
+  type Transport,
+} from './transport.ts';
 
 /**
  * `connecting`: first attempt · `open` · `silent`: connected, but no answers arrive · `lost`: not connected, retrying ·
@@ -23,7 +32,8 @@ export interface ConnectionOptions {
 
 /**
  * The page's connection to the engine: opens it, follows `events.watch`, detects loss and silence, and reconnects.
- * `client` stays the same object; without a connection its calls fail with ConnectionLostError.
+ * `client` stays the same object; without a connection its calls fail with ConnectionLostError. A call that changes
+ * something is sent again, for a short time, when its answer was lost.
  */
 export class Connection {
   readonly client: Client;
@@ -31,9 +41,13 @@ export class Connection {
   #wasOpen = $state(false);
   #current: OpenLink | null = null;
   #following = false;
+  /** The engine's run that this page is connected to. */
+  #run: string | null = null;
   #attempt = 0;
   #wake: (() => void) | null = null;
   #listeners: readonly ((change: Change) => void)[] = [];
+  #waiting: readonly (() => void)[] = [];
+  readonly #submits: Submits;
   readonly #transport: Transport;
   readonly #time: RealTime;
   readonly #pulse: (client: Client) => Promise<void>;
@@ -42,18 +56,18 @@ export class Connection {
     this.#transport = transport;
     this.#time = time;
     this.#pulse = pulse;
+    this.#submits = new Submits({
+      time,
+      run: () => this.#run,
+      reconnected: (waitMs) => this.#reconnected(waitMs),
+    });
     this.client = createORPCClient<Client>({
-      call: async (path, input, options) => {
-        const opened = this.#current;
-        if (opened === null) throw new ConnectionLostError();
-        try {
-          return await opened.link.call(path, input, options);
-        } catch (error) {
-          // When the link breaks, pending calls fail in transport-specific ways.
-          if (this.#current !== opened) throw new ConnectionLostError();
-          throw error;
-        }
-      },
+      call: (path, input, options) =>
+        isReading(path.join('.'))
+          ? this.#call(path, input, options)
+          : this.#submits.submit((idempotencyKey) =>
+              this.#call(path, input, { ...options, context: { idempotencyKey } }),
+            ),
     });
   }
 
@@ -64,6 +78,11 @@ export class Connection {
   /** Whether it was ever open, so the page has content. */
   get wasOpen(): boolean {
     return this.#wasOpen;
+  }
+
+  /** How many changes were sent and not answered before the connection broke; they are sent again under their keys. */
+  get unanswered(): number {
+    return this.#submits.unanswered;
   }
 
   /** Whether change events arrive, so values read now will stay current. */
@@ -80,7 +99,7 @@ export class Connection {
   }
 
   start(): void {
-    void this.#run();
+    void this.#stayConnected();
   }
 
   /** Ends the current retry delay. */
@@ -90,12 +109,13 @@ export class Connection {
 
   stop(): void {
     this.#phase = 'stopped';
+    this.#endWaiting();
     this.#wake?.();
     this.#current?.close();
     this.#listeners = [];
   }
 
-  async #run(): Promise<void> {
+  async #stayConnected(): Promise<void> {
     while (this.#phase !== 'stopped') {
       try {
         const opened = await this.#transport.open();
@@ -105,6 +125,7 @@ export class Connection {
         if (this.#isStopped()) return;
         if (error instanceof SignInRefusedError) {
           this.#phase = 'refused';
+          this.#endWaiting();
           return;
         }
       }
@@ -130,6 +151,7 @@ export class Connection {
     await Promise.race([opened.closed, watching]);
     pulse.stop();
     this.#current = null;
+    this.#run = null;
     this.#following = false;
     opened.close();
   }
@@ -138,13 +160,42 @@ export class Connection {
     for await (const event of await this.client.events.watch()) {
       if (event.type === 'ready') {
         this.#attempt = 0;
+        this.#run = event.run ?? null;
         this.#following = true;
         this.#wasOpen = true;
         this.#phase = 'open';
+        this.#endWaiting();
       }
       const change: Change = event.type === 'ready' || event.type === 'lagged' ? { type: 'everything' } : event;
       for (const listener of this.#listeners) listener(change);
     }
+  }
+
+  async #call(path: readonly string[], input: unknown, options: Parameters<CallLink['call']>[2]): Promise<unknown> {
+    const opened = this.#current;
+    if (opened === null) throw new ConnectionLostError();
+    try {
+      return await opened.link.call(path, input, options);
+    } catch (error) {
+      // When the link breaks, pending calls fail in transport-specific ways.
+      if (this.#current !== opened && !(error instanceof ORPCError)) throw new ConnectionLostError();
+      throw error;
+    }
+  }
+
+  /** Resolves when there is a connection, or no hope of one, or after `waitMs`. */
+  async #reconnected(waitMs: number): Promise<void> {
+    if (this.#following) return;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const timer = this.#time.realTimer(waitMs, () => resolve(undefined));
+    this.#waiting = [...this.#waiting, () => resolve(undefined)];
+    await promise;
+    timer.cancel();
+  }
+
+  #endWaiting(): void {
+    for (const end of this.#waiting) end();
+    this.#waiting = [];
   }
 
   async #pause(delayMs: number): Promise<void> {
@@ -158,7 +209,7 @@ export class Connection {
     this.#wake = null;
   }
 
-  /** A method, because the phase changes while `#run` waits. */
+  /** A method, because the phase changes while `#stayConnected` waits. */
   #isStopped(): boolean {
     return this.#phase === 'stopped';
   }

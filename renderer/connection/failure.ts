@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client';
+import { ConnectionLostError, isUnknown } from './transport.ts';
 
 /** The message for a failed call: the engine's own if there is one, with the input paths it named. */
 export function describeFailure(error: unknown): string {
@@ -10,10 +11,17 @@ export function describeFailure(error: unknown): string {
       ...named.map((issue) => (issue.path === '' ? issue.message : `${issue.path} ${issue.message}`)),
     ].join(' · ');
   }
+  if (error instanceof ConnectionLostError) return error.message;
   return error instanceof Error && error.message !== ''
     ? `The answer could not be read: ${error.message}`
     : 'The answer could not be read.';
 }
+
+/** A failure's message after `title`, which says what was not done; without it when that is not known. */
+export const withTitle = (title: string, message: string): string =>
+  isUnknown(message) ? message : `${title} ${message}`;
+
+export const titledFailure = (title: string, error: unknown): string => withTitle(title, describeFailure(error));
 
 /** One fault of an input: its path (`limits.perMinute`; empty for the whole input) and the allowed values. */
 export interface Issue {

@@ -1,5 +1,5 @@
 import { RPCLink } from '@orpc/client/message-port';
-import type { OpenLink, Transport } from './transport.ts';
+import { headersOf, type OpenLink, type Transport } from './transport.ts';
 
 declare global {
   interface Window {
@@ -30,7 +30,7 @@ export function createMessagePortTransport({ transferPort }: MessagePortTranspor
         port.addEventListener('close', () => resolve(), { once: true });
       });
       const opened: OpenLink = {
-        link: new RPCLink({ port }),
+        link: new RPCLink({ port, headers: headersOf }),
         closed,
         close() {
           port.close();

@@ -5,8 +5,17 @@ import type { Contract } from '../../main/contract/index.ts';
 /** The whole contract as a typed client; type-only, so the bundle contains none of the contract's code. */
 export type Client = ContractRouterClient<Contract>;
 
-/** Calls carry only their input. */
-export type CallLink = ClientLink<Record<never, never>>;
+/** What a call carries besides its input. */
+export interface CallContext {
+  /** Names a call that changes something: sent again under the same key, it is done once. */
+  idempotencyKey?: string;
+}
+
+export type CallLink = ClientLink<CallContext>;
+
+/** The headers of a call, for every transport's link. */
+export const headersOf = ({ context }: { context: CallContext }): Record<string, string> =>
+  context.idempotencyKey === undefined ? {} : { 'idempotency-key': context.idempotencyKey };
 
 /** An open connection to the engine. */
 export interface OpenLink {
@@ -29,11 +38,26 @@ export class SignInRefusedError extends Error {
   override readonly name = 'SignInRefusedError';
 }
 
-/** The call was not sent or got no answer, because there is no connection to the engine. */
+/** The call was not sent, because there is no connection to the engine; or it only asked for something. */
 export class ConnectionLostError extends Error {
-  override readonly name = 'ConnectionLostError';
+  override readonly name: string = 'ConnectionLostError';
 
-  constructor() {
-    super('There is no connection to Vivarium.');
+  constructor(message = 'There is no connection to Vivarium. Try again when it is back.') {
+    super(message);
   }
 }
+
+const UNKNOWN =
+  'It is not known whether this was done: the connection broke before Vivarium answered. Look before you try again.';
+
+/** The call was sent, and its answer was lost. */
+export class OutcomeUnknownError extends ConnectionLostError {
+  override readonly name = 'OutcomeUnknownError';
+
+  constructor() {
+    super(UNKNOWN);
+  }
+}
+
+/** Whether a message is that of OutcomeUnknownError. */
+export const isUnknown = (message: string): boolean => message === UNKNOWN;

@@ -1,6 +1,6 @@
 import { RPCLink } from '@orpc/client/websocket';
 import type { RealTime } from '../time/real-time.ts';
-import { SignInRefusedError, type OpenLink, type Transport } from './transport.ts';
+import { headersOf, SignInRefusedError, type OpenLink, type Transport } from './transport.ts';
 
 /** The engine is on this machine, so a slower answer means a stopped process. */
 const ANSWER_MS_MAX = 5_000;
@@ -38,7 +38,11 @@ export function createWebSocketTransport({ origin, token, time }: WebSocketTrans
       void closed.then(() => {
         failedBefore = true;
       });
-      const opened: OpenLink = { link: new RPCLink({ websocket: socket }), closed, close: () => socket.close() };
+      const opened: OpenLink = {
+        link: new RPCLink({ websocket: socket, headers: headersOf }),
+        closed,
+        close: () => socket.close(),
+      };
       return opened;
     },
   };

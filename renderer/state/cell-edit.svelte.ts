@@ -1,6 +1,5 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
 import { describeFailure, issuesOf } from '../connection/failure.ts';
-import { ConnectionLostError } from '../connection/transport.ts';
 import type { EditableColumn } from './grid-cursor.svelte.ts';
 
 /** A cell in edit mode. After a refusal it shows the engine's reason and keeps the typed text. */
@@ -41,17 +40,10 @@ export class CellEdit {
       await this.#save(this);
       return true;
     } catch (error) {
-      this.#fault = faultOf(error);
+      this.#fault = issuesOf(error)[0]?.message ?? describeFailure(error);
       return false;
     } finally {
       this.#saving = false;
     }
   }
-}
-
-function faultOf(error: unknown): string {
-  if (error instanceof ConnectionLostError) {
-    return 'There is no connection to Vivarium. What you typed stays; save it again when it is back.';
-  }
-  return issuesOf(error)[0]?.message ?? describeFailure(error);
 }

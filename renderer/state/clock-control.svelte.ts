@@ -1,4 +1,5 @@
 import type { ClockMove, ClockReading } from '../../main/contract/clock.ts';
+import { withTitle } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
 import type { AppClock } from '../time/app-clock.svelte.ts';
 import { formatLocalInput, formatMoment } from '../time/format.ts';
@@ -109,7 +110,8 @@ export class ClockControl {
     const told = await this.#adjusting.start(adjust);
     const { toasts } = this.#options;
     if (told !== undefined) toasts.say(told);
-    else if (this.#adjusting.failure !== undefined) toasts.fail(`The clock was not moved. ${this.#adjusting.failure}`);
+    else if (this.#adjusting.failure !== undefined)
+      toasts.fail(withTitle('The clock was not moved.', this.#adjusting.failure));
   }
 
   /** Shows the new time at once and reports the events that the move triggered. */

@@ -1,6 +1,5 @@
 import type { DomainConfiguration } from '../../main/contract/domains.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
@@ -76,10 +75,7 @@ export class ConfigurationEditor {
       this.#report(before, after);
       return true;
     } catch (error) {
-      this.#fault =
-        error instanceof ConnectionLostError
-          ? 'There is no connection to Vivarium. What you typed stays; apply it again when it is back.'
-          : describeFailure(error);
+      this.#fault = describeFailure(error);
       return false;
     } finally {
       this.#applying = false;

@@ -4,7 +4,7 @@ import type { Domain } from '../../main/contract/domains.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
 import { lineOf, type RecordPlan } from '../../main/contract/record-plan.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import type { Client } from '../connection/transport.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from './caa-edits.ts';
 import { applyPlan } from './record-plan.ts';
@@ -175,11 +175,7 @@ export class DomainActions {
     try {
       return await work(this.#options.client);
     } catch (error) {
-      this.#options.toasts.fail(
-        error instanceof ConnectionLostError
-          ? 'There is no connection to Vivarium. Try again when it is back.'
-          : (messageFor(error) ?? describeFailure(error)),
-      );
+      this.#options.toasts.fail(messageFor(error) ?? describeFailure(error));
       return undefined;
     } finally {
       this.#busy.delete(hostname);

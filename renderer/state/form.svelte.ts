@@ -1,6 +1,5 @@
 import { ORPCError } from '@orpc/client';
 import { describeFailure, issuesOf } from '../connection/failure.ts';
-import { ConnectionLostError } from '../connection/transport.ts';
 
 export interface FormOptions<Values extends Record<string, unknown>, Output> {
   /** The initial values. */
@@ -90,10 +89,6 @@ export class Form<Values extends Record<string, unknown>, Output> {
   }
 
   #take(error: unknown): void {
-    if (error instanceof ConnectionLostError) {
-      this.#failure = 'There is no connection to Vivarium. What you typed stays; send it again when it is back.';
-      return;
-    }
     if (error instanceof ORPCError) this.#code = String(error.code);
     const issues = issuesOf(error);
     this.#forcible = issues.length > 0 && issues.every(({ forcible }) => forcible === true);

@@ -1,5 +1,5 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { describeFailure } from '../connection/failure.ts';
+import { titledFailure } from '../connection/failure.ts';
 import type { Source } from '../live/live-query.svelte.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
 import { GridCursor } from './grid-cursor.svelte.ts';
@@ -66,7 +66,7 @@ export class PetsPage {
     try {
       await this.actions.remove(this.list.rows.filter.environment, pet);
     } catch (error) {
-      this.#toasts.fail(`${pet.name} was not removed. ${describeFailure(error)}`);
+      this.#toasts.fail(titledFailure(`${pet.name} was not removed.`, error));
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Project } from '../../main/contract/projects.ts';
 import { describeFailure, issuesOf } from '../connection/failure.ts';
-import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import type { Client } from '../connection/transport.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
 export type Redirect = Project['redirects'][number];
@@ -125,10 +125,6 @@ export class RedirectEditor {
   }
 
   #take(error: unknown): void {
-    if (error instanceof ConnectionLostError) {
-      this.#failure = 'There is no connection to Vivarium. What you typed stays; save it again when it is back.';
-      return;
-    }
     const issues = issuesOf(error);
     const placed = issues.filter(({ path }) => /^redirects\[\d+\]\.(from|to)$/.test(path));
     // The first fault of a field is the first to fix.

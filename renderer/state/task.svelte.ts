@@ -1,5 +1,4 @@
 import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError } from '../connection/transport.ts';
 
 /** A call made by the user: one at a time, with its failure kept until the next attempt. */
 export class Task<Input extends readonly unknown[] = [], Output = unknown> {
@@ -28,10 +27,7 @@ export class Task<Input extends readonly unknown[] = [], Output = unknown> {
     try {
       return await this.#run(...input);
     } catch (error) {
-      this.#failure =
-        error instanceof ConnectionLostError
-          ? 'There is no connection to Vivarium. Try again when it is back.'
-          : describeFailure(error);
+      this.#failure = describeFailure(error);
       return undefined;
     } finally {
       this.#running = false;

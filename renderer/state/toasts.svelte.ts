@@ -1,5 +1,5 @@
 import type { RealTime } from '../time/real-time.ts';
-import { describeFailure } from '../connection/failure.ts';
+import { titledFailure } from '../connection/failure.ts';
 
 /** Long enough to read two lines and reach Undo. */
 const SHOWN_MS = 10_000;
@@ -63,7 +63,7 @@ export class Toasts {
     try {
       await action();
     } catch (error) {
-      this.fail(`${failure} ${describeFailure(error)}`);
+      this.fail(titledFailure(failure, error));
     }
   }
 
@@ -81,7 +81,7 @@ export class Toasts {
           await undo();
           this.say(typeof undone === 'string' ? undone : undone());
         } catch (error) {
-          this.fail(`It could not be undone. ${describeFailure(error)}`);
+          this.fail(titledFailure('It could not be undone.', error));
         }
       },
       ...(kind !== undefined && { kind }),

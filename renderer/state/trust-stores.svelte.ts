@@ -1,7 +1,7 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { StoreTrust } from '../../main/contract/certificates.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { ConnectionLostError, type Client } from '../connection/transport.ts';
+import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /** The result of the last attempt to change a store. */
@@ -80,11 +80,7 @@ export class TrustStores {
       this.#reports.set(store, { kind: 'answered', action, answer });
       return answer;
     } catch (error) {
-      const message =
-        error instanceof ConnectionLostError
-          ? 'There is no connection to Vivarium. Try again when it is back.'
-          : describeFailure(error);
-      this.#reports.set(store, { kind: 'failed', message });
+      this.#reports.set(store, { kind: 'failed', message: describeFailure(error) });
       return undefined;
     } finally {
       this.#busy.delete(store);

@@ -9,10 +9,12 @@ type Answer = (input: unknown) => unknown;
 /** A fake link to an engine: gives the answers set by the test, records calls, and breaks on demand. */
 export interface FakeTransport extends Transport {
   /** The calls in order, as `namespace.procedure`. */
-  calls: { procedure: string; input: unknown }[];
+  calls: { procedure: string; input: unknown; key?: string | undefined }[];
   /** How often it was opened. */
   opened: number;
   teach(procedure: string, answer: Answer): void;
+  /** Another process of the engine is behind the next link. */
+  restart(): void;
   /** Behaviour of the next attempts to open. */
   becomes(state: 'reachable' | 'unreachable' | 'refusing'): void;
   /** Sends the page a change event. */
@@ -28,12 +30,14 @@ export function createFakeTransport(): FakeTransport {
   const answers = new Map<string, Answer>();
   const calls: FakeTransport['calls'] = [];
   let state: Parameters<FakeTransport['becomes']>[0] = 'reachable';
+  let run = 1;
   let current: { close(): void; push(event: ChangeEvent): void } | null = null;
 
   const transport: FakeTransport = {
     calls,
     opened: 0,
     teach: (procedure, answer) => void answers.set(procedure, answer),
+    restart: () => void (run += 1),
     becomes: (next) => {
       state = next;
     },
@@ -59,11 +63,11 @@ export function createFakeTransport(): FakeTransport {
         closed,
         close: link.close,
         link: {
-          async call(path, input) {
+          async call(path, input, { context }) {
             const procedure = path.join('.');
-            calls.push({ procedure, input });
+            calls.push({ procedure, input, key: context.idempotencyKey });
             if (procedure === 'events.watch') {
-              stream.push({ type: 'ready', at: NOW });
+              stream.push({ type: 'ready', at: NOW, run: `run-${run}` });
               return stream.events();
             }
             const answer = answers.get(procedure);

@@ -40,7 +40,7 @@ export async function startControl(
   const server = createControlServer({
     clock: options.clock ?? clock,
     log,
-    router: createRouter(fake.services, { log }),
+    router: createRouter(fake.services, { log, clock: options.clock ?? clock }),
     access,
     port: options.port ?? 0,
     assetsDir: options.assetsDir ?? null,

@@ -189,6 +189,18 @@ describe('vivarium call, when what answers is', () => {
   });
 });
 
+it('says of a lost change, not of a lost question, that its outcome is not known', async () => {
+  const server = createServer((_request, response) => void response.destroy());
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const dataDir = temporaryFolder();
+  writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const change = await runCli(['call', 'projects.create', '{"name":"Shop"}', '--data-dir', dataDir]);
+  expect(change.stderr).toContain('It is not known whether the call was done.');
+  const question = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
+  expect(question.stderr).not.toContain('not known');
+});
+
 describe('vivarium call of a stream', () => {
   it('prints one JSON value a line, and ends well when it is interrupted', async () => {
     const { fake, dataDir } = await startAsked();

@@ -5,6 +5,7 @@ import { silentLog } from '../../../main/base/log.ts';
 import { createAccess } from '../../../main/rpc/access.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import { createControlServer } from '../../../main/rpc/server.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { createFakeServices } from '../../support/rpc-fake-services.ts';
 
 async function occupy(host: string, port: number): Promise<number | null> {
@@ -20,7 +21,7 @@ function controlOn(port: number) {
   const server = createControlServer({
     clock: createClock(),
     log: silentLog,
-    router: createRouter(createFakeServices().services, { log: silentLog }),
+    router: createRouter(createFakeServices().services, { log: silentLog, clock: createFakeClock() }),
     access: createAccess('token', () => 0),
     port,
     assetsDir: null,

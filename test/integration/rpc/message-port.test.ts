@@ -8,6 +8,7 @@ import { VivariumError } from '../../../main/contract/errors.ts';
 import { upgradeMessagePort } from '../../../main/rpc/message-port.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import type { ContractClient } from '../../support/rpc-browser.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 
@@ -16,7 +17,10 @@ function connectWindow() {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port2.close());
   type Port = Parameters<typeof upgradeMessagePort>[1];
-  const close = upgradeMessagePort(createRouter(fake.services, { log: silentLog }), port1 as unknown as Port);
+  const close = upgradeMessagePort(
+    createRouter(fake.services, { log: silentLog, clock: createFakeClock() }),
+    port1 as unknown as Port,
+  );
   const client: ContractClient = createORPCClient(new RPCLink({ port: port2 as unknown as Port }));
   port2.start();
   return { fake, client, port: port2, close };

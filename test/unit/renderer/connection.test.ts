@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { BACKOFF_MS_MAX, backoffMs } from '../../../renderer/connection/backoff.ts';
 import { Connection, type Change } from '../../../renderer/connection/connection.svelte.ts';
 import { BEAT_ANSWER_MS_MAX, BEAT_INTERVAL_MS, SILENCE_MS_MAX } from '../../../renderer/connection/pulse.ts';
-import { ConnectionLostError } from '../../../renderer/connection/transport.ts';
+import { RESEND_MS_MAX } from '../../../renderer/connection/submits.svelte.ts';
+import { ConnectionLostError, OutcomeUnknownError } from '../../../renderer/connection/transport.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
-import { createFakeTransport } from '../../support/page-link.ts';
+import { createFakeTransport, type FakeTransport } from '../../support/page-link.ts';
 
 function setUp() {
   const time = createFakeClock();
@@ -127,6 +128,55 @@ describe('the connection', () => {
     const broken = expect(connection.client.status.get()).rejects.toBeInstanceOf(ConnectionLostError);
     transport.drop();
     await broken;
+  });
+
+  it('has a change whose answer was lost done once: sends it again under its key when it is connected again', async () => {
+    const { time, connection, transport } = setUp();
+    connection.start();
+    await settle();
+    const lost = Promise.withResolvers<unknown>();
+    transport.teach('projects.create', () => lost.promise);
+    const created = connection.client.projects.create({ name: 'Shop' });
+    transport.drop();
+    await settle();
+    expect([connection.phase, connection.unanswered]).toEqual(['lost', 1]);
+    transport.teach('projects.create', () => ({ id: 'prj_1' }));
+    await time.pass(backoffMs(1));
+    expect(await created).toEqual({ id: 'prj_1' });
+    const keys = transport.calls.filter(({ procedure }) => procedure === 'projects.create').map(({ key }) => key);
+    expect([keys.length, new Set(keys).size, keys.includes(undefined)]).toEqual([2, 1, false]);
+    await connection.client.projects.create({ name: 'Shop' });
+    expect(transport.calls.at(-1)?.key).not.toBe(keys[0]);
+    expect(connection.unanswered).toBe(0);
+  });
+
+  it.each([
+    ['another process of the engine answers', (transport: FakeTransport) => transport.restart()],
+    ['the engine refuses the token', (transport: FakeTransport) => transport.becomes('refusing')],
+    ['no connection comes within minutes', (transport: FakeTransport) => transport.becomes('unreachable')],
+  ])('says that the outcome of a change is not known, and sends nothing again, when %s', async (_what, happens) => {
+    const { time, connection, transport } = setUp();
+    connection.start();
+    await settle();
+    transport.teach('projects.create', () => new Promise(() => undefined));
+    const created = expect(connection.client.projects.create({ name: 'Shop' })).rejects;
+    happens(transport);
+    transport.drop();
+    const said = created.toBeInstanceOf(OutcomeUnknownError);
+    await time.pass(RESEND_MS_MAX);
+    await said;
+    expect(transport.asked('projects.create')).toBe(1);
+    connection.stop();
+  });
+
+  it('sends nothing later that could not be sent at once', async () => {
+    const { time, connection, transport } = setUp();
+    const refused = connection.client.projects.create({ name: 'Shop' }).catch((error: unknown) => error);
+    connection.start();
+    await time.pass(1_000);
+    expect(await refused).not.toBeInstanceOf(OutcomeUnknownError);
+    expect(await refused).toBeInstanceOf(ConnectionLostError);
+    expect(transport.asked('projects.create')).toBe(0);
   });
 
   it('is quiet once stopped', async () => {

@@ -1,7 +1,8 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
-import { ConnectionLostError } from '../../../renderer/connection/transport.ts';
+import { titledFailure } from '../../../renderer/connection/failure.ts';
+import { ConnectionLostError, OutcomeUnknownError } from '../../../renderer/connection/transport.ts';
 import { Form } from '../../../renderer/state/form.svelte.ts';
 import { Task } from '../../../renderer/state/task.svelte.ts';
 import { settle } from '../../support/fake-clock.ts';
@@ -59,7 +60,7 @@ describe('a form', () => {
       'a lost connection',
       new ConnectionLostError(),
       undefined,
-      'There is no connection to Vivarium. What you typed stays; send it again when it is back.',
+      'There is no connection to Vivarium. Try again when it is back.',
     ],
   ])('puts what is wrong where it belongs: %s', async (_what, error, fault, failure) => {
     const { form } = setUp(error);
@@ -115,6 +116,14 @@ describe('a form', () => {
     const { form, sent } = setUp();
     await Promise.all([form.submit(), form.submit()]);
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a failure', () => {
+  it('is headed by what was not done only if that is known', () => {
+    const title = 'The pet was not added.';
+    expect(titledFailure(title, new ConnectionLostError())).toMatch(/^The pet was not added\. There is no connection/);
+    expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^It is not known whether this was done/);
   });
 });
 

@@ -5,13 +5,14 @@ import { upgradeMessagePort } from '../../../main/rpc/message-port.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import { createMessagePortTransport } from '../../../renderer/connection/message-port.ts';
 import type { Client } from '../../../renderer/connection/transport.ts';
-import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { createFakeServices, SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 
 /** A page's transport, and what the main process does with the ports that it is handed. */
 function setUp() {
   const fake = createFakeServices();
-  const router = createRouter(fake.services, { log: silentLog });
+  const router = createRouter(fake.services, { log: silentLog, clock: createFakeClock() });
   const cutOff: (() => void)[] = [];
   const transport = createMessagePortTransport({
     transferPort(port) {
@@ -40,6 +41,24 @@ describe('a way to the engine through a message port', () => {
       expect(event.projectId).toBe('1');
       break;
     }
+  });
+
+  it('carries the key under which a change is done once', async () => {
+    const world = setUp();
+    let created = 0;
+    world.fake.teach('pets', 'create', () => ({ ...SAMPLE_PET, id: `${(created += 1)}` }));
+    const { opened } = await openClient(world);
+    const create = (idempotencyKey: string) =>
+      opened.link.call(
+        ['pets', 'create'],
+        { projectId: 'p', name: 'Ada', categoryId: '1' },
+        {
+          context: { idempotencyKey },
+        },
+      );
+    expect(await create('a')).toEqual(await create('a'));
+    await create('b');
+    expect(created).toBe(2);
   });
 
   it('is closed when the main process closes it, and can be opened again', async () => {

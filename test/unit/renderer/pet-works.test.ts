@@ -71,12 +71,14 @@ describe('seeding', () => {
   });
 
   it('says what a lost connection means', async () => {
-    const { transport, works, dataset } = await setUp();
+    const { time, transport, works, dataset } = await setUp();
     transport.teach('pets.seed', () => {
+      transport.restart();
       transport.drop();
       return new Promise(() => undefined);
     });
     const work = works.start(seeding(dataset, 10));
+    await time.pass(1_000);
     await untilEnded(work);
     expect(work.result).toBe('The connection to Vivarium was lost. The completed part stays.');
   });

@@ -1,0 +1,13 @@
+/** The names of procedures that change nothing, in every namespace that has one. */
+const READING = new Set(
+  (
+    'list get rates usage describe export platform propagating query explain trustStatus ' +
+    'watch summary har proxy browser snippets run diff'
+  ).split(' '),
+);
+
+/** Whether a procedure, such as `pets.list`, changes nothing: asking again is harmless without an idempotency key. */
+export const isReading = (procedure: string): boolean => READING.has(procedure.slice(procedure.indexOf('.') + 1));
+
+/** How long the engine keeps the outcome of a call under its idempotency key, in real milliseconds. */
+export const OUTCOME_MS_MAX = 10 * 60_000;
