@@ -13,6 +13,7 @@ import { redeemTicket } from './connection/sign-in-link.ts';
 import { createWebSocketTransport } from './connection/web-socket.ts';
 import type { PageContext } from './context.ts';
 import { browserAddress, followLinks } from './navigation/browser-address.ts';
+import { keepFocus } from './navigation/focus-keeper.ts';
 import { Navigator } from './navigation/navigator.svelte.ts';
 import { Announcer } from './state/announcer.svelte.ts';
 import { SignIn } from './state/sign-in.svelte.ts';
@@ -62,6 +63,7 @@ function enter(): void {
   }
 }
 
+keepFocus(document);
 followLinks(document, (path, search) => navigator.goTo(path, search));
 if (window.vivariumDesktop === true) {
   const transferPort = (port: MessagePort) => window.postMessage(CONNECT_MESSAGE, window.origin, [port]);
