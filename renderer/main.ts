@@ -16,6 +16,7 @@ import { browserAddress, followLinks } from './navigation/browser-address.ts';
 import { keepFocus } from './navigation/focus-keeper.ts';
 import { Navigator } from './navigation/navigator.svelte.ts';
 import { Announcer } from './state/announcer.svelte.ts';
+import { Drafts } from './state/drafts.svelte.ts';
 import { SignIn } from './state/sign-in.svelte.ts';
 import { Preferences } from './state/preferences.svelte.ts';
 import { Session } from './state/session.svelte.ts';
@@ -25,6 +26,8 @@ import { browserTime } from './time/real-time.ts';
 
 const time = browserTime;
 const { origin } = window.location;
+const ofTab = openStorage(() => window.sessionStorage);
+const drafts = new Drafts(ofTab);
 const remembered = openStorage(() => window.localStorage);
 
 const preferences = new Preferences(remembered, (theme) => {
@@ -38,16 +41,17 @@ const context: PageContext = {
     isMac: /Mac|iPhone|iPad/.test(window.navigator.userAgent),
     singleKeys: () => preferences.singleKeys,
   }),
+  drafts,
   navigator,
   preferences,
   time,
   toasts: new Toasts(time),
 };
 const openSession = (transport: Transport) =>
-  new Session({ transport, time, storage: remembered, named: () => navigator.place?.project });
+  new Session({ transport, time, storage: remembered, drafts, named: () => navigator.place?.project });
 const signIn = new SignIn({
   origin,
-  storage: openStorage(() => window.sessionStorage),
+  storage: ofTab,
   openSession: (token) => openSession(createWebSocketTransport({ origin, token, time })),
   redeem: (ticket) => redeemTicket(origin, ticket),
   navigate: (href) => window.location.assign(href),

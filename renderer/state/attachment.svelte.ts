@@ -20,6 +20,7 @@ export interface Holder {
 
 /** Attaches a hostname and offers a fix for each refusal. */
 export class Attachment {
+  readonly projectId: string;
   readonly form: Form<{ hostname: string }, Domain>;
   /** Changes the plan and retries; the domain once attached. */
   readonly changePlan: Task<[], Domain | undefined>;
@@ -31,6 +32,7 @@ export class Attachment {
 
   constructor({ client, actions, projectId, hostname = '' }: AttachmentOptions) {
     this.#client = client;
+    this.projectId = projectId;
     this.form = new Form({
       values: { hostname },
       submit: (values) => client.domains.attach({ projectId, hostname: hostnameIn(values.hostname) }),

@@ -43,6 +43,14 @@ export class ConfigurationEditor {
     return value === undefined ? '' : `${JSON.stringify(value, null, 2)}\n`;
   }
 
+  get typed(): string | undefined {
+    return this.#draft;
+  }
+
+  restore(kept: unknown): void {
+    if (typeof kept === 'string') this.#draft = kept;
+  }
+
   get edited(): boolean {
     return this.#draft !== undefined;
   }

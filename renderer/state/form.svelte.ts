@@ -16,6 +16,8 @@ export interface FormOptions<Values extends Record<string, unknown>, Output> {
  */
 export class Form<Values extends Record<string, unknown>, Output> {
   values: Values = $state() as Values;
+  /** The values it began with, or that were sent last. */
+  #base: Values = $state.raw() as Values;
   #submitting = $state(false);
   #failure = $state<string | undefined>(undefined);
   #code = $state<string | undefined>(undefined);
@@ -25,7 +27,21 @@ export class Form<Values extends Record<string, unknown>, Output> {
 
   constructor(options: FormOptions<Values, Output>) {
     this.#options = options;
+    this.#base = options.values;
     this.values = { ...options.values };
+  }
+
+  /** The typed values, if they have not been sent. */
+  get typed(): Values | undefined {
+    const values = $state.snapshot(this.values) as Values;
+    return Object.entries(values).every(([name, value]) => value === this.#base[name]) ? undefined : values;
+  }
+
+  /** Takes over values that were typed before; those of no field are ignored. */
+  restore(kept: unknown): void {
+    if (typeof kept !== 'object' || kept === null) return;
+    const fitting = Object.entries(kept).filter(([name, value]) => typeof value === typeof this.values[name]);
+    this.values = { ...this.values, ...Object.fromEntries(fitting) };
   }
 
   get submitting(): boolean {
@@ -61,8 +77,11 @@ export class Form<Values extends Record<string, unknown>, Output> {
     if (this.#submitting) return undefined;
     this.#submitting = true;
     this.#forget();
+    const values = $state.snapshot(this.values) as Values;
     try {
-      return await this.#options.submit($state.snapshot(this.values) as Values, { force });
+      const output = await this.#options.submit(values, { force });
+      this.#base = values;
+      return output;
     } catch (error) {
       this.#take(error);
       return undefined;
@@ -72,6 +91,7 @@ export class Form<Values extends Record<string, unknown>, Output> {
   }
 
   reset(values: Values = this.#options.values): void {
+    this.#base = values;
     this.values = { ...values };
     this.#forget();
   }

@@ -26,6 +26,7 @@ type EnterpriseValues = TypedLimits & Record<string, unknown>;
 
 /** A project's plan, keys and callers, with their actions. Created for one project, closed with the page. */
 export class KeysAndLimits {
+  readonly projectId: string;
   readonly usage: LiveQuery<CallerUsage[]>;
   readonly keys: LiveQuery<ApiKey[]>;
   readonly domains: LiveQuery<Domain[]>;
@@ -44,6 +45,7 @@ export class KeysAndLimits {
     this.settings = options.settings;
     const { client, changes, time, toasts, secrets, project } = options;
     const projectId = project().id;
+    this.projectId = projectId;
     const concerning =
       (...types: Change['type'][]) =>
       (change: Exclude<Change, { type: 'everything' }>): boolean =>

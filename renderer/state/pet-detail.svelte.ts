@@ -99,7 +99,9 @@ export class PetDetail {
 
   /** Takes over the saved values, except while the user is editing. */
   #adopt(pet: PetRecord): void {
-    if (this.changed) this.#saved = pet;
+    // Typed before it was read: a draft.
+    const isDraft = this.#saved === undefined && this.form.typed !== undefined;
+    if (isDraft || this.changed) this.#saved = pet;
     else this.#show(pet);
   }
 

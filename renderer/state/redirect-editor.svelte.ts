@@ -49,6 +49,18 @@ export class RedirectEditor {
   /** The edited rows, or the saved redirects. */
   readonly rows: readonly RedirectDraft[] = $derived.by(() => this.#drafts ?? this.#options.stored().map(toDraft));
 
+  get typed(): { rows: RedirectDraft[]; basis: string } | undefined {
+    return this.#drafts === undefined ? undefined : { rows: this.#drafts, basis: this.#basis };
+  }
+
+  restore(kept: unknown): void {
+    const { rows, basis } = kept as Partial<NonNullable<RedirectEditor['typed']>>;
+    if (!Array.isArray(rows) || typeof basis !== 'string') return;
+    this.#drafts = rows;
+    this.#basis = basis;
+    this.#lastKey = Math.min(0, ...rows.map(({ key }) => key));
+  }
+
   get edited(): boolean {
     return this.#drafts !== undefined;
   }

@@ -3,6 +3,7 @@ import type { Settings } from '../../main/contract/settings.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import { Connection } from '../connection/connection.svelte.ts';
 import type { Client, Transport } from '../connection/transport.ts';
+import type { Drafts } from './drafts.svelte.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
@@ -17,6 +18,8 @@ export interface SessionOptions {
   time: RealTime;
   /** The storage of the selected project. */
   storage: KeyValueStorage;
+  /** Keeps secrets of new keys in sight over a reload of the tab. */
+  drafts: Drafts;
   /** The slug of the project in the address. Reactive. */
   named: () => string | undefined;
 }
@@ -30,13 +33,14 @@ export class Session {
   readonly projects: LiveQuery<Project[]>;
   readonly settings: LiveQuery<Settings>;
   readonly selection: ProjectSelection;
-  readonly secrets = new UnreadSecrets();
+  readonly secrets: UnreadSecrets;
   readonly works: Works;
 
-  constructor({ transport, time, storage, named }: SessionOptions) {
+  constructor({ transport, time, storage, drafts, named }: SessionOptions) {
     this.time = time;
     this.clock = new AppClock(time);
     this.works = new Works(time);
+    this.secrets = new UnreadSecrets(drafts);
     const connection = new Connection({
       transport,
       time,

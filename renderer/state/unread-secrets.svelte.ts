@@ -1,3 +1,4 @@
+import type { Drafts } from './drafts.svelte.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 
 /** A newly created key with its secret, which the engine never shows again. */
@@ -5,12 +6,26 @@ export interface FreshKey extends ApiKey {
   secret: string;
 }
 
+interface Unread {
+  projectId: string;
+  key: FreshKey;
+}
+
+const KEPT_AS = 'new-keys';
+
 /**
- * The secrets of keys created on this page, until the user dismisses them. They stay in memory for the session, so
- * visiting another page does not lose one.
+ * The secrets of keys created in this tab, until the user has copied them. They are in the tab's storage meanwhile: the
+ * engine has only their digests, so a reload would lose them for good, and the token that is there too can do more.
  */
 export class UnreadSecrets {
-  #fresh = $state.raw<readonly { projectId: string; key: FreshKey }[]>([]);
+  #fresh = $state.raw<readonly Unread[]>([]);
+  readonly #drafts: Pick<Drafts, 'read' | 'keep'>;
+
+  constructor(drafts: Pick<Drafts, 'read' | 'keep'>) {
+    this.#drafts = drafts;
+    const kept = drafts.read(KEPT_AS);
+    this.#fresh = Array.isArray(kept) ? (kept as Unread[]) : [];
+  }
 
   /** Newest first. */
   of(projectId: string): FreshKey[] {
@@ -18,10 +33,15 @@ export class UnreadSecrets {
   }
 
   hold(projectId: string, key: FreshKey): void {
-    this.#fresh = [{ projectId, key }, ...this.#fresh];
+    this.#take([{ projectId, key }, ...this.#fresh]);
   }
 
   acknowledge(keyId: string): void {
-    this.#fresh = this.#fresh.filter(({ key }) => key.id !== keyId);
+    this.#take(this.#fresh.filter(({ key }) => key.id !== keyId));
+  }
+
+  #take(fresh: readonly Unread[]): void {
+    this.#fresh = fresh;
+    this.#drafts.keep(KEPT_AS, fresh.length === 0 ? undefined : fresh);
   }
 }

@@ -30,6 +30,15 @@ export class ZoneImport {
     this.#task = new Task((force) => client.zones.import({ name: zone, text: this.content, force }));
   }
 
+  /** The text of the text area, until it is imported. */
+  get typed(): string | undefined {
+    return this.text === '' || this.#report !== undefined ? undefined : this.text;
+  }
+
+  restore(kept: unknown): void {
+    if (typeof kept === 'string') this.text = kept;
+  }
+
   /** The text to import. */
   get content(): string {
     return this.#file?.text ?? this.text;

@@ -1,6 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
+import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
 import { ProjectOverview } from '../../../renderer/state/project-overview.svelte.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
 import { ProjectSelection } from '../../../renderer/state/project-selection.svelte.ts';
@@ -19,7 +20,13 @@ function setUp(storage = createMemoryStorage()) {
   transport.teach('keys.list', () => []);
   transport.teach('limits.usage', () => []);
   transport.teach('pets.list', () => ({ items: makePets(8), total: 30 }));
-  const session = new Session({ transport, time, storage, named: () => undefined });
+  const session = new Session({
+    transport,
+    time,
+    storage,
+    drafts: new Drafts(createMemoryStorage()),
+    named: () => undefined,
+  });
   const overview = () =>
     new ProjectOverview({ client: session.client, changes: session.connection, time, projectId: newest.id });
   return { time, transport, world, session, newest, overview };

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { SignIn } from '../../../renderer/state/sign-in.svelte.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
+import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
 import { createMemoryStorage, openStorage } from '../../../renderer/state/storage.ts';
 import { Preferences } from '../../../renderer/state/preferences.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -19,7 +20,13 @@ function setUp(storage = createMemoryStorage()) {
     storage,
     openSession: (token) => {
       tokens.push(token);
-      return new Session({ transport, time, storage: createMemoryStorage(), named: () => undefined });
+      return new Session({
+        transport,
+        time,
+        storage: createMemoryStorage(),
+        drafts: new Drafts(createMemoryStorage()),
+        named: () => undefined,
+      });
     },
     redeem(ticket) {
       const token = tickets.get(ticket) ?? null;
@@ -80,7 +87,13 @@ describe('sign-in', () => {
 
   it('shows a session that needs no link, as in the desktop’s window', () => {
     const { signIn, transport, time, tokens, storage } = setUp();
-    const session = new Session({ transport, time, storage, named: () => undefined });
+    const session = new Session({
+      transport,
+      time,
+      storage,
+      drafts: new Drafts(createMemoryStorage()),
+      named: () => undefined,
+    });
     signIn.admit(session);
     expect([signIn.session, signIn.refused, tokens, transport.opened]).toEqual([session, false, [], 1]);
   });

@@ -1,0 +1,99 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { useEnginePages } from '../support/page-on-engine.ts';
+import { fillEveryPage, FULL_PROJECT } from '../support/page-every.ts';
+
+const openPage = useEnginePages();
+
+/** A form: where it is, how it is opened if it has to be, its field. */
+interface FormOnPage {
+  path: string;
+  opens?: string;
+  field: string;
+  /** The panel or dialog of the field. */
+  within?: string;
+  typed: string;
+}
+
+const FORMS: FormOnPage[] = [
+  { path: `${FULL_PROJECT}/general`, within: 'Name and address', field: 'Name', typed: 'Unsaved name' },
+  { path: '/settings', within: 'Bans', field: 'Refusals that ban a key', typed: '7' },
+  { path: `${FULL_PROJECT}/domains`, opens: 'Attach a domain', field: 'Hostname', typed: 'unsaved.focus.test' },
+  { path: `${FULL_PROJECT}/keys-and-limits`, opens: 'New key', field: 'Name', within: 'New API key', typed: 'Unsaved' },
+  { path: `${FULL_PROJECT}/pets`, opens: 'Add a pet', within: 'Add a pet', field: 'Name', typed: 'Unsaved pet' },
+  { path: '/dns', opens: 'Create', within: 'Create a zone', field: 'Name', typed: 'unsaved.test' },
+  { path: '/dns/focus.test', opens: 'Add a record', within: 'New record', field: 'Value', typed: '192.0.2.9' },
+  { path: '/dns', within: 'Ask', field: 'Query name', typed: 'unsaved.focus.test' },
+];
+
+async function fieldOf(page: Page, { opens, within, field }: FormOnPage) {
+  if (opens !== undefined) await page.getByRole('button', { name: opens, exact: true }).first().click();
+  const name = { name: within ?? '', exact: true };
+  const place = page.getByRole('region', name).or(page.getByRole('form', name)).or(page.getByRole('dialog', name));
+  return (within === undefined ? page : place).getByLabel(field, { exact: true }).first();
+}
+
+describe('what is typed', () => {
+  it.each(FORMS)('survives leaving $path and a reload: $field of $within', async (form) => {
+    const opened = await openPage({ path: form.path, prepare: fillEveryPage });
+    const { page, open } = opened;
+    await (await fieldOf(page, form)).fill(form.typed);
+    if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Doctor' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
+    await page.goBack();
+    expect(await (await fieldOf(page, form)).inputValue()).toBe(form.typed);
+    await open(form.path);
+    expect(await (await fieldOf(page, form)).inputValue()).toBe(form.typed);
+  });
+  it('is gone once it is sent or discarded', async () => {
+    const { page, open } = await openPage({ path: `${FULL_PROJECT}/general` });
+    const name = page.getByRole('region', { name: 'Name and address' }).getByLabel('Name');
+    const path = new URL(page.url()).pathname;
+    await name.fill('Sent name');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved Sent name.').waitFor();
+    await name.fill('Discarded name');
+    await page.getByRole('button', { name: 'Discard' }).first().click();
+    await open('/doctor');
+    await open(path);
+    expect(await name.inputValue()).toBe('Sent name');
+    const kept = await page.evaluate<string[]>('Object.keys(sessionStorage).filter((key) => key.includes("draft"))');
+    expect(kept).toEqual([]);
+  });
+
+  it('of redirects and of the configuration comes back too', async () => {
+    const path = `${FULL_PROJECT}/domains`;
+    const { page, open } = await openPage({ path: `${path}?show=redirects`, prepare: fillEveryPage });
+    await page.getByRole('button', { name: 'Add a redirect' }).first().click();
+    await page.getByLabel('From', { exact: true }).last().fill('old.focus.test');
+    await open('/doctor');
+    await open(`${path}?show=redirects`);
+    expect(await page.getByLabel('From', { exact: true }).last().inputValue()).toBe('old.focus.test');
+    const configuration = page.getByRole('textbox', { name: 'Configuration' });
+    await open(`${path}?show=configuration`);
+    await configuration.fill('{"primary": null}');
+    await open('/doctor');
+    await open(`${path}?show=configuration`);
+    expect(await configuration.inputValue()).toBe('{"primary": null}');
+  });
+});
+
+describe('the secret of a new key', () => {
+  it('stays in sight over a reload until it has been copied, and then not in the tab either', async () => {
+    const path = `${FULL_PROJECT}/keys-and-limits`;
+    const { page, open } = await openPage({ path });
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const copied = page.getByRole('button', { name: 'I have copied it' });
+    await copied.waitFor();
+    await open('/doctor');
+    await open(path);
+    await copied.click();
+    await open('/doctor');
+    await open(path);
+    await page.getByRole('button', { name: 'New key' }).waitFor();
+    expect(await copied.count()).toBe(0);
+    expect(await page.evaluate<string>('JSON.stringify(sessionStorage)')).not.toContain('viv_');
+  });
+});
