@@ -8,6 +8,7 @@ import { mount } from 'svelte';
 import App from './App.svelte';
 import { Commands } from './commands/commands.svelte.ts';
 import { CONNECT_MESSAGE, createMessagePortTransport } from './connection/message-port.ts';
+import { createNeighbours } from './connection/neighbours.ts';
 import type { Transport } from './connection/transport.ts';
 import { redeemTicket } from './connection/sign-in-link.ts';
 import { createWebSocketTransport } from './connection/web-socket.ts';
@@ -53,8 +54,15 @@ const signIn = new SignIn({
   origin,
   storage: ofTab,
   openSession: (token) => openSession(createWebSocketTransport({ origin, token, time })),
+  askNeighbours: () => neighbours.ask(),
   redeem: (ticket) => redeemTicket(origin, ticket),
   navigate: (href) => window.location.assign(href),
+});
+
+const neighbours = createNeighbours({
+  channel: new BroadcastChannel('vivarium'),
+  time,
+  token: () => signIn.token,
 });
 
 /**

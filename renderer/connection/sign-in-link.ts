@@ -1,6 +1,8 @@
 /** The alphabet of the engine's tokens; other characters are invalid in a WebSocket subprotocol. */
 const TOKEN = /^[A-Za-z0-9._~-]{1,200}$/;
 
+export const isToken = (text: string): boolean => TOKEN.test(text);
+
 /** What lets the page in: a ticket, which the engine exchanges once for a token, or a token. */
 export type Admission = { kind: 'ticket'; ticket: string } | { kind: 'token'; token: string };
 

@@ -13,6 +13,8 @@ export interface SignInOptions {
   openSession: (token: string) => Session;
   /** Exchanges a ticket for a token; null when it is worth none. */
   redeem: (ticket: string) => Promise<string | null>;
+  /** Asks the other tabs of this origin for a token; null when none is signed in. */
+  askNeighbours: () => Promise<string | null>;
   /** Navigates to another Vivarium's page. */
   navigate: (href: string) => void;
 }
@@ -23,6 +25,7 @@ export class SignIn {
   #askedAgain = $state(false);
   #fault = $state<string | undefined>(undefined);
   #pasted = '';
+  #token: string | null = null;
   #redeeming = $state(false);
   readonly #options: SignInOptions;
 
@@ -43,7 +46,12 @@ export class SignIn {
     return this.#session?.connection.phase === 'refused';
   }
 
-  /** Whether a ticket is being exchanged, after which there is a session or a fault. */
+  /** The token to sign other tabs in with; null while there is no connection with it. */
+  get token(): string | null {
+    return this.#session?.connection.phase === 'open' ? this.#token : null;
+  }
+
+  /** Whether a ticket is being exchanged, or another tab asked, after which there is a session, a fault, or the question for a link. */
   get redeeming(): boolean {
     return this.#redeeming;
   }
@@ -117,11 +125,19 @@ export class SignIn {
   #useRemembered(): void {
     const remembered = this.#session === null ? this.#options.storage.getItem(STORAGE_KEY) : null;
     if (remembered !== null) this.#use(remembered);
+    else if (this.#session === null) void this.#followNeighbour();
+  }
+
+  async #followNeighbour(): Promise<void> {
+    this.#redeeming = true;
+    const token = await this.#options.askNeighbours();
+    this.#redeeming = false;
+    if (token !== null && this.#session === null) this.#use(token);
   }
 
   #use(token: string): void {
     this.#fault = undefined;
-
+    this.#token = token;
     this.#options.storage.setItem(STORAGE_KEY, token);
     this.admit(this.#options.openSession(token));
   }

@@ -110,6 +110,23 @@ describe('signing in', () => {
     await page.getByText('This link has been used, or is too old.').waitFor();
   });
 
+  it('is done by another tab of the same Vivarium, and by none of another port', async () => {
+    const { page, engine } = await openPage({ empty: true });
+    const other = await startEngine({ empty: true }, { assetsDir: await buildPage() });
+    const tab = await page.context().newPage();
+    track(() => tab.close());
+    await tab.goto(`${engine.app.runtime.control.url}/settings`);
+    await tab.getByText('live', { exact: true }).waitFor();
+    await tab.goto(other.app.runtime.control.url);
+    await tab.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    await engine.call('access.renewToken');
+    await page.getByText('needs its new link').waitFor();
+    await tab.goto(engine.app.runtime.control.url);
+    await tab.evaluate('sessionStorage.clear()');
+    await tab.reload();
+    await tab.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  });
+
   it('takes a link that is opened in the same tab', async () => {
     const { page, engine } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();

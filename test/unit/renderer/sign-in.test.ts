@@ -8,7 +8,7 @@ import { Preferences } from '../../../renderer/state/preferences.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
 
-function setUp(storage = createMemoryStorage()) {
+function setUp(storage = createMemoryStorage(), neighbour: string | null = null) {
   const tokens: string[] = [];
   const visited: string[] = [];
   const tickets = new Map([['once', 'session']]);
@@ -33,6 +33,7 @@ function setUp(storage = createMemoryStorage()) {
       tickets.delete(ticket);
       return ticket === 'nobody' ? Promise.reject(new Error('gone')) : Promise.resolve(token);
     },
+    askNeighbours: () => Promise.resolve(neighbour),
     navigate: (href) => visited.push(href),
   });
   return { signIn, transport, time, tokens, visited, storage };
@@ -46,6 +47,19 @@ describe('sign-in', () => {
     const reloaded = setUp(first.storage);
     expect(reloaded.signIn.enter('')).toBe(false);
     expect(reloaded.tokens).toEqual(['abc']);
+  });
+
+  it('follows another tab of its origin, and asks for a link when there is none', async () => {
+    const { signIn, tokens, storage } = setUp(createMemoryStorage(), 'shared');
+    signIn.enter('');
+    expect(signIn.redeeming).toBe(true);
+    await settle();
+    expect([signIn.redeeming, tokens, signIn.token]).toEqual([false, ['shared'], 'shared']);
+    expect(setUp(storage).signIn.enter('')).toBe(false);
+    const alone = setUp();
+    alone.signIn.enter('');
+    await settle();
+    expect([alone.signIn.redeeming, alone.signIn.session, alone.signIn.token]).toEqual([false, null, null]);
   });
 
   it('exchanges the ticket of a link, once', async () => {

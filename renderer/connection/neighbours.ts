@@ -1,0 +1,60 @@
+import type { RealTime } from '../time/real-time.ts';
+import { isToken } from './sign-in-link.ts';
+
+/** The other tabs answer within a turn or two, if they are not asleep. */
+export const NEIGHBOUR_MS_MAX = 500;
+
+/** A BroadcastChannel: it reaches the tabs of this origin only, so none of another port or site. */
+export interface Channel {
+  postMessage(message: unknown): void;
+  addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void;
+}
+
+type Message = { kind: 'ask'; asker: string } | { kind: 'tell'; asker: string; token: string };
+
+export interface NeighboursOptions {
+  channel: Channel;
+  time: RealTime;
+  /** The token of this tab while it is signed in, else null. */
+  token: () => string | null;
+}
+
+/**
+ * Signs a new tab in by the others. A cookie would do it too, but browsers send it to every port of the host, to every
+ * other program that serves pages here.
+ */
+export interface Neighbours {
+  /** The token of another tab; null when none is signed in. */
+  ask(): Promise<string | null>;
+}
+
+export function createNeighbours({ channel, time, token }: NeighboursOptions): Neighbours {
+  const asking = new Map<string, (token: string) => void>();
+
+  channel.addEventListener('message', ({ data }) => {
+    const message = data as Partial<Message> | null;
+    if (typeof message?.asker !== 'string') return;
+    const own = token();
+    if (message.kind === 'ask' && own !== null) {
+      channel.postMessage({ kind: 'tell', asker: message.asker, token: own } satisfies Message);
+    } else if (message.kind === 'tell' && typeof message.token === 'string' && isToken(message.token)) {
+      asking.get(message.asker)?.(message.token);
+    }
+  });
+
+  return {
+    async ask() {
+      const asker = crypto.getRandomValues(new Uint32Array(4)).join('-');
+      const { promise, resolve } = Promise.withResolvers<string | null>();
+      asking.set(asker, resolve);
+      const timer = time.realTimer(NEIGHBOUR_MS_MAX, () => resolve(null));
+      channel.postMessage({ kind: 'ask', asker } satisfies Message);
+      try {
+        return await promise;
+      } finally {
+        timer.cancel();
+        asking.delete(asker);
+      }
+    },
+  };
+}
