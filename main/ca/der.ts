@@ -12,6 +12,7 @@ const TAG = {
   bitString: 3,
   octetString: 4,
   oid: 6,
+  enumerated: 10,
   utf8String: 12,
   sequence: 16,
   set: 17,
@@ -29,6 +30,9 @@ export const oid = (dotted: string): Node => primitive(TAG.oid, asn1.oidToDer(do
 export const yes = (): Node => primitive(TAG.boolean, '\xff');
 export const utf8String = (text: string): Node => primitive(TAG.utf8String, octets(Buffer.from(text, 'utf8')));
 export const octetString = (bytes: Uint8Array): Node => primitive(TAG.octetString, octets(bytes));
+
+/** An ENUMERATED of one octet. */
+export const enumerated = (value: number): Node => primitive(TAG.enumerated, String.fromCharCode(value));
 
 /** An INTEGER from its big-endian two's complement octets; the first one's top bit is the sign. */
 export const integer = (bytes: Uint8Array): Node => primitive(TAG.integer, octets(bytes));

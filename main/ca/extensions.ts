@@ -1,4 +1,17 @@
-import { bitString, encode, integer, octetString, oid, sequence, tagged, taggedOctets, yes, type Node } from './der.ts';
+import {
+  bitString,
+  encode,
+  enumerated,
+  integer,
+  octetString,
+  oid,
+  sequence,
+  tagged,
+  taggedOctets,
+  yes,
+  type Node,
+} from './der.ts';
+import type { RevocationReason } from '../contract/certificates.ts';
 import { encodeConstraints, type NameConstraints } from './constraints.ts';
 import { generalName, type LeafName } from './names.ts';
 
@@ -9,6 +22,7 @@ export const EXTENSION = {
   subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
   crlNumber: '2.5.29.20',
+  reasonCode: '2.5.29.21',
   nameConstraints: '2.5.29.30',
   crlDistributionPoints: '2.5.29.31',
   certificatePolicies: '2.5.29.32',
@@ -91,6 +105,22 @@ const distributionPoint = (url: string): Buffer =>
 
 const issuerAt = (url: string): Buffer =>
   encode(sequence(sequence(oid(CA_ISSUERS), taggedOctets(6, Buffer.from(url, 'latin1')))));
+
+/** RFC 5280 §5.3.1. */
+const REASON_CODES: Record<RevocationReason, number> = {
+  unspecified: 0,
+  keyCompromise: 1,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+  privilegeWithdrawn: 9,
+};
+
+/** The extensions of an entry of a revocation list; `unspecified` should be left out (RFC 5280 §5.3.1). */
+export const entryExtensions = (reason: RevocationReason): Node[] =>
+  reason === 'unspecified'
+    ? []
+    : [sequence(extension(EXTENSION.reasonCode, false, encode(enumerated(REASON_CODES[reason]))))];
 
 /** Extensions of a revocation list; its number must increase from list to list (RFC 5280 §5.2.3). */
 export function listExtensions(authorityKey: Buffer, number: number): Node[] {

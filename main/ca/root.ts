@@ -26,7 +26,8 @@ import {
   readNewSuffix,
 } from './constraints.ts';
 import { content, decode, type Node, integer, sequence, tagged, time } from './der.ts';
-import { EXTENSION, rootExtensions, listExtensions } from './extensions.ts';
+import { EXTENSION, entryExtensions, rootExtensions, listExtensions } from './extensions.ts';
+import type { Revocation } from '../model/leaf.ts';
 
 /** Longer than the life of a machine; browsers do not limit manually imported roots. */
 export const ROOT_LIFETIME_YEARS = 10;
@@ -267,14 +268,13 @@ export function describeRoot(root: Root): RootDescription {
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** How long clients may cache a list; each request gets a new one. */
-const LIST_LIFETIME_MS = 7 * DAY_MS;
+export const LIST_LIFETIME_MS = 7 * DAY_MS;
 
 /**
- * The revocation list that leaves point to (RFC 5280 §5), in DER. It is always empty: removed leaves are no longer
- * served, and their keys never leave this machine. Some clients, such as curl on Windows, refuse a certificate whose
- * revocation they cannot check.
+ * The revocation list that leaves point to (RFC 5280 §5), in DER. Some clients, such as curl on Windows, refuse a
+ * certificate whose revocation they cannot check.
  */
-export const createRevocationList = (root: Root, realNowMs: number): Buffer =>
+export const createRevocationList = (root: Root, realNowMs: number, revoked: readonly Revocation[] = []): Buffer =>
   signed(root.privateKey, (algorithm) =>
     sequence(
       integer(Buffer.of(1)),
@@ -282,6 +282,11 @@ export const createRevocationList = (root: Root, realNowMs: number): Buffer =>
       root.subject,
       time(realNowMs - BACKDATE_MS),
       time(realNowMs + LIST_LIFETIME_MS),
+      // RFC 5280 §5.1.2.6: absent when no certificate is revoked.
+      ...(revoked.length === 0 ? [] : [sequence(...revoked.map(listEntry))]),
       tagged(0, sequence(...listExtensions(root.keyIdentifier, realNowMs))),
     ),
   );
+
+const listEntry = ({ serial, wireAtMs, reason }: Revocation): Node =>
+  sequence(integer(Buffer.from(serial, 'hex')), time(wireAtMs), ...entryExtensions(reason));

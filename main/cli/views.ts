@@ -100,6 +100,7 @@ const VIEWS: Record<string, View | undefined> = {
     isStepped(result) ? renderSteps(result, renderer.style) : renderResult(result, renderer),
   'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
   'certificates.renew': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
+  'certificates.revoke': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
   'ca.extend': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),

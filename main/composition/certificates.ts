@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isWithin } from '../base/hostname.ts';
 import { environmentOutside } from '../base/program-folder.ts';
 import { openAuthority } from '../ca/authority.ts';
-import { describeRoot, createRevocationList } from '../ca/root.ts';
+import { describeRoot, createRevocationList, LIST_LIFETIME_MS } from '../ca/root.ts';
 import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
 import { CERTIFICATE_PATH, CRL_PATH } from '../ca/extensions.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
@@ -19,7 +19,7 @@ import type { Foundation } from './foundation.ts';
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
-export async function openCertificates({ config, stateDir, clock, log, sealer, settings }: Foundation) {
+export async function openCertificates({ config, stateDir, clock, log, sealer, settings, store }: Foundation) {
   const directory = join(stateDir, 'ca');
   const vault = await openKeyVault({ directory, sealer, log });
   const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
@@ -69,7 +69,10 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
         CRL_PATH,
         {
           contentType: 'application/pkix-crl',
-          read: () => createRevocationList(authority.root(), clock.state().realNow),
+          read() {
+            const { realNow } = clock.state();
+            return createRevocationList(authority.root(), realNow, store.revocations.list(realNow - LIST_LIFETIME_MS));
+          },
         },
       ],
       [

@@ -156,7 +156,7 @@ export function createServices(
       local: { zones, records, deploys },
     }),
     caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),
-    certificates: createCertificateServices(lifecycle),
+    certificates: createCertificateServices({ lifecycle, clock, revocations: store.revocations, emit: events.emit }),
     zones,
     records,
     dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),

@@ -3,6 +3,17 @@ import { base } from './base.ts';
 import { certificateState, hostnameInput } from './domains.ts';
 import { timestamp } from './values.ts';
 
+/** Why a certificate is revoked (RFC 5280 §5.3.1). */
+export const revocationReason = z.enum([
+  'unspecified',
+  'keyCompromise',
+  'affiliationChanged',
+  'superseded',
+  'cessationOfOperation',
+  'privilegeWithdrawn',
+]);
+export type RevocationReason = z.infer<typeof revocationReason>;
+
 export const certificate = z.object({
   hostname: z.string(),
   serial: z.string(),
@@ -17,6 +28,8 @@ export const certificate = z.object({
   /** PEM texts of the intermediates; empty, because the root signs leaves directly. */
   chain: z.array(z.string()),
   state: certificateState,
+  /** It is on the root's revocation list, and served until it is renewed. */
+  revoked: z.object({ at: timestamp, reason: revocationReason }).optional(),
 });
 export type Certificate = z.infer<typeof certificate>;
 
@@ -76,6 +89,10 @@ export const certificates = {
     .input(one.extend({ format }))
     .output(certificateFile),
   renew: base.route({ summary: 'Issue a certificate anew; CAA is checked again' }).input(one).output(certificate),
+  revoke: base
+    .route({ summary: 'Put a certificate on the root’s revocation list; it is served until it is renewed' })
+    .input(one.extend({ reason: revocationReason.default('unspecified') }))
+    .output(certificate),
 };
 
 export const ca = {

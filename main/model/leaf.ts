@@ -1,6 +1,6 @@
 import type { ClockState, EpochMs } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import type { Certificate } from '../contract/certificates.ts';
+import type { Certificate, RevocationReason } from '../contract/certificates.ts';
 
 /** The lifetime of public certificates, which lets users rehearse renewal; well below Apple's limit of 825 days. */
 export const LEAF_LIFETIME_MS = 90 * DAY_MS;
@@ -59,3 +59,11 @@ export const describeLeaf = (leaf: Leaf): Omit<Certificate, 'hostname' | 'state'
 });
 
 const iso = (epochMs: EpochMs): string => new Date(epochMs).toISOString();
+
+/** A revoked leaf, as the revocation list has it. */
+export interface Revocation {
+  serial: string;
+  reason: RevocationReason;
+  /** In real time. */
+  wireAtMs: EpochMs;
+}

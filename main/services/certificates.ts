@@ -1,3 +1,4 @@
+import type { AdjustableClock } from '../base/clock.ts';
 import type { Certificate, CertificateFile } from '../contract/certificates.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
@@ -5,10 +6,16 @@ import type { Services } from '../contract/index.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import { describeLeaf, type Leaf } from '../model/leaf.ts';
+import type { Effects, RevocationRows } from './dependencies.ts';
 
-export function createCertificateServices(
-  lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>,
-): Services['certificates'] {
+export function createCertificateServices(options: {
+  lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>;
+  clock: Pick<AdjustableClock, 'state'>;
+  revocations: Pick<RevocationRows, 'get' | 'insert'>;
+  emit: Effects['emit'];
+}): Services['certificates'] {
+  const { lifecycle, clock, revocations, emit } = options;
+
   /** @throws VivariumError not_found */
   function leafOf(domain: AttachedDomain): Leaf {
     const leaf = lifecycle.leaf(domain.hostname);
@@ -17,6 +24,16 @@ export function createCertificateServices(
       'not_found',
       `There is no certificate for ${domain.hostname}: it is "${domain.certificate.state}". See why: ${mention('domains.get', { hostname: domain.hostname })}.`,
     );
+  }
+
+  function present({ hostname, certificate }: AttachedDomain, leaf: Leaf): Certificate {
+    const revoked = revocations.get(leaf.serial);
+    return {
+      hostname,
+      ...describeLeaf(leaf),
+      state: certificate.state,
+      ...(revoked !== null && { revoked: { at: new Date(revoked.atMs).toISOString(), reason: revoked.reason } }),
+    };
   }
 
   const show = (domain: AttachedDomain): Certificate => present(domain, leafOf(domain));
@@ -35,14 +52,22 @@ export function createCertificateServices(
       return certificateFile(domain.hostname, leafOf(domain).certificatePem, format);
     },
     renew: async ({ hostname }) => show(await lifecycle.renew(hostname)),
+    revoke({ hostname, reason }) {
+      const domain = lifecycle.get(hostname);
+      const { serial, wireNotAfterMs } = leafOf(domain);
+      if (revocations.get(serial) !== null) {
+        throw new VivariumError(
+          'conflict',
+          `The certificate of ${domain.hostname} is revoked already. Issue another one: ${mention('certificates.renew', { hostname: domain.hostname })}.`,
+        );
+      }
+      const { now, realNow } = clock.state();
+      revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
+      emit('certificates.changed', { projectId: domain.projectId });
+      return show(domain);
+    },
   };
 }
-
-const present = ({ hostname, certificate }: AttachedDomain, leaf: Leaf): Certificate => ({
-  hostname,
-  ...describeLeaf(leaf),
-  state: certificate.state,
-});
 
 /** File systems allow 255 octets for a name; this leaves room for an extension and a browser's " (1)". */
 const BASE_NAME_LENGTH_MAX = 240;

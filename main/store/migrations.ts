@@ -5,6 +5,7 @@ import { DOMAINS_SCHEMA } from './migrations/003-domains.ts';
 import { SERIALS_SCHEMA } from './migrations/004-serials.ts';
 import { LAST_REQUESTS_SCHEMA } from './migrations/005-last-requests.ts';
 import { ORDERS_BY_PET_SCHEMA } from './migrations/006-orders-by-pet.ts';
+import { REVOCATIONS_SCHEMA } from './migrations/007-revocations.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: 'serials', sql: SERIALS_SCHEMA },
   { version: 5, name: 'last requests', sql: LAST_REQUESTS_SCHEMA },
   { version: 6, name: 'orders by pet', sql: ORDERS_BY_PET_SCHEMA },
+  { version: 7, name: 'revocations', sql: REVOCATIONS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

@@ -15,6 +15,7 @@ import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createRecords, type Records } from './records.ts';
+import { createRevocations, type Revocations } from './revocations.ts';
 import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
 
 /** Vivarium's storage. Results of returned methods and resolved promises survive a power failure. */
@@ -28,6 +29,7 @@ export interface Store {
   records: Records;
   serials: Pick<Serials, 'ofPlatform'>;
   domains: Domains;
+  revocations: Revocations;
   settings: Settings;
   limits: Limits;
   clock: ClockSettings;
@@ -72,6 +74,7 @@ export function openStore(options: StoreOptions): Store {
     records: createRecords(connection, serials),
     serials,
     domains: createDomains(connection),
+    revocations: createRevocations(connection),
     settings: createSettings(connection),
     limits: createLimits(connection),
     clock: createClockSettings(connection),

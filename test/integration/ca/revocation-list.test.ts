@@ -30,6 +30,49 @@ test('openssl finds the list signed by the root, complete, and empty', async () 
   expect(text).toContain('No Revoked Certificates');
 });
 
+test('openssl reads revoked leaves with their reasons, and refuses them by the list', async () => {
+  const folder = temporaryFolder();
+  const [rootFile, list, pem] = ['root.pem', 'root.crl', 'crl.pem'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const [compromised, plain, good] = ['a.test', 'b.test', 'c.test'].map((hostname) => {
+    const leaf = createLeaf({ root, hostnames: [hostname], clock });
+    writeFileSync(join(folder, hostname), leaf.certificatePem);
+    return { ...leaf, file: join(folder, hostname) };
+  });
+  const wireAtMs = realNow - 60_000;
+  writeFileSync(rootFile, root.certificatePem);
+  const revoked = [
+    { serial: compromised?.serial ?? '', reason: 'keyCompromise', wireAtMs },
+    { serial: plain?.serial ?? '', reason: 'unspecified', wireAtMs },
+  ] as const;
+  writeFileSync(list, createRevocationList(root, realNow, revoked));
+  const { text } = await run('openssl', [
+    'crl',
+    '-inform',
+    'DER',
+    '-in',
+    list,
+    '-CAfile',
+    rootFile,
+    '-text',
+    '-out',
+    pem,
+  ]);
+  expect(text).toContain('verify OK');
+  const shown = (await run('openssl', ['crl', '-in', pem, '-noout', '-text'])).text;
+  expect(shown.match(/Serial Number: [0-9A-F]+/g)).toEqual(revoked.map(({ serial }) => `Serial Number: ${serial}`));
+  expect(shown.match(/CRL Reason Code/g)).toHaveLength(1);
+  expect(shown).toContain('Key Compromise');
+  const verify = (file = '') =>
+    run('openssl', ['verify', '-x509_strict', '-crl_check', '-CRLfile', pem, '-CAfile', rootFile, file]);
+  expect((await verify(compromised?.file)).text).toContain('certificate revoked');
+  expect((await verify(plain?.file)).text).toContain('certificate revoked');
+  expect((await verify(good?.file)).text).toMatch(/: OK\s*$/);
+});
+
 test('a leaf says where the list is, and openssl verify accepts it by the list', async () => {
   const { root: rootFile, list, leaf } = files();
   const pem = `${list}.pem`;

@@ -314,6 +314,30 @@ describe('a wildcard', () => {
   });
 });
 
+describe('revocation', () => {
+  it('puts the certificate on the list, where it stays over a renewal', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.put('www', 'CNAME', TARGET);
+    await engine.verify(HOST);
+    const { serial } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
+    const list = async () =>
+      Buffer.from(await (await fetch(`${engine.app.runtime.control.url}/root.crl`)).arrayBuffer()).toString('hex');
+    expect(await list()).not.toContain(serial.toLowerCase());
+    const revoke = () => engine.call('certificates.revoke', { hostname: HOST, reason: 'keyCompromise' });
+    expect(await revoke()).toMatchObject({ serial, revoked: { reason: 'keyCompromise' } });
+    expect(await refusal(revoke())).toBe('conflict');
+    expect(await list()).toContain(serial.toLowerCase());
+    // As at every CA, the server goes on with it until it is replaced.
+    expect(await engine.curl(HOST)).toBe('[]');
+    const renewed = (await engine.call('certificates.renew', { hostname: HOST })) as Certificate;
+    expect(renewed).not.toHaveProperty('revoked');
+    expect(await list()).toContain(serial.toLowerCase());
+    expect(await list()).not.toContain(renewed.serial.toLowerCase());
+  });
+});
+
 describe('a server in front', () => {
   it('is accepted if a request through it reaches the platform, and else is named', async () => {
     const engine = await startDomainsEngine();
