@@ -3,6 +3,7 @@ import { createId } from '../base/secret.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { formatPath } from '../contract/issues.ts';
 import { environment as environments } from '../contract/values.ts';
+import { isWildcard } from '../contract/wildcards.ts';
 import type { ProjectEntry, World, WorldChange } from '../contract/world.ts';
 import { evaluateAttach } from '../domains/attach-rules.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
@@ -314,8 +315,11 @@ function planPrimary(
 ) {
   if (primary === undefined) return;
   const after = primary === null ? null : normalForm(primary);
-  if (after !== null && !isOwn(after)) {
-    plan.refuse(['projects', slug, 'primary'], 'must be one of the domains, or null for the platform’s own');
+  if (after !== null && (isWildcard(after) || !isOwn(after))) {
+    plan.refuse(
+      ['projects', slug, 'primary'],
+      'must be one of the domains, no wildcard, or null for the platform’s own',
+    );
   }
   const before = row?.primary ?? null;
   if (before === after) plan.keep();

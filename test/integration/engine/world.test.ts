@@ -133,6 +133,11 @@ describe('world.apply', () => {
       /projects\.a\.domains forms a loop/,
     ],
     [
+      'a primary that is a wildcard',
+      { vivarium: 1, projects: { a: { plan: 'pro', domains: { '*.x.test': {} }, primary: '*.x.test' } } },
+      /projects\.a\.primary must be one of .* no wildcard/,
+    ],
+    [
       'a primary that is no domain',
       { vivarium: 1, projects: { a: { primary: 'x.test' } } },
       /projects\.a\.primary must be one of/,
