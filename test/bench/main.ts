@@ -5,7 +5,7 @@
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { commandStart } from './cases/command-start.ts';
 import { datasetSize } from './cases/dataset-size.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
@@ -67,6 +67,8 @@ if (unknown.length > 0) {
 console.log(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}; ${ROUNDS} rounds of ${ROUND_SECONDS} s a side, medians.\n`,
 );
+const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
+const loadBefore = load();
 let missed = 0;
 try {
   for (const [name, run] of Object.entries(CASES)) {
@@ -80,5 +82,6 @@ try {
 } finally {
   await cleanUp();
 }
+console.log(`\nLoad of the machine, the bench's own among it: ${loadBefore} at the start, ${load()} at the end.`);
 if (missed > 0) console.log(`\n${missed} below what is wanted.`);
 process.exitCode = missed > 0 ? 1 : 0;
