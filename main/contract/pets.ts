@@ -20,13 +20,18 @@ const CLEAR_LIMIT_MAX = 1_000_000;
 
 const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
 
+/** Runs of ids that one call names; an import of more is not undone. */
+export const ID_RANGES_MAX = 1_000;
+
 const importReport = z.object({
   created: z.int(),
   /** The rejected rows in order, numbered from 1; at most 1,000 are listed, `rejectedTotal` counts all. */
   rejected: z.array(z.object({ row: z.int(), message: z.string() })),
   rejectedTotal: z.int(),
 });
-export type ImportReport = z.infer<typeof importReport>;
+/** The ids of the added pets, in runs of consecutive ones; absent beyond 1,000 runs. */
+const added = z.array(z.object({ first: int64Text, last: int64Text })).optional();
+export type ImportReport = z.infer<typeof importReport> & { added?: z.infer<typeof added> };
 
 /** Options that only the order of ids supports: `after`, and those it excludes. */
 const listInput = dataset.extend({
@@ -89,8 +94,17 @@ export const pets = {
     .input(dataset.extend({ id: int64Input }))
     .output(pet),
   clear: base
-    .route({ summary: 'Remove all pets of a dataset, or a number of them, lowest ids first; orders stay' })
-    .input(dataset.extend({ limit: z.int().min(1).max(CLEAR_LIMIT_MAX).optional() }))
+    .route({ summary: 'Remove all pets of a dataset, or some of them, lowest ids first; orders stay' })
+    .input(
+      dataset.extend({
+        limit: z.int().min(1).max(CLEAR_LIMIT_MAX).optional(),
+        /** Only these, as an import has reported them. */
+        ids: z
+          .array(z.strictObject({ first: int64Input, last: int64Input }))
+          .max(ID_RANGES_MAX)
+          .optional(),
+      }),
+    )
     .output(z.object({ removed: z.int(), left: z.int() })),
   import: base
     .route({ summary: 'Add pets from JSON or CSV; valid rows are added, invalid ones reported' })
@@ -104,7 +118,7 @@ export const pets = {
       }),
     )
     /** Of a text in pieces, the result of the rows that end in this piece. */
-    .output(importReport.extend({ importId: identifier.optional() })),
+    .output(importReport.extend({ added, importId: identifier.optional() })),
   seed: base
     .route({ summary: 'Add generated pets, the same ones each time' })
     .input(

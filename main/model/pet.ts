@@ -19,6 +19,12 @@ export interface Pet {
 /** Without an id the dataset assigns the next one. */
 export type NewPet = Omit<Pet, 'id'> & { id?: bigint | undefined };
 
+/** Ids from `first` to `last`, both included. */
+export interface IdRange {
+  first: bigint;
+  last: bigint;
+}
+
 export type PetPatch = { [Field in keyof Omit<Pet, 'id'>]?: Pet[Field] | undefined };
 
 /**

@@ -6,7 +6,8 @@ import { createCsvReader } from './import-csv.ts';
 import { createJsonReader } from './import-json.ts';
 import type { Source } from './import-text.ts';
 import { ISSUE_CHARACTERS_MAX, boundedText } from '../contract/errors.ts';
-import type { ImportReport } from '../contract/pets.ts';
+import { ID_RANGES_MAX, type ImportReport } from '../contract/pets.ts';
+import type { IdRange } from '../model/pet.ts';
 
 /** One row of an import, numbered from 1 without the CSV header: a pet, or the problem with it. */
 export type ImportedRow = { row: number; pet: NewPetRow } | { row: number; pet: null; message: string };
@@ -106,22 +107,38 @@ const REJECTED_LISTED_MAX = 1_000;
 
 /** Counts the results of rows, and lists the first rejected ones. */
 export interface ReportWriter {
-  /** Result of a row: null if it was imported, or the reason if not. */
-  add(row: number, message: string | null): void;
+  /** Result of a row: the id of the imported pet, or the reason why it is none. */
+  add(row: number, result: bigint | string): void;
   report(): ImportReport;
 }
 
 export function createReport(): ReportWriter {
   const rejected: ImportReport['rejected'] = [];
+  const added: IdRange[] = [];
   let created = 0;
   let rejectedTotal = 0;
+
+  function addId(id: bigint): void {
+    created++;
+    const range = added.at(-1);
+    if (range !== undefined && range.last + 1n === id) range.last = id;
+    else if (added.length <= ID_RANGES_MAX) added.push({ first: id, last: id });
+  }
+
   return {
     add(row, message) {
-      if (message === null) created++;
+      if (typeof message === 'bigint') addId(message);
       else if (rejectedTotal++ < REJECTED_LISTED_MAX) {
         rejected.push({ row, message: boundedText(message, ISSUE_CHARACTERS_MAX) });
       }
     },
-    report: () => ({ created, rejected, rejectedTotal }),
+    report: () => ({
+      created,
+      ...(added.length <= ID_RANGES_MAX && {
+        added: added.map(({ first, last }) => ({ first: String(first), last: String(last) })),
+      }),
+      rejected,
+      rejectedTotal,
+    }),
   };
 }

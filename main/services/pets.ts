@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Dataset } from '../model/pet.ts';
+import type { Dataset, IdRange } from '../model/pet.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { PetRecord } from '../contract/pets.ts';
@@ -70,7 +70,11 @@ export function createPetServices(options: {
     remove: (input) => presentPet(pets.remove(datasetOf(input), BigInt(input.id))),
     async clear(input, { signal }) {
       const dataset = datasetOf(input);
-      const removed = await pets.clear(dataset, input.limit ?? Number.MAX_SAFE_INTEGER, signal);
+      const limit = input.limit ?? Number.MAX_SAFE_INTEGER;
+      let removed = 0;
+      for (const ids of input.ids?.map(rangeOf) ?? [undefined]) {
+        if (removed < limit) removed += await pets.clear(dataset, limit - removed, signal, ids);
+      }
       return { removed, left: pets.count(dataset, null) };
     },
     async import(input, { signal }) {
@@ -89,7 +93,7 @@ export function createPetServices(options: {
       const rows = options.seeds().generate(input.count, input.skip);
       const report = createReport();
       const results = await pets.insertMany(dataset, rows, signal);
-      results.forEach((message, index) => report.add(index + 1, message));
+      results.forEach((result, index) => report.add(index + 1, result));
       return report.report();
     },
   };
@@ -107,9 +111,14 @@ async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonl
   const good = rows.map((row) => row.pet).filter((pet): pet is NewPetRow => pet !== null);
   const results = (await pets.insertMany(dataset, good, signal)).values();
   for (const row of rows) {
-    report.add(row.row, row.pet === null ? row.message : (results.next().value ?? null));
+    report.add(row.row, row.pet === null ? row.message : (results.next().value ?? ''));
   }
 }
+
+const rangeOf = ({ first, last }: { first: string | number; last: string | number }): IdRange => ({
+  first: BigInt(first),
+  last: BigInt(last),
+});
 
 const presentPet = (row: PetRow): PetRecord => ({
   id: String(row.id),

@@ -18,8 +18,8 @@ export interface PetWriter {
   write<Result>(work: () => Result): Result;
   /** @throws VivariumError `conflict` when the id exists or none is left; `not_found` for a removed project. */
   insert(handle: DatasetHandle, pet: NewPet): Pet;
-  /** At most `CHUNK_PETS`; returns, for each in order, null or the reason for its rejection. */
-  insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (string | null)[];
+  /** At most `CHUNK_PETS`; returns, for each in order, its id or the reason for its rejection. */
+  insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (bigint | string)[];
 }
 
 export function createPetWriter(connection: Connection): PetWriter {
@@ -57,30 +57,31 @@ export function createPetWriter(connection: Connection): PetWriter {
     return { id, name, categoryId, status };
   }
 
-  /** One statement for all of them, which fails as a whole when one cannot be inserted. */
-  function insertTogether(handle: DatasetHandle, pets: readonly NewPet[]): boolean {
+  /** One statement for all of them, which fails as a whole, with null, when one cannot be inserted. */
+  function insertTogether(handle: DatasetHandle, pets: readonly NewPet[]): bigint[] | null {
     const before = sequence.last(handle);
     const parameters: Parameter[] = [];
+    const ids: bigint[] = [];
     try {
       for (const { id: explicit, name, categoryId, status } of pets) {
         const id = explicit ?? sequence.next(handle);
         if (explicit === undefined) sequence.assigned(handle, id);
         else sequence.pushed(handle, id);
+        ids.push(id);
         parameters.push(handle.id, id, name, categoryId, status, foldName(name));
       }
       insertChunkOfAll.run(...parameters);
-      return true;
+      return ids;
     } catch (error) {
       if (!isOfOnePet(error)) throw error;
       sequence.assigned(handle, before);
-      return false;
+      return null;
     }
   }
 
-  function insertOne(handle: DatasetHandle, pet: NewPet): string | null {
+  function insertOne(handle: DatasetHandle, pet: NewPet): bigint | string {
     try {
-      insert(handle, pet);
-      return null;
+      return insert(handle, pet).id;
     } catch (error) {
       if (!isOfOnePet(error)) throw error;
       return error instanceof VivariumError ? error.message : `The pet is not acceptable: ${error.message}.`;
@@ -98,8 +99,8 @@ export function createPetWriter(connection: Connection): PetWriter {
     insert,
     insertChunk(handle, pets) {
       sequence.last(handle);
-      if (pets.length === CHUNK_PETS && insertTogether(handle, pets)) return pets.map(() => null);
-      return pets.map((pet) => insertOne(handle, pet));
+      const together = pets.length === CHUNK_PETS ? insertTogether(handle, pets) : null;
+      return together ?? pets.map((pet) => insertOne(handle, pet));
     },
   };
 }
@@ -123,12 +124,12 @@ interface Insertion {
 
 /**
  * Inserts any number of pets in transactions of bounded size, with other work in between. @returns for each pet, in
- * order, null or the reason for its rejection. @throws (rejects) VivariumError when the import cannot continue
+ * order, its id or the reason for its rejection. @throws (rejects) VivariumError when the import cannot continue
  * (`unavailable`, `not_found`), or the abort reason of `signal`; committed pets stay.
  */
-export async function insertMany(insertion: Insertion): Promise<(string | null)[]> {
+export async function insertMany(insertion: Insertion): Promise<(bigint | string)[]> {
   const { writer, datasets, dataset, pets, signal } = insertion;
-  const results: (string | null)[] = [];
+  const results: (bigint | string)[] = [];
   let stored = 0;
   for (const batch of batchesOf(pets, BATCH_PETS)) {
     if (results.length > 0) await nextTurn();
@@ -140,7 +141,7 @@ export async function insertMany(insertion: Insertion): Promise<(string | null)[
           .flatMap((chunk) => writer.insertChunk(handle, chunk))
           .toArray(),
       );
-      const inserted = outcomes.filter((outcome) => outcome === null).length;
+      const inserted = outcomes.filter((outcome) => typeof outcome === 'bigint').length;
       stored += inserted;
       if (inserted > 0) datasets.changed(dataset);
       for (const outcome of outcomes) results.push(outcome);

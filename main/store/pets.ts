@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type Dataset, foldName, noSuchPet, type NewPet, type PetPatch, type Pet } from '../model/pet.ts';
+import { type Dataset, foldName, type IdRange, noSuchPet, type NewPet, type PetPatch, type Pet } from '../model/pet.ts';
 import { nextTurn } from '../base/turns.ts';
 import { INT64_MAX, INT64_MIN, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
@@ -15,6 +15,8 @@ type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];
 
 const petOf = ([id, name, categoryId, status]: RawPet): Pet => ({ id, name, categoryId, status });
 
+const EVERY_ID: IdRange = { first: INT64_MIN, last: INT64_MAX };
+
 /** The pets of all datasets. Every method throws VivariumError `not_found` for an unknown project. */
 export interface Pets {
   /** A page by id, ascending. Its cost depends on `limit`, not on the number of pets. */
@@ -27,14 +29,14 @@ export interface Pets {
   add(dataset: Dataset, pet: Omit<Pet, 'id'>): Promise<Pet>;
   /** @throws VivariumError `conflict` when the id exists. */
   insert(dataset: Dataset, pet: NewPet): Pet;
-  /** Any number; returns, for each in order, null or the reason for its rejection. */
-  insertMany(dataset: Dataset, pets: Iterable<NewPet>, signal?: AbortSignal): Promise<(string | null)[]>;
+  /** Any number; returns, for each in order, its id or the reason for its rejection. */
+  insertMany(dataset: Dataset, pets: Iterable<NewPet>, signal?: AbortSignal): Promise<(bigint | string)[]>;
   /** @throws VivariumError `not_found`. */
   update(dataset: Dataset, id: bigint, patch: PetPatch): Pet;
   /** @throws VivariumError `not_found`. */
   remove(dataset: Dataset, id: bigint): Pet;
-  /** Removes at most `limit` pets, lowest ids first, in turns; resolves to their number. */
-  clear(dataset: Dataset, limit: number, signal?: AbortSignal): Promise<number>;
+  /** Removes at most `limit` pets, lowest ids first, of `ids` or of all, in turns; resolves to their number. */
+  clear(dataset: Dataset, limit: number, signal?: AbortSignal, ids?: IdRange): Promise<number>;
   /** A page of any order, filter and search, from any position; long walks run in turns. See `pet-listing.ts`. */
   list(dataset: Dataset, query: PetQuery, signal?: AbortSignal): Promise<PetPage>;
   /** The number of pets in a dataset, of one status or of all. */
@@ -164,21 +166,24 @@ export function createPets(
 const BATCH_PETS = 1_000;
 
 export function createPetClearing({ sqlite, transactional }: Connection, datasets: Datasets) {
-  const remove = sqlite.prepare<[number, number, number]>(
-    'DELETE FROM pets WHERE dataset_id = ? AND id IN (SELECT id FROM pets WHERE dataset_id = ? ORDER BY id LIMIT ?)',
+  const remove = sqlite.prepare<[number, number, bigint, bigint, number]>(
+    `DELETE FROM pets WHERE dataset_id = ? AND id IN
+       (SELECT id FROM pets WHERE dataset_id = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?)`,
   );
-  const removeSome = transactional((id: number, limit: number): number => remove.run(id, id, limit).changes);
+  const removeSome = transactional(
+    (id: number, { first, last }: IdRange, limit: number): number => remove.run(id, id, first, last, limit).changes,
+  );
 
   /**
    * Removes at most `limit` pets of a dataset in transactions of bounded size; resolves to their number. Aborting keeps
    * the rest.
    */
-  return async (dataset: Dataset, limit: number, signal?: AbortSignal): Promise<number> => {
+  return async (dataset: Dataset, limit: number, signal?: AbortSignal, ids: IdRange = EVERY_ID): Promise<number> => {
     let removed = 0;
     while (removed < limit) {
       signal?.throwIfAborted();
       const wanted = Math.min(BATCH_PETS, limit - removed);
-      const gone = removeSome(datasets.resolve(dataset).id, wanted);
+      const gone = removeSome(datasets.resolve(dataset).id, ids, wanted);
       removed += gone;
       if (gone > 0) datasets.changed(dataset);
       if (gone < wanted) break;

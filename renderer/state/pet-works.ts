@@ -11,6 +11,9 @@ const PART_PETS = 5_000;
 /** Rejected rows listed in a report, as in the engine. */
 const REJECTED_LISTED_MAX = 1_000;
 
+/** Runs of ids that the engine removes in one call. */
+const ID_RANGES_MAX = 1_000;
+
 /** The dataset to change. */
 export interface DatasetOfPets {
   client: Client;
@@ -37,16 +40,19 @@ export function seeding({ client, projectId, environment }: DatasetOfPets, count
   };
 }
 
-/** Removes all pets. */
-export function clearing({ client, projectId, environment }: DatasetOfPets, count: number): WorkOptions {
+/** Ids in runs, as an import reports them. */
+type Ids = NonNullable<ImportReport['added']>;
+
+/** Removes all pets, or the ones with `ids`. */
+export function clearing({ client, projectId, environment }: DatasetOfPets, count: number, ids?: Ids): WorkOptions {
   return {
-    title: `Removing all pets of ${environment}`,
+    title: ids === undefined ? `Removing all pets of ${environment}` : `Removing the imported pets of ${environment}`,
     total: count,
     async run(work) {
       let removed = 0;
       for (let left = count; work.going && left > 0;) {
-        const part = await client.pets.clear({ projectId, environment, limit: PART_PETS });
-        left = part.left;
+        const part = await client.pets.clear({ projectId, environment, limit: PART_PETS, ...(ids && { ids }) });
+        left = ids === undefined ? part.left : part.removed === PART_PETS ? count - removed - PART_PETS : 0;
         removed += part.removed;
         work.advance(removed, `${formatCount(removed)} of ${pets(removed + left)} removed`);
       }
@@ -62,8 +68,15 @@ export interface ImportSource {
   format: 'json' | 'csv';
 }
 
-/** Adds pets from a file, piece by piece. Valid rows are added, the others listed in `work.report`. */
-export function importing(dataset: DatasetOfPets, { file, name, format }: ImportSource): WorkOptions {
+/**
+ * Adds pets from a file, piece by piece. Valid rows are added, the others listed in `work.report`. `onadded` gets the ids
+ * of what was added, also by an import that was stopped or failed, unless they are too scattered.
+ */
+export function importing(
+  dataset: DatasetOfPets,
+  { file, name, format }: ImportSource,
+  onadded: (ids: Ids, count: number) => void = () => undefined,
+): WorkOptions {
   const { client, projectId, environment } = dataset;
   return {
     title: `Importing ${name} into ${environment}`,
@@ -82,13 +95,18 @@ export function importing(dataset: DatasetOfPets, { file, name, format }: Import
         importId = next;
         work.report = add(work.report, report);
       };
-      for await (const { text, readTo } of textPieces(file)) {
-        if (!work.going) return `Stopped: ${summary(work)}`;
-        await send(text, true);
-        work.advance(readTo, `${formatBytes(readTo)} of ${formatBytes(file.size)}; ${summary(work)}`);
+      try {
+        for await (const { text, readTo } of textPieces(file)) {
+          if (!work.going) return `Stopped: ${summary(work)}`;
+          await send(text, true);
+          work.advance(readTo, `${formatBytes(readTo)} of ${formatBytes(file.size)}; ${summary(work)}`);
+        }
+        await send('', false);
+        return summary(work);
+      } finally {
+        const { added = [], created = 0 } = work.report ?? {};
+        if (added.length > 0 && added.length <= ID_RANGES_MAX) onadded(added, created);
       }
-      await send('', false);
-      return summary(work);
     },
   };
 }
@@ -104,6 +122,8 @@ function add(before: ImportReport | undefined, part: ImportReport): ImportReport
   if (before === undefined) return part;
   return {
     created: before.created + part.created,
+    // Without the ids of one part, those of the whole are not known.
+    ...(before.added !== undefined && part.added !== undefined && { added: [...before.added, ...part.added] }),
     rejected: [...before.rejected, ...part.rejected].slice(0, REJECTED_LISTED_MAX),
     rejectedTotal: before.rejectedTotal + part.rejectedTotal,
   };

@@ -12,6 +12,7 @@ interface Report {
   created: number;
   rejected: { row: number; message: string }[];
   rejectedTotal: number;
+  added?: { first: string; last: string }[];
   importId?: string;
 }
 
@@ -81,6 +82,24 @@ describe('much at once', () => {
     expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
   });
 
+  it('that were imported are removed again, and no others', async () => {
+    const { call, list } = await setUp(3);
+    const text = 'id,name,categoryId\n,Moss,1\n,Otter,1\n2,Taken,1\n900,Far,1\n';
+    const { added, created } = (await call('pets.import', { format: 'csv', text })) as Report;
+    expect([created, added]).toEqual([
+      3,
+      [
+        { first: '4', last: '5' },
+        { first: '900', last: '900' },
+      ],
+    ]);
+    await call('pets.create', { name: 'Later', categoryId: 1 });
+    expect(await call('pets.clear', { ids: added, limit: 2 })).toEqual({ removed: 2, left: 5 });
+    expect(await call('pets.clear', { ids: added })).toEqual({ removed: 1, left: 4 });
+    expect(await call('pets.clear', { ids: [] })).toEqual({ removed: 0, left: 4 });
+    expect((await list()).items.map(({ id }) => id)).toEqual(['1', '2', '3', '901']);
+  });
+
   it('is imported in pieces, each with its own report', async () => {
     const { call, list } = await setUp();
     const send = async (text: string, input: object = {}) =>
@@ -89,7 +108,7 @@ describe('much at once', () => {
     expect(first).toMatchObject({ created: 1, rejectedTotal: 0 });
     const second = await send('oryId":1},7,{"name":"Moss","categoryId":2', { importId: first.importId, more: true });
     expect(second).toMatchObject({ created: 0, rejectedTotal: 2, rejected: [{ row: 2 }, { row: 3 }] });
-    expect(await send('}]', { importId: first.importId })).toEqual({ created: 1, rejected: [], rejectedTotal: 0 });
+    expect(await send('}]', { importId: first.importId })).toMatchObject({ created: 1, rejectedTotal: 0 });
     expect((await list()).items.map(({ name }) => name)).toEqual(['Rex', 'Moss']);
     await expect(send('', { importId: first.importId })).rejects.toMatchObject({ code: 'not_found' });
   });

@@ -127,6 +127,30 @@ describe('an import', () => {
     expect([work.state, work.result, works.list.length]).toEqual(['done', '31 pets added, 3 rows refused', 1]);
   });
 
+  it('tells the ids of what it added, which are removed again in parts, and nothing else', async () => {
+    const { transport, works, dataset, sent } = await setUp();
+    const ids = [{ first: '4', last: '6003' }];
+    transport.teach('pets.import', (input) =>
+      (input as { more: boolean }).more
+        ? { ...report(6_000, []), added: ids, importId: 'imp_1' }
+        : { ...report(0, []), added: [] },
+    );
+    const told: unknown[] = [];
+    const source = { file: new Blob(['x']), name: 'a.csv', format: 'csv' } as const;
+    await untilEnded(works.start(importing(dataset, source, (...added) => told.push(added))));
+    expect(told).toEqual([[ids, 6_000]]);
+    let left = 6_000;
+    transport.teach('pets.clear', (input) => {
+      const removed = Math.min(left, (input as { limit: number }).limit);
+      left -= removed;
+      return { removed, left: 77 };
+    });
+    const removal = works.start(clearing(dataset, 6_000, ids));
+    await untilEnded(removal);
+    expect(sent('pets.clear').map((input) => input['ids'])).toEqual([ids, ids]);
+    expect(removal.result).toBe('6,000 pets removed from staging.');
+  });
+
   it('says what is wrong with the text as a whole', async () => {
     const { transport, works, dataset } = await setUp();
     const refusal = new ORPCError('invalid_request', { message: 'text: must be a JSON array.' });
