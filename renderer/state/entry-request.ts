@@ -3,7 +3,7 @@ import type { HeaderField } from '../../main/contract/api.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import { resolvesByDefault, isWindowsPath, rootFile } from './first-request.ts';
-import { asCurl, asFetch, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
+import { asCurl, asFetch, asPython, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
 
 /** Headers that every client adds itself, and those of the connection. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -27,12 +27,13 @@ const HIDDEN = '…';
 /** A redacted secret in an address or a body: a parameter, a member, a part of a URL, or an API key. */
 const REDACTED = /(?:["=]|:\/\/|viv_[0-9A-Za-z]{4}|Bearer )…/;
 
+/** What a request can be copied as. */
+export type CodeLanguage = 'curl' | 'fetch' | 'python';
+
 /** A recorded request as code to send it again. */
-export interface EntryRequest {
-  curl: string;
-  fetch: string;
+export interface EntryRequest extends Record<CodeLanguage, string> {
   /** Caveats of each, in sentences. */
-  notes: Record<'curl' | 'fetch', string[]>;
+  notes: Record<CodeLanguage, string[]>;
 }
 
 /** Undefined for a request that can't be sent again because it had no Host. */
@@ -74,14 +75,17 @@ export function entryRequest(
   const shellNotes = isWindowsPath(dataDir)
     ? ['Paste it into Git Bash or WSL: cmd and PowerShell treat quotation marks differently.']
     : [];
-  const fetchNotes = [
-    ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
-    ...(hasDotSegments(url) ? ['fetch resolves . and .. in the path; curl sends them.'] : []),
+  const resolving = [
     ...(isFound
       ? [
           `${hostname} has to resolve to 127.0.0.1, which not every system does for *.localhost; the doctor shows whether this one does.`,
         ]
       : [`${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`]),
+  ];
+  const fetchNotes = [
+    ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
+    ...(hasDotSegments(url) ? ['fetch resolves . and .. in the path; curl sends them.'] : []),
+    ...resolving,
     ...(scheme === 'https' ? ['In Node, set NODE_EXTRA_CA_CERTS to the root’s file.'] : []),
   ];
   return {
@@ -90,7 +94,12 @@ export function entryRequest(
       ...(scheme === 'https' ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
     ]),
     fetch: asFetch(copied),
-    notes: { curl: [...notes, ...shellNotes], fetch: [...notes, ...fetchNotes] },
+    python: asPython(copied, { caFile: scheme === 'https' ? rootFile(dataDir) : undefined }),
+    notes: {
+      curl: [...notes, ...shellNotes],
+      fetch: [...notes, ...fetchNotes],
+      python: [...notes, ...resolving],
+    },
   };
 }
 

@@ -79,6 +79,53 @@ export function asFetch({ method, url, headers, body, bytes, authorized }: Copie
   return `const response = await fetch(${literal(url)}${second});`;
 }
 
+/**
+ * For Python's standard library, with `VIVARIUM_KEY` in the environment. `caFile`: the root of an HTTPS address. Answers
+ * with 4xx and 5xx are raised as `HTTPError`.
+ */
+export function asPython(
+  { method, url, headers, body, bytes, authorized }: CopiedRequest,
+  { caFile }: { caFile?: string | undefined } = {},
+): string {
+  const fields = [
+    ...(authorized ? [`"Authorization": f"Bearer {os.environ['VIVARIUM_KEY']}"`] : []),
+    ...headers.map(({ name, value }) => `${inPython(name)}: ${inPython(value)}`),
+  ];
+  const data =
+    bytes !== undefined
+      ? `base64.b64decode(${inPython(bytes)})`
+      : body === undefined
+        ? undefined
+        : `${inPython(body)}.encode()`;
+  const modules = [
+    ...(bytes === undefined ? [] : ['base64']),
+    ...(authorized ? ['os'] : []),
+    ...(caFile === undefined ? [] : ['ssl']),
+    'urllib.request',
+  ];
+  const options = [
+    inPython(url),
+    `method=${inPython(method)}`,
+    ...(fields.length === 0 ? [] : [`headers={${fields.map((field) => `\n        ${field},`).join('')}\n    }`]),
+    ...(data === undefined ? [] : [`data=${data}`]),
+  ];
+  const context = caFile === undefined ? '' : `, context=ssl.create_default_context(cafile=${inPython(caFile)})`;
+  return [
+    ...modules.map((name) => `import ${name}`),
+    '',
+    `request = urllib.request.Request(${options.map((option) => `\n    ${option},`).join('')}\n)`,
+    `with urllib.request.urlopen(request${context}) as response:`,
+    '    print(response.status, response.read())',
+  ].join('\n');
+}
+
+/** A Python string. JSON's escapes are Python's, too; the others of a prompt or an editor are made the same way. */
+const inPython = (text: string): string =>
+  JSON.stringify(text).replaceAll(
+    new RegExp(UNPRINTABLE, 'gu'),
+    (character) => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`,
+  );
+
 /** `fetch` sends no body with other methods. */
 export const takesBody = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
 

@@ -1,7 +1,11 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { statusLook, timeline } from '../../../renderer/state/entry-look.ts';
 import { entryRequest } from '../../../renderer/state/entry-request.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 const STATUS = {
   ports: { http: 8080, https: 8443, dns: 5380, control: 4780 },
@@ -46,6 +50,41 @@ describe('a recorded request as code', () => {
     expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes.curl).toContain(
       'Its body was not recorded.',
     );
+  });
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0).each([
+    ['text', { text: '{"name":"O’Neil\'s \\ \u2028 \u0007 😀"}', encoding: 'utf8', bytes: 40, cut: false }],
+    ['bytes', { text: '/wA=', encoding: 'base64', bytes: 2, cut: false }],
+  ] as const)('is Python that sends the same %s (skipped without python3)', async (_what, requestBody) => {
+    let received: { url: string | undefined; method: string | undefined; fields: unknown; body: Buffer } | undefined;
+    const upstream = await startUpstream((request, response) => {
+      void buffer(request).then((body) => {
+        const { authorization, 'x-odd': odd } = request.headers;
+        received = { url: request.url, method: request.method, fields: [authorization, odd], body };
+        response.end();
+      });
+    });
+    const detail = makeDetail(1, {
+      method: 'POST',
+      target: '/v1/pets?a="b"',
+      authority: `127.0.0.1:${upstream.port}`,
+      requestBody,
+      requestBytes: requestBody.bytes,
+      requestHeaders: [
+        { name: 'Authorization', value: 'Bearer viv_3fQ9…' },
+        { name: 'X-Odd', value: `a "b" {c} 'd' \\n` },
+      ],
+    });
+    const program = entryRequest(detail, STATUS)?.python ?? '';
+    await promisify(execFile)('python3', ['-c', program], {
+      env: { ...process.env, VIVARIUM_KEY: 'k', NO_PROXY: '*' },
+    });
+    expect(received).toEqual({
+      url: '/v1/pets?a="b"',
+      method: 'POST',
+      fields: ['Bearer k', `a "b" {c} 'd' \\n`],
+      body: Buffer.from(requestBody.text, requestBody.encoding),
+    });
   });
 
   it('says which shell it is for, where the system’s own is another', () => {
