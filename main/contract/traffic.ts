@@ -4,7 +4,7 @@ import { BODY_LENGTH_MAX, headerField, requestTarget } from './api.ts';
 import { base } from './base.ts';
 import { STAGE_NAMES } from './stages.ts';
 import { readFilter } from './traffic-filter.ts';
-import { environment, identifier, projectReference, timestamp } from './values.ts';
+import { environment, identifier, projectReference, timestamp, keyReference } from './values.ts';
 
 export const stageName = z.enum(STAGE_NAMES);
 
@@ -257,7 +257,7 @@ export const traffic = {
           .optional(),
         body: z.string().max(BODY_LENGTH_MAX).optional(),
         /** The API key to send it with; null for none. Without it, the recorded one. */
-        keyId: identifier.nullable().optional(),
+        keyId: keyReference.nullable().optional(),
       }),
     )
     .output(trafficDetail),

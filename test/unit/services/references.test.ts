@@ -87,7 +87,8 @@ describe('a reference to a project or a key', () => {
       .flatMap(({ namespace, name, input }) =>
         (['projectId', 'keyId'] as const).flatMap((property) => {
           const schema = input.properties?.[property];
-          return schema === undefined ? [] : [[`${namespace}.${name}`, property, schema.title]];
+          const title = schema?.title ?? schema?.anyOf?.[0]?.title;
+          return schema === undefined ? [] : [[`${namespace}.${name}`, property, title]];
         }),
       );
     expect(titles.length).toBeGreaterThan(20);
