@@ -72,6 +72,9 @@ describe('the overview', () => {
     await seen(page, 'curl -H "Authorization: Bearer $VIVARIUM_KEY"');
     await page.getByRole('region', { name: 'Listeners' }).getByText(`127.0.0.1:${dns.port}`).waitFor();
     await seen(page, 'the first 8 of 30 pets');
+    expect(await page.getByRole('link', { name: 'Requests', exact: true }).getAttribute('href')).toBe(
+      '/traffic?of=all',
+    );
     expect(await page.getByRole('row').filter({ hasText: 'available' }).count()).toBeGreaterThan(3);
     expect(await page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual(
       expect.arrayContaining(['Overview', 'General']),
