@@ -6,7 +6,7 @@ import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, startUpstream } from '../../support/upstream-server.ts';
+import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
 
@@ -358,6 +358,31 @@ describe('a response', () => {
       asking.end();
     });
     expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
+  });
+
+  test('of which nothing is left to read when its client takes it again comes through, each time', async () => {
+    // One byte more than is buffered for a client that does not read.
+    const body = 'x'.repeat(256 * 1024 + 1);
+    const answers = new Map<string | undefined, ServerResponse>();
+    const upstream = await startUpstream((request, response) => {
+      answers.set(request.url, response);
+      if (request.url === '/large') response.writeHead(200, { 'Content-Length': body.length + 1 }).write(body);
+    });
+    const running = await proxyTo(upstream.url);
+    for (let round = 1; round <= 3; round++) {
+      const socket = await openSocket(running.httpPort);
+      const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`;
+      // The second response waits for the first.
+      socket.write(`${head('/first')}${head('/large')}`);
+      await until(() => answers.size === 2 && answers.get('/large')?.writableLength === 0);
+      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+      answers.get('/first')?.end('first');
+      await readUntil(socket, /x$/);
+      answers.get('/large')?.end('!');
+      await readUntil(socket, /!$/);
+      socket.destroy();
+      answers.clear();
+    }
   });
 
   test('loses what belongs to the connection of the upstream', async () => {
