@@ -41,7 +41,11 @@ export function createWebSocketTransport({ origin, token, time }: WebSocketTrans
       const opened: OpenLink = {
         link: new RPCLink({ websocket: socket, headers: headersOf }),
         closed,
-        close: () => socket.close(),
+        close() {
+          socket.close();
+          // Browsers report it only once the engine has agreed to it, which a stopped one never does.
+          socket.dispatchEvent(new CloseEvent('close'));
+        },
       };
       return opened;
     },
