@@ -173,11 +173,12 @@ describe('trust', () => {
     const opened = await openPage({ path: '/certificates' });
     const { page } = opened;
     const trust = page.getByRole('region', { name: 'Trust' });
-    await trust.getByText('another root', { exact: true }).waitFor();
+    const store = trust.getByRole('listitem').filter({ hasText: 'Vivarium root (anna@laptop' });
+    await store.getByText('another root', { exact: true }).waitFor();
     await expectSound(opened);
     await trust.getByRole('button', { name: /^Untrust it: Vivarium root \(anna@laptop/ }).click();
     await toast(page, 'the other root was removed').waitFor();
-    await trust.getByText('another root', { exact: true }).waitFor({ state: 'detached' });
+    await store.waitFor({ state: 'detached' });
   });
 });
 

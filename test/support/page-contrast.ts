@@ -10,18 +10,35 @@ const STATES: Record<string, string[]> = {
   focused: ['focus', 'focus-visible'],
 };
 
-/** The visible buttons whose text has less contrast than it needs, by state: `Save, pressed: 3.1`. */
+const MEDIA = [
+  { colorScheme: 'light', forcedColors: 'none' },
+  { colorScheme: 'dark', forcedColors: 'none' },
+  { colorScheme: 'light', forcedColors: 'active' },
+  { colorScheme: 'dark', forcedColors: 'active' },
+] as const;
+
+/**
+ * The visible buttons whose text has less contrast than it needs, by state and theme:
+ * `Save, pressed, dark, forced colours none: 3.1`.
+ */
 export async function unreadableButtons(page: Page): Promise<string[]> {
   const debuggerOfPage = await page.context().newCDPSession(page);
   const found: string[] = [];
+  const measureAll = async (state: string): Promise<void> => {
+    for (const media of MEDIA) {
+      await page.emulateMedia(media);
+      const where = `${state}, ${media.colorScheme}, forced colours ${media.forcedColors}`;
+      found.push(...(await measure(page, where)));
+    }
+  };
   try {
     for (const [state, pseudoClasses] of Object.entries(STATES)) {
       await force(debuggerOfPage, pseudoClasses);
-      found.push(...(await measure(page, state)));
+      await measureAll(state);
     }
     await force(debuggerOfPage, []);
     await page.evaluate("document.querySelectorAll('button').forEach((one) => (one.ariaDisabled = 'true'))");
-    found.push(...(await measure(page, 'disabled')));
+    await measureAll('disabled');
   } finally {
     await debuggerOfPage.detach();
   }

@@ -7,6 +7,7 @@ export const FULL_DOMAIN = 'www.focus.test';
 
 /** Every page, with an item where it shows one. */
 export const EVERY_PAGE = [
+  '/projects',
   '/projects/demo',
   FULL_PROJECT,
   `${FULL_PROJECT}/pets`,
