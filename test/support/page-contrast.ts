@@ -82,8 +82,16 @@ async function measure(page: Page, state: string): Promise<string[]> {
   const low = await page.evaluate((min) => {
     const { document, getComputedStyle } = globalThis as unknown as Dom;
     const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const known = new Map<string, Colour>();
     // Any colour of CSS, as the browser itself reads it.
     function read(text: string): Colour {
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const colour = draw(text);
+      known.set(text, colour);
+      return colour;
+    }
+    function draw(text: string): Colour {
       if (canvas === null) return [0, 0, 0, 1];
       canvas.clearRect(0, 0, 1, 1);
       canvas.fillStyle = text;
@@ -111,9 +119,9 @@ async function measure(page: Page, state: string): Promise<string[]> {
     const opacityOf = (element: Box | null): number =>
       element === null ? 1 : Number(getComputedStyle(element).opacity) * opacityOf(element.parentElement);
 
+    document.getAnimations().forEach((animation) => animation.finish());
     return [...document.querySelectorAll('button')].flatMap((button) => {
       if (!button.checkVisibility() || button.textContent.trim() === '') return [];
-      document.getAnimations().forEach((animation) => animation.finish());
       const behind = ground(button);
       const [red, green, blue, alpha] = read(getComputedStyle(button).color);
       const text = over([red, green, blue, alpha * opacityOf(button)], behind);
