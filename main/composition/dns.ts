@@ -17,14 +17,18 @@ export async function startDns(
   { config, clock, log, store, events, settings, onStop }: Foundation,
   platformHostnames: readonly string[],
 ) {
-  const recordsChanged = () => events.emit('records.changed');
+  let onChanged = (): void => undefined;
+  const recordsChanged = (zone?: string): void => {
+    events.emit('records.changed', zone === undefined ? {} : { zone });
+    onChanged();
+  };
   const zones = new ZoneSet();
   const platform = publishPlatformZone(zones, platformHostnames, store.serials.ofPlatform);
   const zonePublisher = createZonePublisher({
     clock,
     stored: { ...store.records, zones: store.zones.list, zone: store.zones.get },
     zones,
-    onPublished: recordsChanged,
+    onPublished: () => recordsChanged(),
   });
   onStop(() => zonePublisher.stop());
   clock.onAdjusted((change) => {
@@ -37,7 +41,7 @@ export async function startDns(
     propagationMs: () => settings.inForce().propagationMs,
     onChanged(zone, names, added) {
       zonePublisher.recordsChanged(zone, names, added);
-      events.emit('records.changed', { zone });
+      recordsChanged(zone);
     },
   });
 
@@ -68,7 +72,14 @@ export async function startDns(
     provider: (hostname: string) =>
       resolver().local ? providerFacts(hostname, { zone: findZone, records: store.records }) : null,
     /** Call after a zone was created or removed. */
-    zoneChanged: zonePublisher.zoneChanged,
+    zoneChanged(name: string): void {
+      zonePublisher.zoneChanged(name);
+      onChanged();
+    },
+    /** Sets what to call when answers may have changed. */
+    onRecordsChanged(listener: () => void): void {
+      onChanged = listener;
+    },
     /** Sets the names of the platform's own zone that have addresses. */
     publish: platform.publish,
   };

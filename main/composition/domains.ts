@@ -47,6 +47,7 @@ export function openDomains(
   });
   onStop(() => lifecycle.stop());
   clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
+  dns.onRecordsChanged(() => void lifecycle.recordsChanged());
   const leaves = createServedLeaves({ ...lifecycle, issuer, clock });
   const whyAttachedUnserved = (hostname: string): string | null => {
     const domain = lifecycle.find(hostname) ?? lifecycle.find(wildcardOver(hostname));

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
+import type { CheckCode } from '../contract/domains.ts';
 import type { Plan } from '../contract/projects.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
@@ -9,6 +10,7 @@ import { createDomainSet, type DomainRows, type DomainTransition, type AttachedD
 import type { Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { evaluateHostname } from './hostname-rules.ts';
+import { gateChecks } from './issue.ts';
 import { createSchedule, isCheckDue, createHostnameTurns } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
 import { createVerifier, type VerifierOptions } from './verify.ts';
@@ -67,6 +69,8 @@ export interface Lifecycle {
   projectRemoved(projectId: string): void;
   /** Call after the root was extended; domains waiting for that have their certificates when this resolves. */
   issuerExtended(): Promise<void>;
+  /** Call when answers of the local DNS may have changed; verifies domains again that CAA refused and now permits. */
+  recordsChanged(): Promise<void>;
   clockAdjusted(change: { backward: boolean }): void;
   /** Starts the schedule. */
   start(): void;
@@ -83,6 +87,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const turns = createHostnameTurns();
   const schedule = createSchedule({ clock, domains, run: runDue });
   let started = false;
+  let recordsAt: 'rest' | 'looking' | 'changed' = 'rest';
 
   function onCommitted(changes: readonly DomainTransition[]): void {
     if (changes.some(({ before, after }) => isServed(before) !== isServed(after))) options.publish();
@@ -145,12 +150,20 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     });
   }
 
-  async function verifyAgain({ hostname }: AttachedDomain): Promise<void> {
+  async function verifyAgain({ hostname }: AttachedDomain, isDue = (_: AttachedDomain) => Promise.resolve(true)) {
     try {
-      await inTurn(hostname, (domain) => verifier.verify(domain, true));
+      await inTurn(hostname, async (domain) => {
+        if (await isDue(domain)) await verifier.verify(domain, true);
+      });
     } catch (error) {
       log.error('A domain could not be verified again; re-verify it', { hostname, error });
     }
+  }
+
+  async function isPermitted(domain: AttachedDomain): Promise<boolean> {
+    if (!waitsForCaa(domain)) return false;
+    const [gate] = await gateChecks(options.dns, domain.hostname, options.settings().identity);
+    return gate.outcome === 'ok';
   }
 
   function putAll(change: (domain: AttachedDomain) => AttachedDomain): void {
@@ -246,7 +259,24 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     },
     async issuerExtended() {
       const waiting = domains.list().filter(waitsForIssuer);
-      await Promise.all(waiting.filter(({ hostname }) => options.issuer.permits(hostname)).map(verifyAgain));
+      await Promise.all(
+        waiting.filter(({ hostname }) => options.issuer.permits(hostname)).map((domain) => verifyAgain(domain)),
+      );
+    },
+    async recordsChanged() {
+      const isLooking = recordsAt !== 'rest';
+      recordsAt = 'changed';
+      if (isLooking) return;
+      while (started && recordsAt === 'changed') {
+        recordsAt = 'looking';
+        await Promise.all(
+          domains
+            .list()
+            .filter(waitsForCaa)
+            .map((domain) => verifyAgain(domain, isPermitted)),
+        );
+      }
+      recordsAt = 'rest';
     },
     clockAdjusted({ backward }) {
       if (!backward) return;
@@ -276,6 +306,13 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 /** Whether the root's constraints refused the domain at its last attempt, given up or not. */
 const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =>
   state === 'verified' && certificateChecks.some(({ code }) => code === 'suffix_not_permitted');
+
+const OF_CAA: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_on_target', 'caa_lookup_failed']);
+
+/** Whether CAA refused the domain at its last attempt, or would refuse its renewal. */
+const waitsForCaa = ({ state, certificateChecks }: AttachedDomain): boolean =>
+  state === 'verified' &&
+  certificateChecks.some(({ code, outcome }) => OF_CAA.has(code) && (outcome === 'failed' || outcome === 'unknown'));
 
 function unableToRenew(domain: AttachedDomain): VivariumError | null {
   if (domain.state === 'verified') return null;

@@ -62,9 +62,12 @@ describe('a custom domain', () => {
     expect(blocked.checks.find(({ code }) => code === 'caa_forbids')).toMatchObject({ outcome: 'failed' });
     expect(await engine.curl(HOST)).toContain('unrecognized name');
     expect(await engine.call('caa.explain', { hostname: HOST })).toMatchObject({ verdict: 'forbidden', foundAt: ZONE });
+    await engine.call('settings.update', { propagation: 'PT1M' });
     await engine.call('records.remove', { id });
-    await engine.call('clock.advance', { by: 'PT5M' });
-    expect((await engine.get(HOST)).certificate.state).toBe('issued');
+    expect((await engine.get(HOST)).certificate.state).toBe('pending');
+    // As soon as the change is visible, 4 minutes before the next attempt.
+    await engine.call('clock.advance', { by: 'PT1M' });
+    await expect.poll(async () => (await engine.get(HOST)).certificate.state).toBe('issued');
     expect(await engine.curl(HOST)).toBe('[]');
   });
 

@@ -176,6 +176,21 @@ describe('issuance', () => {
     });
   });
 
+  it('succeeds as soon as a changed record permits it, whatever its state', async () => {
+    await verified(FORBIDDEN);
+    await world.lifecycle.recordsChanged();
+    expect(world.show().certificate).toMatchObject({ state: 'pending', nextAttemptAt: iso(FAKE_NOW_MS + 5 * MINUTE) });
+    await world.clock.advance(2 * DAY);
+    expect(world.show().certificate.state).toBe('failed');
+    world.zone(RIGHT);
+    // A change during a look is looked at too.
+    await Promise.all([world.lifecycle.recordsChanged(), world.lifecycle.recordsChanged()]);
+    expect(world.show().certificate.state).toBe('issued');
+    expect(world.ca.issued).toBe(1);
+    await world.lifecycle.recordsChanged();
+    expect(world.ca.issued).toBe(1);
+  });
+
   it.each(['pending', 'failed'])(
     'that is %s for the sake of the root is made up for when the root may',
     async (state) => {
