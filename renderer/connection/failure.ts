@@ -1,13 +1,27 @@
 import { ORPCError } from '@orpc/client';
+import { isReading } from '../../main/contract/reading.ts';
 import { ConnectionLostError, isUnknown } from './transport.ts';
+
+/** A sentence that ends in the call that does what it says: ` List them: `projects.list`.` */
+const STEP = /(^| )([A-Z][^.:`]*): `([a-zA-Z]+\.[a-zA-Z]+)(?: \{[^`]*\})?`\./g;
+
+/**
+ * A message without the calls of its next steps: the page has buttons for those that change something, and shows what
+ * the others would read.
+ */
+export const withoutSteps = (message: string): string =>
+  message.replaceAll(STEP, (_, before: string, step: string, call: string) =>
+    isReading(call) ? '' : `${before}${step}.`,
+  );
+
+const inPlainText = (message: string): string => withoutSteps(message).replaceAll(/`([^`]+)`/g, '$1');
 
 /** The message for a failed call: the engine's own if there is one, with the input paths it named. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ORPCError) {
-    const named = issuesOf(error).filter((issue) => !error.message.includes(issue.message));
+    const named = issuesOf(error).filter((issue) => !inPlainText(error.message).includes(issue.message));
     return [
-      // The calls of next steps: the page has its own ways there, and shows them without their marks.
-      error.message.replaceAll(/`([^`]+)`/g, '$1'),
+      inPlainText(error.message),
       ...named.map((issue) => (issue.path === '' ? issue.message : `${issue.path} ${issue.message}`)),
     ].join(' · ');
   }
@@ -36,7 +50,7 @@ export function issuesOf(error: unknown): Issue[] {
   if (!(error instanceof ORPCError)) return [];
   const data: unknown = error.data;
   if (typeof data !== 'object' || data === null || !('issues' in data) || !Array.isArray(data.issues)) return [];
-  return (data.issues as unknown[]).filter(isIssue);
+  return (data.issues as unknown[]).filter(isIssue).map((issue) => ({ ...issue, message: inPlainText(issue.message) }));
 }
 
 function isIssue(value: unknown): value is Issue {

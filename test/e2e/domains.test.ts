@@ -236,7 +236,10 @@ describe('attaching a domain', () => {
     await button(page, 'Attach a domain').last().click();
     await page.getByLabel('Hostname').fill('www.acme.test');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('is on the plan Free').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/is on the plan Free.* or Enterprise\.$/)
+      .waitFor();
     await button(page, 'Change the plan to Pro and attach').click();
     await page.getByRole('heading', { name: 'Attach www.acme.test' }).waitFor();
     expect((await engine.demo()).plan).toBe('pro');
