@@ -97,7 +97,7 @@ export type Project = z.infer<typeof project>;
 export const projectName = z
   .string()
   .trim()
-  .min(1, 'must have at least one character that is not blank')
+  .min(1, 'must have at least one character other than spaces')
   .max(100, 'must have at most 100 characters')
   .refine((name) => name.isWellFormed(), 'must be well-formed Unicode')
   .refine(hasNoControls, NO_CONTROLS);

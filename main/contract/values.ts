@@ -115,7 +115,7 @@ export const petName = z
   .meta({ minLength: 1, maxLength: PET_NAME_LENGTH_MAX, pattern: '\\S' });
 
 function petNameFault(name: string): string | null {
-  if (name.trim() === '') return 'must have at least one character that is not blank';
+  if (name.trim() === '') return 'must have at least one character other than spaces';
   // UTF-8 cannot encode a lone surrogate; the stored name would differ.
   if (!name.isWellFormed()) return 'must be well-formed Unicode: it has a lone surrogate';
   const length = codePointCount(name);

@@ -27,7 +27,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
   }
   const isRefusal = handshake.refusal === 'unrecognized_name';
   const refused = isRefusal
-    ? 'HTTPS for it is refused with unrecognized_name, as it should be.'
+    ? 'HTTPS for it is refused with unrecognized_name, as expected.'
     : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');

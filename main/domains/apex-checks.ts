@@ -95,7 +95,7 @@ function mismatchCheck(
     message: all
       ? `${hostname} does not resolve to the addresses of ${cnameTarget}.`
       : `${hostname} resolves to addresses of ${cnameTarget} and also to others: ${stray.join(', ')}. Some visitors would reach another server.`,
-    fix: all ? `Replace ${addressText(stray)} by ${replacement}` : `Remove ${addressText(stray)} from ${hostname}.`,
+    fix: all ? `Replace ${addressText(stray)} with ${replacement}` : `Remove ${addressText(stray)} from ${hostname}.`,
   };
 }
 

@@ -136,10 +136,10 @@ const SYNTAX_TEXTS: Record<HostnameFault, (label: string, text: string) => [mess
   ],
   bad_character: (label) => {
     const wrong = /[^a-z0-9-]/u.exec(label)?.[0] ?? '';
-    const shown = wrong === ' ' ? 'a blank' : wrong === '_' ? 'an underscore' : quote(wrong);
+    const shown = wrong === ' ' ? 'a space' : wrong === '_' ? 'an underscore' : quote(wrong);
     return [
-      `The label ${quote(label)} has ${shown} in it; hostnames have letters, digits and hyphens only (RFC 1123 §2.1).`,
-      wrong === '_' ? 'Use a hyphen instead.' : `Leave ${shown} out.`,
+      `The label ${quote(label)} contains ${shown}; hostnames have letters, digits and hyphens only (RFC 1123 §2.1).`,
+      wrong === '_' ? 'Use a hyphen instead.' : 'Remove it.',
     ];
   },
   hyphen_at_edge: (label) => [

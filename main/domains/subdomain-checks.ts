@@ -121,7 +121,7 @@ function conflictCheck(
     ...check,
     found: addressText(direct),
     message: `${hostname} has address records instead of a CNAME.${same ? ` They match ${cnameTarget} now, but would be wrong as soon as the platform changes its addresses.` : ''}`,
-    fix: `Replace ${addressText(direct)} by: ${line}${firstRemove(observation)}`,
+    fix: `Replace ${addressText(direct)} with: ${line}${firstRemove(observation)}`,
   };
 }
 
@@ -149,7 +149,7 @@ function targetCheck(alias: Resolution, { hostname, expected, line }: Wanted, fa
     message: stale
       ? `The CNAME of ${hostname} leads to ${last}${through}, a name of the platform that does not exist any more, or never did.`
       : `The CNAME of ${hostname} leads to ${last}${through}, not to ${facts.cnameTarget}.${slip(alias, last, facts.cnameTarget)}`,
-    fix: `Replace CNAME ${first} by ${expected}: ${line}`,
+    fix: `Replace CNAME ${first} with ${expected}: ${line}`,
   } satisfies VerificationCheck;
 }
 

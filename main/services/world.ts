@@ -56,7 +56,7 @@ function readWorld(text: string): World {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = YAML_LINE.test(text)
-      ? 'This is not JSON; YAML is not read yet.'
+      ? 'This is not JSON; YAML is not supported.'
       : `The text is not JSON: ${reason}.`;
     throw new VivariumError('invalid_request', message, { cause });
   }

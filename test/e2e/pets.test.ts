@@ -254,7 +254,7 @@ describe('a pet', () => {
     await dialog.getByRole('textbox', { name: 'Id' }).fill('7');
     await dialog.getByRole('textbox', { name: 'Category' }).fill('many');
     await dialog.getByRole('button', { name: 'Add the pet' }).click();
-    await dialog.getByText('must have at least one character that is not blank').waitFor();
+    await dialog.getByText('must have at least one character other than spaces').waitFor();
     await dialog.getByText('must be an integer from').waitFor();
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Zora');
     await dialog.getByRole('textbox', { name: 'Category' }).fill('3');

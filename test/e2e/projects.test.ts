@@ -108,7 +108,7 @@ describe('a new project', () => {
     await dialog.getByLabel('Plan').selectOption('enterprise');
     await dialog.getByLabel('Requests a minute').fill('5,000');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
-    await dialog.getByText('must have at least one character that is not blank').waitFor();
+    await dialog.getByText('must have at least one character other than spaces').waitFor();
     await dialog.getByText('must be lower-case letters, digits and inner hyphens').waitFor();
     await dialog.getByText('It is required.', { exact: true }).waitFor();
     expect(await dialog.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe(null);

@@ -136,7 +136,7 @@ function parseParameter(text: string): IssueParameter | string {
   const value = trimBlanks(text.slice(equals + 1));
   if (!LABEL.test(tag)) return `"${tag}" is not a parameter’s name; it has letters, digits and inner hyphens only`;
   if (!PARAMETER_VALUE.test(value)) {
-    return `the value of "${tag}" has a blank or another character that is not allowed there`;
+    return `the value of "${tag}" contains a space or another character that is not allowed there`;
   }
   return { tag, value };
 }

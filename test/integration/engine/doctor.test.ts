@@ -69,7 +69,7 @@ describe('domains', () => {
     const lost = await check(engine, 'domains.shop.happypaws.test');
     expect([lost.status, lost.evidence.at(-1)]).toEqual([
       'warning',
-      'HTTPS for it is refused with unrecognized_name, as it should be.',
+      'HTTPS for it is refused with unrecognized_name, as expected.',
     ]);
     expect(lost.fix).toContain('CNAME cname.vivarium.localhost');
     expect(lost.commands).toMatch(/domains verify shop\.happypaws\.test --data-dir /);

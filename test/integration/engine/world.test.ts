@@ -176,8 +176,8 @@ describe('world.apply', () => {
       ['{"vivarium": 1, "projects": []}', /projects must be an object with project slugs as names\.$/],
       ['{"vivarium": 1, "zones": ""}', /zones must be an object with names of zones as names\.$/],
       ['{"vivarium": 1, "projects": {"A b": {}}}', /^Nothing was changed: projects\.A b /],
-      ['# By hand\nvivarium: 1\n', /^This is not JSON; YAML is not read yet\.$/],
-      ['---\n- 1\n', /^This is not JSON; YAML is not read yet\.$/],
+      ['# By hand\nvivarium: 1\n', /^This is not JSON; YAML is not supported\.$/],
+      ['---\n- 1\n', /^This is not JSON; YAML is not supported\.$/],
     ] as const) {
       await expect(engine.call('world.apply', { text }), text).rejects.toThrow(says);
     }

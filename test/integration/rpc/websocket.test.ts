@@ -35,7 +35,7 @@ describe('the interface in a browser, over WebSocket', () => {
     ]);
     const wrong = await safe(client.projects.create({ name: '' }));
     expect(isDefinedError(wrong.error) && wrong.error.code === 'invalid_request' && wrong.error.data?.issues).toEqual([
-      { path: 'name', message: 'must have at least one character that is not blank' },
+      { path: 'name', message: 'must have at least one character other than spaces' },
     ]);
   });
 

@@ -182,7 +182,7 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
       expected: TARGET,
       found: 'other.example.test',
-      fix: `Replace CNAME other.example.test by CNAME ${TARGET}`,
+      fix: `Replace CNAME other.example.test with CNAME ${TARGET}`,
     },
     {
       fact: 'to another name of the platform',
@@ -207,7 +207,7 @@ const tables: Record<string, Fact[]> = {
       expected: TARGET,
       found: 'old.vivarium.localhost',
       says: 'a name of the platform that does not exist any more',
-      fix: `Replace CNAME old.vivarium.localhost by CNAME ${TARGET}`,
+      fix: `Replace CNAME old.vivarium.localhost with CNAME ${TARGET}`,
     },
     {
       fact: 'to a name that does not exist',
@@ -429,7 +429,7 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
       found: 'A 192.0.2.1, AAAA 2001:db8::1',
       says: 'instead of a CNAME.',
-      fix: `Replace A 192.0.2.1, AAAA 2001:db8::1 by: www CNAME ${TARGET}`,
+      fix: `Replace A 192.0.2.1, AAAA 2001:db8::1 with: www CNAME ${TARGET}`,
     },
     { fact: 'of IPv6 only', zone: 'www AAAA 2001:db8::1', checks: ['a_conflict failed'], verdict: 'failed' },
     {
@@ -768,7 +768,7 @@ const tables: Record<string, Fact[]> = {
       expected: '127.0.0.1, ::1',
       found: '192.0.2.1',
       says: 'does not resolve to the addresses',
-      fix: 'Replace A 192.0.2.1 by',
+      fix: 'Replace A 192.0.2.1 with',
     },
     {
       fact: 'has a stray one beside the right ones',
@@ -877,7 +877,7 @@ const tables: Record<string, Fact[]> = {
       provider: { supportsAlias: false, records: [{ type: 'A', value: '192.0.2.1' }] },
       checks: ['alias_mismatch failed'],
       verdict: 'failed',
-      fix: 'Replace A 192.0.2.1 by A 127.0.0.1, AAAA ::1, because its provider supports neither ALIAS nor ANAME',
+      fix: 'Replace A 192.0.2.1 with A 127.0.0.1, AAAA ::1, because its provider supports neither ALIAS nor ANAME',
     },
     {
       fact: 'right addresses there',

@@ -42,7 +42,7 @@ describe('the document that is served', () => {
       schema: { type: 'integer', format: 'int64' },
     });
     // Only bounds that are exact to the last digit are those of the format.
-    expect(petId?.schema.constraints).toEqual(['over its whole range']);
+    expect(petId?.schema.constraints).toEqual(['the whole range']);
   });
 
   it('has parameters with what they must keep to', () => {

@@ -23,7 +23,7 @@ describe('JSON', () => {
 
   it.each([
     ['{"categoryId":1}', 'name must be a string'],
-    ['{"name":" ","categoryId":1}', 'name must have at least one character that is not blank'],
+    ['{"name":" ","categoryId":1}', 'name must have at least one character other than spaces'],
     ['{"name":"Rex"}', 'categoryId is required'],
     ['{"name":"Rex","categoryId":1.5}', 'categoryId must be an integer from'],
     ['{"name":"Rex","categoryId":9223372036854775808}', 'categoryId must be an integer from'],

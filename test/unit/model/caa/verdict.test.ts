@@ -683,7 +683,7 @@ const tables: Table[] = [
         fact: 'B present-with-invalid-value.com',
         request: 'invalid-value.com',
         verdict: 'forbidden',
-        says: ['the value of "ab" has a blank'],
+        says: ['the value of "ab" contains a space'],
       },
       { fact: 'a semicolon after the issuer', request: 'trailing.com', verdict: 'allowed' },
       {
