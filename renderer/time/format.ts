@@ -59,6 +59,10 @@ export function formatRelative(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${span}` : `${span} ago`;
 }
 
+/** The distance to a recorded moment. One that the app's clock, set back since, has yet to reach is shown in full. */
+export const formatPast = (atMs: number, nowMs: number): string =>
+  atMs - nowMs < NOW_MS ? formatRelative(atMs, nowMs) : formatMoment(atMs);
+
 /** The minimum distance, the length and the names of each unit. Larger units start at two: `90 s`, then `2 min`. */
 const RELATIVE_UNITS = [
   [2 * 365 * DAY_MS, 365 * DAY_MS, 'year', 'years'],

@@ -4,6 +4,7 @@ import {
   formatCounted,
   formatMoment,
   formatMomentNear,
+  formatPast,
   formatRelative,
   formatSpan,
   formatTimeOfDay,
@@ -88,4 +89,13 @@ describe('how far away a moment is', () => {
   ])('%d ms from now is %s', (distanceMs, text) => {
     expect(formatRelative(1_800_000_000_000 + distanceMs, 1_800_000_000_000)).toBe(text);
   });
+});
+
+it.each([
+  [-5 * MINUTE, '5 min ago'],
+  [1_999, 'now'],
+  [2_000, formatMoment(2_000)],
+  [3_000 * DAY, formatMoment(3_000 * DAY)],
+])('a recorded moment %d ms after now is "%s", never in the future', (atMs, text) => {
+  expect(formatPast(atMs, 0)).toBe(text);
 });
