@@ -100,7 +100,7 @@ export async function startDataPlane(
     ports,
     internalTokens,
     pseudonym,
-    loopback: createLoopback({ clock, port: ports.http }),
+    loopback: createLoopback({ clock, ports }),
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),

@@ -235,7 +235,9 @@ export const traffic = {
     )
     .output(z.object({ log: z.looseObject({ entries: z.array(z.unknown()) }), next: identifier.optional() })),
   replay: base
-    .route({ summary: 'Send a recorded request again, or a changed one; it is counted like any other' })
+    .route({
+      summary: 'Send a recorded request again, or a changed one, over the same scheme; it is counted like any other',
+    })
     .input(
       one.extend({
         method: z

@@ -1,10 +1,14 @@
-import { type IncomingMessage, request as open } from 'node:http';
+import { type IncomingMessage, request as openHttp } from 'node:http';
+import { request as openHttps } from 'node:https';
+import { isIP } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import { pairsOf } from '../base/http/fields.ts';
+import type { Scheme } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** A request to this Vivarium's own HTTP listener. */
+/** A request to this Vivarium's own listener of a scheme. */
 export interface LoopbackRequest {
+  scheme: Scheme;
   method: string;
   /** In origin form, with the query. */
   target: string;
@@ -34,7 +38,7 @@ export const LOOPBACK_BYTES_MAX = 1024 * 1024;
 /** Time limit for a response, in real time; the same as for a whole request. */
 export const LOOPBACK_MS_MAX = 30_000;
 
-/** Sends requests through the HTTP listener, so all stages apply; no other destination is reachable. */
+/** Sends requests through the own listeners, so all stages apply; no other destination is reachable. */
 export interface Loopback {
   /** @throws VivariumError `unavailable` if no answer arrives in time. */
   send(request: LoopbackRequest, signal?: AbortSignal): Promise<LoopbackResponse>;
@@ -42,19 +46,22 @@ export interface Loopback {
 
 export function createLoopback({
   clock,
-  port,
+  ports,
 }: {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
-  /** The HTTP listener's port. */
-  port: number;
+  /** Those of the listeners. */
+  ports: Readonly<Record<Scheme, number>>;
 }): Loopback {
   return {
-    send: ({ method, target, headers, body }, signal) =>
+    send: ({ scheme, method, target, headers, body }, signal) =>
       new Promise((resolve, reject) => {
         const startedMs = clock.monotonic();
-        const sent = open({
+        const sent = (scheme === 'https' ? openHttps : openHttp)({
           host: '127.0.0.1',
-          port,
+          port: ports[scheme],
+          servername: serverNameOf(headers),
+          // The other side is this process, and its certificates are valid by the app's clock, not by the real one.
+          rejectUnauthorized: false,
           method,
           path: target,
           // Node sends a flat array unchanged and adds no fields.
@@ -79,6 +86,13 @@ export function createLoopback({
         sent.end(body);
       }),
   };
+}
+
+/** What `Host` has without its port. RFC 6066 §3: addresses are not allowed as server names. */
+function serverNameOf(headers: LoopbackRequest['headers']): string {
+  const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? '';
+  const hostname = host.replace(/:\d*$/, '').replace(/^\[|\]$/g, '');
+  return isIP(hostname) === 0 ? hostname : '';
 }
 
 interface Reading {

@@ -57,6 +57,7 @@ export function createApiServices(options: {
       try {
         const response = await loopback.send(
           {
+            scheme: 'http',
             method,
             target: prefix + path,
             headers: pairsOf(withBearer(fields, bearer)),

@@ -56,6 +56,7 @@ export function replayRequest(entry: Entry, edits: ReplayEdits, token: string | 
   const fields = edits.headers === undefined ? sent : restored(edits.headers, sent, redactor);
   const body = edits.body === undefined ? bytesOf(record.requestBody) : Buffer.from(edits.body);
   return {
+    scheme: entry.scheme,
     method: edits.method ?? entry.method,
     target: edits.target ?? entry.target,
     headers: [

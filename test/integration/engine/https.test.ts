@@ -3,6 +3,7 @@ import { connect } from 'node:tls';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { TrafficDetail, TrafficEntry } from '../../../main/contract/traffic.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { requireTool } from '../../support/tools.ts';
 
@@ -42,6 +43,16 @@ describe('HTTPS at the platform hostnames', () => {
     const headers = await curl(engine, 'demo.vivarium.localhost', '-D', '-', '-o', '/dev/null');
     const { port } = engine.app.runtime.https;
     expect(headers).toContain(`<https://demo.vivarium.localhost:${port}/v1/pets?limit=1&after=1>; rel="next"`);
+  });
+
+  it.each(['--http1.1', '--http2'])('a replay of a request over %s is sent over HTTPS again', async (option) => {
+    const engine = await startEngine();
+    await curl(engine, 'demo.vivarium.localhost', option);
+    const list = async () => ((await engine.call('traffic.list', {})) as { items: TrafficEntry[] }).items;
+    await expect.poll(async () => (await list()).length).toBe(1);
+    const [{ id, authority } = { id: '', authority: '' }] = await list();
+    const again = (await engine.call('traffic.replay', { id })) as TrafficDetail;
+    expect(again).toMatchObject({ scheme: 'https', authority, status: 200, replayOf: id });
   });
 
   it('a hostname is served as soon as its project is made, and refused as soon as it is removed', async () => {

@@ -35,12 +35,18 @@ async function listen(answer: (socket: Socket, head: string) => void) {
         return clock.monotonic();
       },
     },
-    port,
+    ports: { http: port, https: 0 },
   });
   return { clock, loopback, begun: begun.promise };
 }
 
-const GET = { method: 'GET', target: '/v1/pets', headers: [['Host', 'demo.vivarium.localhost']], body: null } as const;
+const GET = {
+  scheme: 'http',
+  method: 'GET',
+  target: '/v1/pets',
+  headers: [['Host', 'demo.vivarium.localhost']],
+  body: null,
+} as const;
 
 describe('a request to the own listener', () => {
   it('is on the wire what it was told to be, and nothing more', async () => {
@@ -56,7 +62,7 @@ describe('a request to the own listener', () => {
       ['Content-Length', '2'],
       ['Connection', 'close'],
     ] as const;
-    await loopback.send({ method: 'POST', target: '/v1/a?b=%20', headers, body: Buffer.from('hi') });
+    await loopback.send({ scheme: 'http', method: 'POST', target: '/v1/a?b=%20', headers, body: Buffer.from('hi') });
     const [section] = (await seen.promise).split('\r\n\r\n');
     expect(section?.split('\r\n')).toEqual([
       'POST /v1/a?b=%20 HTTP/1.1',
