@@ -55,7 +55,13 @@ const UNPRIVILEGED_PORTS = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
  * absent is left out; one that leaves no readable mark is listed as possible.
  */
 export function findTraces(facts: TraceFacts): Trace[] {
-  const traces = [...hostsTraces(facts), ...resolverTraces(facts), ...stepTraces(facts), ...rootTraces(facts)];
+  const traces = [
+    ...hostsTraces(facts),
+    ...resolverTraces(facts),
+    ...stepTraces(facts),
+    ...rootTraces(facts),
+    ...commandTraces(facts),
+  ];
   return [...traces.filter(({ found }) => found), ...traces.filter(({ found }) => !found)];
 }
 
@@ -147,6 +153,33 @@ function rootTraces({ platform, home, environment, caFile, readText }: TraceFact
       undo: '# Delete "Vivarium root" from its list of authorities',
       found: false,
     },
+  ];
+}
+
+/** Where `vivarium completion --help` puts its line, and its file for fish. */
+const COMPLETED_FILES = ['.bashrc', '.bash_profile', '.zshrc', '.config/fish/config.fish'];
+const FISH_COMPLETION = '.config/fish/completions/vivarium.fish';
+
+function commandTraces({ platform, home, readText }: TraceFacts): Trace[] {
+  const fishFile = join(home, FISH_COMPLETION);
+  const completed = COMPLETED_FILES.map((name) => join(home, name)).flatMap((file): Trace[] => {
+    const line = (readText(file) ?? '').split(/\r?\n/).find((text) => text.includes('vivarium completion'));
+    return line === undefined
+      ? []
+      : [
+          {
+            title: `${file} completes commands of Vivarium`,
+            undo: `# Remove ${line.trim()} from ${file}`,
+            found: true,
+          },
+        ];
+  });
+  return [
+    ...(platform === 'win32' ? [] : completed),
+    ...(readText(fishFile) === null
+      ? []
+      : [{ title: `${fishFile} completes commands of Vivarium`, undo: `rm -- ${posixWord(fishFile)}`, found: true }]),
+    { title: 'The command vivarium, from npm link or npm i -g', undo: 'npm rm -g vivarium', found: false },
   ];
 }
 

@@ -82,6 +82,17 @@ sudo sed -i -E '/^(127\.0\.0\.1|::1) demo\.vivarium\.localhost$/d' /etc/hosts`,
     ]);
   });
 
+  it('are the completion of a shell, and the command itself', () => {
+    const line = 'source <(vivarium completion bash)';
+    const fish = '/home/anna/.config/fish/completions/vivarium.fish';
+    const files = { '/home/anna/.bashrc': `alias ll='ls -l'\n${line}\n`, [fish]: 'complete -c vivarium' };
+    expect(found(files)).toEqual([
+      ['/home/anna/.bashrc completes commands of Vivarium', `# Remove ${line} from /home/anna/.bashrc`],
+      [`${fish} completes commands of Vivarium`, `rm -- ${fish}`],
+    ]);
+    expect(traces({}).map(({ undo }) => undo)).toContain('npm rm -g vivarium');
+  });
+
   it('of the environment snippet are all of its variables, in the words of the shell', () => {
     const address = { hostname: 'acme.test', scheme: 'https', leadsTo: 'api' } as const;
     const facts = { address, ports: { http: 8080, https: 8443, dns: 5380 }, proxyUrl: 'http://127.0.0.1:8080' };
