@@ -76,7 +76,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const find = () => findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
   const json = await buildInput(procedure, fields, read, {
     readFile: (path) => readNamed(path, io),
-    chooseProject: () => defaultProject(find(), io),
+    chooseProject: (only) => defaultProject(find(), io, only),
     presentTarget: async (projectId) => (await askFor<Project>(find(), 'projects.get', { projectId })).target,
     hint: surplusHint(`${namespace} ${name}`, io),
   });

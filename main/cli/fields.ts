@@ -39,6 +39,12 @@ export function listFields({ namespace, name: procedure, input }: CliProcedure):
 export const positionalsOf = (fields: readonly Field[]): Field[] =>
   fields.filter(({ required, schema }) => required && !accepts(schema, 'object') && !accepts(schema, 'array'));
 
+/** Flags whose name is no noun. */
+const USAGE_WORDS: Record<string, string | undefined> = { by: 'DURATION', to: 'MOMENT' };
+
+/** A field in the usage line: `HOSTNAME`. */
+export const usageWord = ({ flag }: Field): string => USAGE_WORDS[flag] ?? flag.toUpperCase();
+
 /**
  * The fields that `count` words without flags stand for, of the positionals that have no flag on the line. With a word
  * less than fields, the project is the one left out.

@@ -1,6 +1,6 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './samples.ts';
-import { listFields, type Field, positionalsOf } from './fields.ts';
+import { listFields, type Field, positionalsOf, usageWord } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
@@ -127,7 +127,7 @@ function usageOf(fields: readonly Field[]): string {
   const required = fields.filter((field) => field.required);
   const words = required.map((field) => {
     if (!positionals.includes(field)) return ` --${field.flag} ${placeholder(field.schema)}`;
-    return field.defaulted ? ` [${field.flag.toUpperCase()}]` : ` ${field.flag.toUpperCase()}`;
+    return field.defaulted ? ` [${usageWord(field)}]` : ` ${usageWord(field)}`;
   });
   return words.join('') + (fields.length > required.length ? ' [options]' : '');
 }

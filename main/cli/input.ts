@@ -1,18 +1,23 @@
 import { z } from 'zod';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/issues.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
 import type { TargetSetting } from '../contract/projects.ts';
-import { fieldsOfWords, flagAt, positionalsOf, type Field } from './fields.ts';
+import { fieldsOfWords, flagAt, positionalsOf, usageWord, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { posixWord } from '../base/shell.ts';
 import type { CliProcedure } from './procedures.ts';
+import { sampleInput } from './samples.ts';
 
 /** Reads the file named by a `…-file` flag; `-` is standard input. */
 export type ReadFile = (path: string) => Promise<string>;
 
-/** Chooses the project of a command line that names none. */
-export type ChooseProject = () => Promise<string>;
+/**
+ * Chooses the project of a command line that names none. `only`: the line's one word, which may name a project by
+ * mistake, and what is then missing, as `missingText`.
+ */
+export type ChooseProject = (only?: { word: unknown; missing: (project: unknown) => string }) => Promise<string>;
 
 /** The present target of a project, given as in input. */
 export type PresentTarget = (project: unknown) => Promise<TargetSetting>;
@@ -49,15 +54,42 @@ export async function buildInput(
     input['target'] = { ...present, ...parts };
   }
   const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
+  const missing = positionalsOf(fields).filter((field) => !field.defaulted && !(field.path[0] in input));
+  if (missing.length > 0) throw usageError(missingText(missing, procedure, input));
   // What else is wrong comes first: it needs no running Vivarium.
   if (defaulted !== undefined) {
     const other = procedure.inputType.safeParse({ ...input, [defaulted]: 'any' });
-    if (other.success) input[defaulted] = await chooseProject();
+    if (other.success) input[defaulted] = await chooseProject(onlyWord(procedure, fields, read, input));
     else throw inputError(other.error.issues as unknown as readonly SchemaIssue[], input, fields);
   }
   const checked = procedure.inputType.safeParse(input);
   if (!checked.success) throw inputError(checked.error.issues as unknown as readonly SchemaIssue[], input, fields);
   return JSON.stringify(input);
+}
+
+/** `HOSTNAME is missing: ` and the command with an example in its place. */
+function missingText(
+  missing: readonly Field[],
+  { namespace, name, input: schema }: CliProcedure,
+  given: Record<string, unknown>,
+): string {
+  const words = missing.map(usageWord).join(' and ');
+  const example = { ...sampleInput(namespace, schema, 'required'), ...given };
+  return `${words} ${missing.length === 1 ? 'is' : 'are'} missing: ${mention(`${namespace}.${name}`, example)}`;
+}
+
+/** The word of a line that has one where the usage line has two, the first of them the project. */
+function onlyWord(
+  procedure: CliProcedure,
+  fields: readonly Field[],
+  { positionals: [word, more] }: Arguments,
+  input: Record<string, unknown>,
+): Parameters<ChooseProject>[0] {
+  const [project, other, ...further] = positionalsOf(fields);
+  if (word === undefined || more !== undefined || other === undefined || further.length > 0) return undefined;
+  if (project?.defaulted !== true || input[other.path[0]] !== word) return undefined;
+  const { [other.path[0]]: _word, ...rest } = input;
+  return { word, missing: (named) => missingText([other], procedure, { ...rest, [project.path[0]]: named }) };
 }
 
 async function collect(
@@ -72,7 +104,8 @@ async function collect(
   if (unexpected !== undefined) {
     const other = fields.find((field) => !open.includes(field) && !isGiven(field));
     const between = unexpected.startsWith('--') ? '=' : ' ';
-    const fix = other === undefined ? '' : ` Did you mean --${other.flag}${between}${posixWord(unexpected)}?`;
+    const taken = open.length === 0 ? '' : ` The command takes ${open.map(usageWord).join(' ')} only.`;
+    const fix = other === undefined ? taken : ` Did you mean --${other.flag}${between}${posixWord(unexpected)}?`;
     throw usageError(`Unexpected argument ${JSON.stringify(unexpected)}.${fix}${hint}`);
   }
   const worded = fieldsOfWords(open, words.length);

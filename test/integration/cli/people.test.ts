@@ -119,7 +119,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it.each([
-    [['projects', 'remove'], 1, 'vivarium: --project is required: a string. See "vivarium projects remove --help".\n'],
+    [['projects', 'remove'], 1, 'vivarium: PROJECT is missing: vivarium projects remove demo\n'],
     [
       ['pets', 'list', 'p', '--lmit', '5'],
       1,
@@ -136,6 +136,16 @@ describe('vivarium <namespace> <procedure>', () => {
     [['--nonsense'], 1, 'vivarium: There is no command "--nonsense"; "vivarium help" lists them all.\n'],
   ])('%j is answered with one line', async (args, code, line) => {
     expect(await runCli(args)).toEqual({ code, stdout: '', stderr: line });
+  });
+
+  it('says that the only word is a project, where another one is missing', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
+    expect(await runCli(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'vivarium: demo is a project; HOSTNAME is missing: vivarium domains attach demo shop.acme.test --local\n',
+    });
   });
 
   it('tells what the other side refuses, in one line or in JSON', async () => {

@@ -117,9 +117,12 @@ describe('the input that a command line makes', () => {
   });
 
   it.each([
-    ['projects remove', /^--project is required: a string\.$/],
-    ['projects get a b', /^Unexpected argument "b"\.$/],
-    ['pets create Rex', /^--category-id is required: it must be an integer/],
+    ['projects remove', /^PROJECT is missing: `projects\.remove {"projectId":"demo"}`$/],
+    ['projects get a b', /^Unexpected argument "b"\. The command takes PROJECT only\.$/],
+    ['pets create Rex', /^CATEGORY-ID is missing: `pets\.create {"projectId":"demo","name":"Rex","categoryId":3}`$/],
+    ['domains verify', /^HOSTNAME is missing: `domains\.verify {"hostname":"shop\.acme\.test"}`$/],
+    ['clock advance', /^DURATION is missing: `clock\.advance {"by":"10m"}`$/],
+    ['keys revoke demo Laptop', /^Unexpected argument "Laptop"\. The command takes KEY only\.$/],
     ['pets remove demo 7 x', /^Unexpected argument "x"\. Did you mean --environment x\?$/],
     ['dns query www.acme.test CAA', /^Unexpected argument "CAA"\. Did you mean --type CAA\?$/],
     ['projects create Aquarium Y', /^Unexpected argument "Y"\. Did you mean --slug Y\?$/],
