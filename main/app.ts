@@ -106,6 +106,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       dataPlane,
       control: () => control,
       status,
+      services: () => services,
     }),
   });
 

@@ -12,6 +12,7 @@ import { presentDomain } from '../domains/present.ts';
 import { parseName } from '../model/dns-name.ts';
 import { routeTarget } from '../model/route.ts';
 import { dialUpstream } from '../proxy/upstream/dial.ts';
+import { repairCommands, type RepairServices } from '../services/domain-repair.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
@@ -27,13 +28,14 @@ export interface EngineDoctorParts {
   /** Set once the control port is bound. */
   control: ExaminedEngine['control'];
   status: () => StatusReport;
+  services: () => RepairServices;
 }
 
 /** The doctor of a running engine. */
 export function openEngineDoctor(
   { config, stateDir, clock, store, describeDesktop }: Foundation,
   readers: FolderReaders,
-  { dns, domains, ...parts }: EngineDoctorParts,
+  { dns, domains, services, ...parts }: EngineDoctorParts,
 ): Doctor {
   const { dataDir, ephemeral } = config;
   const { lifecycle } = domains;
@@ -56,11 +58,12 @@ export function openEngineDoctor(
       },
     },
     hostnames: () => lifecycle.list().map(({ hostname }) => hostname),
-    findDomain(hostname) {
+    async findDomain(hostname) {
       const domain = lifecycle.find(hostname);
       if (domain === null) return null;
       const shown = presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: null, primary: false });
-      return { domain: shown, leaf: lifecycle.leaf(hostname) };
+      const repairs = await repairCommands(shown, services(), { signal: undefined });
+      return { domain: shown, leaf: lifecycle.leaf(hostname), repairs };
     },
     projects: () => store.projects.list(),
     upstreams: () =>

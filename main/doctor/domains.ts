@@ -10,13 +10,15 @@ export interface DomainEvidence {
   /** Its leaf; dates on the app's clock. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
   handshake: HandshakeResult;
+  /** Command lines that correct its records. */
+  repairs?: readonly string[];
   /** The app's clock. */
   nowMs: number;
 }
 
 /** Whether a custom domain is served as its state requires. */
 export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
-  const { domain, handshake } = evidence;
+  const { domain, handshake, repairs = [] } = evidence;
   const { hostname, projectId } = domain;
   const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
   if (domain.serving.https) return evaluateServed(subject, evidence);
@@ -37,13 +39,13 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), refused],
     {
       fix: `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
-      commands: [`vivarium domains verify ${domain.hostname}`],
+      commands: [...repairs, `vivarium domains verify ${domain.hostname}`],
     },
   );
 }
 
 const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
-  state === 'verified' ? `verified, its certificate ${certificate.state}` : state;
+  state === 'verified' ? `verified; its certificate is ${certificate.state}` : state;
 
 function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
   const renew = {
@@ -135,7 +137,8 @@ export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): D
   if (problem === null) return finding(subject, 'ok', [`${url} accepts connections.`]);
   const { status, what, remedy } = problem;
   return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
-    fix: remedy,
+    fix: `${remedy} The first command checks the target again; the second changes it, where PORT is that of your server.`,
     commands: [`vivarium deploys create ${project.slug}`],
+    otherwise: `vivarium projects update ${project.slug} --target PORT`,
   });
 }

@@ -56,7 +56,7 @@ export interface ExaminedEngine {
   };
   hostnames: () => readonly string[];
   /** The current state of a custom domain; null when it has been removed. */
-  findDomain: (hostname: string) => Pick<DomainEvidence, 'domain' | 'leaf'> | null;
+  findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs'> | null>;
   projects: () => readonly { slug: string }[];
   /** The projects with an upstream. */
   upstreams: () => readonly Upstream[];
@@ -139,7 +139,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       tried.map((hostname) =>
         tryAll.take(async () => {
           const handshake = await handshakeWith(exampleOf(hostname));
-          const found = engine.findDomain(hostname);
+          const found = await engine.findDomain(hostname);
           return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: clock.now() })];
         }),
       ),

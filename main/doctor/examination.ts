@@ -61,8 +61,14 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
     return { examinedAt, elapsedMs: Math.round(clock.monotonic() - begunMs), running, counts: count(checks), checks };
   }
 
-  const pasteable = (check: DoctorCheck): DoctorCheck =>
-    check.commands === undefined ? check : { ...check, commands: check.commands.replaceAll(OWN_COMMAND, ownCommand) };
+  const pasteable = (check: DoctorCheck): DoctorCheck => {
+    const own = (text: string): string => text.replaceAll(OWN_COMMAND, ownCommand);
+    return {
+      ...check,
+      ...(check.commands !== undefined && { commands: own(check.commands) }),
+      ...(check.otherwise !== undefined && { otherwise: own(check.otherwise) }),
+    };
+  };
 
   return {
     run(areas = doctorArea.options) {

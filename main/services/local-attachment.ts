@@ -22,6 +22,18 @@ interface Asked {
   hostname: string;
 }
 
+/** What Vivarium's own DNS needs for a domain. */
+export async function readRecordPlan(
+  domain: Domain,
+  { zones, records }: { zones: Pick<Services['zones'], 'list'>; records: Pick<Services['records'], 'list'> },
+  context: CallContext,
+): Promise<RecordPlan> {
+  const zone = closestZone(domain.hostname, (await zones.list({}, context)) as ZoneInfo[]);
+  if (zone === null) return planRecord(domain, { zone, records: [] });
+  const name = nameWithin(domain.hostname, zone.name);
+  return planRecord(domain, { zone, records: await records.list({ zone: zone.name, name }, context) });
+}
+
 /** Checks about the certificate rather than the hostname. */
 const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set([
   'caa_forbids',
@@ -56,16 +68,9 @@ export function createLocalAttachment(options: LocalAttachment) {
     throw new VivariumError('deploy_required', `The project’s target does not answer. ${reason ?? ''}`.trimEnd());
   }
 
-  async function readPlan(domain: Domain, context: CallContext): Promise<RecordPlan> {
-    const zone = closestZone(domain.hostname, (await zones.list({}, context)) as ZoneInfo[]);
-    if (zone === null) return planRecord(domain, { zone, records: [] });
-    const name = nameWithin(domain.hostname, zone.name);
-    return planRecord(domain, { zone, records: await records.list({ zone: zone.name, name }, context) });
-  }
-
   /** Carries a plan out, but removes no record: only the page shows which ones beforehand, and can undo it. */
   async function put(domain: Domain, context: CallContext): Promise<AttachStep[]> {
-    const plan = await readPlan(domain, context);
+    const plan = await readRecordPlan(domain, options, context);
     if (plan.kind === 'impossible') return [failed('record', plan.why)];
     const [instruction] = domain.instructions;
     if (plan.kind === 'present') {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts';
 import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { splitShellLine } from '../../support/rpc-shell.ts';
 
 // The machine's own trust stores are nobody's matter here.
 beforeEach(() => {
@@ -72,7 +73,27 @@ describe('domains', () => {
       'HTTPS for it is refused with unrecognized_name, as expected.',
     ]);
     expect(lost.fix).toContain('CNAME cname.vivarium.localhost');
-    expect(lost.commands).toMatch(/domains verify shop\.happypaws\.test --data-dir /);
+    expect(lost.commands).toMatch(
+      /^.*records update rec_\w+ --value cname\.vivarium\.localhost --data-dir .*\n.*domains verify shop\.happypaws\.test --data-dir .*$/,
+    );
+  });
+
+  it('are mended by the commands that are printed first', async () => {
+    const engine = await startEngine();
+    for (const hostname of ['shop.happypaws.test', 'happypaws.example']) {
+      const { commands = '' } = await check(engine, `domains.${hostname}`);
+      const [first = '', ...rest] = commands.split('\n');
+      expect(rest).toHaveLength(1);
+      const [, procedure, ...words] = splitShellLine(first.slice(first.indexOf('records ')));
+      const [zone, name, type, value] = words;
+      if (procedure === 'put') await engine.call('records.put', { zone, name, type, value });
+      else await engine.call('records.update', { id: words[0], value: words[2] });
+      await engine.call('clock.advance', { by: 'PT1H' });
+      expect(await engine.call('domains.verify', { hostname })).toMatchObject({
+        state: 'verified',
+        certificate: { state: 'issued' },
+      });
+    }
   });
 
   it('stay well when the app’s clock is moved over a renewal', async () => {

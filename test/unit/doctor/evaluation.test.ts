@@ -245,7 +245,7 @@ describe('a domain', () => {
       REFUSED,
       NOW_MS,
       'warning',
-      /certificate pending/,
+      /verified; its certificate is pending/,
     ],
     ['is served without a reason', { ...unserved, state: 'pending' }, null, HANDSHAKE, NOW_MS, 'failed', /although/],
     [
@@ -279,7 +279,7 @@ describe('an upstream', () => {
     [
       problem,
       'warning',
-      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\.\n.*deploys create shop/,
+      /Nothing listens at it\.\nRequests are answered with 502\.\nStart it\. The first command.*\n.*deploys create shop/,
     ],
   ] as const)('with the problem %j', (found, status, words) => {
     const check = evaluateUpstream({ project, url: 'http://localhost:5173', problem: found });
