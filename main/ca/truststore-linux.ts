@@ -62,7 +62,7 @@ export interface LinuxStoreOptions {
 /** The store of curl, OpenSSL, Git and most other programs on Linux; browsers have their own. */
 export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: LinuxStoreOptions): TrustStore {
   const layout = layouts.find(({ anchors }) => existsSync(anchors));
-  const base = { id: 'system', title: 'This system: curl, Git and most programs but browsers' };
+  const base = { id: 'system', title: 'This system: curl, Git and most programs except browsers' };
   if (layout === undefined) {
     const folders = layouts.map(({ anchors }) => anchors).join(', ');
     const reading: StoreReading = {

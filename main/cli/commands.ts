@@ -50,7 +50,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'call',
     usage: "<namespace.procedure> '<json>'",
-    summary: 'Call a running one; JSON output',
+    summary: 'Call the running Vivarium; JSON output',
     load: async () => (await import('./call.ts')).CALL,
   },
   {
@@ -69,7 +69,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'export',
     usage: '[--file FILE]',
-    summary: 'Settings, projects and zones as one text',
+    summary: 'Settings, projects and zones as one JSON file',
     load: async () => (await import('./world.ts')).EXPORT,
   },
   {

@@ -81,7 +81,7 @@ export const WAIT = localCommand({
     while (!(await isServing(dataDir, Math.ceil(Math.max(left(), LOOK_MS))))) {
       const leftMs = left();
       if (leftMs <= 0)
-        throw new VivariumError('unavailable', `No Vivarium serves ${dataDir} within ${timeoutMs / 1_000} s.`);
+        throw new VivariumError('unavailable', `No Vivarium served ${dataDir} within ${timeoutMs / 1_000} s.`);
       await sleep(Math.min(LOOK_MS, leftMs));
     }
   },

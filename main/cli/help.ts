@@ -51,7 +51,7 @@ export function generalHelp(commands: readonly Command[]): string {
     ...commands
       .filter(({ isHidden }) => isHidden !== true)
       .map(({ name, usage, summary }) => [`vivarium ${name} ${usage}`.trimEnd(), summary]),
-    ['vivarium <namespace> <procedure> [options]', 'Call a running one; readable output'],
+    ['vivarium <namespace> <procedure> [options]', 'Call the running Vivarium; readable output'],
   ];
   const namespaces = listNamespaces().map((namespace) => [
     namespace,
@@ -59,7 +59,7 @@ export function generalHelp(commands: readonly Command[]): string {
       .map(({ name }) => kebab(name))
       .join(', '),
   ]);
-  return `vivarium: the Animal Store API on this machine
+  return `vivarium: the Animal Store API, or your own server, on this machine
 
 Usage
 ${indent(columns(usages))}

@@ -32,7 +32,7 @@ export const START: LoadedCommand = {
         '(at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. Where one runs on the',
         'data folder already, it is shown and nothing is started.',
         '',
-        'Exit code 0 also then; 1 when it could not start.',
+        'Exit code 0 when it serves, started now or before; 1 when it could not start.',
       ],
       examples: ['vivarium start --detach', 'vivarium start -d --ephemeral --any-ports'],
     }),

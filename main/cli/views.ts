@@ -139,9 +139,9 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create'],
   'pets.list': ['There are no such pets. Add some:', 'pets seed 10'],
   'orders.list': ['There are no such orders.'],
-  'traffic.list': ['There are no such requests. Addresses to send one to:', 'projects list'],
+  'traffic.list': ['No requests match. To see the addresses:', 'projects list'],
   'traffic.running': ['No requests are in progress.'],
-  'limits.usage': ['No requests of the project are counted at present. Addresses to send one to:', 'projects list'],
+  'limits.usage': ['No requests of the project are counted at present. To see the addresses:', 'projects list'],
 };
 
 /** Renders the result of `procedure` as text for people. */

@@ -23,11 +23,11 @@ const EXIT_CODES = 'Exit code 0; 1 when it failed; 2 when no Vivarium runs on th
 /** The command `export`. */
 export const EXPORT = localCommand({
   name: 'export',
-  title: 'settings, projects and zones as one text',
+  title: 'settings, projects and zones as one JSON file',
   usage: ['[--file FILE]'],
   options: [FILE_FLAG],
   notes: [
-    'The text is JSON. It has projects with their plan, target, pets, names of keys, domains and redirects, and',
+    'The file has projects with their plan, target, pets, names of keys, domains and redirects, and',
     'zones. It has no secrets, orders, deploys or counters: "vivarium backup create" keeps everything.',
     '',
     EXIT_CODES,
@@ -45,12 +45,12 @@ export const EXPORT = localCommand({
 /** The command `import`. */
 export const IMPORT = localCommand({
   name: 'import',
-  title: 'create and change what a text of "vivarium export" has',
+  title: 'create and change what a file of "vivarium export" has',
   usage: ['FILE [--dry-run]'],
   options: [DRY_RUN, JSON_FLAG],
   fileWord: 0,
   notes: [
-    'What the text does not have stays, and pets are added only where there are none. All of the text is checked before',
+    'What the file does not have stays, and pets are added only where there are none. All of the file is checked before',
     'the first change; importing it again changes nothing. "-" reads it from standard input.',
     '',
     EXIT_CODES,
@@ -95,5 +95,5 @@ const render = ({ changes, left, keys = [] }: Applied, dryRun: boolean): string[
     ]),
   ),
   ...keys.map(({ project, name, secret }) => `The secret of ${project}/${name}, shown only here: ${secret}`),
-  `${left} ${left === 1 ? 'entry is' : 'entries are'} as in the file.`,
+  `${changes.length === 0 ? 'Nothing to change: ' : ''}${left} ${left === 1 ? 'entry matches' : 'entries match'} the file.`,
 ];

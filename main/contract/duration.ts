@@ -21,7 +21,7 @@ const TYPED_PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
 
 /** What a duration may look like, phrased to follow "must be". */
 export const DURATION_FORMS =
-  'a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in weeks to milliseconds';
+  'a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in units from weeks to milliseconds';
 
 /**
  * Milliseconds of a duration: ISO 8601 such as `PT48H`, `P2D` or `PT0.5S`, also with a leading minus; or as people write

@@ -98,7 +98,7 @@ const changes = z.object({
 
 export const worlds = {
   export: base
-    .route({ summary: 'Settings, projects and zones as one text in JSON, without secrets' })
+    .route({ summary: 'Settings, projects and zones as one JSON file, without secrets' })
     .input(z.strictObject({}).optional())
     /** `omitted`: what the text does not have, in sentences. */
     .output(z.object({ text: z.string(), omitted: z.array(z.string()) })),

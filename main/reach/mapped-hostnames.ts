@@ -66,7 +66,7 @@ export function reachedAddress(
   if (found === null) {
     throw new VivariumError(
       'not_found',
-      `Nothing is served at ${text}. Attach it to a project and verify it, or take a hostname that is served.`,
+      `Nothing is served at ${text}. Attach it to a project and verify it, or use a hostname that is served.`,
     );
   }
   const scheme = asked ?? (isSecure(found.hostname) ? 'https' : 'http');

@@ -90,11 +90,7 @@ export function describeMove(
   return [
     ...sunsets.flatMap((sunset) => sunsetCrossed(sunset, before.nowMs, after.nowMs)),
     ...domainsMoved(before.domains, after.domains, projectName),
-    ...counted(
-      before.propagating - after.propagating,
-      'changed RRset is visible now',
-      'changed RRsets are visible now',
-    ),
+    ...counted(before.propagating - after.propagating, 'DNS change is visible now', 'DNS changes are visible now'),
     ...counted(before.limits.bans - after.limits.bans, 'ban is over', 'bans are over'),
     ...counted(before.limits.minutes - after.limits.minutes, 'minute window is over', 'minute windows are over'),
     ...counted(before.limits.days - after.limits.days, 'day window is over', 'day windows are over'),

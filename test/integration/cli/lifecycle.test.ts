@@ -142,7 +142,7 @@ describe('where none runs', () => {
     expect(await runHere(['wait', '--timeout', '0.2', '--data-dir', dataDir])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `vivarium: No Vivarium serves ${dataDir} within 0.2 s.\n`,
+      stderr: `vivarium: No Vivarium served ${dataDir} within 0.2 s.\n`,
     });
   });
 

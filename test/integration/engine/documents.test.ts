@@ -68,7 +68,7 @@ const CUSTOM_DOMAIN: readonly Expected[] = [
   ['vivarium settings update --propagation 1h', /^0\n[^]*^propagation +PT1H$/m],
   ['vivarium records put', /^0\n[^]*^name +www$/m],
   ['vivarium dns query', /^0\nrcode +NXDOMAIN$/m],
-  ['vivarium clock advance 1h', /^0\n[^]*\b1 changed RRset is visible now\.$/m],
+  ['vivarium clock advance 1h', /^0\n[^]*\b1 DNS change is visible now\.$/m],
   ['vivarium dns query', /^0\nrcode +NOERROR$/m],
   ['vivarium settings update --propagation 0s', /^0\n[^]*^propagation +PT0S$/m],
   ['vivarium zones remove', /^0\nRemoved guide-domain\.test\.$/],

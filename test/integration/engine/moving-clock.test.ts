@@ -18,7 +18,7 @@ describe('moving the clock', () => {
     expect(await move(engine, 'clock.advance', { by: 'PT1M' })).toEqual(['2 minute windows are over.']);
     expect(await move(engine, 'clock.advance', { by: 'PT59M' })).toEqual([
       'The certificate of happypaws.example (project Happy Paws) was given up.',
-      '1 changed RRset is visible now.',
+      '1 DNS change is visible now.',
     ]);
     expect(await move(engine, 'clock.advance', { by: 'PT48H' })).toEqual([
       '3 domains were checked again.',

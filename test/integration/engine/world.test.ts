@@ -237,7 +237,7 @@ describe('vivarium export and import', () => {
     expect(done.stdout).toMatch(/^created +domain +happy-paws\/www\.happypaws\.test$/m);
     expect(done.stdout).toMatch(/^The secret of demo\/Demo key, shown only here: viv_\w{32}$/m);
     expect((await runCli(['import', file, '--data-dir', to.dataDir])).stdout).toMatch(
-      /^\d+ entries are as in the file\.\n$/,
+      /^Nothing to change: \d+ entries match the file\.\n$/,
     );
   });
 

@@ -53,7 +53,7 @@ describe('parseDuration', () => {
 
   it('says what is accepted', () => {
     expect(duration.safeParse('5').error?.issues.map(({ message }) => message)).toEqual([
-      'must be a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in weeks to milliseconds',
+      'must be a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in units from weeks to milliseconds',
     ]);
   });
 

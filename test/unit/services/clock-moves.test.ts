@@ -34,7 +34,7 @@ describe('a move of the clock', () => {
       ['1 ban is over.', '2 minute windows are over.', '1 day window is over.'],
     ],
     ['windows that were begun meanwhile', {}, { limits: { minutes: 1, days: 1, bans: 0 } }, []],
-    ['propagation', { propagating: 2 }, { propagating: 0 }, ['2 changed RRsets are visible now.']],
+    ['propagation', { propagating: 2 }, { propagating: 0 }, ['2 DNS changes are visible now.']],
     [
       'a daily check that finds the same',
       { domains: [domain(WWW)] },
