@@ -83,7 +83,7 @@ describe('the smallest change', () => {
 describe('what of a fix is pasted', () => {
   const { instructions } = makeDomain('www.acme.test');
   it.each([
-    ['Replace A 192.0.2.1 by: www CNAME cname.vivarium.localhost', 'www CNAME cname.vivarium.localhost'],
+    ['Replace A 192.0.2.1 with: www CNAME cname.vivarium.localhost', 'www CNAME cname.vivarium.localhost'],
     [
       'To permit it, add this record: acme.test. CAA 0 issue "ca.example; a=\\"b\\"" – or, where it is not yours, wait',
       'acme.test. CAA 0 issue "ca.example; a=\\"b\\""',
