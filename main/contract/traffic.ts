@@ -259,7 +259,7 @@ export const traffic = {
           .optional(),
         body: z.string().max(BODY_LENGTH_MAX).optional(),
         /** The API key to send it with; null for none. Without it, the recorded one. */
-        keyId: keyReference.nullable().optional(),
+        keyId: keyReference.nullable().meta({ title: 'key' }).optional(),
       }),
     )
     .output(trafficDetail),
