@@ -76,6 +76,8 @@ export interface ClockAdjustment {
   backward: boolean;
   /** How far `now` moved, in milliseconds: negative if backward, 0 for freezing and unfreezing. */
   movedMs: number;
+  /** Whether it returned to the real time. */
+  isReset: boolean;
 }
 
 /** The source of real time; tests replace it. */
@@ -200,18 +202,18 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     }
   }
 
-  function adjust(change: () => Promise<number>): Promise<void> {
+  function adjust(change: () => Promise<number>, isReset = false): Promise<void> {
     const run = adjusting.then(async () => {
       const movedMs = await change();
       arm();
-      announce(movedMs);
+      announce(movedMs, isReset);
     });
     adjusting = run.catch(() => undefined);
     return run;
   }
 
-  function announce(movedMs: number): void {
-    for (const listener of listeners) listener({ backward: movedMs < 0, movedMs });
+  function announce(movedMs: number, isReset = false): void {
+    for (const listener of listeners) listener({ backward: movedMs < 0, movedMs, isReset });
   }
 
   /** Moves to `target(now)`; returns the difference. */
@@ -302,7 +304,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
         frozenAtMs = null;
         offsetMs = 0;
         return movedMs;
-      }),
+      }, true),
     onAdjusted(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, ClockAdjustment } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import type { CheckCode } from '../contract/domains.ts';
@@ -71,7 +71,7 @@ export interface Lifecycle {
   issuerExtended(): Promise<void>;
   /** Call when answers of the local DNS may have changed; verifies domains again that CAA refused and now permits. */
   recordsChanged(): Promise<void>;
-  clockAdjusted(change: { backward: boolean }): void;
+  clockAdjusted(change: Pick<ClockAdjustment, 'backward' | 'isReset'>): void;
   /** Starts the schedule. */
   start(): void;
   stop(): void;
@@ -278,8 +278,9 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       }
       recordsAt = 'rest';
     },
-    clockAdjusted({ backward }) {
-      if (!backward) return;
+    clockAdjusted({ backward, isReset }) {
+      // On the way back from the past, attempts may have been given up that were in time before.
+      if (!backward && !isReset) return;
       const { issuanceDelayMs } = options.settings();
       try {
         putAll((domain) => afterClockWentBack(domain, now(), issuanceDelayMs));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClockMove } from '../../../main/contract/clock.ts';
+import type { Domain } from '../../../main/contract/domains.ts';
 import type { RequestRates } from '../../../main/contract/status.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
 
@@ -31,6 +32,18 @@ describe('moving the clock', () => {
       'GET /pets/{petId} is removed: it answers 410.',
     );
     expect(await move(engine, 'clock.reset')).toContain('GET /pets/{petId} answers again.');
+  });
+});
+
+describe('a reset from another time', () => {
+  it.each(['2020-01-01', '2040-01-01'])('from %s gives up no certificate that was pending', async (to) => {
+    const engine = await startEngine();
+    const certificate = async () =>
+      ((await engine.call('domains.get', { hostname: 'happypaws.example' })) as Domain).certificate;
+    expect(await certificate()).toMatchObject({ state: 'pending' });
+    await engine.call('clock.set', { to });
+    await engine.call('clock.reset');
+    expect(await certificate()).toMatchObject({ state: 'pending' });
   });
 });
 
