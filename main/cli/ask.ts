@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { codeOf } from '../base/error-code.ts';
 import { ownCommand, typed } from '../base/own-command.ts';
 import type { Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -9,7 +8,17 @@ import { askFor, callProcedure } from './client.ts';
 import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
 import { defaultProject } from './default-project.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { exitCodeOf, failureOf, interruptible, EXIT_OK, readStdin, writeHelp, type Io, type Output } from './io.ts';
+import {
+  exitCodeOf,
+  failureOf,
+  fileFailure,
+  interruptible,
+  EXIT_OK,
+  readStdin,
+  writeHelp,
+  type Io,
+  type Output,
+} from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
 import { refuseEaten, surplusHint } from './eaten-options.ts';
@@ -176,8 +185,7 @@ async function readNamed(path: string, io: Io): Promise<string> {
   try {
     return await readFile(resolve(io.workingDir, path), 'utf8');
   } catch (cause) {
-    const code = codeOf(cause);
-    throw new VivariumError('invalid_request', `The file ${path} cannot be read (${code ?? 'unknown'}).`, { cause });
+    throw fileFailure(path, 'read', cause);
   }
 }
 
@@ -185,8 +193,7 @@ async function writeNamed(path: string, content: string | Uint8Array, io: Io): P
   try {
     await writeFile(resolve(io.workingDir, path), content);
   } catch (cause) {
-    const code = codeOf(cause);
-    throw new VivariumError('invalid_request', `The file ${path} cannot be written (${code ?? 'unknown'}).`, { cause });
+    throw fileFailure(path, 'written', cause);
   }
 }
 

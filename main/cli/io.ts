@@ -1,4 +1,5 @@
 import type { DataDirInputs } from '../base/data-dir.ts';
+import { codeOf } from '../base/error-code.ts';
 import { typedHelp } from '../base/own-command.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
@@ -102,6 +103,14 @@ export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof VivariumError)) return { code: 'internal_error', message };
   return { code: error.code, message, ...(error.issues.length > 0 ? { issues: [...error.issues] } : {}) };
+}
+
+/** The error of a file named on the command line. */
+export function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
+  const code = codeOf(cause) ?? 'unknown';
+  const missing = what === 'read' ? `There is no file ${path}.` : `The folder of ${path} does not exist.`;
+  const message = code === 'ENOENT' ? missing : `The file ${path} cannot be ${what} (${code}).`;
+  return new VivariumError('invalid_request', message, { cause });
 }
 
 /** Begins what a command says on standard error. */

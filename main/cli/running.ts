@@ -5,10 +5,11 @@ import { VivariumError } from '../contract/errors.ts';
 
 /** No Vivarium is running; a class of its own because it has its own exit code. */
 export class NotRunningError extends VivariumError {
-  constructor(dataDir: string, reason: string, cause?: unknown) {
+  /** `reason`: null where there is no sign of one. */
+  constructor(dataDir: string, reason: string | null, cause?: unknown) {
     super(
       'unavailable',
-      `No Vivarium is running on ${dataDir} (${reason}). Start one with "${typed('vivarium start -d')}", or name its folder with --data-dir.`,
+      `No Vivarium is running on ${dataDir}${reason === null ? '' : ` (${reason})`}. Start one with "${typed('vivarium start -d')}", or name its folder with --data-dir.`,
       { cause },
     );
   }
@@ -24,7 +25,7 @@ export function findRunning(dataDir: string): Running {
   const reading = readRuntime(dataDir);
   switch (reading.state) {
     case 'absent':
-      throw new NotRunningError(dataDir, `no ${RUNTIME_FILE}`, reading.cause);
+      throw new NotRunningError(dataDir, null, reading.cause);
     case 'damaged':
       throw new NotRunningError(dataDir, `${RUNTIME_FILE} is damaged`);
     case 'copied':

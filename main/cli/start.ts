@@ -54,7 +54,7 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
     if (engine !== null) {
       io.stdout.write(describeEngine(engine));
       const isChanged = given.some(([name]) => name !== DATA_DIR_FLAG.name);
-      if (isChanged) io.stderr.write('vivarium: Already running; its options were not changed.\n');
+      io.stderr.write(`vivarium: Already running${isChanged ? '; its options were not changed' : ''}.\n`);
     }
     return EXIT_OK;
   } catch (error) {

@@ -1,11 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { codeOf } from '../base/error-code.ts';
-import { VivariumError } from '../contract/errors.ts';
 import type { WorldChange } from '../contract/world.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, lastOf, usageError, type Option } from './flags.ts';
-import { FAILURE_PREFIX, readStdin } from './io.ts';
+import { FAILURE_PREFIX, fileFailure, readStdin } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
@@ -76,12 +74,11 @@ interface Applied {
   keys?: { project: string; name: string; secret: string }[];
 }
 
-async function named<Value>(path: string, what: string, action: () => Promise<Value>): Promise<Value> {
+async function named<Value>(path: string, what: 'read' | 'written', action: () => Promise<Value>): Promise<Value> {
   try {
     return await action();
   } catch (cause) {
-    const code = codeOf(cause) ?? 'unknown';
-    throw new VivariumError('invalid_request', `The file ${path} cannot be ${what} (${code}).`, { cause });
+    throw fileFailure(path, what, cause);
   }
 }
 

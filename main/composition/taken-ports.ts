@@ -55,7 +55,7 @@ export async function explainTakenPorts(
   const options = taken.map(({ option }) => `${option} 0`).join(' ');
   return new VivariumError(
     'conflict',
-    `Ports already in use:\n${lines.join('\n')}\n${stop} other ports. Any free ones: ${options}`,
+    `Ports already in use:\n${lines.join('\n')}\n${stop} other ports. Any free ones: ${options}, or --any-ports where none is given`,
     { cause: error.cause },
   );
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { duration, moment, timestamp } from './values.ts';
+import { advance, moment, timestamp } from './values.ts';
 
 const clockState = z.object({
   now: timestamp,
@@ -23,7 +23,7 @@ export const clock = {
   get: base.route({ summary: 'The app’s clock and the real time' }).input(nothing).output(clockState),
   advance: base
     .route({ summary: 'Move the clock forward; everything that falls due has run when this returns' })
-    .input(z.strictObject({ by: duration }))
+    .input(z.strictObject({ by: advance }))
     .output(clockMove),
   set: base
     .route({ summary: 'Set the clock; everything that falls due has run when this returns' })

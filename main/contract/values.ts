@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mention } from './mentions.ts';
 import { DURATION_FORMS, formatDuration, isIsoDuration, parseDuration } from './duration.ts';
 
 export const INT64_MIN = -(2n ** 63n);
@@ -48,13 +49,25 @@ export const moment = z
   )
   .meta({ examples: ['2030-01-01'] });
 
+const durationOf = (text: z.ZodString) =>
+  text
+    .overwrite(isoForm)
+    .refine(isIsoDuration, { error: `must be ${DURATION_FORMS}`, abort: true })
+    .meta({ examples: ['10m'] });
+
 /** A duration, weeks to milliseconds. In input also as people write it (`10m`); it becomes ISO 8601. */
-export const duration = z
-  .string()
-  .max(64)
-  .overwrite(isoForm)
-  .refine(isIsoDuration, { error: `must be ${DURATION_FORMS}`, abort: true })
-  .meta({ examples: ['10m'] });
+export const duration = durationOf(z.string().max(64));
+
+/** How far the clock advances. */
+export const advance = durationOf(
+  z
+    .string()
+    .max(64)
+    .refine((text) => !text.trimStart().startsWith('-'), {
+      error: `is negative, but the clock only advances. To go back: ${mention('clock.set', { to: '2030-01-01' })}`,
+      abort: true,
+    }),
+);
 
 /** A duration between two bounds, in milliseconds; `message` names them. */
 export const durationWithin = (leastMs: number, mostMs: number, message: string) =>

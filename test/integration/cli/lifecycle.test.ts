@@ -31,7 +31,11 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
 
     const status = await runHere(['status', ...on]);
     expect(status.stdout).toMatch(/^Vivarium 0\.1\.0 is running\.\n[^]*Contents +0 projects, 0 domains\n/);
-    expect(await runCli(['start', '--detach', ...on])).toEqual({ code: 0, stdout: status.stdout, stderr: '' });
+    expect(await runCli(['start', '--detach', ...on])).toEqual({
+      code: 0,
+      stdout: status.stdout,
+      stderr: 'vivarium: Already running.\n',
+    });
     expect(await runCli(['start', '-d', '--empty', ...on])).toEqual({
       code: 0,
       stdout: status.stdout,

@@ -115,7 +115,10 @@ describe('vivarium <namespace> <procedure>', () => {
       'from stdin',
     ]);
     const missing = await runCli([...command, `${file}.missing`]);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('cannot be read (ENOENT)')]);
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      `vivarium: There is no file ${file}.missing. See "vivarium pets import --help".\n`,
+    ]);
   });
 
   it.each([

@@ -146,6 +146,7 @@ describe('the input that a command line makes', () => {
     ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a port/],
     ['settings update --cors nonsense', /^--cors must be an origin such as/],
     ['pets remove --project-id p --id 9223372036854775808', /^--id must be an integer from -9223372036854775808/],
+    ['clock advance -10m', /^--by is negative, but the clock only advances\. To go back: `clock\.set /],
     ['clock set tomorrow', /^--to must be a moment in ISO 8601/],
   ])('%s is refused in its own words', async (line, message) => {
     await expect(build(line)).rejects.toThrow(message);

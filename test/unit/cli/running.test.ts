@@ -21,7 +21,7 @@ it('finds the one that is alive', () => {
 });
 
 it.each([
-  ['no file', null, /no runtime\.json/],
+  ['no file', null, /^No Vivarium is running on [^(]*\. Start/],
   ['an empty file', '', /damaged/],
   ['half a file', '{"pid":1,', /damaged/],
   ['no object', 'null', /damaged/],
@@ -39,7 +39,7 @@ it.each([
   const dataDir = folderWith(content);
   expect(() => findRunning(dataDir)).toThrow(NotRunningError);
   expect(() => findRunning(dataDir)).toThrow(reason);
-  expect(() => findRunning(dataDir)).toThrow(`No Vivarium is running on ${dataDir} (`);
+  expect(() => findRunning(dataDir)).toThrow(`No Vivarium is running on ${dataDir}`);
 });
 
 it('a data folder that is a file counts as not running', () => {
