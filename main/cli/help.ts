@@ -144,7 +144,7 @@ function fieldRows(field: Field): string[][] {
 
 function placeholder(schema: JsonSchema): string {
   if (choicesOf(schema) !== null) return 'WORD';
-  if (accepts(schema, 'object')) return 'JSON';
+  if (accepts(schema, 'object')) return accepts(schema, 'string') ? 'TEXT' : 'JSON';
   if (accepts(schema, 'array')) return 'VALUE';
   if (schema.format === 'int64') return 'INTEGER';
   if (accepts(schema, 'string')) return 'TEXT';
@@ -157,6 +157,7 @@ export function describeSchema(schema: JsonSchema): string {
   const fixed = alternativesOf(schema).flatMap((alternative) => choicesOf(alternative) ?? []);
   const parts = [
     fixed.map(String).join(', '),
+    ...alternativesOf(schema).map(({ description = '' }) => description),
     choices === null ? boundsOf(schema) : '',
     choices === null && schema.examples !== undefined ? `such as ${String(schema.examples[0])}` : '',
     accepts(schema, 'array') ? `${fixed.length > 0 ? 'or values, ' : ''}may be given more than once` : '',
@@ -166,6 +167,8 @@ export function describeSchema(schema: JsonSchema): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
+const LENGTH_SHOWN_MAX = 100;
+
 function boundsOf(schema: JsonSchema): string {
   const { minimum, maximum, minLength, maxLength, format, title } = schema;
   const count = (value: number) => value.toLocaleString('en');
@@ -174,6 +177,8 @@ function boundsOf(schema: JsonSchema): string {
   if (title === 'project') return 'an id, a slug or a name';
   if (title === 'key') return 'an id or a name';
   if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
+  // Longer bounds are no help: only a mistake exceeds them.
+  if (maxLength !== undefined && maxLength > LENGTH_SHOWN_MAX) return '';
   if (minLength !== undefined && maxLength !== undefined)
     return `${count(minLength)} to ${count(maxLength)} characters`;
   if (maxLength !== undefined) return `at most ${count(maxLength)} characters`;

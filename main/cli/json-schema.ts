@@ -15,6 +15,8 @@ export interface JsonSchema {
   format?: string;
   /** The kind of a reference: `project` or `key`. */
   title?: string;
+  /** The allowed texts, where no other key says them. */
+  description?: string;
   pattern?: string;
   minimum?: number;
   maximum?: number;

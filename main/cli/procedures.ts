@@ -32,7 +32,8 @@ export function findProcedure(namespace: string, name: string): CliProcedure {
   const procedures = definitionsOf(namespace);
   const found = Object.keys(procedures).find((candidate) => candidate === name || kebab(candidate) === name);
   const definition = found === undefined ? undefined : procedures[found];
-  if (found === undefined || definition === undefined) throw unknownProcedure(namespace, name, Object.keys(procedures));
+  if (found === undefined || definition === undefined)
+    throw unknownProcedure(namespace, name, Object.keys(procedures).map(kebab));
   return read(namespace, found, definition);
 }
 

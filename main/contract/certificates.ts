@@ -76,7 +76,12 @@ const certificateFile = z.discriminatedUnion('format', [
 export type CertificateFile = z.infer<typeof certificateFile>;
 
 const one = z.strictObject({ hostname: hostnameInput });
-const inStore = z.strictObject({ store: z.string().min(1).max(500) });
+const storeName = z
+  .string()
+  .min(1)
+  .max(500)
+  .meta({ description: 'system, nss:user, or another that ca trust-status lists' });
+const inStore = z.strictObject({ store: storeName });
 
 export const certificates = {
   list: base

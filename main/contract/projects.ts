@@ -56,7 +56,7 @@ const targetText = z
     if (!readTarget(text).success) context.addIssue({ code: 'custom', message: fault });
   })
   .transform((text): TargetSetting => target.parse(targetOf(text)))
-  .meta({ examples: ['http://localhost:5173'] });
+  .meta({ examples: ['http://localhost:5173'], description: 'a URL, host:port, a port, or api' });
 
 const readTarget = (text: string) => target.safeParse(targetOf(text));
 
