@@ -137,7 +137,7 @@ describe('the help', () => {
     ['pets create', /^ {2}--project TEXT +an id, a slug or a name; default: the only project, or the one whose slug/m],
     ['projects remove', /^ {2}vivarium projects remove PROJECT$/m],
     ['projects remove', /^ {2}--project TEXT +required +an id, a slug or a name$/m],
-    ['projects update', /^ {2}--target TEXT +a URL, host:port, a port, or api;/m],
+    ['projects update', /^ {2}--target TEXT +a URL, host:port, a port, or api$/m],
     ['ca trust', /^ {2}--store TEXT +required +system, nss:user, or another/m],
     ['pets get', /^ {2}vivarium pets get demo 7$/m],
     ['domains set-redirects', /^ {2}vivarium domains set-redirects \[PROJECT\] --redirects VALUE$/m],
