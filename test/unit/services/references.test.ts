@@ -87,8 +87,7 @@ describe('a reference to a project or a key', () => {
       .flatMap(({ namespace, name, input }) =>
         (['projectId', 'keyId'] as const).flatMap((property) => {
           const schema = input.properties?.[property];
-          const title = schema?.title ?? schema?.anyOf?.[0]?.title;
-          return schema === undefined ? [] : [[`${namespace}.${name}`, property, title]];
+          return schema === undefined ? [] : [[`${namespace}.${name}`, property, schema.title]];
         }),
       );
     expect(titles.length).toBeGreaterThan(20);
