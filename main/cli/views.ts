@@ -83,6 +83,28 @@ const clockView = view<ClockReading>((reading, renderer) =>
   renderObject({ ...reading, offset: formatOffset(parseDuration(reading.offset)) }, renderer),
 );
 
+/** What a check that passed is about: its code names the problem that it did not find. */
+const PASSED: Record<string, string | undefined> = {
+  wrong_target: 'target',
+  a_conflict: 'addresses',
+  alias_mismatch: 'addresses',
+  txt_missing: 'TXT',
+  caa_forbids: 'CAA',
+};
+
+const domainView = view<Domain>((domain, renderer) =>
+  renderResult(
+    {
+      ...domain,
+      checks: domain.checks.map((check) => ({
+        ...check,
+        code: (check.outcome === 'ok' ? PASSED[check.code] : undefined) ?? check.code,
+      })),
+    },
+    renderer,
+  ),
+);
+
 /** Results that are not shown as a table or as names and values. */
 const VIEWS: Record<string, View | undefined> = {
   'projects.remove': sentence<Project>(({ name, id }) => `Removed ${name} (${id}).`),
@@ -97,7 +119,9 @@ const VIEWS: Record<string, View | undefined> = {
   ),
   'orders.remove': sentence<OrderRecord>(({ id }) => `Removed order ${id}.`),
   'domains.attach': (result, renderer) =>
-    isStepped(result) ? renderSteps(result, renderer.style) : renderResult(result, renderer),
+    isStepped(result) ? renderSteps(result, renderer.style) : domainView(result, renderer),
+  'domains.get': domainView,
+  'domains.verify': domainView,
   'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
   'certificates.renew': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
   'certificates.revoke': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),

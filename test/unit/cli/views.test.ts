@@ -3,6 +3,7 @@ import { contract } from '../../../main/contract/index.ts';
 import { exitCodeFor, FAILED_RESULTS } from '../../../main/cli/exit-codes.ts';
 import { createStyle } from '../../../main/cli/text.ts';
 import { renderFor } from '../../../main/cli/views.ts';
+import { makeDomain } from '../../support/page-domains.ts';
 
 const PLAIN = { style: createStyle(false), width: null };
 
@@ -170,4 +171,16 @@ describe('the exit code', () => {
     });
     expect(unknown).toEqual([]);
   });
+});
+
+it('a check that passed is named by its subject, one that failed by its problem', () => {
+  const check = { message: 'As it is.' } as const;
+  const checks = [
+    { ...check, code: 'wrong_target', outcome: 'ok' },
+    { ...check, code: 'caa_forbids', outcome: 'failed' },
+  ] as const;
+  const text = renderFor('domains.verify', makeDomain('www.acme.test', { checks: [...checks] }), PLAIN);
+  expect(text).toMatch(/code: target, outcome: ok$/m);
+  expect(text).toMatch(/code: caa_forbids, outcome: failed$/m);
+  expect(text).not.toContain('wrong_target');
 });
