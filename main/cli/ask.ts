@@ -162,8 +162,8 @@ function renderPage(
   const called = `${procedure.namespace}.${procedure.name}`;
   const cursor = CURSORS[called];
   const { next, ...page } = (result ?? {}) as { next?: unknown };
-  if (cursor === undefined || next === undefined) return renderFor(called, result, renderer);
-  const asked = JSON.parse(input === '' ? '{}' : input) as Record<string, unknown>;
+  const asked = JSON.parse(input === '' ? '{}' : input) as { projectId?: string };
+  if (cursor === undefined || next === undefined) return renderFor(called, result, renderer, asked.projectId);
   const command = ownCommand(dataDir)(commandLineOf(procedure, { ...asked, [cursor]: next }));
   return `${renderFor(called, page, renderer)}\nNext page: ${command}\n`;
 }

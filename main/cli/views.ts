@@ -14,6 +14,7 @@ import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
 import { typed } from '../base/own-command.ts';
+import { posixWord } from '../base/shell.ts';
 
 type View = (result: unknown, renderer: Renderer) => string;
 
@@ -153,27 +154,30 @@ const FIRST_COLUMNS: Record<string, readonly string[] | undefined> = {
   'domains.list': ['hostname', 'state', 'certificate.state', 'kind'],
 };
 
-/** What an empty list means, and the command that changes it, if there is one. */
+/** What an empty list means, and the command that changes it, if there is one. `PROJECT` stands for the project asked about. */
 export const EMPTY: Record<string, readonly [sentence: string, command?: string] | undefined> = {
   'projects.list': ['There are no projects. Create one:', 'projects create Shop'],
-  'keys.list': ['The project has no API keys. Create one:', 'keys create --name Mine'],
-  'domains.list': ['No domains are attached. Attach one:', 'domains attach shop.acme.test --local'],
+  'keys.list': ['The project has no API keys. Create one:', 'keys create PROJECT --name Mine'],
+  'domains.list': ['No domains are attached. Attach one:', 'domains attach PROJECT shop.acme.test --local'],
   'zones.list': ['There are no zones. Create one:', 'zones create acme.test'],
   'records.list': ['There are no such records.'],
-  'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create'],
-  'pets.list': ['There are no such pets. Add some:', 'pets seed 10'],
+  'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create PROJECT'],
+  'pets.list': ['There are no such pets. Add some:', 'pets seed PROJECT 10'],
   'orders.list': ['There are no such orders.'],
   'traffic.list': ['No requests match. To see the addresses:', 'projects list'],
   'traffic.running': ['No requests are in progress.'],
   'limits.usage': ['No requests of the project are counted at present. To see the addresses:', 'projects list'],
 };
 
-/** Renders the result of `procedure` as text for people. */
-export function renderFor(procedure: string, result: unknown, renderer: Renderer): string {
+/**
+ * Renders the result of `procedure` as text for people.
+ * @param project the project asked about, for the commands that name it
+ */
+export function renderFor(procedure: string, result: unknown, renderer: Renderer, project = 'demo'): string {
   const empty = EMPTY[procedure];
   if (empty !== undefined && itemsOf(result)?.length === 0) {
     const [sentence, command] = empty;
-    const line = `${command === undefined ? sentence : `${sentence} ${typed(`vivarium ${command}`)}`}\n`;
+    const line = `${[sentence, ...(command === undefined ? [] : [typed(`vivarium ${command.replace('PROJECT', () => posixWord(project))}`)])].join(' ')}\n`;
     const { items: _items, ...rest } = result as Record<string, unknown>;
     return Object.keys(rest).length === 0 ? line : `${line}\n${renderObject(rest, renderer)}`;
   }

@@ -83,7 +83,7 @@ describe('every example', () => {
 
 it('the commands that an empty list names work', async () => {
   for (const [, command] of Object.values(EMPTY).filter((entry) => entry !== undefined)) {
-    if (command !== undefined) await check(`vivarium ${command}`);
+    if (command !== undefined) await check(`vivarium ${command.replace('PROJECT', 'demo')}`);
   }
 });
 

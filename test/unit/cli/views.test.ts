@@ -109,6 +109,15 @@ describe('an empty list', () => {
   ])('%s says what is not there, and what to do', (procedure, result, text) => {
     expect(renderFor(procedure, result, PLAIN)).toMatch(text);
   });
+
+  it.each([
+    ['keys.list', /keys create shop --name Mine\n$/],
+    ['deploys.list', /deploys create shop\n$/],
+    ['pets.list', /pets seed shop 10\n$/],
+    ['domains.list', /domains attach shop shop\.acme\.test --local\n$/],
+  ])('%s names the project that was asked about', (procedure, text) => {
+    expect(renderFor(procedure, [], PLAIN, 'shop')).toMatch(text);
+  });
 });
 
 it('the use of limits has the same columns for every caller', () => {
