@@ -68,14 +68,16 @@ const counted = (count: number, one: string, more: string): string =>
 /** The same columns for every caller, whichever windows it has opened. */
 const renderUsage = (callers: readonly CallerUsage[], renderer: Renderer): string =>
   renderResult(
-    callers.map(({ caller, minute, day, strikes, bannedUntil }) => ({
-      caller,
+    callers.map(({ caller, key, minute, day, strikes, bannedUntil }) => ({
+      caller: key === undefined ? caller.replace(/^address:/, '') : `${key.name} ${key.prefix}…`.trimStart(),
       minute: `${minute.used} of ${minute.limit}`,
       day: `${day.used} of ${day.limit}`,
       'minute ends': minute.resetsAt,
       'day ends': day.resetsAt,
       strikes,
       'banned until': bannedUntil,
+      // What `limits reset --caller` takes.
+      id: caller,
     })),
     renderer,
   );

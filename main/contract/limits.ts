@@ -13,6 +13,8 @@ export const callerUsage = z.object({
   /** `key:<id>` for an API key, `address:<ip>` for a request without a valid one. */
   caller: z.string(),
   keyId: identifier.optional(),
+  /** The API key's name, which may be empty, and the visible start of its secret. */
+  key: z.object({ name: z.string(), prefix: z.string() }).optional(),
   minute: windowUsage,
   day: windowUsage,
   /** Refusals counted towards a ban in the exhausted window. */

@@ -29,7 +29,13 @@ export function createLimitServices(options: {
     return limiter
       .usage(projectId)
       .slice(0, USAGE_ROWS_MAX)
-      .map((reading) => presentCaller(reading, reading.caller.startsWith('key:') ? limits : withoutKey));
+      .map((reading) => {
+        if (!reading.caller.startsWith('key:')) return presentCaller(reading, withoutKey);
+        const keyId = reading.caller.slice('key:'.length);
+        const row = keys.get(keyId);
+        const key = row !== null && { key: { name: row.name, prefix: row.prefix } };
+        return { ...presentCaller(reading, limits), keyId, ...key };
+      });
   }
 
   return {
@@ -63,7 +69,6 @@ function presentCaller({ caller, state }: CallerReading, limits: PlanLimits): Ca
   });
   return {
     caller,
-    ...(caller.startsWith('key:') && { keyId: caller.slice('key:'.length) }),
     minute: presentWindow(state.minute, limits.perMinute, MINUTE_MS),
     day: presentWindow(state.day, limits.perDay, DAY_MS),
     strikes: state.strikes,

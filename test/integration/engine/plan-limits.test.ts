@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ApiKey } from '../../../main/contract/keys.ts';
 import { startEngine } from '../../support/engine.ts';
 
 /** Asks `times` times, one after the other; the last answer. */
@@ -73,7 +74,11 @@ describe('a key on the Free plan', () => {
     await engine.call('clock.advance', { by: 'PT5M' });
     expect((await engine.api()).headers['retry-after']).toBe('300');
     const usage = (await engine.call('limits.usage', { projectId })) as { keyId?: string; bannedUntil?: string }[];
-    expect(usage.find((caller) => caller.bannedUntil !== undefined)?.keyId).toBe(engine.app.demoKey()?.keyId);
+    const [key] = (await engine.call('keys.list', { projectId })) as ApiKey[];
+    expect(usage.find((caller) => caller.bannedUntil !== undefined)).toMatchObject({
+      keyId: engine.app.demoKey()?.keyId,
+      key: { name: key?.name, prefix: key?.prefix },
+    });
 
     const keyId = engine.app.demoKey()?.keyId;
     expect(await engine.call('limits.unban', { keyId })).toEqual({ keyId, lifted: true });

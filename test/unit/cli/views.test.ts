@@ -125,12 +125,19 @@ it('the use of limits has the same columns for every caller', () => {
   const at = '2026-11-20T09:00:00.000Z';
   const callers = [
     { caller: 'address:127.0.0.1', minute: unused, day: { ...unused, resetsAt: at }, strikes: 0 },
-    { caller: 'key:key_1', keyId: 'key_1', minute: { limit: 60, used: 7, resetsAt: at }, day: unused, strikes: 2 },
+    {
+      caller: 'key:key_1',
+      keyId: 'key_1',
+      key: { name: 'CI', prefix: 'viv_3fQ9' },
+      minute: { limit: 60, used: 7, resetsAt: at },
+      day: unused,
+      strikes: 2,
+    },
   ];
   expect(renderFor('limits.usage', callers, PLAIN).split('\n')).toEqual([
-    'caller             minute   day      minute ends               day ends                  strikes  banned until',
-    'address:127.0.0.1  0 of 60  0 of 60  –                         2026-11-20T09:00:00.000Z  0        –',
-    'key:key_1          7 of 60  0 of 60  2026-11-20T09:00:00.000Z  –                         2        –',
+    'caller        minute   day      minute ends               day ends                  strikes  banned until  id',
+    '127.0.0.1     0 of 60  0 of 60  –                         2026-11-20T09:00:00.000Z  0        –             address:127.0.0.1',
+    'CI viv_3fQ9…  7 of 60  0 of 60  2026-11-20T09:00:00.000Z  –                         2        –             key:key_1',
     '',
   ]);
 });
