@@ -7,7 +7,8 @@ interface Column {
   name: string;
   least: number;
   most: number;
-  text: (entry: TrafficEntry) => string;
+  /** `day` is that of the first entry. */
+  text: (entry: TrafficEntry, day?: string | null) => string;
   /** Aligns to the right. */
   right?: true;
 }
@@ -16,7 +17,7 @@ interface Column {
 const PATH: Column = { name: 'path', least: 24, most: 40, text: ({ target }) => target };
 
 const COLUMNS: readonly Column[] = [
-  { name: 'time', least: 8, most: 8, text: ({ at }) => new Date(at).toTimeString().slice(0, 8) },
+  { name: 'time', least: 8, most: 19, text: timeText },
   { name: 'status', least: 6, most: 6, text: ({ status }) => (status === null ? '–' : String(status)) },
   { name: 'method', least: 6, most: 7, text: ({ method }) => method },
   PATH,
@@ -46,12 +47,14 @@ const PROJECT_SHARE = 6;
 /** Requests as lines of one table, whose columns grow with what they show. A line never exceeds the renderer's width. */
 export class TrafficRows {
   readonly #widths = new Map(COLUMNS.map(({ name, least }) => [name, least]));
+  #day: string | null = null;
 
   /** Makes room for entries that are shown later. */
   fitTo(entries: readonly TrafficEntry[]): void {
     for (const entry of entries) {
+      this.#day ??= dayOf(entry);
       for (const { name, most, text } of COLUMNS) {
-        const wanted = Math.min(widthOf(printable(text(entry))), most);
+        const wanted = Math.min(widthOf(printable(text(entry, this.#day))), most);
         this.#widths.set(name, Math.max(this.#widthOf(name), wanted));
       }
     }
@@ -71,11 +74,11 @@ export class TrafficRows {
   row(entry: TrafficEntry, { style, width }: Renderer): string {
     this.fitTo([entry]);
     const shown = this.#shown(width);
-    const line = this.#line(shown, ({ text }) => printable(text(entry)), width !== null);
+    const line = this.#line(shown, ({ text }) => printable(text(entry, this.#day)), width !== null);
     const whole = width === null ? line : fit(line, width);
     // Coloured after the layout, because escape sequences would distort widths.
     const status = COLUMNS[1]?.text(entry) ?? '';
-    return whole.replace(/^(\S+)(\s+)(\S+)/, (_all, time: string, gap: string, shownStatus: string) =>
+    return whole.replace(/^((?:[\d-]+ )?\S+)(\s+)(\S+)/, (_all, time: string, gap: string, shownStatus: string) =>
       [style.faint(time), gap, shownStatus === status ? style.status(status, entry.status) : shownStatus].join(''),
     );
   }
@@ -116,6 +119,19 @@ export class TrafficRows {
       .join(GAP)
       .trimEnd();
   }
+}
+
+function dayOf({ at }: TrafficEntry): string {
+  const date = new Date(at);
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join('-');
+}
+
+/** In the terminal's time zone; with the date where it is another day, because the app's clock can be moved. */
+function timeText(entry: TrafficEntry, day?: string | null): string {
+  const time = new Date(entry.at).toTimeString().slice(0, 8);
+  return dayOf(entry) === day ? time : `${dayOf(entry)} ${time}`;
 }
 
 function tookText(ms: number): string {
