@@ -34,7 +34,7 @@ const withoutPem = <Result extends object>(exportCommand: (result: Result) => st
     return `${renderObject(rest, renderer)}\nThe certificate as PEM: ${typed(exportCommand(result))}\n`;
   });
 
-/** Texts to copy begin at the left margin, because Python minds its indentation. */
+/** Only the commands of this system. Texts to copy begin at the left margin, because Python minds its indentation. */
 function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer: Renderer): string {
   const { style } = renderer;
   const block = (title: string, texts: readonly (string | undefined)[]) => [
@@ -42,14 +42,19 @@ function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer:
     style.heading(printable(title)),
     ...texts.flatMap((text) => (text === undefined || text === '' ? [] : ['', printableLines(text).trimEnd()])),
   ];
+  const others = systems.filter(({ here }) => !here).map(({ title }) => title);
+  const json = typed(`vivarium reach snippets ${rest.hostname} --json`);
   return `${[
     renderObject(rest, renderer).trimEnd(),
     ...snippets.flatMap(({ title, text, note }) => block(title, [text, note])),
-    ...systems.flatMap(({ title, steps }) =>
-      steps.flatMap((step) =>
-        block(`${title}: ${step.title}`, [step.note, step.commands, step.undo && 'To undo it:', step.undo]),
+    ...systems
+      .filter(({ here }) => here)
+      .flatMap(({ title, steps }) =>
+        steps.flatMap((step) =>
+          block(`${title}: ${step.title}`, [step.note, step.commands, step.undo && 'To undo it:', step.undo]),
+        ),
       ),
-    ),
+    ...(others.length === 0 ? [] : ['', `The commands for ${others.join(' and ')}: ${json}`]),
   ].join('\n')}\n`;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { typed } from '../../../main/base/own-command.ts';
 import { contract } from '../../../main/contract/index.ts';
 import { exitCodeFor, FAILED_RESULTS } from '../../../main/cli/exit-codes.ts';
 import { createStyle } from '../../../main/cli/text.ts';
@@ -80,7 +81,7 @@ describe('for people', () => {
     );
   });
 
-  it('snippets begin at the left margin, to be copied as they are', () => {
+  it('snippets begin at the left margin, to be copied as they are, with the commands of this system', () => {
     const snippet = {
       id: 'urllib',
       title: 'Python urllib',
@@ -92,11 +93,16 @@ describe('for people', () => {
     const result = {
       hostname: 'a.test',
       snippets: [snippet],
-      systems: [{ title: 'Linux', here: true, steps: [step] }],
+      systems: [
+        { title: 'Linux', here: true, steps: [step] },
+        { title: 'macOS', here: false, steps: [step] },
+        { title: 'Windows', here: false, steps: [step] },
+      ],
     };
     expect(renderFor('reach.snippets', result, PLAIN)).toBe(
       'hostname  a.test\n\nPython urllib\n\nimport ssl\n\tprint()\n\nWhy.\n' +
-        '\nLinux: Hosts file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n',
+        '\nLinux: Hosts file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n' +
+        `\nThe commands for macOS and Windows: ${typed('vivarium reach snippets a.test --json')}\n`,
     );
   });
 });
