@@ -22,7 +22,7 @@ export const BACKUP = localCommand({
   notes: [
     'create   Writes the database, the root with its private key, the control token and the demo key. Works while',
     '         Vivarium runs, and without it.',
-    'restore  Replaces the content of the data folder by that of a backup, or its database by a file of its folder',
+    'restore  Replaces the content of the data folder with that of a backup, or its database with a file of its folder',
     '         "backups". Vivarium must not be running. The previous content is moved aside, never deleted.',
     '',
     'Exit code 0; 1 when it failed, with nothing changed.',

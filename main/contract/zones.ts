@@ -133,7 +133,7 @@ export const records = {
     )
     .output(record),
   update: base
-    .route({ summary: 'Replace a record in one step, even by one that conflicts with it' })
+    .route({ summary: 'Replace a record in one step, even with one that conflicts with it' })
     .input(
       z.strictObject({
         id: recordId,

@@ -43,7 +43,7 @@ export interface Restored {
 }
 
 /**
- * Replaces the content of a data folder by a backup: a file of `writeBackupFile`, or one of the folder `backups`. The
+ * Replaces the content of a data folder with a backup: a file of `writeBackupFile`, or one of the folder `backups`. The
  * caller holds the folder's lock. A process that ends in the middle leaves either the previous content, or the new one
  * after the next `finishRestore`; nothing is deleted.
  *

@@ -8,6 +8,7 @@ import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
 import { hostnameOf, isHostnameOf } from './entry-look.ts';
+import { limitsHold } from './project-target.ts';
 import type { SettingsSource } from './settings-query.ts';
 import { readArchive } from './traffic-archive.ts';
 import { Task } from './task.svelte.ts';
@@ -126,6 +127,12 @@ export class TrafficPage {
     if (keyId === undefined) return address;
     const key = this.keys.value?.find(({ id }) => id === keyId);
     return key === undefined || key.name === '' ? keyId : key.name;
+  }
+
+  /** What a caller without a key of the entry's project is; a target without limits has no use for keys. */
+  keylessOf({ projectId }: TrafficEntry): string {
+    const project = this.#options.projects().find(({ id }) => id === projectId);
+    return project === undefined || limitsHold(project) ? 'without a valid key' : 'without a key';
   }
 
   /** The destination of an entry, unless obvious: a project's list omits its base address. */

@@ -43,7 +43,10 @@ async function setUp(path = '/projects/demo/traffic') {
     navigator,
     toasts,
     project: () => makeProject('Demo'),
-    projects: () => [makeProject('Demo')],
+    projects: () => [
+      makeProject('Demo'),
+      { ...makeProject('App'), target: { kind: 'upstream', url: 'http://localhost:3000' } },
+    ],
   });
   await settle();
   const lists = () => fake.calls.filter(({ procedure }) => procedure === 'traffic.list').map(({ input }) => input);
@@ -131,6 +134,8 @@ describe('the Traffic page', () => {
     expect([makeEntry(1), makeEntry(1, { keyId: 'key_other' }), stranger].map((entry) => page.callerOf(entry))).toEqual(
       ['Demo key', 'key_other', '127.0.0.1'],
     );
+    expect(page.keylessOf(stranger)).toBe('without a valid key');
+    expect(page.keylessOf({ ...stranger, projectId: 'prj_app' })).toBe('without a key');
   });
 
   it('makes a HAR file of what the filter leaves, and forgets all', async () => {
