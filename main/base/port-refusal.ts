@@ -29,7 +29,7 @@ export function portRefusal(error: unknown, { port, where, transport, option }: 
   function reason(): string {
     switch (code) {
       case 'EADDRINUSE':
-        return `is taken${describePortHolder(port, transport)}. Stop it there, or ${change}.`;
+        return `is taken${describePortHolder(port, transport)}. Stop it there, or ${change}; --any-ports takes free ones where none is given.`;
       case 'EACCES':
         return `needs administrator rights on this system, as ports below 1024 do on many; ${change}, 1024 or above.`;
       default:

@@ -41,7 +41,7 @@ it.each(['127.0.0.1', '::1'])(
     await expect(starting).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(
-        `^Port ${port} .* is taken.* choose another port with --control-port\\.$`,
+        `^Port ${port} .* is taken.* choose another port with --control-port; --any-ports takes free ones where none is given\\.$`,
       ) as string,
     });
     // Nothing is left behind on the other address.
