@@ -75,7 +75,7 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     const args = ['start', '-d', '--any-ports', '--http-port', String(port), '--data-dir', folderToStart()];
     const { code, stdout, stderr } = await runCli(args);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(new RegExp(`^vivarium: Port ${port} .* is taken by .*--http-port\\.\n$`));
+    expect(stderr).toMatch(new RegExp(`^vivarium: Port ${port} .* is taken by .*--http-port; --any-ports .*\\.\n$`));
   });
 
   it('keeps nothing when it is ephemeral', async () => {
