@@ -1,10 +1,13 @@
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { realTime, type RealTime } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isReading } from '../contract/reading.ts';
 import { type Failure, RemoteFailure } from './io.ts';
 import type { Running } from '../base/runtime-file.ts';
 import { NotRunningError } from './running.ts';
+
+/** Without `import`, which reads all exports of `node:http` and thereby loads undici: a fifth of a call's time. */
+const { request } = process.getBuiltinModule('node:http');
 
 /** Result of a call: one JSON text, or a stream of JSON texts. */
 export type Reply = { kind: 'result'; json: string } | { kind: 'stream'; values: AsyncIterable<string> };

@@ -42,7 +42,8 @@ const WIDE =
 
 /** Characters that take no cell: marks without a base, joiners, zero-width spaces. */
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
-const PLAIN = /^[\u0020-\u007e]*$/;
+/** One cell each, without a look at segments: ASCII, Latin, dashes, quotation marks, arrows, bars. */
+const PLAIN = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u259f]*$/;
 
 /** Width of `text` in terminal cells. */
 export function widthOf(text: string): number {

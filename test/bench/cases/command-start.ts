@@ -2,39 +2,46 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { end, type Figure, median, ROOT, ROUNDS, startVivarium, temporaryFolder } from '../harness.ts';
 
-const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
+/** What `npm link` and `npm i -g` put on the path. */
+const INSTALLED = join(ROOT, 'main', 'cli', 'bin.mjs');
+
+const CALLS: Readonly<Record<string, readonly string[]>> = {
+  'a call for scripts': ['call', 'status.get'],
+  'a table': ['projects', 'list'],
+  'a completion': ['complete', '--', 'projects', 'get', ''],
+};
 
 /** Alternating runs of each side in a round. */
-const RUNS = 5;
+const RUNS = 3;
 
-/** How long an installed command takes from its start to its end, warm, beside a Node process that does nothing. */
+/** How long the installed command takes from its start to its end, warm, beside a Node process that does nothing. */
 export async function commandStart(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   const vivarium = await startVivarium(dataDir);
-  const calls: number[] = [];
+  const env = { ...process.env, VIVARIUM_DATA_DIR: dataDir };
+  const times = Object.entries(CALLS).map(([what, words]) => ({ what, words, calls: [] as number[] }));
   const nothings: number[] = [];
-  const call = [PROGRAM, 'call', 'status.get', '--data-dir', dataDir];
-  runOnce(call);
+  for (const { words } of times) runOnce([INSTALLED, ...words], env);
   for (let round = 0; round < ROUNDS * RUNS; round++) {
-    calls.push(runOnce(call));
-    nothings.push(runOnce(['-e', '0']));
+    nothings.push(runOnce(['-e', '0'], env));
+    for (const { words, calls } of times) calls.push(runOnce([INSTALLED, ...words], env));
   }
   await end(vivarium.child);
-  const ratio = median(calls) / median(nothings);
-  return [
-    {
-      what: 'a call by the installed command, as a whole process',
+  return times.map(({ what, calls }) => {
+    const ratio = median(calls) / median(nothings);
+    return {
+      what: `${what} by the installed command, as a whole process`,
       measured: `${ratio.toFixed(1)} ×`,
       wanted: '≤ 5 × an empty Node process',
       met: ratio <= 5,
       detail: `${Math.round(median(calls))} ms beside ${Math.round(median(nothings))} ms`,
-    },
-  ];
+    };
+  });
 }
 
-function runOnce(args: readonly string[]): number {
+function runOnce(args: readonly string[], env: NodeJS.ProcessEnv): number {
   const begun = performance.now();
-  const { status } = spawnSync(process.execPath, args, { stdio: 'ignore' });
+  const { status } = spawnSync(process.execPath, args, { stdio: 'ignore', env });
   if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status}`);
   return performance.now() - begun;
 }
