@@ -129,6 +129,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   publish();
   domains.lifecycle.start();
   const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
+  foundation.started();
   return {
     runtime,
     services,

@@ -104,6 +104,13 @@ export function removeLeftovers(directory: string): void {
   }
 }
 
+/** Removes what Vivarium creates in its data folder, except the lock; only for the holder of the lock. */
+export function emptyDataFolder(directory: string): void {
+  for (const name of OWN_NAMES) {
+    if (name !== LOCK_FILE) rmSync(join(directory, name), { recursive: true, force: true });
+  }
+}
+
 /** Removes others' access to the folder and to what Vivarium keeps in it, with a warning for each. */
 export function tightenDataFolder(directory: string, log: Log): void {
   // Windows uses access lists, which protect folders in the user's profile by default.

@@ -42,6 +42,8 @@ export interface Foundation extends Pick<
   resource(name: string): string;
   /** Registers a closer for the stop; closers run in reverse order. */
   onStop(closer: Closer): void;
+  /** Ends the start: until then, a stop removes a data folder that the start created. */
+  started(): void;
 }
 
 export type Closer = () => void | Promise<void>;
@@ -54,7 +56,11 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
   const { config, stateDir, resourcesDir, sealer, openPreview, describeDesktop } = options;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
-  onStop(() => folder.release({ leaveNothing: config.ephemeral }));
+  let isServing = false;
+  onStop(() => {
+    if (!isServing) folder.empty();
+    folder.release({ leaveNothing: config.ephemeral || !isServing });
+  });
 
   const clock = createClock({ onError: (error) => log.error('A timer failed', { error }) });
   onStop(() => clock.stop());
@@ -90,5 +96,8 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     inFolder,
     resource: (name) => readFileSync(join(resourcesDir, name), 'utf8'),
     onStop,
+    started() {
+      isServing = true;
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
+import { emptyDataFolder, LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
 import { codeOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { ownCommand } from '../base/own-command.ts';
@@ -10,6 +10,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { finishRestore } from './folder-restore.ts';
 
 export interface FolderLock {
+  /** Removes everything of Vivarium's from a folder that the claim created; leaves any other folder as it is. */
+  empty(): void;
   /**
    * Releases the folder. With `leaveNothing`, also removes what the claim created: the lock file, and a new, empty
    * folder.
@@ -28,6 +30,8 @@ export function claimDataFolder(directory: string): FolderLock {
   const isNew = prepareDataFolder(directory);
   const hadLock = existsSync(join(directory, LOCK_FILE));
   const held = lock(directory);
+  // Another start may have had the lock, and its data here, since this one created the folder.
+  const isOwn = isNew && !hadLock && readdirSync(directory).every((name) => name === LOCK_FILE);
   try {
     finishRestore(directory);
   } catch (error) {
@@ -35,6 +39,9 @@ export function claimDataFolder(directory: string): FolderLock {
     throw error;
   }
   return {
+    empty() {
+      if (isOwn) emptyDataFolder(directory);
+    },
     release({ leaveNothing } = { leaveNothing: false }) {
       held.close();
       if (!leaveNothing) return;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -32,12 +32,28 @@ describe('a start that can’t be says why in one line and exits 1', () => {
       const port = await takenPort();
       const args = [...FREE_PORTS];
       args[args.indexOf(`--${name}-port`) + 1] = String(port);
-      const line = await refusal(['--data-dir', join(temporaryFolder(), 'data'), ...args]);
+      const dataDir = join(temporaryFolder(), 'data');
+      const line = await refusal(['--data-dir', dataDir, ...args]);
       expect(line).toContain(String(port));
+      expect(existsSync(dataDir)).toBe(false);
       expect(line).toContain(`--${name}-port; --any-ports takes free ones where none is given.`);
       if (process.platform === 'linux') expect(line).toContain(String(process.pid));
     },
   );
+
+  it('when a port is taken, leaving a folder that was there before as it is', async () => {
+    const running = await startProgram();
+    await running.end();
+    const names = () => readdirSync(running.dataDir, { recursive: true }).sort();
+    const before = names();
+    await refusal(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
+    expect(names()).toEqual(before);
+    // So does one that was empty.
+    rmSync(running.dataDir, { recursive: true });
+    mkdirSync(running.dataDir, { mode: 0o700 });
+    await refusal(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
+    expect(names()).toContain('vivarium.db');
+  });
 
   it('when several ports are taken, naming all of them with their options', async () => {
     const ports = [await takenPort(), await takenPort()];
