@@ -1,9 +1,10 @@
 import type { DataDirInputs } from '../base/data-dir.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { typedHelp } from '../base/own-command.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
-import { printable } from './text.ts';
+import { widthLimit } from '../base/terminal.ts';
+import { fitHelp, printable } from './text.ts';
 
 /** Streams and environment of a command: the process's own, or a test's. */
 export interface Output {
@@ -30,8 +31,9 @@ export const EXIT_FAILED = 1;
 /** No Vivarium is running. */
 export const EXIT_NOT_RUNNING = 2;
 
-/** Prints a help text, with its commands as they are typed here. */
-export const writeHelp = (text: string, io: Pick<Io, 'stdout'>): void => void io.stdout.write(typedHelp(text));
+/** Prints a help text, with its commands as they are typed here, in the width of the terminal. */
+export const writeHelp = (text: string, io: Pick<Io, 'stdout' | 'env'>): void =>
+  void io.stdout.write(fitHelp(typedHelp(text), widthLimit(io)));
 
 /**
  * Ends a command whose reader has closed (`| head`), and one whose output cannot be written (a full disk).
@@ -44,7 +46,7 @@ export function endWithReader(goesOn: () => boolean): void {
       if (error.code === 'EPIPE') process.exit(EXIT_OK);
       // The process ends before a stream has written; standard error itself may be what failed.
       if (output === process.stdout) {
-        const message = `vivarium: The output cannot be written (${error.code ?? error.message}).\n`;
+        const message = `vivarium: The output cannot be written (${reasonOf(error)}).\n`;
         process.stderr.write(message, () => process.exit(EXIT_FAILED));
       } else process.exit(EXIT_FAILED);
     });
@@ -107,9 +109,8 @@ export function failureOf(error: unknown): Failure {
 
 /** The error of a file named on the command line. */
 export function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
-  const code = codeOf(cause) ?? 'unknown';
   const missing = what === 'read' ? `There is no file ${path}.` : `The folder of ${path} does not exist.`;
-  const message = code === 'ENOENT' ? missing : `The file ${path} cannot be ${what} (${code}).`;
+  const message = codeOf(cause) === 'ENOENT' ? missing : `The file ${path} cannot be ${what} (${reasonOf(cause)}).`;
   return new VivariumError('invalid_request', message, { cause });
 }
 

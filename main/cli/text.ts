@@ -83,6 +83,53 @@ export function wrap(text: string, width: number | null): string[] {
   return lines;
 }
 
+/** Sections of a help text with lines to copy, which stay whole. */
+const COPIED = /^(Examples|Install)$/;
+/** A last column that is narrower than this goes below its row. */
+const COLUMN_WIDTH_MIN = 24;
+const BELOW = ' '.repeat(6);
+
+/** Fits a help text to a terminal: breaks paragraphs and the last columns of tables between words; null: no limit. */
+export function fitHelp(text: string, width: number | null): string {
+  if (width === null) return text;
+  const lines = text.split('\n');
+  const fitted: string[] = [];
+  let section = '';
+  for (let index = 0; index < lines.length; index++) {
+    const first = lines[index] ?? '';
+    if (first === '' || /^\w/.test(first)) section = first;
+    const lead = leadOf(first, width);
+    // A command of a usage line without a description.
+    if (first === '' || COPIED.test(section) || (section === 'Usage' && lead.trim() === '')) {
+      fitted.push(first);
+      continue;
+    }
+    const block = [first];
+    const margin = ' '.repeat(widthOf(lead));
+    const goesOn = (line: string) => line.startsWith(margin) && /^\S(?!.*\S {2,}\S)/.test(line.slice(margin.length));
+    while (margin !== '' && goesOn(lines[index + 1] ?? '')) block.push(lines[++index] ?? '');
+    fitted.push(...(block.some((line) => widthOf(line) > width) ? fitBlock(block, lead, width) : block));
+  }
+  return fitted.join('\n');
+}
+
+/** What precedes the text of a line: its indentation, and the first columns of a table. */
+function leadOf(line: string, width: number): string {
+  const all = /^ *(?:.*\S {2,}(?=\S))?/.exec(line)?.[0] ?? '';
+  return widthOf(all) <= width - COLUMN_WIDTH_MIN ? all : (/^ *(?:\S.*? {2,}(?=\S))?/.exec(line)?.[0] ?? '');
+}
+
+function fitBlock(block: readonly string[], lead: string, width: number): string[] {
+  const margin = ' '.repeat(widthOf(lead));
+  const rest = block.map((line, index) => line.slice(index === 0 ? lead.length : margin.length));
+  // Further columns become one.
+  const text = rest.join(' ').replace(/ {2,}/g, ', ');
+  const room = width - margin.length;
+  if (room >= COLUMN_WIDTH_MIN || lead.trim() === '')
+    return wrap(text, room).map((line, index) => (index === 0 ? lead : margin) + line);
+  return [lead.trimEnd(), ...wrap(text, width - BELOW.length).map((line) => BELOW + line)];
+}
+
 /** Aligns columns, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

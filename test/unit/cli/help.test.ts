@@ -5,6 +5,7 @@ import { readDoctorOptions } from '../../../main/cli/doctor.ts';
 import { EXIT_CODES, exitCodesHelp } from '../../../main/cli/exit-codes.ts';
 import { flagsOf, listFields } from '../../../main/cli/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../main/cli/flags.ts';
+import { fitHelp, widthOf } from '../../../main/cli/text.ts';
 import { generalHelp, namespaceHelp, procedureHelp } from '../../../main/cli/help.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from '../../../main/cli/io.ts';
 import { buildInput } from '../../../main/cli/input.ts';
@@ -64,6 +65,7 @@ async function check(line: string): Promise<void> {
     await buildInput(procedure, fields, read, {
       readFile: () => Promise.reject(new Error('An example names a file.')),
       chooseProject: () => Promise.resolve('demo'),
+      isProject: () => Promise.resolve(false),
       presentTarget: () => Promise.resolve({ kind: 'api' }),
     });
   }
@@ -109,6 +111,17 @@ describe('the help', () => {
       expect([name, row.test(generalHelp(COMMANDS))]).toEqual([name, !isHidden]);
       for (const option of options.filter(({ name: flag }) => flag !== 'help'))
         expect([name, help(place)]).toEqual([name, expect.stringContaining(`--${option.name}`)]);
+    }
+  });
+
+  it('fits 60 columns, but for what is copied, and loses no word; a pipe gets it as it is', () => {
+    const wordsOf = (text: string) => text.split(/[\s,]+/);
+    for (const [, text] of helps) {
+      const fitted = fitHelp(text, 60);
+      expect(wordsOf(fitted)).toEqual(wordsOf(text));
+      const long = fitted.split('\n').filter((line) => widthOf(line) > 60);
+      expect(long.filter((line) => /\S \S/.test(line) && !/ (vivarium|echo) /.test(line))).toEqual([]);
+      expect(fitHelp(text, null)).toBe(text);
     }
   });
 
