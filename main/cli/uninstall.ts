@@ -1,4 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultDataDir, resolveDataDir } from '../base/data-dir.ts';
+import { ownCommand } from '../base/own-command.ts';
+import { readRuntime } from '../base/runtime-file.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { askFor } from './client.ts';
@@ -18,7 +22,7 @@ export const UNINSTALL = localCommand({
   notes: [
     "Removes the root of this data folder from every trust store. Then lists what you may have changed by Vivarium's",
     'instructions, with the commands that undo it, and the command that deletes the data folder. It runs none of those.',
-    'It may be run again.',
+    'It may be run again. The root stays where this folder is a copy of another one that has the same root.',
     '',
     'Exit code 0 when no trust store has the root any more, and with --dry-run; 1 when a store still has it, or could',
     'not be changed.',
@@ -43,7 +47,7 @@ export interface Trust {
 export interface StoreOutcome {
   store: string;
   title: string;
-  outcome: 'removed' | 'absent' | 'would_remove' | 'to_paste' | 'failed' | 'unknown';
+  outcome: 'removed' | 'absent' | 'would_remove' | 'kept' | 'to_paste' | 'failed' | 'unknown';
   /** Empty when there is nothing to say. */
   message: string;
   /** To paste: it asks for a password. */
@@ -86,6 +90,8 @@ interface Report {
   stores: StoreOutcome[] | null;
   traces: { title: string; undo: string; found: boolean }[];
   dataDir: string;
+  /** Another data folder with the same root, which therefore stays; null when there is none. */
+  sharedWith: string | null;
   running: boolean;
   /** Null when there is no data folder. */
   deleteCommand: string | null;
@@ -95,14 +101,39 @@ async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
   const { findTracesHere, readInstallation } = await import('../at-rest.ts');
   const running = await askRunning(dataDir);
   const { stores, hostnames } = running ?? readInstallation(dataDir);
+  const sharedWith = findTwin(dataDir, io);
+  const outcomes = stores === null ? null : await withdrawRoot(stores, dryRun || sharedWith !== null);
   return {
     dryRun,
-    stores: stores === null ? null : await withdrawRoot(stores, dryRun),
+    stores: sharedWith === null ? outcomes : (outcomes?.map(keptInstead) ?? null),
+    sharedWith,
     traces: findTracesHere({ dataDir, home: io.homeDir, environment: io.env, hostnames }),
     dataDir,
     running: running !== null,
     deleteCommand: existsSync(dataDir) ? deleteCommand(dataDir, io.platform) : null,
   };
+}
+
+const keptInstead = (outcome: StoreOutcome): StoreOutcome =>
+  outcome.outcome === 'would_remove' ? { ...outcome, outcome: 'kept' } : outcome;
+
+/** The data folder that this one is a copy of, or that is a copy of it: a usual one with the same root. */
+function findTwin(dataDir: string, io: Io): string | null {
+  const own = rootIn(dataDir);
+  if (own === null) return null;
+  const runtime = readRuntime(dataDir);
+  const others = [resolveDataDir(undefined, io), defaultDataDir(io)];
+  if (runtime.state === 'copied') others.unshift(runtime.original);
+  const twin = others.find((other) => rootIn(other) === own && realpathSync(other) !== realpathSync(dataDir));
+  return twin ?? null;
+}
+
+function rootIn(dataDir: string): string | null {
+  try {
+    return readFileSync(join(dataDir, 'ca', 'root.pem'), 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 /** Null when none runs. A running one has the hostnames of an ephemeral start, and shows the change in its page. */
@@ -132,17 +163,24 @@ const OUTCOMES: Record<StoreOutcome['outcome'], string> = {
   removed: 'removed from',
   absent: 'not in',
   would_remove: 'would be removed from',
+  kept: 'kept in',
   to_paste: 'still in',
   failed: 'not removed from',
   unknown: 'not checked in',
 };
 
-function render({ dryRun, stores, traces, dataDir, running, deleteCommand: remove }: Report): string[] {
+function render({ dryRun, stores, traces, dataDir, sharedWith, running, deleteCommand: remove }: Report): string[] {
   const found = traces.filter((trace) => trace.found);
   const possible = traces.filter((trace) => !trace.found);
   return [
     dryRun ? 'The root (nothing is changed)' : 'The root',
     ...(stores === null ? [`  There is none in ${dataDir}, so no trust store has it.`] : stores.flatMap(storeLines)),
+    ...(sharedWith === null || stores === null
+      ? []
+      : [
+          `  It is also the root of ${sharedWith}, which may still need it. To remove it there:`,
+          `    ${ownCommand(sharedWith)('vivarium uninstall')}`,
+        ]),
     ...(found.length === 0 ? [] : ['', 'On this machine; Vivarium runs none of these commands', ...traceLines(found)]),
     '',
     'If you changed these by Vivarium’s instructions, which it cannot know',

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
@@ -84,6 +84,14 @@ test('vivarium uninstall works without an engine, and keeps the data folder', ti
   expect([dry.code, dry.stderr]).toEqual([0, '']);
   expect(dry.stdout).toContain('would be removed from Chromium and Chrome');
   expect(await listed(database)).toHaveLength(1);
+
+  const twin = join(home, '.local/share/vivarium');
+  cpSync(dataDir, twin, { recursive: true });
+  const shared = await runCli(['uninstall', ...words], { env: { HOME: home } });
+  expect([shared.code, await listed(database)]).toEqual([0, [expect.anything()]]);
+  expect(shared.stdout).toContain('  kept in Chromium and Chrome\n');
+  expect(shared.stdout).toMatch(new RegExp(`  It is also the root of ${twin}, [^]*\n    .*vivarium.* uninstall`));
+  rmSync(twin, { recursive: true });
 
   const done = await runCli(['uninstall', ...words], { env: { HOME: home } });
   expect([done.code, done.stderr]).toEqual([0, '']);
