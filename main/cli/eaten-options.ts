@@ -61,6 +61,25 @@ export function refuseEaten(
   );
 }
 
+/** Our options that npm has as a shorthand of what it does anyway: they leave no trace. */
+const TRACELESS = ['local'];
+
+/**
+ * A line for standard error when npm may have taken an option without a trace; null where none is missing.
+ * @param command such as `['domains', 'attach']`
+ */
+export function tracelessHint(
+  command: readonly string[],
+  words: readonly string[],
+  options: readonly Flag[],
+  { env, platform }: Pick<Io, 'env' | 'platform'>,
+): string | null {
+  const option = options.find(({ name }) => TRACELESS.includes(name));
+  if (option === undefined || !isOwnScript(env) || isGiven(option, words)) return null;
+  const line = ['vivarium', ...command, ...words].map((word) => shellWord(word, platform)).join(' ');
+  return `Without --${option.name}: npm keeps that option if no -- is before it. To add it: ${typed(`${line} --${option.name}`)}`;
+}
+
 /** Whether npm runs this as its script `vivarium`. */
 function isOwnScript(env: Environment): boolean {
   const isScript = env['npm_command'] === 'run' || env['npm_command'] === 'run-script';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { refuseEaten } from '../../../main/cli/eaten-options.ts';
+import { refuseEaten, tracelessHint } from '../../../main/cli/eaten-options.ts';
 import type { Flag } from '../../../main/cli/flags.ts';
 
 const FLAGS: Flag[] = [
@@ -59,4 +59,18 @@ it('nothing is refused that a configuration file of npm sets', () => {
   writeFileSync(file, 'fund=false\njson = true\nloglevel=info\n');
   const env = { npm_config_json: 'true', npm_config_loglevel: 'info', npm_config_userconfig: file };
   expect(refuse([], env)).not.toThrow();
+});
+
+it('says how to give --local, which npm takes without a trace', () => {
+  const hint = (words: readonly string[], env: Record<string, string>, flags = FLAGS) =>
+    tracelessHint(['domains', 'attach'], words, flags, { env, platform: 'linux' });
+  const script = { npm_command: 'run', npm_lifecycle_event: 'vivarium' };
+  const local: Flag[] = [...FLAGS, { name: 'local', kind: 'switch' }];
+  expect(hint(['a.test'], script, local)).toBe(
+    'Without --local: npm keeps that option if no -- is before it. ' +
+      'To add it: npm run -s vivarium -- domains attach a.test --local',
+  );
+  expect(hint(['a.test', '--local'], script, local)).toBeNull();
+  expect(hint(['a.test'], {}, local)).toBeNull();
+  expect(hint(['a.test'], script)).toBeNull();
 });
