@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClock } from './base/clock.ts';
 import { DATABASE_FILE } from './base/data-folder.ts';
-import { codeOf } from './base/error-code.ts';
+import { reasonOf } from './base/error-code.ts';
 import { readOwnRoots } from './ca/authority.ts';
 import { ROOT_CERTIFICATE_FILE } from './ca/root-folder.ts';
 import { createRunCommand } from './ca/run-command.ts';
@@ -43,7 +43,7 @@ function refuseReadOnly(dataDir: string): void {
   } catch (cause) {
     throw new VivariumError(
       'unavailable',
-      `${dataDir} can't be locked for the backup (${codeOf(cause) ?? String(cause)}): no backup was written. ` +
+      `${dataDir} can't be locked for the backup (${reasonOf(cause)}): no backup was written. ` +
         'Copy the folder to where you can write, and back up the copy with --data-dir.',
       { cause },
     );

@@ -12,7 +12,7 @@ import {
 import { dirname, resolve, join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
-import { codeOf } from './error-code.ts';
+import { reasonOf } from './error-code.ts';
 import { isTrustedOwner, OWNER_ONLY } from './files.ts';
 import type { Log } from './log.ts';
 
@@ -55,10 +55,9 @@ export function prepareDataFolder(directory: string): boolean {
     isNew = makeFolder(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const reason = codeOf(error) ?? String(error);
     throw new VivariumError(
       'unavailable',
-      `The data folder ${directory} can't be written (${reason}); choose another one with --data-dir.`,
+      `The data folder ${directory} can't be written (${reasonOf(error)}); choose another one with --data-dir.`,
       { cause: error },
     );
   }

@@ -1,3 +1,29 @@
 /** The code of a system or SQLite error (`ENOSPC`, `SQLITE_FULL`); null if it has none. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+/** What the codes of errno(3) mean to users of files; the rarer ones keep their code. */
+const REASONS: Readonly<Record<string, string | undefined>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reported an error',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file',
+  EISDIR: 'it is a folder',
+  EEXIST: 'there is another file of that name',
+  EBUSY: 'another program uses it',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+};
+
+/** Why a file could not be used, to put in parentheses. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === null) return error instanceof Error ? error.message : String(error);
+  return REASONS[code] ?? code;
+}

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { writeFileAtomically } from '../base/files.ts';
 import type { Log } from '../base/log.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 const FOLDER_MODE = 0o700;
@@ -107,6 +107,7 @@ function warnOfMode(log: Log, path: string, found: number, now: number): void {
 }
 
 function fileError(what: string, cause: unknown, fix: string): VivariumError {
-  const reason = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
-  return new VivariumError('unavailable', `${what} (${reason}). ${fix}, or choose another data folder.`, { cause });
+  return new VivariumError('unavailable', `${what} (${reasonOf(cause)}). ${fix}, or choose another data folder.`, {
+    cause,
+  });
 }

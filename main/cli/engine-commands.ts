@@ -1,5 +1,5 @@
 import { realTime, sleep } from '../base/clock.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { askForStatus, isServing } from './engine-status.ts';
 import { localCommand } from './local-command.ts';
@@ -52,7 +52,7 @@ function terminate(pid: number): void {
   } catch (cause) {
     // It ended by itself in between.
     if (codeOf(cause) === 'ESRCH') return;
-    throw new VivariumError('forbidden', `Process ${pid} cannot be stopped (${codeOf(cause) ?? String(cause)}).`, {
+    throw new VivariumError('forbidden', `Process ${pid} cannot be stopped (${reasonOf(cause)}).`, {
       cause,
     });
   }

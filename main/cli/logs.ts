@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { sleep } from '../base/clock.ts';
 import { LOGS_FOLDER } from '../base/data-folder.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { logFiles } from '../base/log-file.ts';
 import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -59,7 +59,7 @@ function readIfThere(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw new VivariumError('forbidden', `${path} cannot be read (${codeOf(error) ?? String(error)}).`, {
+    throw new VivariumError('forbidden', `${path} cannot be read (${reasonOf(error)}).`, {
       cause: error,
     });
   }

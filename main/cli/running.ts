@@ -1,4 +1,5 @@
 import { RUNTIME_FILE } from '../base/config.ts';
+import { reasonOf } from '../base/error-code.ts';
 import { typed } from '../base/own-command.ts';
 import { readRuntime, type Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -27,7 +28,7 @@ export function findRunning(dataDir: string): Running {
     case 'absent':
       throw new NotRunningError(dataDir, null, reading.cause);
     case 'damaged':
-      throw new NotRunningError(dataDir, `${RUNTIME_FILE} is damaged`);
+      throw new NotRunningError(dataDir, `its ${RUNTIME_FILE} is damaged`);
     case 'copied':
       throw new NotRunningError(
         dataDir,
@@ -36,11 +37,11 @@ export function findRunning(dataDir: string): Running {
     case 'unreadable':
       throw new VivariumError(
         'forbidden',
-        `${reading.path} cannot be read (${reading.code}): it is for its owner only.`,
+        `${reading.path} cannot be read (${reasonOf(reading.cause)}). Run the command as the user who started that Vivarium.`,
         { cause: reading.cause },
       );
     case 'read':
       if (reading.alive) return reading.control;
-      throw new NotRunningError(dataDir, `process ${reading.pid} ended without removing ${RUNTIME_FILE}`);
+      throw new NotRunningError(dataDir, 'the last one there did not stop properly');
   }
 }

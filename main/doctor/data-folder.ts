@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../base/error-code.ts';
+import { reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { posixWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
@@ -152,7 +152,7 @@ function faultsOf(path: string, wanted: number): { path: string; reason: string 
     accessSync(path, wanted);
     return [];
   } catch (error) {
-    return [{ path, reason: codeOf(error) ?? String(error) }];
+    return [{ path, reason: reasonOf(error) }];
   }
 }
 

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync,
 import { hash, randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -114,6 +114,5 @@ function explainWriting(error: unknown, file: string): unknown {
   }
   const code = codeOf(error);
   if (code === null) return error;
-  const reason = code === 'ENOENT' ? 'its folder does not exist' : code;
-  return new VivariumError('unavailable', `${file} could not be written (${reason}).`, { cause: error });
+  return new VivariumError('unavailable', `${file} could not be written (${reasonOf(error)}).`, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BACKUP_FOLDER, createBackups } from './backups.ts';
-import { codeOf } from '../base/error-code.ts';
+import { reasonOf } from '../base/error-code.ts';
 import { APPLICATION_ID, APPLICATION_ID_OFFSET, HEADER_BYTES, MAGIC, readHeader } from './inspect.ts';
 import { latestVersion, MIGRATIONS } from './migrations.ts';
 
@@ -40,8 +40,7 @@ function readBackup(path: string, namedSchema: number): BackupReading {
     const schema = header.length < HEADER_BYTES ? namedSchema : header.readUInt32BE(USER_VERSION_OFFSET);
     return { path, bytes: size, writtenAtMs: mtimeMs, schema, fault };
   } catch (error) {
-    const reason = codeOf(error) ?? String(error);
-    return { path, bytes: 0, writtenAtMs: 0, schema: namedSchema, fault: `it can’t be read (${reason})` };
+    return { path, bytes: 0, writtenAtMs: 0, schema: namedSchema, fault: `it can’t be read (${reasonOf(error)})` };
   }
 }
 

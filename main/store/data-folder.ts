@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readdirSync, rmdirSync, rmSync } from 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { emptyDataFolder, LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { ownCommand } from '../base/own-command.ts';
 import { readRuntime } from '../base/runtime-file.ts';
@@ -65,7 +65,7 @@ function lock(directory: string): Database.Database {
     if (codeOf(error)?.startsWith('SQLITE_BUSY') === true) throw inUse(directory);
     throw new VivariumError(
       'unavailable',
-      `The lock file ${path} can't be used (${codeOf(error) ?? String(error)}); check its permissions, or choose another folder with --data-dir.`,
+      `The lock file ${path} can't be used (${reasonOf(error)}); check its permissions, or choose another folder with --data-dir.`,
       { cause: error },
     );
   }

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSyn
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { DATABASE_FILE, RESTORE_FOLDER } from '../base/data-folder.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { BACKUP_ID, FILES_TABLE, isKeptFile, KEPT_BESIDES } from './backup-file.ts';
@@ -79,7 +79,7 @@ function inspectBackup(file: string): boolean {
   try {
     header = readHeader(file);
   } catch (cause) {
-    throw new VivariumError('unavailable', `${file} can't be read (${codeOf(cause) ?? 'unknown'}).`, { cause });
+    throw new VivariumError('unavailable', `${file} can't be read (${reasonOf(cause)}).`, { cause });
   }
   const fault = headerFault(header, size, [BACKUP_ID, APPLICATION_ID]);
   if (fault !== null) {
@@ -186,5 +186,7 @@ function explainRestoring(error: unknown, file: string, isCommitted: boolean): u
   if (code === null) return error;
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedBackup(file, String(error));
   const outcome = isCommitted ? 'The next start finishes it.' : 'Nothing was changed.';
-  return new VivariumError('unavailable', `${file} could not be restored (${code}). ${outcome}`, { cause: error });
+  return new VivariumError('unavailable', `${file} could not be restored (${reasonOf(error)}). ${outcome}`, {
+    cause: error,
+  });
 }

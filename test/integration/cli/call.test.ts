@@ -137,7 +137,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
     await finished(child);
     const dataDir = temporaryFolder();
     writeRuntime(dataDir, { url: 'http://127.0.0.1:9', pid: child.pid ?? 0 });
-    expect((await notRunning(dataDir)).message).toContain('ended without removing');
+    expect((await notRunning(dataDir)).message).toContain('(the last one there did not stop properly)');
   });
 
   it('also where its process number belongs to another by now', async () => {

@@ -178,7 +178,7 @@ describe('is refused, with the file and what to do, and nothing written:', () =>
     load();
     rmSync(keyFile);
     mkdirSync(keyFile);
-    expectRefusal(`${keyFile} cannot be read (EISDIR)`, 'your user owns');
+    expectRefusal(`${keyFile} cannot be read (it is a folder)`, 'your user owns');
   });
 
   test('a file far too large', () => {
@@ -190,7 +190,7 @@ describe('is refused, with the file and what to do, and nothing written:', () =>
   test('a file in the place of the folder', () => {
     mkdirSync(join(home, 'data'));
     writeFileSync(directory, '');
-    expectRefusal(`The folder ${directory} cannot be used (EEXIST)`);
+    expectRefusal(`The folder ${directory} cannot be used (there is another file of that name)`);
   });
 });
 
@@ -198,13 +198,15 @@ describe('making a file', () => {
   test('never replaces one, and leaves nothing else behind', () => {
     const path = join(home, 'root-key.pem');
     createFile(path, 'first', 0o600);
-    expect(() => createFile(path, 'second', 0o600)).toThrow(`${path} cannot be written (EEXIST)`);
+    expect(() => createFile(path, 'second', 0o600)).toThrow(
+      `${path} cannot be written (there is another file of that name)`,
+    );
     expect(readFileSync(path, 'utf8')).toBe('first');
     expect(readdirSync(home)).toEqual(['root-key.pem']);
   });
 
   test('in a folder that is gone is an error that names the file', () => {
     const path = join(home, 'gone', 'root-key.pem');
-    expect(() => createFile(path, 'x', 0o600)).toThrow(`${path} cannot be written (ENOENT)`);
+    expect(() => createFile(path, 'x', 0o600)).toThrow(`${path} cannot be written (its folder does not exist)`);
   });
 });
