@@ -14,6 +14,7 @@ import {
   fileFailure,
   interruptible,
   EXIT_OK,
+  FAILURE_PREFIX,
   readStdin,
   writeHelp,
   type Io,
@@ -21,7 +22,7 @@ import {
 } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
-import { refuseEaten, surplusHint } from './eaten-options.ts';
+import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
 import {
   DATA_DIR_FLAG,
@@ -37,7 +38,7 @@ import {
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
-import { findRunning } from './running.ts';
+import { findRunning, NotRunningError } from './running.ts';
 import { jsonLine, printable, printableLines, type Renderer, rendererFor } from './text.ts';
 
 /**
@@ -82,10 +83,22 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
     writeHelp(procedureHelp(namespace, name), io);
     return EXIT_OK;
   }
+  const hint = tracelessHint([namespace, name], args, flags, io);
+  if (hint !== null) io.stderr.write(`${FAILURE_PREFIX}${hint}\n`);
   const find = () => findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+  let listed: Promise<Project[]> | null = null;
+  const projects = () => (listed ??= askFor<Project[]>(find(), 'projects.list'));
   const json = await buildInput(procedure, fields, read, {
     readFile: (path) => readNamed(path, io),
-    chooseProject: (only) => defaultProject(find(), io, only),
+    chooseProject: async () => defaultProject(await projects(), io),
+    async isProject(word) {
+      try {
+        return (await projects()).some(({ id, slug, name: named }) => [id, slug, named].includes(word));
+      } catch (error) {
+        if (error instanceof NotRunningError) return false;
+        throw error;
+      }
+    },
     presentTarget: async (projectId) => (await askFor<Project>(find(), 'projects.get', { projectId })).target,
     hint: surplusHint(`${namespace} ${name}`, io),
   });

@@ -2,7 +2,7 @@ import { typed } from '../base/own-command.ts';
 import { posixWord } from '../base/shell.ts';
 import { replaceMentions } from '../contract/mentions.ts';
 import { IN_QUOTES } from '../contract/traffic-filter.ts';
-import { type Field, flagAt, listFields, positionalsOf } from './fields.ts';
+import { type Field, fieldNameAt, listFields, positionalsOf } from './fields.ts';
 import { type CliProcedure, findProcedure, kebab } from './procedures.ts';
 import type { Failure } from './io.ts';
 
@@ -65,11 +65,11 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** An engine's error in the words of the command line: the input's places as options, calls as command lines. */
+/** An engine's error in the words of the command line: the input's places as in the usage line, calls as command lines. */
 export function failureText({ message, issues = [] }: Failure, fields: readonly Field[], own?: OwnCommand): string {
   const named = issues.reduce((text, { path }) => {
-    const flag = flagAt(path, fields);
-    return flag === path ? text : text.replace(placeOf(path), (_whole, before: string) => `${before}${flag}`);
+    const name = fieldNameAt(path, fields);
+    return name === path ? text : text.replace(placeOf(path), (_whole, before: string) => `${before}${name}`);
   }, message);
   const typable = named.replace(QUOTED_TERM, (_whole, term: string) => `${IN_QUOTES}--filter ${posixWord(term)}`);
   return withCommandLines(typable, own);

@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { slugify, type Project } from '../contract/projects.ts';
-import { askFor } from './client.ts';
 import { usageError } from './flags.ts';
 import type { Io } from './io.ts';
-import type { ChooseProject } from './input.ts';
-import type { Running } from '../base/runtime-file.ts';
 
 /** The rule of `chooseProject`, for the help. */
 export const DEFAULT_PROJECT_RULE =
@@ -31,20 +28,11 @@ const LISTED_MAX = 10;
 const listed = (slugs: readonly string[]): string =>
   slugs.slice(0, LISTED_MAX).join(', ') + (slugs.length > LISTED_MAX ? ' and more' : '');
 
-/**
- * Asks the running Vivarium for its projects and chooses one; says on standard error which, unless it is the only one.
- * @throws VivariumError `invalid_request` when the line's only word is a project.
- */
+/** The slug of the project to use; says on standard error which one it is, unless it is the only one. */
 export async function defaultProject(
-  running: Running,
+  projects: readonly Project[],
   io: Pick<Io, 'workingDir' | 'stderr'>,
-  only: Parameters<ChooseProject>[0],
 ): Promise<string> {
-  const projects = await askFor<Project[]>(running, 'projects.list');
-  const meant = projects.find(({ slug }) => slug === only?.word);
-  if (meant !== undefined && only !== undefined) {
-    throw usageError(`${meant.slug} is a project; ${only.missing(meant.slug)}`);
-  }
   const { slug } = chooseProject(projects, await namesOf(io.workingDir));
   if (projects.length > 1) io.stderr.write(`Project: ${slug}\n`);
   return slug;

@@ -36,8 +36,10 @@ export function listFields({ namespace, name: procedure, input }: CliProcedure):
 }
 
 /** The fields that may be given without their flags, in this order: the required ones that are plain values. */
-export const positionalsOf = (fields: readonly Field[]): Field[] =>
-  fields.filter(({ required, schema }) => required && !accepts(schema, 'object') && !accepts(schema, 'array'));
+export const positionalsOf = (fields: readonly Field[]): Field[] => fields.filter(isPositional);
+
+const isPositional = ({ required, schema }: Field): boolean =>
+  required && !accepts(schema, 'object') && !accepts(schema, 'array');
 
 /** Flags whose name is no noun. */
 const USAGE_WORDS: Record<string, string | undefined> = { by: 'DURATION', to: 'MOMENT' };
@@ -66,13 +68,16 @@ export function flagsOf(fields: readonly Field[]): Flag[] {
   ]);
 }
 
-/** Maps an issue's path to its flag: `limits.perMinute` to `--limits.per-minute`, `cors[0]` to `--cors`. */
-export function flagAt(path: string, fields: readonly Field[]): string {
+/**
+ * Names the field of an issue's path as the usage line does: `hostname` is `HOSTNAME`, `limits.perMinute`
+ * `--limits.per-minute`, and `cors[0]` `--cors`.
+ */
+export function fieldNameAt(path: string, fields: readonly Field[]): string {
   const names = path.replace(/\[.*$/, '').split('.');
   for (let length = Math.min(names.length, 2); length > 0; length--) {
     const wanted = names.slice(0, length).join('.');
     const field = fields.find((candidate) => candidate.path.join('.') === wanted);
-    if (field !== undefined) return `--${field.flag}`;
+    if (field !== undefined) return isPositional(field) ? usageWord(field) : `--${field.flag}`;
   }
   return path;
 }

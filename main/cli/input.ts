@@ -3,7 +3,7 @@ import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/is
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { TargetSetting } from '../contract/projects.ts';
-import { fieldsOfWords, flagAt, positionalsOf, usageWord, type Field } from './fields.ts';
+import { fieldNameAt, fieldsOfWords, positionalsOf, usageWord, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
 import { posixWord } from '../base/shell.ts';
@@ -13,11 +13,11 @@ import { sampleInput } from './samples.ts';
 /** Reads the file named by a `…-file` flag; `-` is standard input. */
 export type ReadFile = (path: string) => Promise<string>;
 
-/**
- * Chooses the project of a command line that names none. `only`: the line's one word, which may name a project by
- * mistake, and what is then missing, as `missingText`.
- */
-export type ChooseProject = (only?: { word: unknown; missing: (project: unknown) => string }) => Promise<string>;
+/** Chooses the project of a command line that names none. */
+export type ChooseProject = () => Promise<string>;
+
+/** Whether a word names a project; false where no Vivarium runs. */
+export type IsProject = (word: string) => Promise<boolean>;
 
 /** The present target of a project, given as in input. */
 export type PresentTarget = (project: unknown) => Promise<TargetSetting>;
@@ -34,9 +34,16 @@ export async function buildInput(
   {
     readFile,
     chooseProject,
+    isProject,
     presentTarget,
     hint = '',
-  }: { readFile: ReadFile; chooseProject: ChooseProject; presentTarget: PresentTarget; hint?: string },
+  }: {
+    readFile: ReadFile;
+    chooseProject: ChooseProject;
+    isProject: IsProject;
+    presentTarget: PresentTarget;
+    hint?: string;
+  },
 ): Promise<string> {
   const input: Record<string, unknown> = {};
   for (const { field, texts } of await collect(fields, read, { readFile, hint })) {
@@ -58,8 +65,13 @@ export async function buildInput(
   if (missing.length > 0) throw usageError(missingText(missing, procedure, input));
   // What else is wrong comes first: it needs no running Vivarium.
   if (defaulted !== undefined) {
+    const only = onlyWord(fields, read, input);
+    if (only !== null && (await isProject(only.word))) {
+      const { [only.field.path[0]]: _word, ...rest } = { ...input, [defaulted]: only.word };
+      throw usageError(`${only.word} is a project; ${missingText([only.field], procedure, rest)}`);
+    }
     const other = procedure.inputType.safeParse({ ...input, [defaulted]: 'any' });
-    if (other.success) input[defaulted] = await chooseProject(onlyWord(procedure, fields, read, input));
+    if (other.success) input[defaulted] = await chooseProject();
     else throw inputError(other.error.issues as unknown as readonly SchemaIssue[], input, fields);
   }
   const checked = procedure.inputType.safeParse(input);
@@ -78,18 +90,15 @@ function missingText(
   return `${words} ${missing.length === 1 ? 'is' : 'are'} missing: ${mention(`${namespace}.${name}`, example)}`;
 }
 
-/** The word of a line that has one where the usage line has two, the first of them the project. */
+/** The word of a line that has one where the usage line has two, the first of them the project; and its field. */
 function onlyWord(
-  procedure: CliProcedure,
   fields: readonly Field[],
   { positionals: [word, more] }: Arguments,
   input: Record<string, unknown>,
-): Parameters<ChooseProject>[0] {
-  const [project, other, ...further] = positionalsOf(fields);
-  if (word === undefined || more !== undefined || other === undefined || further.length > 0) return undefined;
-  if (project?.defaulted !== true || input[other.path[0]] !== word) return undefined;
-  const { [other.path[0]]: _word, ...rest } = input;
-  return { word, missing: (named) => missingText([other], procedure, { ...rest, [project.path[0]]: named }) };
+): { word: string; field: Field } | null {
+  const [project, field, ...further] = positionalsOf(fields);
+  if (word === undefined || more !== undefined || field === undefined || further.length > 0) return null;
+  return project?.defaulted === true && input[field.path[0]] === word ? { word, field } : null;
 }
 
 async function collect(
@@ -195,7 +204,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 function inputError(found: readonly SchemaIssue[], input: unknown, fields: readonly Field[]): VivariumError {
   const wrong = toInputIssues(found, input);
   const issues = wrong.issues.map(({ path, message }): InputIssue => ({
-    path: flagAt(path, fields),
+    path: fieldNameAt(path, fields),
     message,
   }));
   return new VivariumError('invalid_request', summarizeIssues({ issues, total: wrong.total }), { issues });

@@ -53,7 +53,10 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(written).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(readFileSync(file)).toEqual(octets);
     const wrong = await runCli(['ca', 'export', '--output', join(file, 'x'), '--data-dir', dataDir]);
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('cannot be written (ENOTDIR)')]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringContaining('cannot be written (a part of its path is a file)'),
+    ]);
   });
 
   it('takes the project that is named like the folder or its package, and says so', async () => {
@@ -88,7 +91,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
     const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];
     expect((await runCli(put)).stderr).toBe(
-      'vivarium: --value: A: "999.1.1.1" is not an address. See vivarium records list a.test\n',
+      'vivarium: VALUE: A: "999.1.1.1" is not an address. See vivarium records list a.test\n',
     );
     expect(JSON.parse((await runCli([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });
@@ -331,7 +334,7 @@ describe('the streams of the process', () => {
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     });
-    expect([status, stderr]).toEqual([1, 'vivarium: The output cannot be written (ENOSPC).\n']);
+    expect([status, stderr]).toEqual([1, 'vivarium: The output cannot be written (the disk is full).\n']);
   });
 
   it('NO_COLOR beside FORCE_COLOR turns colours off without a warning of Node', async () => {

@@ -38,7 +38,7 @@ describe('an engine’s message on the command line', () => {
       'records.put',
       'value: A: "999.1.1.1" is not an IPv4 address.',
       ['value'],
-      '--value: A: "999.1.1.1" is not an IPv4 address.',
+      'VALUE: A: "999.1.1.1" is not an IPv4 address.',
     ],
     [
       'projects.create',
@@ -50,11 +50,11 @@ describe('an engine’s message on the command line', () => {
       'keys.list',
       'projectId: 2 projects have the name "A"; use a slug: a, a-2.',
       ['projectId'],
-      '--project: 2 projects have the name "A"; use a slug: a, a-2.',
+      'PROJECT: 2 projects have the name "A"; use a slug: a, a-2.',
     ],
-    ['zones.create', 'name: "name: x" is a name.', ['name'], '--name: "name: x" is a name.'],
+    ['zones.create', 'name: "name: x" is a name.', ['name'], 'NAME: "name: x" is a name.'],
     ['zones.create', 'The zone is full.', [''], 'The zone is full.'],
-  ])('of %s names options: %s', (call, message, paths, text) => {
+  ])('of %s names what the usage line names: %s', (call, message, paths, text) => {
     const [namespace = '', name = ''] = call.split('.');
     const fields = listFields(findProcedure(namespace, name));
     const issues = paths.map((path) => ({ path, message: '' }));

@@ -12,6 +12,7 @@ import { splitShellLine } from '../../support/rpc-shell.ts';
 const SOURCES = {
   readFile: (path: string) => Promise.resolve(`content of ${path}`),
   chooseProject: () => Promise.resolve('chosen'),
+  isProject: (word: string) => Promise.resolve(word === 'demo'),
   presentTarget: (project: unknown): Promise<TargetSetting> =>
     Promise.resolve(
       project === 'demo' ? { kind: 'api' } : { kind: 'upstream', url: 'http://localhost:3000', limited: true },
@@ -145,9 +146,12 @@ describe('the input that a command line makes', () => {
     ['projects create a --target vite --target.host keep', /^--target must be a URL such as/],
     ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a port/],
     ['settings update --cors nonsense', /^--cors must be an origin such as/],
-    ['pets remove --project-id p --id 9223372036854775808', /^--id must be an integer from -9223372036854775808/],
-    ['clock advance -10m', /^--by is negative, but the clock only advances\. To go back: `clock\.set /],
-    ['clock set tomorrow', /^--to must be a moment in ISO 8601/],
+    ['pets remove demo', /^demo is a project; ID is missing: `pets\.remove {"projectId":"demo","id":7}`$/],
+    ['pets remove seven', /^ID must be an integer from/],
+    ["projects create ''", /^NAME must have at least one character/],
+    ['pets remove --project-id p --id 9223372036854775808', /^ID must be an integer from -9223372036854775808/],
+    ['clock advance -10m', /^DURATION is negative, but the clock only advances\. To go back: `clock\.set /],
+    ['clock set tomorrow', /^MOMENT must be a moment in ISO 8601/],
   ])('%s is refused in its own words', async (line, message) => {
     await expect(build(line)).rejects.toThrow(message);
   });
