@@ -22,7 +22,7 @@ describe('a project that leads to a server of one’s own', () => {
     await dialog.getByLabel('Upstream').fill(upstream.url);
     await dialog.getByLabel('Host header').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
-    await page.getByText('Deployed: the upstream answers.').waitFor();
+    await page.getByText('Deployed: the target answers.').waitFor();
     await page.getByText('which sees the requested Host').waitFor();
     await page.getByText('No limits apply here').waitFor();
     const port = engine.app.runtime.http.port;
