@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net';
 import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './error-code.ts';
-import { ADDRESS_MISSING_CODES, portRefusal } from './port-refusal.ts';
+import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from './port-refusal.ts';
 
 /** Attempts to draw a free port that is free on all addresses. */
 const FREE_PORT_ATTEMPTS_MAX = 20;
@@ -60,9 +60,7 @@ async function tryBind<AnyServer extends Server>(
     } catch (error) {
       const code = codeOf(error) ?? '';
       if (bound.servers.length > 0 && ADDRESS_MISSING_CODES.has(code)) {
-        bound.warnings.push(
-          `${address} is not available on this machine; port ${bound.port} is served on ${bound.addresses.join(', ')} only.`,
-        );
+        bound.warnings.push(missingAddress(address, bound.addresses));
         continue;
       }
       for (const other of bound.servers) other.close();

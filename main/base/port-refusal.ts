@@ -20,6 +20,10 @@ export interface WantedPort {
   option: string;
 }
 
+/** The warning about an address that this machine lacks; one text for all ports, which the status shows once. */
+export const missingAddress = (address: string, present: readonly string[]): string =>
+  `This machine has no ${address}: Vivarium listens on ${present.join(', ')} only.`;
+
 /** Explains why a port could not be bound, in one line that names the port, its holder if known, and the option. */
 export function portRefusal(error: unknown, { port, where, transport, option }: WantedPort): VivariumError {
   const code = codeOf(error) ?? String(error);

@@ -22,7 +22,7 @@ export function reportStatus(
 ): StatusReport {
   const { ports } = dataPlane;
   const command = typed('vivarium');
-  const listenerWarnings = [...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings];
+  const listenerWarnings = new Set([...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings]);
   const clockWarning = describeClock(clock.state());
   return {
     version: VERSION,

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
-import { ADDRESS_MISSING_CODES, portRefusal } from '../base/port-refusal.ts';
+import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from '../base/port-refusal.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { Connections } from './connections.ts';
 import { createExchange } from './exchange.ts';
@@ -68,9 +68,7 @@ async function bindAddress(open: Opener, address: string, bound: Bound): Promise
     } catch (error) {
       const code = codeOf(error) ?? 'unknown error';
       if (address.includes(':') && transport === 'tcp' && ADDRESS_MISSING_CODES.has(code)) {
-        bound.warnings.push(
-          `DNS is served on ${bound.addresses.join(', ')} only: this machine has no ${address} (${code}).`,
-        );
+        bound.warnings.push(missingAddress(address, bound.addresses));
         return;
       }
       throw portRefusal(error, {

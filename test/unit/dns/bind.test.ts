@@ -60,7 +60,7 @@ describe('one port for four sockets', () => {
     const { sockets, open } = fakeSockets((socket) => (socket.includes('::1') ? code : null));
     expect(await bindLoopback(sockets, 5380)).toMatchObject({
       addresses: ['127.0.0.1'],
-      warnings: [`DNS is served on 127.0.0.1 only: this machine has no ::1 (${code}).`],
+      warnings: ['This machine has no ::1: Vivarium listens on 127.0.0.1 only.'],
     });
     expect(open.size).toBe(2);
   });
