@@ -70,14 +70,17 @@ export function flagsOf(fields: readonly Field[]): Flag[] {
 
 /**
  * Names the field of an issue's path as the usage line does: `hostname` is `HOSTNAME`, `limits.perMinute`
- * `--limits.per-minute`, and `cors[0]` `--cors`.
+ * `--limits.per-minute`, `cors[0]` `--cors`, and `redirects[0].to` `--redirects[0].to`.
  */
 export function fieldNameAt(path: string, fields: readonly Field[]): string {
   const names = path.replace(/\[.*$/, '').split('.');
   for (let length = Math.min(names.length, 2); length > 0; length--) {
     const wanted = names.slice(0, length).join('.');
     const field = fields.find((candidate) => candidate.path.join('.') === wanted);
-    if (field !== undefined) return isPositional(field) ? usageWord(field) : `--${field.flag}`;
+    if (field === undefined) continue;
+    const place = path.slice(wanted.length);
+    // An option that is given several times: its values have no number.
+    return (isPositional(field) ? usageWord(field) : `--${field.flag}`) + (/^\[\d+\]$/.test(place) ? '' : place);
   }
   return path;
 }

@@ -145,6 +145,7 @@ describe('the input that a command line makes', () => {
     ['projects update demo --target.host keep', /^--target\.url is required/],
     ['projects create a --target vite --target.host keep', /^--target must be a URL such as/],
     ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a port/],
+    ['domains set-redirects demo --redirects \'[{"from":"a.test"}]\'', /^--redirects\[0\]\.to is required/],
     ['settings update --cors nonsense', /^--cors must be an origin such as/],
     ['pets remove demo', /^demo is a project; ID is missing: `pets\.remove {"projectId":"demo","id":7}`$/],
     ['pets remove seven', /^ID must be an integer from/],
