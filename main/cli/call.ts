@@ -4,34 +4,40 @@ import { typed } from '../base/own-command.ts';
 import type { LoadedCommand } from './command.ts';
 import { exitCodeOf, failureOf, EXIT_OK, readStdin, type Io, interruptible } from './io.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, lastOf, readArguments, usageError } from './flags.ts';
+import { formatHelp } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { jsonLine } from './text.ts';
 
-export const CALL: LoadedCommand = { options: [DATA_DIR_FLAG, HELP_FLAG], help: () => CALL_HELP, run: call };
+const OPTIONS = [DATA_DIR_FLAG, HELP_FLAG];
 
-const CALL_HELP = `vivarium call: one procedure, for scripts
-
-Usage
-  vivarium call <namespace.procedure> ['<json input>' | -] [--data-dir DIR]
-
-  The JSON result goes to standard output. "-" reads the input from standard input. A procedure that streams
-  prints one JSON value a line, until it is interrupted.
-
-Exit codes
-  0  done, whatever the result says
-  1  failed: {"code", "message", …} in JSON on standard error
-  2  no Vivarium is running on the data folder: the same
-
-Examples
-  vivarium call status.get
-  vivarium call projects.create '{"name":"Aquarium"}'
-  vivarium call events.watch
-`;
+export const CALL: LoadedCommand = {
+  options: OPTIONS,
+  help: () =>
+    formatHelp({
+      name: 'call',
+      title: 'one procedure, for scripts',
+      usage: ["<namespace.procedure> ['<json input>' | -]"],
+      options: OPTIONS,
+      notes: [
+        'The JSON result goes to standard output. "-" reads the input from standard input. A procedure that streams',
+        'prints one JSON value a line, until it is interrupted.',
+        '',
+        'Exit code 0 whatever the result says; 1 when it failed, with {"code", "message", …} in JSON on standard error; 2',
+        'when no Vivarium runs on the data folder, with the same.',
+      ],
+      examples: [
+        'vivarium call status.get',
+        `vivarium call projects.create '{"name":"Aquarium"}'`,
+        'vivarium call events.watch',
+      ],
+    }),
+  run: call,
+};
 
 /** The command `call`: all output is JSON, errors included. */
 async function call(args: readonly string[], io: Io): Promise<number> {
   try {
-    const read = readArguments(args, CALL.options);
+    const read = readArguments(args, OPTIONS);
     const [name, input = '', surplus] = read.positionals;
     if (name === undefined)
       throw usageError(`Name a procedure, such as: ${typed(`vivarium call pets.list '{"projectId":"…"}'`)}`);

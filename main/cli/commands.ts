@@ -8,7 +8,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'serve',
     usage: '[options]',
     summary: 'Start it in this terminal',
-    load: async () => (await import('./serve.ts')).SERVE,
+    load: async () => (await import('./start.ts')).SERVE,
   },
   {
     name: 'start',

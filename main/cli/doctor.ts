@@ -1,91 +1,48 @@
 import { realTime } from '../base/clock.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import { callProcedure } from './client.ts';
-import { resolveDataDir } from '../base/data-dir.ts';
-import type { LoadedCommand } from './command.ts';
-import { surplusHint } from './eaten-options.ts';
 import { renderReport } from './doctor-report.ts';
-import { failureOf, EXIT_FAILED, EXIT_OK, printFailure, type Io } from './io.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError } from './flags.ts';
+import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
+import { isOn, JSON_FLAG, type Arguments } from './flags.ts';
+import { localCommand } from './local-command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
 import { jsonLine, rendererFor } from './text.ts';
 
-export const DOCTOR: LoadedCommand = {
-  options: [JSON_FLAG, DATA_DIR_FLAG, ...PORT_FLAGS, HELP_FLAG],
-  help: () => DOCTOR_HELP,
-  run: doctor,
-};
-
-const DOCTOR_HELP = `vivarium doctor: check the environment and suggest fixes
-
-Usage
-  vivarium doctor [options]
-
-  Checks ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root and
-  this machine. Changes nothing. If no Vivarium is running, it checks the data folder and the ports that a start
-  would use.
-
-Options
-  --json          The report as JSON
-  --data-dir DIR  The data folder
-  --http-port PORT, --https-port, --dns-port, --control-port
-                  Ports to check if no Vivarium is running; as for "vivarium serve"
-  --help          This text
-
-Exit codes
-  0  nothing failed; there may be warnings
-  1  a check failed, or usage error
-
-Examples
-  vivarium doctor
-  vivarium doctor --json
-  vivarium doctor --data-dir ./vivarium-data --http-port 9080
-`;
-
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
 
-/**
- * The command `doctor`: asks the running Vivarium, or examines the folder itself when none runs or the engine hangs.
- */
-async function doctor(args: readonly string[], io: Io): Promise<number> {
-  try {
-    const { json, dataDir, ports } = readDoctorOptions(args, io);
-    const report = await reportOn(dataDir, ports);
+/** Asks the running Vivarium, or examines the folder itself when none runs or the engine hangs. */
+export const DOCTOR = localCommand({
+  name: 'doctor',
+  title: 'check the environment and suggest fixes',
+  options: [JSON_FLAG, ...PORT_FLAGS],
+  notes: [
+    'Checks ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root',
+    'and this machine. Changes nothing. If no Vivarium is running, it checks the data folder and the ports that a start',
+    'would use: those given here, or as for "serve".',
+    '',
+    'Exit code 0 when nothing failed, with or without warnings; 1 when a check failed.',
+  ],
+  examples: [
+    'vivarium doctor',
+    'vivarium doctor --json',
+    'vivarium doctor --data-dir ./vivarium-data --http-port 9080',
+  ],
+  async run(read, dataDir, io) {
+    const report = await reportOn(dataDir, portsOfNextStart(read, io));
     const { stdout } = io;
-    stdout.write(json ? jsonLine(JSON.stringify(report), stdout) : renderReport(report, rendererFor(io)));
+    const isJson = isOn(read, JSON_FLAG.name);
+    stdout.write(isJson ? jsonLine(JSON.stringify(report), stdout) : renderReport(report, rendererFor(io)));
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
-  } catch (error) {
-    return printFailure(error, args, io);
-  }
-}
+  },
+});
 
 /** @throws VivariumError `invalid_request` with one sentence that says what to change. */
-export function readDoctorOptions(
-  args: readonly string[],
-  io: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
-) {
-  const read = readArguments(args, DOCTOR.options);
-  const [surplus] = read.positionals;
-  if (surplus !== undefined)
-    throw usageError(`doctor takes options only, not ${JSON.stringify(surplus)}.${surplusHint('doctor', io)}`);
-  const given = [DATA_DIR_FLAG, ...PORT_FLAGS].flatMap(({ name }) =>
-    (read.flags.get(name) ?? []).map((value) => `--${name}=${value}`),
-  );
-  const chosen = readServeConfig(given, io);
-  const ports: Required<RuntimePorts> = {
-    http: chosen.httpPort,
-    https: chosen.httpsPort,
-    dns: chosen.dnsPort,
-    control: chosen.controlPort,
-  };
-  return {
-    json: isOn(read, JSON_FLAG.name),
-    dataDir: resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io),
-    /** The ports that the next start would bind. */
-    ports,
-  };
+function portsOfNextStart(read: Arguments, io: Io): Required<RuntimePorts> {
+  const given = PORT_FLAGS.flatMap(({ name }) => (read.flags.get(name) ?? []).map((value) => `--${name}=${value}`));
+  const { httpPort, httpsPort, dnsPort, controlPort } = readServeConfig(given, io);
+  return { http: httpPort, https: httpsPort, dns: dnsPort, control: controlPort };
 }
 
 async function reportOn(dataDir: string, nextPorts: Required<RuntimePorts>): Promise<DoctorReport> {
@@ -128,7 +85,6 @@ async function ask(running: Running): Promise<{ report: DoctorReport } | { silen
 function evidenceOf(runtime: RuntimeReading) {
   switch (runtime.state) {
     case 'absent':
-      return { state: 'absent' } as const;
     case 'copied':
       return { state: 'absent' } as const;
     case 'damaged':

@@ -1,14 +1,14 @@
 import { realTime, sleep } from '../base/clock.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { DETACHED_VARIABLE } from '../base/config.ts';
+import { defaultDataDir } from '../base/data-dir.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Host, LoadedCommand } from './command.ts';
 import { findAnswering, isServing, type AnsweringEngine } from './engine-status.ts';
 import { DATA_DIR_FLAG, isOn, readArguments, type Option } from './flags.ts';
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './io.ts';
 import { formatHelp } from './local-command.ts';
-import { serve } from './serve.ts';
-import { readServeConfig, SERVE_FLAGS } from './serve-options.ts';
+import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
 import { describeEngine } from './status.ts';
 
 const DETACH_FLAG: Option = {
@@ -20,14 +20,39 @@ const DETACH_FLAG: Option = {
 
 const START_FLAGS = [DETACH_FLAG, ...SERVE_FLAGS];
 
+const OPTIONS_NOTE = 'An option counts before its environment variable.';
+
+export const SERVE: LoadedCommand = {
+  options: SERVE_FLAGS,
+  help: (io) =>
+    formatHelp({
+      name: 'serve',
+      title: 'the Animal Store API at its hostnames, and the interface in the browser',
+      options: withDefaults(SERVE_FLAGS, io),
+      notes: [
+        OPTIONS_NOTE,
+        'With --ephemeral and without --data-dir, runtime.json is in a temporary folder, which the start names.',
+        'SIGINT and SIGTERM let requests in progress finish. Exit code 0; 1 when it could not start.',
+      ],
+      examples: [
+        'vivarium serve',
+        'vivarium serve --data-dir ./vivarium-data --http-port 9080 --https-port 9443',
+        'vivarium serve --ephemeral --control-port 0',
+        'VIVARIUM_HTTP_PORT=9080 vivarium serve',
+      ],
+    }),
+  run: serve,
+};
+
 export const START: LoadedCommand = {
   options: START_FLAGS,
-  help: () =>
+  help: (io) =>
     formatHelp({
       name: 'start',
       title: 'start it, in this terminal or in the background',
-      options: START_FLAGS,
+      options: withDefaults(START_FLAGS, io),
       notes: [
+        OPTIONS_NOTE,
         'Without --detach, the same as "serve". With it, the log is in the data folder, in logs/vivarium.log',
         '(at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. Where one runs on the',
         'data folder already, it is shown and nothing is started.',
@@ -38,6 +63,23 @@ export const START: LoadedCommand = {
     }),
   run: start,
 };
+
+const withDefaults = (flags: readonly Option[], io: Parameters<typeof defaultDataDir>[0]): Option[] =>
+  flags.map((option) =>
+    option.name === DATA_DIR_FLAG.name ? { ...option, does: `${option.does} (default ${defaultDataDir(io)})` } : option,
+  );
+
+/** Loads the engine last: help and usage errors do not need it. */
+async function serve(args: readonly string[], io: Io, { loadEngine }: Host): Promise<number> {
+  let config: ServeConfig;
+  try {
+    config = readServeConfig(args, io);
+  } catch (error) {
+    return printFailure(error, args, io);
+  }
+  const engine = await loadEngine();
+  return engine(config, io);
+}
 
 async function start(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../main/cli/commands.ts';
 import { COMPLETION } from '../../../main/cli/completion.ts';
-import { readDoctorOptions } from '../../../main/cli/doctor.ts';
 import { EXIT_CODES, exitCodesHelp } from '../../../main/cli/exit-codes.ts';
 import { flagsOf, listFields } from '../../../main/cli/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../main/cli/flags.ts';
@@ -45,8 +44,6 @@ async function check(line: string): Promise<void> {
       rest.filter((word) => !/^(-d|--detach)$/.test(word)),
       place,
     );
-  } else if (command === 'doctor' && rest[0]?.startsWith('-') !== false) {
-    readDoctorOptions(rest, place);
   } else if (command === 'call') {
     const [namespace = '', name = ''] = (rest[0] ?? '').split('.');
     const { inputType } = findProcedure(namespace, name);
