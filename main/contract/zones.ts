@@ -5,6 +5,9 @@ import { timestamp } from './values.ts';
 /** The maximum length of a zone file to import, in characters. */
 export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
+/** Included texts of one import. */
+const ZONE_FILES_MAX = 100;
+
 /** SOA: at the apex only; its serial is the server's. */
 export const recordType = z.enum(['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME', 'TXT', 'CAA', 'MX', 'NS', 'SOA']);
 
@@ -96,6 +99,11 @@ export const zones = {
       z.strictObject({
         name: nameText,
         text: z.string().max(ZONE_TEXT_MAX),
+        /** Texts that `$INCLUDE` lines read, by file name. */
+        files: z
+          .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
+          .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`)
+          .default({}),
         /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
         force: z.boolean().default(false),
       }),

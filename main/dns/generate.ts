@@ -1,5 +1,5 @@
 import { TTL_SECONDS_MAX } from './record.ts';
-import type { Entry, Token } from './tokens.ts';
+import { isDirective, type Entry, type Token } from './tokens.ts';
 
 /** The digits of a number in an owner or value; a label has at most 63 octets. */
 const WIDTH_MAX = 63;
@@ -15,11 +15,9 @@ const MODIFIERS = /^(-?[0-9]{1,10})(?:,([0-9]{1,3})(?:,([doxXnN]))?)?$/;
  * Directive"), each on the directive's line; any other entry unchanged. `$` in the owner and the value is the number,
  * `${offset,width,base}` the number changed, `\$` a dollar sign. Lazy: the caller's limits apply to the result.
  */
-export function* expandEntry(entry: Entry): Generator<Entry, void, void> {
-  const [directive, range, ...record] = entry.tokens;
-  if (entry.fault !== null || entry.indented || directive?.quoted !== false || !/^\$GENERATE$/i.test(directive.text)) {
-    return yield entry;
-  }
+export function* expandEntry<Kind extends Entry>(entry: Kind): Generator<Kind, void, void> {
+  if (!isDirective(entry, '$GENERATE')) return yield entry;
+  const [, range, ...record] = entry.tokens;
   const match = RANGE.exec(range?.text ?? '');
   const [first, last, step] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3] ?? 1)];
   if (match === null || record.length < 3 || first > last || last > TTL_SECONDS_MAX || step < 1) {

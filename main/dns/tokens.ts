@@ -18,6 +18,11 @@ export interface Entry {
   characters: number;
 }
 
+/** Whether the entry is this directive, such as `$TTL`. */
+export function isDirective({ fault, indented, tokens: [first] }: Entry, name: string): boolean {
+  return fault === null && !indented && first?.quoted === false && first.text.toUpperCase() === name;
+}
+
 /** Maximum length of an entry: the largest RDATA (65,535 octets) with each octet as `\DDD`, and some more. */
 const ENTRY_CHARACTERS_MAX = 300_000;
 

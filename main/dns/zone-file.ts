@@ -10,7 +10,7 @@ import {
   type ResourceRecord,
 } from './record.ts';
 import { expandEntry } from './generate.ts';
-import { readEntries, type Entry, type Token } from './tokens.ts';
+import { isDirective, readEntries, type Entry, type Token } from './tokens.ts';
 import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
 
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
@@ -52,12 +52,15 @@ export interface ZoneFileOptions {
   at?: (name: DomainName) => readonly RecordData[];
   /** Accepts everything a careless provider would (`carelessFaults`). */
   force?: boolean;
+  /** Texts by the names that `$INCLUDE` gives them. */
+  files?: Readonly<Record<string, string>>;
 }
 
 /**
  * Parses a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
  * omitted owners and TTLs. Bad lines are reported by number and skipped. `ALIAS` and `ANAME` are record types like
- * others. `$GENERATE` works as in BIND; `$INCLUDE` is refused, because an import has one text.
+ * others. `$GENERATE` works as in BIND, and `$INCLUDE` reads one of the texts in `files`. A fault in such a text has the
+ * line of the first `$INCLUDE` that led to it.
  *
  * Parses `entriesEach` entries per part, or fewer long ones, for the caller to do other work in between; a part calls
  * `at` when it is parsed. No entry spans two parts; limits apply to the whole file.
@@ -74,8 +77,7 @@ export function* readZoneFileInParts(
   const reader = new ZoneFileReader(options);
   let entries = 0;
   let characters = 0;
-  // Some editors write a byte order mark before the first line.
-  for (const entry of entriesOf(text.startsWith('\ufeff') ? text.slice(1) : text)) {
+  for (const entry of reader.entries(text)) {
     if (!reader.read(entry)) break;
     if (entry.tokens.length > 0) entries++;
     characters += entry.characters;
@@ -86,8 +88,12 @@ export function* readZoneFileInParts(
   yield reader.takePart();
 }
 
-function* entriesOf(text: string): Generator<Entry, void, void> {
-  for (const entry of readEntries(text)) yield* expandEntry(entry);
+/** Texts within texts; a text that includes itself reaches this. */
+const INCLUDE_DEPTH_MAX = 10;
+
+/** An entry and, in an included text, where in it. */
+interface PlacedEntry extends Entry {
+  within?: string;
 }
 
 const emptyPart = (): ZoneFileResult => ({ records: [], faults: [], warnings: [] });
@@ -105,10 +111,52 @@ class ZoneFileReader {
   #owner: DomainName | null = null;
   #defaultTtlSeconds: number | null = null;
   #lastTtlSeconds: number | null = null;
+  /** Of all texts that were included, repetitions counted. */
+  #includedCharacters = 0;
 
   constructor(options: ZoneFileOptions) {
     this.#options = options;
     this.#origin = options.apex;
+  }
+
+  /** The entries of a text and of those that it includes, lazily: an `$INCLUDE` depends on the origin before it. */
+  *entries(text: string, file?: { name: string; line: number; depth: number }): Generator<PlacedEntry, void, void> {
+    // Some editors write a byte order mark before the first line.
+    for (const read of readEntries(text.startsWith('\ufeff') ? text.slice(1) : text)) {
+      const entry: PlacedEntry =
+        file === undefined ? read : { ...read, line: file.line, within: `"${file.name}", line ${read.line}: ` };
+      if (!isDirective(entry, '$INCLUDE')) {
+        yield* expandEntry(entry);
+        continue;
+      }
+      const fault = yield* this.#include(entry, file?.depth ?? 0);
+      if (fault !== null) yield { ...entry, fault };
+    }
+  }
+
+  /** RFC 1035 §5.1: `$INCLUDE` leaves the origin of its own text as it is; BIND leaves the owner too. */
+  *#include({ line, tokens }: Entry, depth: number): Generator<PlacedEntry, string | null, void> {
+    const [, named, within, extra] = tokens;
+    if (named === undefined || extra !== undefined)
+      return '$INCLUDE takes the name of a text, and an origin if needed.';
+    const { files = {} } = this.#options;
+    const path = named.text;
+    // A browser gives files without their folders.
+    const name = Object.hasOwn(files, path) ? path : path.slice(path.lastIndexOf('/') + 1);
+    const text = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (text === undefined) return `$INCLUDE: there is no text "${path}" in this import; add that file to it.`;
+    const origin = within === undefined ? null : parseName(within.text, this.#origin);
+    if (origin?.ok === false) return origin.message;
+    if (depth === INCLUDE_DEPTH_MAX) return `$INCLUDE: texts include each other more than ${INCLUDE_DEPTH_MAX} deep.`;
+    this.#includedCharacters += text.length;
+    if (this.#includedCharacters > ZONE_FILE_CHARACTERS_MAX) {
+      return `The included texts have more than ${ZONE_FILE_CHARACTERS_MAX} characters; import them in parts.`;
+    }
+    const [outerOrigin, outerOwner] = [this.#origin, this.#owner];
+    if (origin !== null) this.#origin = origin.name;
+    yield* this.entries(text, { name, line, depth: depth + 1 });
+    [this.#origin, this.#owner] = [outerOrigin, outerOwner];
+    return null;
   }
 
   /** Parsed since the last part. */
@@ -120,11 +168,11 @@ class ZoneFileReader {
   }
 
   /** False once parsing ends early. */
-  read(entry: Entry): boolean {
+  read(entry: PlacedEntry): boolean {
     const fault = entry.fault ?? this.#readEntry(entry);
-    if (fault !== null) this.#fail(entry.line, typeof fault === 'string' ? { message: fault } : fault);
+    if (fault !== null) this.#fail(entry, typeof fault === 'string' ? { message: fault } : fault);
     if (this.#faults >= FAULTS_MAX) {
-      this.#fail(entry.line, {
+      this.#fail(entry, {
         message: `More than ${FAULTS_MAX} lines can't be read; the rest of the file was skipped.`,
       });
       return false;
@@ -132,17 +180,18 @@ class ZoneFileReader {
     if (this.#records <= ZONE_FILE_RECORDS_MAX) return true;
     this.#part.records.pop();
     const message = `A zone file may have ${ZONE_FILE_RECORDS_MAX} records; this one and the following were skipped.`;
-    this.#fail(entry.line, { message });
+    this.#fail(entry, { message });
     return false;
   }
 
-  #fail(line: number, fault: Omit<ZoneFileFault, 'line'>): void {
-    this.#part.faults.push({ line, ...fault });
+  #fail({ line, within = '' }: PlacedEntry, fault: Omit<ZoneFileFault, 'line'>): void {
+    this.#part.faults.push({ ...fault, line, message: within + fault.message });
     this.#faults++;
   }
 
   /** The entry's fault, or null. */
-  #readEntry({ line, indented, tokens }: Entry): string | Omit<ZoneFileFault, 'line'> | null {
+  #readEntry(entry: PlacedEntry): string | Omit<ZoneFileFault, 'line'> | null {
+    const { indented, tokens } = entry;
     const [first] = tokens;
     if (first === undefined) return null;
     if (!first.quoted && !indented && first.text.startsWith('$')) return this.#readDirective(tokens);
@@ -159,7 +208,7 @@ class ZoneFileReader {
     const data = parseTokens(head.type, rest, this.#origin);
     if (!data.ok) return data.message;
     const ttlSeconds = this.#ttl(head.ttlSeconds, data.data);
-    return this.#add(line, { name: owner, ttlSeconds, data: data.data }, data.warnings);
+    return this.#add(entry, { name: owner, ttlSeconds, data: data.data }, data.warnings);
   }
 
   #readOwner(tokens: Token[]): DomainName | { fault: string } {
@@ -170,11 +219,8 @@ class ZoneFileReader {
 
   #readDirective([directive, argument, extra]: readonly Token[]): string | null {
     const name = (directive?.text ?? '').toUpperCase();
-    if (name === '$INCLUDE') {
-      return '$INCLUDE names another file, and an import has one text: put that file’s lines in its place, between $ORIGIN lines where it has an origin.';
-    }
     if (name !== '$ORIGIN' && name !== '$TTL') {
-      return `${name} is not supported; $ORIGIN, $TTL and $GENERATE are.`;
+      return `${name} is not supported; $ORIGIN, $TTL, $INCLUDE and $GENERATE are.`;
     }
     if (argument === undefined || extra !== undefined) return `${name} takes one value.`;
     if (name === '$TTL') {
@@ -207,7 +253,11 @@ class ZoneFileReader {
     return present;
   }
 
-  #add(line: number, record: ResourceRecord, warnings: string[]): Omit<ZoneFileFault, 'line'> | null {
+  #add(
+    { line, within = '' }: PlacedEntry,
+    record: ResourceRecord,
+    warnings: string[],
+  ): Omit<ZoneFileFault, 'line'> | null {
     const { apex, supportsAlias = true, force = false } = this.#options;
     const here = this.#here.get(record.name) ?? [];
     const careless = carelessFaults(apex, record);
@@ -219,7 +269,7 @@ class ZoneFileReader {
     if (!here.some(({ type }) => type === record.data.type)) this.#here.set(record.name, [...here, record.data]);
     this.#part.records.push(record);
     this.#records++;
-    for (const message of warnings) this.#part.warnings.push({ line, message });
+    for (const message of warnings) this.#part.warnings.push({ line, message: within + message });
     return null;
   }
 }

@@ -123,7 +123,9 @@ async function planZones(wanted: NonNullable<World['zones']>, parts: WorldParts,
       );
     else plan.keep();
     if (missing > 0) {
-      plan.add({ kind: 'records', what: name, after: missing }, () => zones.import({ name, text, force: true }, CALL));
+      plan.add({ kind: 'records', what: name, after: missing }, () =>
+        zones.import({ name, text, files: {}, force: true }, CALL),
+      );
     }
   }
 }

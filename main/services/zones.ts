@@ -122,7 +122,7 @@ export function createZoneServices(options: {
         text: writeZoneFile(createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
       };
     },
-    async import({ name, text, force }) {
+    async import({ name, text, files, force }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);
       const parts = readZoneFileInParts(
         text,
@@ -131,6 +131,7 @@ export function createZoneServices(options: {
           supportsAlias,
           types: recordType.options,
           force,
+          files,
           at: dataForImport(apex, records),
         },
         ENTRIES_PER_TURN,

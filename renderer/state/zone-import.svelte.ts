@@ -17,17 +17,30 @@ const DRAWN_LENGTH_MAX = 200_000;
 
 const LINE_LENGTH_MAX = 200;
 
-/** The import of a zone file, and its report. */
+/** A chosen file. */
+export interface NamedText {
+  name: string;
+  text: string;
+}
+
+/** The names of `$INCLUDE` lines, without folders, as a browser names files. */
+const includedBy = (text: string): ReadonlySet<string> =>
+  new Set([...text.matchAll(/^\$INCLUDE[ \t]+(?:\S*\/)?([^\s/]+)/gim)].map(([, name = '']) => name));
+
+/** The import of a zone file with those that it includes, and its report. */
 export class ZoneImport {
   /** The content of the text area; not used for a chosen file that is too large for it. */
   text = $state('');
-  #file = $state.raw<{ name: string; text: string } | undefined>(undefined);
+  #file = $state.raw<NamedText | undefined>(undefined);
+  #included = $state.raw<readonly NamedText[]>([]);
   #report = $state.raw<ImportReport | undefined>(undefined);
   #lines: readonly string[] = [];
   readonly #task: Task<[force: boolean], ImportReport>;
 
   constructor(client: Pick<Client, 'zones'>, zone: string) {
-    this.#task = new Task((force) => client.zones.import({ name: zone, text: this.content, force }));
+    this.#task = new Task((force) =>
+      client.zones.import({ name: zone, text: this.content, files: this.#files(), force }),
+    );
   }
 
   /** The text of the text area, until it is imported. */
@@ -69,10 +82,33 @@ export class ZoneImport {
     return this.#reportedLines(this.#report?.warnings ?? []);
   }
 
-  /** Takes a file's text: into the text area if it fits. */
-  take(name: string, text: string): void {
+  /** Names of the chosen files that the text, or one of them, includes. */
+  get included(): string[] {
+    return this.#included.map(({ name }) => name);
+  }
+
+  #files(): Record<string, string> {
+    return Object.fromEntries(this.#included.map(({ name, text }) => [name, text]));
+  }
+
+  /**
+   * Takes files: those that another of them or the present text includes by `$INCLUDE` are imported with it; the first
+   * other one replaces the text.
+   */
+  take(files: readonly NamedText[]): void {
     this.#report = undefined;
     this.#task.clear();
+    const isIn = ({ name }: NamedText, texts: readonly string[]) => texts.some((text) => includedBy(text).has(name));
+    const main = files.find((file) => !isIn(file, [this.content, ...files.map(({ text }) => text)]));
+    const others = files.filter((file) => file !== main);
+    const kept =
+      main === undefined ? this.#included.filter(({ name }) => !others.some((file) => file.name === name)) : [];
+    this.#included = [...kept, ...others];
+    if (main !== undefined) this.#takeMain(main);
+  }
+
+  /** Into the text area if it fits. */
+  #takeMain({ name, text }: NamedText): void {
     if (text.length <= DRAWN_LENGTH_MAX) {
       this.#file = undefined;
       this.text = text;
@@ -84,6 +120,11 @@ export class ZoneImport {
   /** Discards the large file and returns to the text area. */
   dropFile(): void {
     this.#file = undefined;
+  }
+
+  /** Discards the files that the text includes. */
+  dropIncluded(): void {
+    this.#included = [];
   }
 
   async start({ force = false } = {}): Promise<ImportReport | undefined> {

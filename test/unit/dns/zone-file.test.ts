@@ -99,6 +99,39 @@ describe('a zone file', () => {
     expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual(linesOf(expected));
   });
 
+  describe('$INCLUDE', () => {
+    const files = {
+      'hosts.zone': '\ufeffa A 192.0.2.1\n  A 192.0.2.2\n$ORIGIN deep\nb A 192.0.2.3\n$INCLUDE more.zone other',
+      'more.zone': '$TTL 60\nc A 192.0.2.4',
+      'loop.zone': 'l A 192.0.2.5\n$INCLUDE loop.zone',
+      'bad.zone': '\nx A nowhere',
+    };
+
+    test('reads a text in its place, with its own origin and owner', () => {
+      const text = 'www A 192.0.2.9\n$include zones/hosts.zone sub ; comment\n  A 192.0.2.8\nz A 192.0.2.7';
+      const { records, faults } = read(text, { files });
+      expect(faults).toEqual([]);
+      expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual([
+        'www 3600 IN A 192.0.2.9',
+        'a.sub 3600 IN A 192.0.2.1',
+        'a.sub 3600 IN A 192.0.2.2',
+        'b.deep.sub 3600 IN A 192.0.2.3',
+        'c.other.deep.sub 60 IN A 192.0.2.4',
+        'www 60 IN A 192.0.2.8',
+        'z 60 IN A 192.0.2.7',
+      ]);
+    });
+
+    test.each([
+      ['a fault in it', '\n$INCLUDE bad.zone', 2, '"bad.zone", line 2: A: "nowhere" is not an IPv4 address'],
+      ['a text that includes itself', '$INCLUDE loop.zone', 1, 'texts include each other more than 10 deep'],
+      ['an origin that is no name', '$INCLUDE hosts.zone a..b', 1, 'a label between two dots is empty'],
+    ])('reports %s at its own line', (_what, text, line, message) => {
+      const { faults } = read(text, { files });
+      expect(faults).toMatchObject([{ line, message: expect.stringContaining(message) as string }]);
+    });
+  });
+
   test.each([
     ['an unknown type', 'a WKS 1', 1, 'is not a TTL, a class or a supported type'],
     ['no type', 'a 60 IN', 1, 'The type is missing'],
@@ -111,7 +144,13 @@ describe('a zone file', () => {
     ['a CNAME beside an address', 'a A 192.0.2.1\na CNAME other', 2, 'must be the only record'],
     ['an address beside a CNAME', 'a CNAME other\na A 192.0.2.1', 2, 'which must be the only record'],
     ['two CNAMEs', 'a CNAME b\na CNAME c', 2, 'another target already'],
-    ['$INCLUDE', '$INCLUDE /etc/passwd', 1, '$INCLUDE names another file'],
+    [
+      '$INCLUDE of a text that is not there',
+      '\n$INCLUDE /etc/passwd',
+      2,
+      'there is no text "/etc/passwd" in this import',
+    ],
+    ['$INCLUDE without a name', '$INCLUDE', 1, 'takes the name of a text'],
     ['another directive', '$DATE 1', 1, '$DATE is not supported'],
     ['$GENERATE without a range', '$GENERATE a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
     ['$GENERATE with a range downwards', '$GENERATE 9-1 a$ A 192.0.2.$', 1, '$GENERATE takes a range'],

@@ -186,14 +186,26 @@ describe('importing a zone file', () => {
     const { connection } = await setUp();
     const zoneImport = new ZoneImport(connection.client, 'acme.test');
     const text = 'h A 192.0.2.1\n'.repeat(20_000);
-    zoneImport.take('big.zone', text);
+    zoneImport.take([{ name: 'big.zone', text }]);
     expect([zoneImport.text, zoneImport.content, zoneImport.largeFile]).toEqual([
       '',
       text,
       { name: 'big.zone', lines: 20_001 },
     ]);
-    zoneImport.take('small.zone', 'a A 192.0.2.1');
+    zoneImport.take([{ name: 'small.zone', text: 'a A 192.0.2.1' }]);
     expect([zoneImport.text, zoneImport.largeFile]).toEqual(['a A 192.0.2.1', undefined]);
+  });
+
+  it('takes the files that its $INCLUDE lines name with it', async () => {
+    const { connection } = await setUp();
+    const zoneImport = new ZoneImport(connection.client, 'acme.test');
+    const file = (name: string, text = '') => ({ name, text });
+    zoneImport.take([file('a.zone'), file('main.zone', '$INCLUDE zones/a.zone sub\n$include b.zone')]);
+    expect([zoneImport.text.length, zoneImport.included]).toEqual([41, ['a.zone']]);
+    zoneImport.take([file('b.zone')]);
+    expect([zoneImport.text.length, zoneImport.included]).toEqual([41, ['a.zone', 'b.zone']]);
+    zoneImport.take([file('other.zone', 'a A 192.0.2.1')]);
+    expect([zoneImport.text, zoneImport.included]).toEqual(['a A 192.0.2.1', []]);
   });
 });
 
