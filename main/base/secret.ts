@@ -25,6 +25,9 @@ export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32
 /** SHA-256 in hex, the stored form of a secret. Needs no salt, because secrets are long and random. */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
 
+/** A new secret for HMAC-SHA-256, of the length of its output (RFC 8945 §8), in base64. */
+export const createUpdateKey = (): string => randomBytes(32).toString('base64');
+
 /** A new identifier such as `prj_3fQ…`: a prefix for its type, and 16 base62 characters. */
 export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'vivarium'): string =>
   `${kind}_${randomBase62(16)}`;

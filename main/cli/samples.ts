@@ -58,6 +58,7 @@ const EXCLUDED: readonly string[] = [
   'traffic.after',
   'traffic.before',
   'zones.force',
+  'zones.files',
 ];
 
 /** Builds a valid input with the required properties only, or with all of them. */

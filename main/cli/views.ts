@@ -9,7 +9,7 @@ import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
 import type { ReachSnippets } from '../contract/reach.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
-import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
+import type { RecordInfo, UpdateKey, ZoneInfo } from '../contract/zones.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
@@ -136,6 +136,7 @@ const VIEWS: Record<string, View | undefined> = {
   'ca.extend': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
+  'zones.updateKey': sentence<UpdateKey>(({ file }) => file.trimEnd()),
   'records.remove': sentence<RecordInfo>(
     ({ zone, name, type, value, visibleAt }) =>
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,

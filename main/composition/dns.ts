@@ -1,10 +1,11 @@
 import { createDnsClient } from '../dns/client.ts';
 import { createLookup, type Resolver } from '../dns/lookup.ts';
-import { publishPlatformZone } from '../dns/platform-zone.ts';
+import { NAME_SERVER, publishPlatformZone } from '../dns/platform-zone.ts';
 import { createDnsServer } from '../dns/server.ts';
 import { createZonePublisher } from '../dns/zone-publisher.ts';
 import { ZoneSet } from '../dns/zone-set.ts';
 import { providerFacts, zoneFacts } from '../services/zone-rules.ts';
+import { createRecordUpdates } from '../services/record-updates.ts';
 import { createRecordWriter } from '../services/record-writer.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -45,7 +46,14 @@ export async function startDns(
     },
   });
 
-  const server = createDnsServer({ clock, log, port: config.dnsPort, zones: () => zones });
+  const updatable = createRecordUpdates({
+    zones: store.zones,
+    records: store.records,
+    writer: recordWriter,
+    nameServer: NAME_SERVER,
+    realNow: () => clock.state().realNow,
+  });
+  const server = createDnsServer({ clock, log, port: config.dnsPort, zones: () => zones, updatable });
   onStop(() => server.stop());
   const listening = await server.start();
   const client = createDnsClient(clock);

@@ -86,6 +86,7 @@ export function createServices(
   const zones = createZoneServices({
     ...zoneParts,
     nameServer: NAME_SERVER,
+    server: () => dns.listening,
     emit: events.emit,
     platform: dns.platformZone,
     publish: dns.zoneChanged,

@@ -70,6 +70,19 @@ const zoneImportReport = z.object({
   warningsTotal: z.int(),
 });
 
+/** A TSIG key (RFC 8945), good for one zone. */
+const updateKey = z.object({
+  /** The zone's name. */
+  name: z.string(),
+  algorithm: z.literal('hmac-sha256'),
+  /** In base64. */
+  secret: z.string(),
+  server: z.object({ address: z.string(), port: z.int() }),
+  /** The key in the form of BIND's tools: `nsupdate -k FILE`. */
+  file: z.string(),
+});
+export type UpdateKey = z.infer<typeof updateKey>;
+
 /** The platform's own zone; it is generated from the projects. */
 const platformZone = z.object({
   name: z.string(),
@@ -109,6 +122,16 @@ export const zones = {
       }),
     )
     .output(zoneImportReport),
+  updateKey: base
+    .route({ summary: 'The key that signs updates of a zone over DNS (RFC 2136), for tools that write records' })
+    .input(
+      z.strictObject({
+        name: nameText,
+        /** Replace the key: updates signed with the previous one are refused from then on. */
+        renew: z.boolean().default(false),
+      }),
+    )
+    .output(updateKey),
   platform: base
     .route({ summary: 'The platform’s own zone, which follows the projects' })
     .input(z.strictObject({}).optional())

@@ -1,8 +1,21 @@
 import type { DomainName } from '../model/dns-name.ts';
 import type { RRset } from './record.ts';
 
-/** Response codes used here (RFC 1035 §4.1.1, RFC 6891 §9). */
-export const RCODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
+/** Response codes used here (RFC 1035 §4.1.1, RFC 2136 §2.2, RFC 6891 §9). */
+export const RCODES = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  YXDOMAIN: 6,
+  YXRRSET: 7,
+  NXRRSET: 8,
+  NOTAUTH: 9,
+  NOTZONE: 10,
+  BADVERS: 16,
+} as const;
 export type Rcode = keyof typeof RCODES;
 
 export interface Question {

@@ -4,7 +4,7 @@ import { createTurns } from '../base/turns.ts';
 import { RCODES } from './answer.ts';
 import { askTcp, askUdp, type ServerAddress, type TransportFailure } from './client-transport.ts';
 import { readResponse, type Response, type ResponseRecord } from './message-reader.ts';
-import { labelOctets, type DomainName } from '../model/dns-name.ts';
+import { wireName, type DomainName } from '../model/dns-name.ts';
 import { CLASS_IN, QUESTION_TYPES } from './record.ts';
 
 /** Attempts over UDP: datagrams get lost, and a server that misses three is down. */
@@ -170,13 +170,8 @@ const answered = (response: Response, transport: 'udp' | 'tcp'): DnsResult => {
 
 /** A query with RD set and, by default, EDNS. */
 function writeQuery(id: number, { name, type }: DnsQuestion, edns: boolean): Buffer {
-  const labels = name === '' ? [] : name.split('.').map((label) => Buffer.from(labelOctets(label), 'latin1'));
-  const wireName = Buffer.concat([
-    ...labels.flatMap((label) => [Buffer.from([label.length]), label]),
-    Buffer.from([0]),
-  ]);
   const uint16 = (...values: number[]) => Buffer.from(values.flatMap((value) => [value >>> 8, value & 0xff]));
   const opt = [Buffer.from([0]), uint16(QUESTION_TYPES.OPT, UDP_OCTETS_TAKEN, 0, 0, 0)];
   const header = uint16(id, FLAG_RD, 1, 0, 0, edns ? 1 : 0);
-  return Buffer.concat([header, wireName, uint16(type, CLASS_IN), ...(edns ? opt : [])]);
+  return Buffer.concat([header, wireName(name), uint16(type, CLASS_IN), ...(edns ? opt : [])]);
 }

@@ -6,6 +6,9 @@ import { guard, HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter } from './message-writer.ts';
 import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
+import { checkTsig, readTsig, tsigOctets } from './tsig.ts';
+import { createUpdateExchange, type Updatable } from './update-exchange.ts';
+import { isUpdate } from './update-message.ts';
 import type { ZoneSet } from './zone-set.ts';
 
 /** RFC 1035 §4.2.1: the UDP size limit without EDNS. */
@@ -42,10 +45,17 @@ interface Edns {
  * The protocol around the responder: message validation, EDNS (RFC 6891), cookies (RFC 7873), sizes and truncation. Copies the question
  * verbatim, to preserve its mixed case (draft-vixie-dnsext-dns0x20).
  */
-export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, 'error'> }): Exchange {
+export function createExchange(options: {
+  zones: () => ZoneSet;
+  log: Pick<Log, 'error'>;
+  /** What programs may update; NOTIMP if omitted. */
+  updatable?: Updatable;
+}): Exchange {
   const writer = new MessageWriter();
   const cache = new ReplyCache();
   const cookieFor = createCookies();
+  const { updatable } = options;
+  const update = updatable === undefined ? null : createUpdateExchange(updatable);
   /** The zone state that the cached replies derive from. */
   let cached: { zones: ZoneSet; changes: number } | null = null;
   let faults = 0;
@@ -65,6 +75,7 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
       // TCP allows larger replies.
       const known = transport === 'udp' ? cache.find(message) : null;
       if (known !== null) return known;
+      if (update !== null && isUpdate(message)) return update(message);
       const guarded = guard(message);
       if (guarded.kind === 'drop') return null;
       if (guarded.kind === 'refuse') return bareReply(message, guarded.rcode);
@@ -80,6 +91,9 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
       }
       const query = decode(message, guarded.question, guarded.questionEnd, cookie);
       if (query === null) return bareReply(message, 'FORMERR');
+      if (updatable !== undefined && guarded.tsigAt !== null) {
+        return signedReply(writer, query, { zones, updatable, tsigAt: guarded.tsigAt, transport });
+      }
       const reply = encode(writer, query, respond(zones, query), transport);
       // A client’s cookies are its own.
       if (transport === 'udp' && cookie === null) cache.keep(message, query.questionEnd, reply);
@@ -89,6 +103,21 @@ export function createExchange(options: { zones: () => ZoneSet; log: Pick<Log, '
       return bareReply(message, 'SERVFAIL');
     }
   };
+}
+
+/** The reply to a signed query: programs sign those too that they send before an update (RFC 8945 §5.3). */
+function signedReply(
+  writer: MessageWriter,
+  query: Query,
+  options: { zones: ZoneSet; updatable: Updatable; tsigAt: number; transport: Transport },
+): Buffer | null {
+  const { zones, updatable, tsigAt, transport } = options;
+  const tsig = readTsig(query.message, tsigAt);
+  if (tsig === null) return bareReply(query.message, 'FORMERR');
+  const signature = checkTsig(query.message, tsig, updatable.secretOf(tsig.key), updatable.realNow());
+  if (signature.kind === 'malformed') return bareReply(query.message, 'FORMERR');
+  const result = signature.kind === 'valid' ? respond(zones, query) : emptyAnswer('NOTAUTH', false);
+  return signature.sign(encode(writer, query, result, transport, tsigOctets(tsig)));
 }
 
 const NO_QUESTION: Question = { name: '', type: 0, class: 0 };
@@ -136,8 +165,9 @@ function respond(zones: ZoneSet, { edns, question }: Query): DnsAnswer {
   return answer(zones, question);
 }
 
-function encode(writer: MessageWriter, query: Query, result: DnsAnswer, transport: Transport): Buffer {
-  const limit = transport === 'tcp' ? MESSAGE_OCTETS_MAX : udpLimit(query.edns);
+/** `spared`: octets to leave for what is appended. */
+function encode(writer: MessageWriter, query: Query, result: DnsAnswer, transport: Transport, spared = 0): Buffer {
+  const limit = (transport === 'tcp' ? MESSAGE_OCTETS_MAX : udpLimit(query.edns)) - spared;
   const whole = write(writer, query, result, limit);
   if (whole !== null) return whole;
   if (!result.additionalRequired && result.additional.length > 0) {

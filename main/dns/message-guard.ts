@@ -31,8 +31,8 @@ export type Guarded =
   | { kind: 'drop' }
   /** Answered with a bare header. */
   | { kind: 'refuse'; rcode: 'FORMERR' | 'NOTIMP' }
-  /** A query with one well-formed question, cheap to decode; `options`: of its OPT. */
-  | { kind: 'query'; question: Question; questionEnd: number; options: OptionsAt | null }
+  /** A query with one well-formed question, cheap to decode; `options`: of its OPT; `tsigAt`: where its TSIG begins. */
+  | { kind: 'query'; question: Question; questionEnd: number; options: OptionsAt | null; tsigAt: number | null }
   /** A query for a server cookie alone (RFC 7873 §5.4), if its OPT has a client cookie. */
   | { kind: 'cookie'; options: OptionsAt };
 
@@ -75,11 +75,15 @@ export function guard(message: Buffer): Guarded {
   }
   let offset: number | null = questionEnd;
   let options: OptionsAt | null = null;
+  let last = questionEnd;
   for (let record = 0; record < authorities + additionals && offset !== null; record++) {
+    last = offset;
     options ??= optionsAt(message, offset);
     offset = skipRecord(message, offset, asked.end, record < authorities);
   }
-  return offset === message.length ? { kind: 'query', question, questionEnd, options } : FORMERR;
+  if (offset !== message.length) return FORMERR;
+  const tsigAt = additionals > 0 && typeAt(message, last, asked.end) === QUESTION_TYPES.TSIG ? last : null;
+  return { kind: 'query', question, questionEnd, options, tsigAt };
 }
 
 function withoutQuestion(message: Buffer): Guarded {
@@ -94,6 +98,11 @@ function optionsAt(message: Buffer, offset: number): OptionsAt | null {
   if (start > message.length || message[offset] !== 0) return null;
   if (message.readUInt16BE(offset + 1) !== QUESTION_TYPES.OPT) return null;
   return { start, end: start + message.readUInt16BE(start - 2) };
+}
+
+function typeAt(message: Buffer, offset: number, nameEnd: number): number | null {
+  const afterName = skipName(message, offset, nameEnd);
+  return afterName === null ? null : message.readUInt16BE(afterName);
 }
 
 /** The offset after the record at `offset`; null when it is truncated or not allowed. */

@@ -26,6 +26,9 @@ export const RECORD_TYPES: readonly RecordType[] = [...(Object.keys(TYPE_CODES) 
 export const QUESTION_TYPES = { OPT: 41, DS: 43, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, ANY: 255 } as const;
 
 export const CLASS_IN = 1;
+/** Classes of RFC 2136 §2.4 and §2.5, without data of their own. */
+export const CLASS_NONE = 254;
+export const CLASS_ANY = 255;
 
 /** RFC 2181 §8: a TTL is an unsigned number of 31 bits. */
 export const TTL_SECONDS_MAX = 2 ** 31 - 1;
@@ -53,6 +56,14 @@ export type RecordData =
   | { type: 'HINFO'; cpu: string; os: string }
   | { type: 'CAA'; flags: number; tag: string; value: string }
   | Soa;
+
+/** Data of a type that zones here cannot hold, as read from a message (RFC 3597). */
+export interface UnknownData {
+  /** A mnemonic or `TYPE65`, also for types that zones here cannot hold. */
+  readonly type: string;
+  /** The data in hexadecimal. */
+  readonly octets: string;
+}
 
 export interface ResourceRecord {
   name: DomainName;

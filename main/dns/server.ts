@@ -7,6 +7,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { Connections } from './connections.ts';
 import { createExchange } from './exchange.ts';
 import { listenTcp, listenUdp, type Listening } from './sockets.ts';
+import type { Updatable } from './update-exchange.ts';
 import type { ZoneSet } from './zone-set.ts';
 
 /** Attempts to find a free port: four sockets need the same one, and the system checks only the first. */
@@ -93,6 +94,8 @@ export interface DnsServerOptions {
   port: number;
   /** Called for each query, for changes to apply at once. */
   zones: () => ZoneSet;
+  /** What programs may update; nothing if omitted. */
+  updatable?: Updatable;
 }
 
 export interface DnsServer {
@@ -109,7 +112,8 @@ export interface DnsServer {
 
 export function createDnsServer(options: DnsServerOptions): DnsServer {
   const { log } = options;
-  const exchange = createExchange({ zones: options.zones, log });
+  const { updatable } = options;
+  const exchange = createExchange({ zones: options.zones, log, ...(updatable !== undefined && { updatable }) });
   const connections = new Connections(exchange, options.clock);
   let starting: Promise<Bound> | null = null;
   let stopped = false;

@@ -171,6 +171,12 @@ export function readWireName(message: Buffer, start: number): { name: DomainName
   }
 }
 
+/** The name on the wire, uncompressed (RFC 1035 §3.1). */
+export function wireName(name: DomainName): Buffer {
+  const labels = name === ROOT ? [] : name.split('.').map((label) => Buffer.from(labelOctets(label), 'latin1'));
+  return Buffer.concat([...labels.flatMap((label) => [Buffer.of(label.length), label]), Buffer.of(0)]);
+}
+
 /** The name's size on the wire, uncompressed, in octets. */
 export function wireLength(name: DomainName): number {
   if (name === ROOT) return 1;

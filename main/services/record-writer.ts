@@ -16,8 +16,17 @@ export interface RecordWriter {
   put(zone: string, records: readonly ResourceRecord[]): number;
   /** Replaces a current record. The new one keeps its id, unless it exists already. */
   replace(record: VersionRow, wanted: ResourceRecord): void;
+  /** Changes RRsets in one transaction: puts records, and removes current ones by value. */
+  change(zone: string, changes: readonly RRsetEdit[]): void;
   /** Removes a current record; returns the time from which it is no longer answered. */
   remove(record: VersionRow): number;
+}
+
+export interface RRsetEdit {
+  name: string;
+  type: string;
+  put: WantedRRset['put'];
+  gone: readonly string[];
 }
 
 type RRsetKey = Pick<VersionRow, 'name' | 'type'>;
@@ -94,6 +103,16 @@ export function createRecordWriter(options: {
         plan(zone, key, { put, remove: new Set(value === record.value ? [] : [record.id]) }, changes);
       }
       if (changes.names.size > 0) store(zone, changes, 0);
+    },
+    change(zone, edits) {
+      const changes = nothingCollected();
+      let created = 0;
+      for (const { name, type, put, gone } of edits) {
+        const ids = records.concerned({ zone, name, type }, gone, Number.MAX_SAFE_INTEGER).map(({ id }) => id);
+        const change = gone.length === 0 ? { put } : { put, remove: new Set(ids) };
+        created += plan(zone, { name, type }, change, changes) - gone.length;
+      }
+      if (changes.names.size > 0) store(zone, changes, Math.max(0, created));
     },
     remove(record) {
       const changes = nothingCollected();

@@ -11,6 +11,7 @@ import { createZone, isGenerated, withoutSerial } from '../dns/zone.ts';
 import { relativeText } from '../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
+import { updateSecret } from './record-updates.ts';
 import { readData } from './records.ts';
 import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
@@ -60,6 +61,8 @@ export function createZoneServices(options: {
   writer: RecordWriter;
   /** The server's own name, in the NS of every zone. */
   nameServer: string;
+  /** Where the DNS server listens. */
+  server: () => { port: number };
   emit: Effects['emit'];
   /** The platform's own zone, as served. */
   platform: Pick<ZoneIndex, 'apex' | 'records'>;
@@ -152,6 +155,18 @@ export function createZoneServices(options: {
         await nextTurn();
       }
       return { ...report, rejected, warnings };
+    },
+    updateKey({ name: text, renew }) {
+      const { name } = existingZone(zones, text);
+      const secret = updateSecret(zones, name, renew);
+      const { port } = options.server();
+      return {
+        name,
+        algorithm: 'hmac-sha256' as const,
+        secret,
+        server: { address: '127.0.0.1', port },
+        file: `# Updates of ${name} go to 127.0.0.1, port ${port}: nsupdate -k THIS_FILE\nkey "${name}" {\n  algorithm hmac-sha256;\n  secret "${secret}";\n};\n`,
+      };
     },
     platform() {
       const { apex } = options.platform;

@@ -6,6 +6,7 @@ import { SERIALS_SCHEMA } from './migrations/004-serials.ts';
 import { LAST_REQUESTS_SCHEMA } from './migrations/005-last-requests.ts';
 import { ORDERS_BY_PET_SCHEMA } from './migrations/006-orders-by-pet.ts';
 import { REVOCATIONS_SCHEMA } from './migrations/007-revocations.ts';
+import { UPDATE_KEYS_SCHEMA } from './migrations/008-update-keys.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: 'last requests', sql: LAST_REQUESTS_SCHEMA },
   { version: 6, name: 'orders by pet', sql: ORDERS_BY_PET_SCHEMA },
   { version: 7, name: 'revocations', sql: REVOCATIONS_SCHEMA },
+  { version: 8, name: 'update keys', sql: UPDATE_KEYS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

@@ -27,6 +27,9 @@ export interface Zones {
   /** Removes the zone with its records; null when it does not exist. */
   remove(name: string): StoredZone | null;
   count(): number;
+  /** The secret for updates of the zone over DNS, in base64; null without one, or without the zone. */
+  updateSecret(name: string): string | null;
+  setUpdateSecret(name: string, secret: string): void;
 }
 
 type Row = Omit<StoredZone, 'supportsAlias'> & { supportsAlias: number };
@@ -40,6 +43,8 @@ export function createZones({ sqlite, guarded, transactional }: Connection, seri
     'INSERT INTO zones (name, supports_alias, created_at_ms, serial) VALUES (?, ?, ?, ?)',
   );
   const remove = sqlite.prepare<[string]>('DELETE FROM zones WHERE name = ?');
+  const secretOf = sqlite.prepare<[string], string | null>('SELECT update_secret FROM zones WHERE name = ?').pluck();
+  const setSecret = sqlite.prepare<[string, string]>('UPDATE zones SET update_secret = ? WHERE name = ?');
   const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones').pluck();
 
   const read = (row: Row): StoredZone => ({ ...row, supportsAlias: row.supportsAlias === 1 });
@@ -65,6 +70,8 @@ export function createZones({ sqlite, guarded, transactional }: Connection, seri
       return row;
     }),
     count: guarded(() => count.get() ?? 0),
+    updateSecret: guarded((name: string) => secretOf.get(name) ?? null),
+    setUpdateSecret: guarded((name: string, secret: string) => void setSecret.run(secret, name)),
   };
 }
 

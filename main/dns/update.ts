@@ -1,0 +1,187 @@
+import { isAtOrBelow, type DomainName } from '../model/dns-name.ts';
+import { formatZoneValue } from './record-format.ts';
+import { parseZoneValue } from './record-text.ts';
+import {
+  CLASS_ANY,
+  CLASS_IN,
+  CLASS_NONE,
+  isRecordType,
+  QUESTION_TYPES,
+  TTL_SECONDS_MAX,
+  typeName,
+  type RecordData,
+  type RecordType,
+} from './record.ts';
+import type { UpdateResult } from './update-exchange.ts';
+import type { UpdateMessage, UpdateRecord } from './update-message.ts';
+import { isGenerated, recordFaults, withoutSerial } from './zone.ts';
+
+/** TTLs of an RRset by value, as `formatZoneValue` writes it. */
+export type Values = ReadonlyMap<string, number>;
+
+/** A zone's stored records, visible or not yet, with the SOA and NS that are made where there are none. */
+export interface UpdatedZone {
+  apex: DomainName;
+  nameServer: DomainName;
+  supportsAlias: boolean;
+  rrset(name: DomainName, type: string): Values;
+  /** The types at a name, each with one of its values. */
+  typesAt(name: DomainName): readonly { type: string; value: string }[];
+}
+
+/** An RRset after an update. */
+export interface UpdatedRRset {
+  name: DomainName;
+  type: string;
+  before: Values;
+  after: Values;
+}
+
+export type PlannedUpdate = { ok: true; rrsets: readonly UpdatedRRset[] } | ({ ok: false } & UpdateResult);
+
+/** Aborts an update. */
+class Refusal extends Error {
+  readonly result: UpdateResult;
+
+  constructor(result: UpdateResult) {
+    super();
+    this.result = result;
+  }
+}
+
+const refuse = (rcode: UpdateResult['rcode'], reason?: string): never => {
+  throw new Refusal({ rcode, ...(reason !== undefined && { reason }) });
+};
+
+/**
+ * What an update makes of a zone (RFC 2136 §3.2 to §3.4): all of it or nothing. The rules for records are those of every
+ * other way to enter one, so a record that BIND leaves out without a word refuses the update with its reason.
+ */
+export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: UpdatedZone): PlannedUpdate {
+  const draft = new Draft(zone);
+  try {
+    for (const record of [...prerequisites, ...updates]) {
+      if (!isAtOrBelow(record.name, zone.apex)) refuse('NOTZONE');
+    }
+    checkPrerequisites(prerequisites, draft);
+    for (const record of updates) checkForm(record);
+    for (const record of updates) change(record, draft);
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, ...error.result };
+    throw error;
+  }
+  return { ok: true, rrsets: draft.rrsets() };
+}
+
+/** The zone while it is changed. */
+class Draft {
+  readonly zone: UpdatedZone;
+  readonly #rrsets = new Map<string, { name: DomainName; type: string; before: Values; after: Map<string, number> }>();
+
+  constructor(zone: UpdatedZone) {
+    this.zone = zone;
+  }
+
+  rrset(name: DomainName, type: string): Map<string, number> {
+    const key = `${type} ${name}`;
+    let held = this.#rrsets.get(key);
+    if (held === undefined) {
+      const before = this.zone.rrset(name, type);
+      this.#rrsets.set(key, (held = { name, type, before, after: new Map(before) }));
+    }
+    return held.after;
+  }
+
+  /** One record of each type at a name, but of `without`. */
+  at(name: DomainName, without?: string): RecordData[] {
+    const stored = this.zone.typesAt(name).filter(({ type }) => !this.#rrsets.has(`${type} ${name}`));
+    const changed = [...this.#rrsets.values()].flatMap((rrset) => {
+      const [value] = rrset.name === name ? rrset.after.keys() : [];
+      return value === undefined ? [] : [{ type: rrset.type, value }];
+    });
+    return [...stored, ...changed].flatMap(({ type, value }) => {
+      const read = type !== without && isRecordType(type) ? parseZoneValue(type, value) : null;
+      return read?.ok === true ? [read.data] : [];
+    });
+  }
+
+  rrsets(): readonly UpdatedRRset[] {
+    return [...this.#rrsets.values()];
+  }
+}
+
+/** RFC 2136 §3.2. */
+function checkPrerequisites(records: readonly UpdateRecord[], draft: Draft): void {
+  const wanted = new Map<string, { name: DomainName; type: string; values: Set<string> }>();
+  for (const { name, type, class: recordClass, ttlSeconds, data } of records) {
+    if (ttlSeconds !== 0 || (recordClass !== CLASS_IN && data !== null)) refuse('FORMERR');
+    const mnemonic = typeName(type);
+    const isThere = (): boolean =>
+      type === QUESTION_TYPES.ANY ? draft.at(name).length > 0 : draft.rrset(name, mnemonic).size > 0;
+    if (recordClass === CLASS_ANY) {
+      if (!isThere()) refuse(type === QUESTION_TYPES.ANY ? 'NXDOMAIN' : 'NXRRSET');
+    } else if (recordClass === CLASS_NONE) {
+      if (isThere()) refuse(type === QUESTION_TYPES.ANY ? 'YXDOMAIN' : 'YXRRSET');
+    } else if (recordClass === CLASS_IN && data !== null) {
+      const key = `${mnemonic} ${name}`;
+      const rrset = wanted.get(key) ?? { name, type: mnemonic, values: new Set() };
+      wanted.set(key, rrset);
+      rrset.values.add(valueOf(data));
+    } else refuse('FORMERR');
+  }
+  for (const { name, type, values } of wanted.values()) {
+    const present = draft.rrset(name, type);
+    if (present.size !== values.size || [...values].some((value) => !present.has(value))) refuse('NXRRSET');
+  }
+}
+
+const isMeta = (type: number): boolean => type >= 128 && type < 256;
+
+/** RFC 2136 §3.4.1. */
+function checkForm({ type, class: recordClass, ttlSeconds, data }: UpdateRecord): void {
+  const all = type === QUESTION_TYPES.ANY;
+  if (recordClass === CLASS_IN) {
+    if (isMeta(type) || data === null) refuse('FORMERR');
+  } else if (recordClass === CLASS_ANY) {
+    if (ttlSeconds !== 0 || data !== null || (isMeta(type) && !all)) refuse('FORMERR');
+  } else if (recordClass !== CLASS_NONE || ttlSeconds !== 0 || isMeta(type) || data === null) refuse('FORMERR');
+}
+
+/** RFC 2136 §3.4.2. */
+function change({ name, type, class: recordClass, ttlSeconds, data }: UpdateRecord, draft: Draft): void {
+  const { apex } = draft.zone;
+  const mnemonic = typeName(type);
+  // The SOA and the last NS of the apex stay.
+  const stays = (each: string): boolean => name === apex && (each === 'SOA' || each === 'NS');
+  if (recordClass === CLASS_IN) {
+    if (data !== null) add(name, ttlSeconds, data, draft);
+  } else if (recordClass === CLASS_ANY) {
+    const types = type === QUESTION_TYPES.ANY ? draft.at(name).map((each) => each.type) : [mnemonic];
+    for (const each of types) if (!stays(each)) draft.rrset(name, each).clear();
+  } else if (data !== null) {
+    const rrset = draft.rrset(name, mnemonic);
+    if (stays(mnemonic) && (mnemonic === 'SOA' || rrset.size === 1)) return;
+    rrset.delete(valueOf(data));
+  }
+}
+
+function add(name: DomainName, ttl: number, data: UpdateRecord['data'] & object, draft: Draft): void {
+  if ('octets' in data) return refuse('REFUSED', `Records of the type ${data.type} are not supported.`);
+  const { apex, nameServer, supportsAlias } = draft.zone;
+  // What comes from a message meets the rules and limits of what is typed.
+  const typed = parseZoneValue(data.type, valueOf(data));
+  if (!typed.ok) return refuse('REFUSED', typed.message);
+  // RFC 2181 §8: a TTL with its highest bit set counts as zero.
+  const record = { name, ttlSeconds: ttl > TTL_SECONDS_MAX ? 0 : ttl, data: typed.data };
+  if (isGenerated(record, apex, nameServer)) return;
+  const replaces: RecordType | undefined = data.type === 'SOA' || data.type === 'CNAME' ? data.type : undefined;
+  const at = (owner: DomainName): RecordData[] => draft.at(owner, replaces);
+  const [fault] = recordFaults({ apex, supportsAlias, at }, record);
+  if (fault !== undefined) refuse('REFUSED', fault);
+  const rrset = draft.rrset(name, data.type);
+  if (replaces !== undefined) rrset.clear();
+  rrset.set(valueOf(typed.data), record.ttlSeconds);
+}
+
+const valueOf = (data: RecordData | { type: string; octets: string }): string =>
+  'octets' in data ? `\\# ${data.octets}` : formatZoneValue(withoutSerial(data));

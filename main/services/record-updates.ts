@@ -1,0 +1,83 @@
+import { createId, createUpdateKey } from '../base/secret.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { formatZoneValue } from '../dns/record-format.ts';
+import type { Updatable } from '../dns/update-exchange.ts';
+import { planUpdate, type UpdatedZone, type Values } from '../dns/update.ts';
+import { createZone, withoutSerial } from '../dns/zone.ts';
+import type { RecordRows, StoredZone, ZoneRows } from './dependencies.ts';
+import type { RecordWriter } from './record-writer.ts';
+
+/** The secret of a zone's key in base64, made on first use or on request. */
+export function updateSecret(zones: ZoneRows, zone: string, renew: boolean): string {
+  const known = renew ? null : zones.updateSecret(zone);
+  if (known !== null) return known;
+  const secret = createUpdateKey();
+  zones.setUpdateSecret(zone, secret);
+  return secret;
+}
+
+/** Updates over DNS: the same rules, propagation and events as for records that are entered. */
+export function createRecordUpdates(options: {
+  zones: ZoneRows;
+  records: RecordRows;
+  writer: RecordWriter;
+  nameServer: string;
+  realNow: Updatable['realNow'];
+}): Updatable {
+  const { zones, records, writer } = options;
+
+  function updated({ name: apex, supportsAlias }: StoredZone): UpdatedZone {
+    const { nameServer } = options;
+    const made = (type: string): Values => {
+      const own = createZone({ apex, nameServer }).records.filter(({ data }) => data.type === type);
+      return new Map(own.map(({ ttlSeconds, data }) => [formatZoneValue(withoutSerial(data)), ttlSeconds]));
+    };
+    const rrset = (name: string, type: string): Values => {
+      const current = records.rrset(apex, name, type).filter(({ visibleUntilMs }) => visibleUntilMs === null);
+      if (current.length === 0 && name === apex) return made(type);
+      return new Map(current.map(({ value, ttlSeconds }) => [value, ttlSeconds]));
+    };
+    return {
+      apex,
+      supportsAlias,
+      nameServer,
+      rrset,
+      typesAt(name) {
+        const stored = records.typesAt(apex, name);
+        const missing = name === apex ? ['SOA', 'NS'].filter((type) => !stored.some((row) => row.type === type)) : [];
+        return [...stored, ...missing.flatMap((type) => [...made(type).keys()].map((value) => ({ type, value })))];
+      },
+    };
+  }
+
+  return {
+    realNow: options.realNow,
+    hasZone: (name) => zones.get(name) !== null,
+    secretOf(key) {
+      const secret = zones.updateSecret(key);
+      return secret === null ? null : Buffer.from(secret, 'base64');
+    },
+    apply(update) {
+      const zone = zones.get(update.zone.name);
+      if (zone === null) return { rcode: 'NOTAUTH' };
+      const plan = planUpdate(update, updated(zone));
+      if (!plan.ok) return plan;
+      const changes = plan.rrsets.map(({ name, type, before, after }) => {
+        const put = [...after].filter(([value, ttlSeconds]) => before.get(value) !== ttlSeconds);
+        return {
+          name,
+          type,
+          put: put.map(([value, ttlSeconds]) => ({ id: createId('rec'), ttlSeconds, value })),
+          gone: [...before.keys()].filter((value) => !after.has(value)),
+        };
+      });
+      try {
+        writer.change(zone.name, changes);
+      } catch (error) {
+        if (!(error instanceof VivariumError)) throw error;
+        return { rcode: 'REFUSED', reason: error.message };
+      }
+      return { rcode: 'NOERROR' };
+    },
+  };
+}
