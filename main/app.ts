@@ -19,6 +19,7 @@ import { explainTakenPorts } from './composition/taken-ports.ts';
 import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './examine.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
+import { ownFile } from './proxy/own-paths.ts';
 import { createLooks } from './proxy/looks.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/demo.ts';
@@ -87,7 +88,14 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish, looks });
   const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
-  const dataPlane = await startDataPlane(foundation, leaves, domains.whyUnserved, looks);
+  const dataPlane = await startDataPlane(
+    foundation,
+    leaves,
+    domains.whyUnserved,
+    looks,
+    new Map([...certificates.openFiles].map(([path, file]) => [path, ownFile(file)])),
+  );
+  certificates.httpBound(dataPlane.ports.http);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const { services, demo } = createServices(foundation, {
@@ -123,7 +131,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   }
 
   const router = createRouter(services, { log, clock });
-  // Precedes the demo, whose certificate names the control port; announced once everything is ready.
+  // Announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   publish();

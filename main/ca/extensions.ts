@@ -36,7 +36,7 @@ const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
 /** Domain validated (CA/Browser Forum, Baseline Requirements 7.1.6.1). */
 const DOMAIN_VALIDATED = '2.23.140.1.2.1';
 
-/** Paths on the control port: the revocation list, and the root's certificate in DER. */
+/** Paths on the HTTP port and the control port: the revocation list, and the root's certificate in DER. */
 export const CRL_PATH = '/root.crl';
 export const CERTIFICATE_PATH = '/root.crt';
 
@@ -71,11 +71,11 @@ export interface LeafExtensionsInput {
   /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
   namesCritical: boolean;
   /** The base of the addresses of the revocation list and the root's certificate; null omits both. */
-  controlUrl: string | null;
+  filesUrl: string | null;
 }
 
 export function leafExtensions(input: LeafExtensionsInput): Node[] {
-  const { names, subjectKey, authorityKey, namesCritical, controlUrl } = input;
+  const { names, subjectKey, authorityKey, namesCritical, filesUrl } = input;
   return [
     extension(EXTENSION.subjectAltName, namesCritical, encode(sequence(...names.map(generalName)))),
     // cA defaults to FALSE, and DER omits defaults: an empty sequence.
@@ -85,11 +85,11 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     authorityKeyIdentifier(authorityKey),
     extension(EXTENSION.certificatePolicies, false, encode(sequence(sequence(oid(DOMAIN_VALIDATED))))),
-    ...(controlUrl === null
+    ...(filesUrl === null
       ? []
       : [
-          extension(EXTENSION.crlDistributionPoints, false, distributionPoint(controlUrl + CRL_PATH)),
-          extension(EXTENSION.authorityInfoAccess, false, issuerAt(controlUrl + CERTIFICATE_PATH)),
+          extension(EXTENSION.crlDistributionPoints, false, distributionPoint(filesUrl + CRL_PATH)),
+          extension(EXTENSION.authorityInfoAccess, false, issuerAt(filesUrl + CERTIFICATE_PATH)),
         ]),
   ];
 }

@@ -33,7 +33,7 @@ export interface LeafContextsOptions {
   root: () => Root;
   clock: Pick<AdjustableClock, 'state'>;
   /** As in `createLeaf`; called for every new leaf. */
-  controlUrl?: () => string | null;
+  filesUrl?: () => string | null;
   /** Beyond this many, the least recently used are dropped. */
   leavesMax?: number;
   /**
@@ -44,14 +44,14 @@ export interface LeafContextsOptions {
 
 /** A bounded cache of leaves and their contexts by hostname, for `SNICallback`. */
 export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
-  const { root, clock, controlUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
+  const { root, clock, filesUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
   const contexts = createSecureContexts<Leaf>({ clock });
   const held = new LruMap<Leaf>(leavesMax, (_leaf, key) => contexts.drop(key));
 
   function hold(key: string): Leaf {
     const known = held.get(key);
     if (known !== undefined && !isRenewalDue(known, clock.state())) return known;
-    const leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock, controlUrl: controlUrl() });
+    const leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock, filesUrl: filesUrl() });
     held.set(key, leaf);
     return leaf;
   }

@@ -24,8 +24,8 @@ export interface CreateLeafOptions {
   /** Hostnames, or IP addresses without brackets; duplicates are ignored. */
   hostnames: readonly string[];
   clock: Pick<AdjustableClock, 'state'>;
-  /** The control port's URL, where the revocation list and the root's certificate are; omitted by default. */
-  controlUrl?: string | null;
+  /** The base of the addresses of the revocation list and the root's certificate; omitted by default. */
+  filesUrl?: string | null;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface CreateLeafOptions {
  * VivariumError invalid_request for no, too many or malformed names; conflict for a name that the root's constraints
  * exclude; unavailable when the root has expired in real time.
  */
-export function createLeaf({ root, hostnames, clock, controlUrl = null }: CreateLeafOptions): Leaf {
+export function createLeaf({ root, hostnames, clock, filesUrl = null }: CreateLeafOptions): Leaf {
   const names = leafNames(hostnames, root);
   const dates = leafDates(clock.state(), root);
   const { privateKey, point } = createKeyPair();
@@ -52,7 +52,7 @@ export function createLeaf({ root, hostnames, clock, controlUrl = null }: Create
         subjectKey: keyIdentifier(point),
         authorityKey: root.keyIdentifier,
         namesCritical: commonName === null,
-        controlUrl,
+        filesUrl,
       }),
     },
     root.privateKey,

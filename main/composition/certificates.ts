@@ -25,9 +25,10 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
   const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
   // The files on disk win; they can differ from the database after either was restored.
   if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
-  /** Null until the control port is bound, which may be any free one. */
-  let controlUrl = config.controlPort === 0 ? null : `http://127.0.0.1:${config.controlPort}`;
-  const platformLeaves = createLeafContexts({ root: authority.root, clock, controlUrl: () => controlUrl });
+  const urlAt = (httpPort: number) => `http://127.0.0.1:${httpPort}`;
+  /** Null until the HTTP port is bound, which may be any free one. */
+  let filesUrl = config.httpPort === 0 ? null : urlAt(config.httpPort);
+  const platformLeaves = createLeafContexts({ root: authority.root, clock, filesUrl: () => filesUrl });
   const { platform } = process;
   const environment = environmentOutside(process.env);
   const run = createRunCommand({ clock, environment });
@@ -63,7 +64,7 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
       return (home: string) =>
         trustInHome(home, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
     },
-    /** What the control port serves without a token: in DER, by path. */
+    /** What the HTTP port and the control port serve without a token: in DER, by path. */
     openFiles: new Map<string, { contentType: string; read: () => Buffer }>([
       [
         CRL_PATH,
@@ -81,13 +82,13 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
       ],
     ]),
     /** Sets the addresses in future leaves. */
-    controlBound(url: string) {
-      controlUrl = url;
+    httpBound(port: number) {
+      filesUrl = urlAt(port);
     },
     /** Signs the leaves of custom domains. */
     issuer: {
       permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
-      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, controlUrl }),
+      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, filesUrl }),
     },
   };
 }

@@ -35,7 +35,6 @@ export async function startControl(
   });
   onStop(() => server.stop(DRAIN_MS_MAX));
   const { port, url, warnings } = await server.start();
-  certificates.controlBound(url);
   let onRenewed = (): void => undefined;
   const control = {
     token,

@@ -8,6 +8,7 @@ import { createLoopback } from '../proxy/loopback.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import { isLook, type Looks } from '../proxy/looks.ts';
+import { isOwnHostname, ownPathOf, type OwnPaths } from '../proxy/own-paths.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
@@ -26,6 +27,7 @@ export async function startDataPlane(
   leaves: { platform: Certificates['platformLeaves']; domains: Domains['leaves'] },
   whyUnserved: Domains['whyUnserved'],
   looks: Pick<Looks, 'answer'>,
+  ownPaths: OwnPaths,
 ) {
   const limiter = createLimiter({
     clock,
@@ -72,18 +74,20 @@ export async function startDataPlane(
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';
     },
-    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it. Looks are ours.
+    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it. Looks and files are ours.
     onExchange(summary) {
       if (summary.target === '*' || isLook(summary.target)) return;
+      if (ownPathOf(ownPaths, summary.hostname, summary.target) !== undefined) return;
       series.count(summary);
       recorder.take(summary);
     },
     contextFor: (hostname) =>
-      hostname === null || isWithin(hostname, PLATFORM_ZONE)
+      hostname === null || isWithin(hostname, PLATFORM_ZONE) || isOwnHostname(hostname)
         ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
         : leaves.domains.contextFor(hostname),
     whyUnserved,
     looks,
+    ownPaths,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
   });

@@ -17,6 +17,7 @@ import { createExchanges, type Recording } from './exchanges.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import type { Looks } from './looks.ts';
+import { isOwnHostname, type OwnPaths } from './own-paths.ts';
 import { explainParserError, faultResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { NO_INTERNAL_TOKENS, type InternalTokens } from './identify.ts';
@@ -43,6 +44,8 @@ export interface ProxyOptions {
   whyUnserved?: (hostname: string) => string | null;
   /** Answers Vivarium's own requests that look at a hostname; none if omitted. */
   looks?: Pick<Looks, 'answer'>;
+  /** What Vivarium answers at its own hosts; nothing if omitted. */
+  ownPaths?: OwnPaths;
   /** The hostname that TLS clients without SNI reach. */
   defaultHostname: string;
   pages: ErrorPages;
@@ -122,6 +125,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     pages: options.pages,
     whyUnserved: options.whyUnserved ?? (() => null),
     looks: options.looks ?? { answer: () => null },
+    ownPaths: options.ownPaths ?? new Map(),
     onArrival: options.onArrival,
     recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,
@@ -161,7 +165,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     log,
     contextFor: options.contextFor,
     defaultHostname: options.defaultHostname,
-    knows: (hostname) => table.knows(hostname),
+    knows: (hostname) => table.knows(hostname) || isOwnHostname(hostname),
     serveHttp1: serveWithinHttp1,
     serveHttp2,
   };

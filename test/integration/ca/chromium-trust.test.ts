@@ -15,7 +15,7 @@ const BROWSER_TIMEOUT_MS = 60_000;
 const clock = createClock();
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
 // The list of revoked certificates is nowhere: browsers do not ask for it.
-const leaves = createLeafContexts({ root: () => root, clock, controlUrl: () => 'http://127.0.0.1:9' });
+const leaves = createLeafContexts({ root: () => root, clock, filesUrl: () => 'http://127.0.0.1:9' });
 
 /** A home folder whose NSS database, the one that Chromium reads on Linux, trusts `trusted` and nothing more. */
 async function homeTrusting(trusted: Root): Promise<string> {

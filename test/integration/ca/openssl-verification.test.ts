@@ -39,7 +39,7 @@ describe('openssl verify -x509_strict accepts', () => {
     ['names and addresses together', ['vivarium.localhost', 'localhost', '127.0.0.1', '::1'], ['-verify_ip', '::1']],
     ['a hundred names', Array.from({ length: 100 }, (_, index) => `h${index}.test`), ['-verify_hostname', 'h99.test']],
   ])('%s', async (_name, hostnames, options) => {
-    const leaf = createLeaf({ root, hostnames, clock, controlUrl: 'http://127.0.0.1:4780' });
+    const leaf = createLeaf({ root, hostnames, clock, filesUrl: 'http://127.0.0.1:4780' });
     expect((await opensslVerify(root, leaf, options)).text).toMatch(/: OK\s*$/);
     expect(lintLeaf(leaf.certificatePem)).toEqual([]);
   });

@@ -13,7 +13,7 @@ const root = createRoot({ realNowMs: realNow, owner: 'anna@laptop' });
 function files() {
   const folder = temporaryFolder();
   const paths = { root: join(folder, 'root.pem'), list: join(folder, 'root.crl'), leaf: join(folder, 'leaf.pem') };
-  const leaf = createLeaf({ root, hostnames: ['www.acme.test'], clock, controlUrl: 'http://127.0.0.1:4780' });
+  const leaf = createLeaf({ root, hostnames: ['www.acme.test'], clock, filesUrl: 'http://127.0.0.1:4780' });
   writeFileSync(paths.root, root.certificatePem);
   writeFileSync(paths.list, createRevocationList(root, realNow));
   writeFileSync(paths.leaf, leaf.certificatePem);

@@ -25,7 +25,7 @@ export function createRogueLeaf(root: Root, names: readonly RogueName[], commonN
     subjectKey: keyIdentifier(point),
     authorityKey: root.keyIdentifier,
     namesCritical: false,
-    controlUrl: null,
+    filesUrl: null,
   });
   const alternativeNames = sequence(oid(EXTENSION.subjectAltName), octetString(encode(sequence(...names.map(node)))));
   const der = signCertificate(

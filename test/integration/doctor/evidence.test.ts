@@ -37,7 +37,7 @@ async function closedPort(): Promise<number> {
 
 /** A TLS server that answers every connection with `head`, or says nothing. */
 async function serveTls(signer: typeof root, hostname: string, head: string | null): Promise<number> {
-  const leaf = createLeaf({ root: signer, hostnames: [hostname], clock, controlUrl: null });
+  const leaf = createLeaf({ root: signer, hostnames: [hostname], clock, filesUrl: null });
   const server = createTlsServer({ key: leaf.privateKeyPem, cert: leaf.certificatePem }, (socket) => {
     socket.on('error', () => undefined);
     if (head !== null) socket.on('data', () => socket.end(head));

@@ -63,6 +63,7 @@ describe('the root', () => {
 
   it('signs the list of revoked certificates that its leaves point to, for everybody who asks', async () => {
     const engine = await startEngine();
+    const { runtime } = engine.app;
     const leaf = await leafSeen(engine, 'demo.vivarium.localhost', (await rootOf(engine)).pem);
     const url = /http:\/\/127\.0\.0\.1:\d+\/root\.crl/.exec(leaf.raw.toString('latin1'))?.[0] ?? '';
     const answer = await fetch(url);
@@ -72,6 +73,14 @@ describe('the root', () => {
     const options = ['-inform', 'DER', '-in', file, '-CAfile', engine.app.runtime.caFile, '-noout'];
     expect((await run('openssl', ['crl', ...options])).text).toContain('verify OK');
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
+    // The HTTP port, at Vivarium's own hosts: the control port is another one at each start where it is 0.
+    expect(url).toBe(`http://127.0.0.1:${runtime.http.port}/root.crl`);
+    for (const host of ['localhost', 'vivarium.localhost', '[::1]']) {
+      expect((await engine.api({ host, path: '/root.crl?x', key: null })).status).toBe(200);
+    }
+    expect((await engine.api({ path: '/root.crl' })).status).toBe(404);
+    expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 1 });
+    expect((await fetch(`${runtime.control.url}/root.crl`)).status).toBe(200);
   });
 
   it('is not extended to a top-level domain, and the error says what to ask for instead', async () => {

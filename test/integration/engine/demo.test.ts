@@ -43,7 +43,7 @@ describe('the first start', () => {
       hostname: 'www.happypaws.test',
       format: 'der',
     })) as { base64: string };
-    const { url } = engine.app.runtime.control;
+    const url = `http://127.0.0.1:${engine.app.runtime.http.port}`;
     const leaf = Buffer.from(base64, 'base64').toString('latin1');
     expect(leaf).toContain(`${url}/root.crl`);
     const [address] = new RegExp(`${url}/root\\.crt`).exec(leaf) ?? [];

@@ -10,7 +10,7 @@ const NOW = clock.state().realNow;
 const root = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
 const stranger = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
 const leafOf = (signer: typeof root, ...hostnames: string[]): string =>
-  createLeaf({ root: signer, hostnames, clock, controlUrl: null }).certificatePem;
+  createLeaf({ root: signer, hostnames, clock, filesUrl: null }).certificatePem;
 
 const served = {
   isMapped: (hostname: string) => [HOST, 'other.acme.test'].includes(hostname),

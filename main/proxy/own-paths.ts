@@ -1,0 +1,50 @@
+import { PLATFORM_ZONE } from '../base/config.ts';
+import type { Scheme } from '../base/hostname.ts';
+import { type Answer, bodyOf } from '../base/http/answer.ts';
+import type { HttpRequest } from '../base/http/message.ts';
+
+/** The hosts of Vivarium itself, as in a URL. No project can have one of them. */
+const OWN_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]);
+
+/** Answers a request for one path, once, now or later. Must not throw. */
+export type OwnPath = (request: HttpRequest, scheme: Scheme, answer: (answer: Answer) => void) => void;
+
+/** What Vivarium answers at its own hosts, before any route, by path. */
+export type OwnPaths = ReadonlyMap<string, OwnPath>;
+
+/** Whether TLS clients may ask for this hostname, though no project has it. */
+export const isOwnHostname = (hostname: string): boolean => hostname === 'localhost';
+
+/** What answers a request target at a host; undefined if that is a project's matter, as all others are. */
+export function ownPathOf(paths: OwnPaths, host: string | null, target: string): OwnPath | undefined {
+  return host !== null && OWN_HOSTS.has(host) ? paths.get(target.split('?', 1)[0] ?? '') : undefined;
+}
+
+/** A file for everybody who asks, by GET. */
+export const ownFile =
+  ({ contentType, read }: { contentType: string; read: () => Buffer }): OwnPath =>
+  ({ method }, _scheme, answer) => {
+    if (method === 'GET' || method === 'HEAD') answer(octetsAnswer(200, contentType, read()));
+    else answer(refusal(405, 'This file is read with GET.', ['Allow', 'GET, HEAD']));
+  };
+
+export function octetsAnswer(status: number, type: string, octets: Buffer, headers: readonly string[] = []): Answer {
+  const body = { text: octets.toString('latin1'), encoding: 'latin1' as const, length: String(octets.length) };
+  return withBody(status, type, body, headers);
+}
+
+/** Says in a sentence why a request is refused. */
+export const refusal = (status: number, sentence: string, headers: readonly string[] = []): Answer =>
+  withBody(status, 'text/plain; charset=utf-8', bodyOf(`${sentence}\n`), headers);
+
+const withBody = (
+  status: number,
+  type: string,
+  body: NonNullable<Answer['body']>,
+  headers: readonly string[],
+): Answer => ({
+  status,
+  body,
+  headers: ['Content-Type', type, 'Content-Length', body.length, 'X-Content-Type-Options', 'nosniff', ...headers],
+  close: false,
+});
