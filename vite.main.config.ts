@@ -1,11 +1,26 @@
 import { builtinModules } from 'node:module';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+
+/** V8 keeps a source with any character beyond Latin-1 in two bytes a character: 2 MB more for the engine. */
+const asciiOnly: Plugin = {
+  name: 'ascii-only',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      chunk.code = chunk.code.replace(
+        /[^\0-\x7f]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
 
 /**
  * The engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron. Everything is bundled, so that a start reads few
  * files; only the native database stays outside.
  */
 export default defineConfig({
+  plugins: [asciiOnly],
   build: {
     ssr: true,
     target: 'node24',

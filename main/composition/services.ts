@@ -7,7 +7,6 @@ import { presentDomain } from '../domains/present.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
-import { probeUpstream } from '../proxy/upstream/probe.ts';
 import { presentProject } from '../services/addresses.ts';
 import { createApiServices } from '../services/api.ts';
 import { createCaServices } from '../services/ca.ts';
@@ -79,8 +78,11 @@ export function createServices(
     effects,
     async probe({ id, target }) {
       const published = routeTarget(target);
-      if (published.kind === 'upstream') await probeUpstream(published, dataPlane.pseudonym);
-      else await dataPlane.api.probe({ projectId: id, environment: 'production' });
+      if (published.kind === 'upstream') {
+        // On demand, because undici takes 10 MB of memory.
+        const { probeUpstream } = await import('../proxy/upstream/probe.ts');
+        await probeUpstream(published, dataPlane.pseudonym);
+      } else await dataPlane.api.probe({ projectId: id, environment: 'production' });
     },
   });
   const zones = createZoneServices({

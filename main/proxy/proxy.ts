@@ -252,6 +252,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     publish(snapshot) {
       const [before, next] = [table, buildRouteTable(snapshot)];
       table = next;
+      upstreams.publish(snapshot);
       connections.drop((hostname) => before.isLostIn(next, hostname));
       connections.dropTunnels(next);
     },

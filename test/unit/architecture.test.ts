@@ -179,6 +179,23 @@ describe('imports', () => {
     expect(wrong, 'let main/composition pass it in, or import the file of the pure rule').toEqual([]);
   });
 
+  it('of what only upstreams need wait for the first upstream', () => {
+    const loaded = new Set<string>();
+    const load = (path: string): void => {
+      const file = byPath.get(path);
+      if (file === undefined || loaded.has(path)) return;
+      loaded.add(path);
+      for (const { specifier, typeOnly } of importsOf({ path, text: file.text.replace(/\bimport\(/g, '') })) {
+        if (!typeOnly) load(isRelative(specifier) ? resolve(path, specifier) : specifier);
+      }
+    };
+    load('main/app.ts');
+    expect(loaded).toContain('main/proxy/upstream/upstream.ts');
+    const heavy = [...byPath].filter(([, { text }]) => /^import \{.*'(?:undici|http-proxy)'/m.test(text));
+    expect(heavy.length).toBeGreaterThan(0);
+    expect(heavy.map(([path]) => path).filter((path) => loaded.has(path))).toEqual([]);
+  });
+
   it('of electron stay in main/electron and preload', () => {
     const wrong = everything
       .flatMap(importsOf)

@@ -1,5 +1,4 @@
 import { maxHeaderSize } from 'node:http';
-import { errors } from 'undici';
 import type { Problem } from '../../model/problem.ts';
 import * as problem from '../problem.ts';
 
@@ -164,6 +163,6 @@ const stripNodeAdvice = (message: string): string => message.replace(/; if the r
 export function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  if (error instanceof errors.HTTPParserError) return 'HPE_INVALID';
+  if ('name' in error && error.name === 'HTTPParserError') return 'HPE_INVALID';
   return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
 }

@@ -1,121 +1,75 @@
-import { PassThrough } from 'node:stream';
-import type { Log } from '../../base/log.ts';
-import { LruMap } from '../../base/lru.ts';
-import type { HttpRequest } from '../../base/http/message.ts';
-import type { UpstreamDestination } from '../../model/route.ts';
-import { loopDetected } from '../problem.ts';
-import type { ProxyLimits } from '../proxy-limits.ts';
+import type { Snapshot } from '../../model/route.ts';
+import { failed } from '../problem.ts';
 import type { UpstreamContext, UpstreamTarget } from '../target.ts';
-import { countHops, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
-import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
-import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';
-import { createOrigin, type Origin } from './origin.ts';
-import { codeOf } from './upstream-problem.ts';
+import { countHops } from './forwarded-headers.ts';
+import type { Forwarder, UpstreamOptions } from './forwarder.ts';
 
-export interface UpstreamOptions {
-  log: Log;
-  limits: ProxyLimits;
-  /** This Vivarium's name in `Via`, unique among several on one machine. */
-  pseudonym: string;
+export interface Upstreams extends UpstreamTarget, Pick<Forwarder, 'sweep' | 'close'> {
+  /** Prepares for the upstreams of `snapshot`. */
+  publish(snapshot: Snapshot): void;
 }
-
-export interface Upstreams extends UpstreamTarget {
-  /** Aborts requests that have stalled for too long at `nowMs`, on the monotonic clock. */
-  sweep(nowMs: number): void;
-  close(): void;
-}
-
-/** Upstreams whose connections are kept. */
-const ORIGINS_MAX = 1_000;
 
 /**
- * Forwards requests through undici, and through http-proxy what undici cannot send. Header fields in both directions are
- * computed here; `README.md` gives the reasons.
+ * Loads the code that forwards requests (undici, http-proxy: some 10 MB of memory) with the first upstream. A request
+ * that arrives earlier waits for it.
  */
-export function createUpstreams({ log, limits, pseudonym }: UpstreamOptions): Upstreams {
-  const origins = new LruMap<Origin>(ORIGINS_MAX, (origin) => origin.close());
-  const live = new LiveForwardings();
-  const httpProxy = createHttpProxy(log, limits);
-  const services: ForwardingServices = {
-    limits,
-    repeat: dispatch,
-    onFailure: ({ context }, error) =>
-      log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) }),
-  };
+export function createUpstreams(options: UpstreamOptions): Upstreams {
+  let forwarder: Forwarder | null = null;
+  let loading: Promise<Forwarder> | null = null;
+  let closed = false;
 
-  const originOf = (destination: UpstreamDestination): Origin =>
-    origins.use(destination.verifyCertificate ? destination.url : `unverified ${destination.url}`, () =>
-      createOrigin(destination, limits.upstreamConnectMs),
-    );
+  const load = (): Promise<Forwarder> =>
+    (loading ??= import('./forwarder.ts').then(({ createForwarder }) => {
+      forwarder = createForwarder(options);
+      if (closed) forwarder.close();
+      return forwarder;
+    }));
 
-  function begin(request: HttpRequest, context: UpstreamContext, isUpgrade: boolean): Forwarding | null {
-    const { destination, from } = context;
-    const hops = countHops(request.headers.via, pseudonym);
-    if (hops >= HOPS_MAX) {
-      context.answer(loopDetected(hops, destination.url));
-      return null;
-    }
-    const origin = originOf(destination);
-    const headers = forwardedHeaders(request.headers, from, request.httpVersion, {
-      host: destination.host === 'keep' ? from.authority : origin.host,
-      pseudonym,
-    });
-    const forwarding = new Forwarding(request, context, { origin, headers, repeatable: !isUpgrade }, services);
-    live.add(forwarding);
-    return forwarding;
+  function explain(error: unknown, context: UpstreamContext): void {
+    options.log.error('The code for upstreams could not be loaded', { error });
+    context.answer(failed());
   }
 
   return {
     isPreflight: (request) =>
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
-    hasPassedThroughHere: ({ headers }) => countHops(headers.via, pseudonym) > 0,
+    hasPassedThroughHere: ({ headers }) => countHops(headers.via, options.pseudonym) > 0,
     handle(request, context) {
-      const forwarding = begin(request, context, false);
-      if (forwarding === null) return;
-      context.response.on('close', () => {
-        live.delete(forwarding);
-        forwarding.abandon();
-      });
-      if (!forwarding.bodiless) request.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
-      if (isForHttpProxy(forwarding)) {
-        httpProxy.send(forwarding);
+      if (forwarder !== null) {
+        forwarder.handle(request, context);
         return;
       }
-      forwarding.allowBody();
-      dispatch(forwarding);
+      // Others may listen for the body already, and would take it.
+      request.pause();
+      load().then(
+        (loaded) => {
+          if (context.response.destroyed) return;
+          request.resume();
+          loaded.handle(request, context);
+        },
+        (error: unknown) => explain(error, context),
+      );
     },
     upgrade(request, socket, head, context) {
-      const forwarding = begin(request, context, true);
-      if (forwarding === null) return;
-      socket.once('close', () => live.delete(forwarding));
-      httpProxy.upgrade(forwarding, socket, head, context.opened);
-    },
-    sweep(nowMs) {
-      for (const forwarding of live.all()) {
-        // An upstream without support for 100 waits for the body; it has had one sweep interval to respond.
-        if (forwarding.seen !== null) forwarding.allowBody();
-        if (forwarding.isStalled(nowMs, limits)) forwarding.timeOut();
+      if (forwarder !== null) {
+        forwarder.upgrade(request, socket, head, context);
+        return;
       }
+      load().then(
+        (loaded) => {
+          if (!socket.destroyed) loaded.upgrade(request, socket, head, context);
+        },
+        (error: unknown) => explain(error, context),
+      );
     },
+    publish({ routes }) {
+      // Whether it succeeds, the first request finds out.
+      if (forwarder === null && routes.some(({ target }) => target.kind === 'upstream')) load().catch(() => undefined);
+    },
+    sweep: (nowMs) => forwarder?.sweep(nowMs),
     close() {
-      for (const [, origin] of origins) origin.close();
+      closed = true;
+      forwarder?.close();
     },
   };
-}
-
-function dispatch(forwarding: Forwarding): void {
-  const { request, origin, headers, bodiless } = forwarding;
-  const length = request.headers['content-length'];
-  // Undici announces an empty body itself.
-  if (!bodiless && length !== undefined && request.headers['transfer-encoding'] === undefined)
-    headers['content-length'] = length;
-  origin.poolFor(request).dispatch(
-    {
-      method: request.method ?? '',
-      path: `${origin.path}${request.url}`,
-      headers,
-      body: bodiless ? null : request.pipe(new PassThrough()),
-    },
-    forwarding,
-  );
 }

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { connect as http2Connect } from 'node:http2';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { silentLog } from '../../../main/base/log.ts';
+import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
+import type { UpstreamContext } from '../../../main/proxy/target.ts';
+import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
@@ -19,6 +23,47 @@ async function proxyTo(url: string, options: ProxyStart & { destination?: Parame
 
 const ask = ({ httpPort }: RunningProxy, lines: string, body = '') =>
   sendRaw(httpPort, `${lines}\r\nHost: ${DEMO}\r\nConnection: close\r\n${body === '' ? '\r\n' : body}`);
+
+describe('before the code for upstreams is loaded', () => {
+  const create = () => {
+    const upstreams = createUpstreams({ log: silentLog, limits: DEFAULT_PROXY_LIMITS, pseudonym: 'vivarium-test' });
+    track(() => upstreams.close());
+    return upstreams;
+  };
+  const contextOf = (url: string, response: ServerResponse): UpstreamContext => ({
+    response,
+    destination: { kind: 'upstream', url, host: 'keep', limited: false, withoutKey: 'free', verifyCertificate: true },
+    from: { address: '127.0.0.1', scheme: 'http', authority: DEMO, port: 8080 },
+    rate: null,
+    sendContinue: null,
+    answer: vi.fn(),
+    cut: vi.fn(),
+  });
+
+  test('a request waits with its body, which others read too', async () => {
+    const upstream = await startUpstream((request, response) => void request.pipe(response));
+    let read = 0;
+    const front = await startUpstream((request, response) => {
+      request.on('data', (chunk: Buffer) => (read += chunk.length));
+      create().handle(request, contextOf(upstream.url, response));
+    });
+    const body = 'x'.repeat(200_000);
+    const answer = await fetch(front.url, { method: 'POST', body });
+    expect([await answer.text(), read]).toEqual([body, body.length]);
+  });
+
+  test('a client that leaves causes no request', async () => {
+    const upstream = await startUpstream((_request, response) => void response.end());
+    const front = await startUpstream((request, response) => {
+      create().handle(request, contextOf(upstream.url, response));
+      response.destroy();
+    });
+    await expect(fetch(front.url)).rejects.toThrow();
+    await import('../../../main/proxy/upstream/forwarder.ts');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(upstream.requests).toEqual([]);
+  });
+});
 
 describe('a request', () => {
   test('reaches the upstream with its method, target as sent, fields and body', async () => {

@@ -1,0 +1,118 @@
+import { PassThrough } from 'node:stream';
+import type { Log } from '../../base/log.ts';
+import { LruMap } from '../../base/lru.ts';
+import type { HttpRequest } from '../../base/http/message.ts';
+import type { UpstreamDestination } from '../../model/route.ts';
+import { loopDetected } from '../problem.ts';
+import type { ProxyLimits } from '../proxy-limits.ts';
+import type { UpstreamContext, UpstreamTarget } from '../target.ts';
+import { countHops, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
+import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
+import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';
+import { createOrigin, type Origin } from './origin.ts';
+import { codeOf } from './upstream-problem.ts';
+
+export interface UpstreamOptions {
+  log: Log;
+  limits: ProxyLimits;
+  /** This Vivarium's name in `Via`, unique among several on one machine. */
+  pseudonym: string;
+}
+
+export interface Forwarder extends Pick<UpstreamTarget, 'handle' | 'upgrade'> {
+  /** Aborts requests that have stalled for too long at `nowMs`, on the monotonic clock. */
+  sweep(nowMs: number): void;
+  close(): void;
+}
+
+/** Upstreams whose connections are kept. */
+const ORIGINS_MAX = 1_000;
+
+/**
+ * Forwards requests through undici, and through http-proxy what undici cannot send. Header fields in both directions are
+ * computed here; `README.md` gives the reasons.
+ */
+export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Forwarder {
+  const origins = new LruMap<Origin>(ORIGINS_MAX, (origin) => origin.close());
+  const live = new LiveForwardings();
+  const httpProxy = createHttpProxy(log, limits);
+  const services: ForwardingServices = {
+    limits,
+    repeat: dispatch,
+    onFailure: ({ context }, error) =>
+      log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) }),
+  };
+
+  const originOf = (destination: UpstreamDestination): Origin =>
+    origins.use(destination.verifyCertificate ? destination.url : `unverified ${destination.url}`, () =>
+      createOrigin(destination, limits.upstreamConnectMs),
+    );
+
+  function begin(request: HttpRequest, context: UpstreamContext, isUpgrade: boolean): Forwarding | null {
+    const { destination, from } = context;
+    const hops = countHops(request.headers.via, pseudonym);
+    if (hops >= HOPS_MAX) {
+      context.answer(loopDetected(hops, destination.url));
+      return null;
+    }
+    const origin = originOf(destination);
+    const headers = forwardedHeaders(request.headers, from, request.httpVersion, {
+      host: destination.host === 'keep' ? from.authority : origin.host,
+      pseudonym,
+    });
+    const forwarding = new Forwarding(request, context, { origin, headers, repeatable: !isUpgrade }, services);
+    live.add(forwarding);
+    return forwarding;
+  }
+
+  return {
+    handle(request, context) {
+      const forwarding = begin(request, context, false);
+      if (forwarding === null) return;
+      context.response.on('close', () => {
+        live.delete(forwarding);
+        forwarding.abandon();
+      });
+      if (!forwarding.bodiless) request.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
+      if (isForHttpProxy(forwarding)) {
+        httpProxy.send(forwarding);
+        return;
+      }
+      forwarding.allowBody();
+      dispatch(forwarding);
+    },
+    upgrade(request, socket, head, context) {
+      const forwarding = begin(request, context, true);
+      if (forwarding === null) return;
+      socket.once('close', () => live.delete(forwarding));
+      httpProxy.upgrade(forwarding, socket, head, context.opened);
+    },
+    sweep(nowMs) {
+      for (const forwarding of live.all()) {
+        // An upstream without support for 100 waits for the body; it has had one sweep interval to respond.
+        if (forwarding.seen !== null) forwarding.allowBody();
+        if (forwarding.isStalled(nowMs, limits)) forwarding.timeOut();
+      }
+    },
+    close() {
+      for (const [, origin] of origins) origin.close();
+    },
+  };
+}
+
+function dispatch(forwarding: Forwarding): void {
+  const { request, origin, headers, bodiless } = forwarding;
+  const length = request.headers['content-length'];
+  // Undici announces an empty body itself.
+  if (!bodiless && length !== undefined && request.headers['transfer-encoding'] === undefined)
+    headers['content-length'] = length;
+  origin.poolFor(request).dispatch(
+    {
+      method: request.method ?? '',
+      path: `${origin.path}${request.url}`,
+      headers,
+      body: bodiless ? null : request.pipe(new PassThrough()),
+    },
+    forwarding,
+  );
+}
