@@ -85,6 +85,7 @@ export async function startDataPlane(
       hostname === null || isWithin(hostname, PLATFORM_ZONE) || isOwnHostname(hostname)
         ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
         : leaves.domains.contextFor(hostname),
+    trustedProxies: () => settings.current().trustedProxies,
     whyUnserved,
     looks,
     ownPaths,

@@ -14,6 +14,7 @@ export const DEFAULT_SETTINGS: Settings = {
     method: 'http-01',
   },
   secretNames: [],
+  trustedProxies: [],
   traffic: { record: true, bodies: true },
   caKey: 'file',
 };

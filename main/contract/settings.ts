@@ -38,6 +38,15 @@ const caaIdentity = z.strictObject({
   method: validationMethod,
 });
 
+const isAddressOrBlock = (text: string): boolean =>
+  [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()].some((schema) => schema.safeParse(text).success);
+
+const trustedProxy = z
+  .string()
+  .max(64)
+  .refine(isAddressOrBlock, 'must be an address or a block of addresses such as "127.0.0.1" or "10.0.0.0/8"')
+  .meta({ examples: ['127.0.0.1'] });
+
 const trafficSetting = z.strictObject({ record: z.boolean(), bodies: z.boolean() });
 
 export const settingsValues = z.object({
@@ -65,6 +74,11 @@ export const settingsValues = z.object({
         .max(200),
     )
     .max(200),
+  /**
+   * Proxies in front of Vivarium: addresses and CIDR blocks. What their `X-Forwarded-For`, `-Proto`, `-Host` and `-Port`
+   * or `Forwarded` say of the client counts for limits, Traffic, links and upstreams.
+   */
+  trustedProxies: z.array(trustedProxy).max(100),
   /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),
 });

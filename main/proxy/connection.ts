@@ -8,6 +8,7 @@ import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
 import type { StallMark } from './stall.ts';
 import type { Capture } from './capture.ts';
+import type { Client } from './forwarded-client.ts';
 import type { Scheme } from '../base/hostname.ts';
 
 /** One port on every loopback address. */
@@ -74,6 +75,8 @@ export interface RunningRecord {
   hostname: string | null;
   /** The authority as the client wrote it. */
   authority: string | null;
+  /** The client of a trusted proxy; null if the connection is the client's own. */
+  client: Client | null;
   route: Route | null;
   keyId: string | null;
   decision: Decision | null;

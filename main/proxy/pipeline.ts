@@ -16,6 +16,7 @@ import { cutExchange, type Connection, type Exchange } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { headText } from './capture.ts';
 import type { ErrorPages } from './error-pages.ts';
+import { forwardedClient, type Trust } from './forwarded-client.ts';
 import { createFrameWatch, type FrameWatch } from './frames.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
@@ -36,6 +37,8 @@ export interface PipelineServices {
   pages: ErrorPages;
   /** Returns the current route table. */
   table: () => RouteTable;
+  /** Whether an address is that of a proxy whose forwarding fields are believed. */
+  trusts: Trust;
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
   looks: Pick<Looks, 'answer'>;
@@ -86,6 +89,9 @@ export function createPipeline(services: PipelineServices): Pipeline {
     record.hostname = authority.host;
     record.authority = text;
     connection.lastAuthority = asked.authority;
+    const { address, listener } = connection;
+    if (services.trusts(address))
+      record.client = forwardedClient(request.headers, { address, authority: text, ...listener }, services.trusts);
     request.url = asked.path;
     const misplaced = checkServerName(asked, connection, table);
     if (misplaced !== null) return refuse(misplaced);
@@ -137,7 +143,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     }
     // A CORS preflight cannot carry a key and is not counted (WHATWG Fetch, CORS-preflight fetch).
     const preflight = targets[target.kind].isPreflight(request);
-    const caller = callerOf(keyId, route, connection);
+    const caller = callerOf(keyId, route, record.client ?? connection);
     const planLimits = keyId === null ? limitsWithoutKey(route) : route.limits;
     const decision = preflight
       ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
@@ -145,8 +151,10 @@ export function createPipeline(services: PipelineServices): Pipeline {
     arrive(decision);
 
     const { rate, refusal } = decision;
-    const { scheme } = connection.listener;
-    const context = { route, keyId, rate, preflight, scheme, authority, origin: `${scheme}://${text}` };
+    const { client } = record;
+    const scheme = client?.scheme ?? listener.scheme;
+    const origin = `${scheme}://${client?.authority ?? text}`;
+    const context = { route, keyId, rate, preflight, scheme, authority, origin };
     // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place.
     if (refusal !== null) {
       const found = refusedByLimit(refusal);
@@ -248,8 +256,8 @@ function findDestination(
 }
 
 /** Answers with a redirect to another hostname. */
-function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, connection }: Exchange): Answer {
-  const { scheme, port: listenerPort } = connection.listener;
+function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, connection, record }: Exchange): Answer {
+  const { scheme, port: listenerPort } = record.client ?? connection.listener;
   const port = asked.absolute ? (asked.authority.authority.port ?? DEFAULT_PORT[scheme]) : listenerPort;
   return redirectAnswer(status, `${originOf(scheme, to, port)}${request.url ?? '/'}`);
 }
@@ -276,7 +284,7 @@ function findKey(
   return secretHash === null ? null : identifyKey(secretHash, route, table, internalTokens);
 }
 
-const callerOf = (keyId: string | null, { projectId }: Route, { address }: Connection): Caller =>
+const callerOf = (keyId: string | null, { projectId }: Route, { address }: { address: string }): Caller =>
   keyId === null ? { kind: 'address', address, projectId } : { kind: 'key', keyId, projectId };
 
 /** An exchange to be forwarded to an upstream. */
@@ -306,6 +314,7 @@ function forward(
       scheme: connection.listener.scheme,
       port: connection.listener.port,
       authority,
+      client: record.client,
     },
     rate,
     sendContinue: record.awaitsContinue ? () => sendContinue(exchange) : null,

@@ -14,6 +14,7 @@ import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { ExchangeSummary } from '../model/exchange-record.ts';
 import { createExchanges, type Recording } from './exchanges.ts';
+import { createTrust } from './forwarded-client.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import type { Looks } from './looks.ts';
@@ -42,6 +43,8 @@ export interface ProxyOptions {
   contextFor: (hostname: string | null) => SecureContext | null;
   /** Why an attached hostname is not served, as a sentence for its error page; null for any other. */
   whyUnserved?: (hostname: string) => string | null;
+  /** The addresses and CIDR blocks of proxies whose forwarding fields are believed; none if omitted. */
+  trustedProxies?: () => readonly string[];
   /** Answers Vivarium's own requests that look at a hostname; none if omitted. */
   looks?: Pick<Looks, 'answer'>;
   /** What Vivarium answers at its own hosts; nothing if omitted. */
@@ -123,6 +126,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     internalTokens: options.internalTokens ?? NO_INTERNAL_TOKENS,
     targets: { ...options.targets, upstream: upstreams },
     pages: options.pages,
+    trusts: options.trustedProxies === undefined ? () => false : createTrust(options.trustedProxies),
     whyUnserved: options.whyUnserved ?? (() => null),
     looks: options.looks ?? { answer: () => null },
     ownPaths: options.ownPaths ?? new Map(),

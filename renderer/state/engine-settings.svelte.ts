@@ -141,6 +141,12 @@ const CORS: SettingsShape<{ kind: string; cors: string }> = {
   write: ({ kind, cors }) => ({ cors: kind === 'any' ? '*' : kind === 'none' ? [] : linesOf(cors) }),
 };
 
+const TRUSTED_PROXIES: SettingsShape<{ trustedProxies: string }> = {
+  what: 'Trusted proxies',
+  read: ({ trustedProxies }) => ({ trustedProxies: trustedProxies.join('\n') }),
+  write: ({ trustedProxies }) => ({ trustedProxies: linesOf(trustedProxies) }),
+};
+
 const SECRET_NAMES: SettingsShape<{ secretNames: string }> = {
   what: 'Secret names',
   read: ({ secretNames }) => ({ secretNames: secretNames.join('\n') }),
@@ -180,6 +186,7 @@ export class EngineSettings {
   readonly resolver;
   readonly caaIdentity;
   readonly cors;
+  readonly trustedProxies;
   readonly secretNames;
   readonly #unfollow: () => void;
 
@@ -190,8 +197,17 @@ export class EngineSettings {
     this.resolver = new SettingsGroup(RESOLVER, parts);
     this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
     this.cors = new SettingsGroup(CORS, parts);
+    this.trustedProxies = new SettingsGroup(TRUSTED_PROXIES, parts);
     this.secretNames = new SettingsGroup(SECRET_NAMES, parts);
-    const groups = [this.bans, this.waiting, this.resolver, this.caaIdentity, this.cors, this.secretNames];
+    const groups = [
+      this.bans,
+      this.waiting,
+      this.resolver,
+      this.caaIdentity,
+      this.cors,
+      this.trustedProxies,
+      this.secretNames,
+    ];
     this.#unfollow = settings.follow((value) => {
       for (const group of groups) group.adopt(value);
     });

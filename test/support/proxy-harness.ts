@@ -138,6 +138,7 @@ export async function startProxy(
     clock?: Clock;
     log?: Log;
     whyUnserved?: (hostname: string) => string | null;
+    trustedProxies?: readonly string[];
   } = {},
 ): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
@@ -149,6 +150,7 @@ export async function startProxy(
     targets: { api: targetOf(options.handle ?? echo) },
     contextFor: (hostname) => options.certificates?.contextFor(hostname ?? DEFAULT_LEAF) ?? null,
     whyUnserved: options.whyUnserved ?? (() => null),
+    trustedProxies: () => options.trustedProxies ?? [],
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
     pages: loadErrorPages(PAGES_DIRECTORY),

@@ -1,19 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Scheme } from '../../base/hostname.ts';
+import type { Client } from '../forwarded-client.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
 /** How often a request may pass through the same Vivarium: enough for chains of projects, and an end to loops. */
 export const HOPS_MAX = 5;
 
-/** The client's connection, as reported to the upstream. */
+/** The connection to Vivarium, as reported to the upstream. */
 export interface ForwardedFrom {
-  /** The client's address. */
+  /** The address of the client or proxy. */
   address: string;
   scheme: Scheme;
   /** Host and port as the client wrote them. */
   authority: string;
   /** The listener's port. */
   port: number;
+  /** The client of the trusted proxy at `address`; null if the connection is the client's own. */
+  client: Client | null;
 }
 
 /**
@@ -53,9 +56,10 @@ export function forwardedHeaders(
   kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
   kept['forwarded'] = appended(headers.forwarded, forwardedElement(from));
   kept['x-forwarded-for'] = appended(headers['x-forwarded-for'], from.address);
-  kept['x-forwarded-host'] = from.authority;
-  kept['x-forwarded-proto'] = from.scheme;
-  kept['x-forwarded-port'] = String(from.port);
+  const { authority, scheme, port } = from.client ?? from;
+  kept['x-forwarded-host'] = authority;
+  kept['x-forwarded-proto'] = scheme;
+  kept['x-forwarded-port'] = String(port);
   return kept;
 }
 

@@ -33,7 +33,7 @@ describe('before the code for upstreams is loaded', () => {
   const contextOf = (url: string, response: ServerResponse): UpstreamContext => ({
     response,
     destination: { kind: 'upstream', url, host: 'keep', limited: false, withoutKey: 'free', verifyCertificate: true },
-    from: { address: '127.0.0.1', scheme: 'http', authority: DEMO, port: 8080 },
+    from: { address: '127.0.0.1', scheme: 'http', authority: DEMO, port: 8080, client: null },
     rate: null,
     sendContinue: null,
     answer: vi.fn(),
@@ -84,6 +84,22 @@ describe('a request', () => {
     const [request] = upstream.requests;
     expect([request?.method, request?.url]).toEqual(['PUT', '/base/a/../b//c?x=%20&y=/..?z']);
     expect(request?.headers).toMatchObject({ 'x-own': 'one, two', 'content-length': '5' });
+  });
+
+  test.each([
+    [['10.0.0.0/8', '127.0.0.1'], '192.0.2.1', 'https'],
+    [[], '127.0.0.1', 'http'],
+  ])('behind the trusted proxies %j comes from %s over %s', async (trustedProxies, address, scheme) => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    const running = await proxyTo(upstream.url, { trustedProxies, destination: { limited: true } });
+    await ask(running, 'GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1, 10.1.2.3\r\nX-Forwarded-Proto: https');
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      'x-forwarded-for': '192.0.2.1, 10.1.2.3, 127.0.0.1',
+      'x-forwarded-proto': scheme,
+    });
+    expect(running.limiter.asked).toMatchObject([{ caller: { kind: 'address', address } }]);
+    await until(() => running.summaries.length === 1);
+    expect(running.summaries[0]?.address).toBe(address);
   });
 
   test('says how it came: Forwarded (RFC 7239), X-Forwarded-*, Via (RFC 9110 §7.6.3)', async () => {

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { countHops, forwardedHeaders, type ForwardedFrom } from '../../../main/proxy/upstream/forwarded-headers.ts';
 
-const FROM: ForwardedFrom = { address: '127.0.0.1', scheme: 'http', authority: 'app.acme.test:8080', port: 8080 };
+const FROM: ForwardedFrom = {
+  address: '127.0.0.1',
+  scheme: 'http',
+  authority: 'app.acme.test:8080',
+  port: 8080,
+  client: null,
+};
 const UPSTREAM = { host: '127.0.0.1:3000', pseudonym: 'vivarium-a' };
 
 const passedOn = (headers: Parameters<typeof forwardedHeaders>[0], from: Partial<ForwardedFrom> = {}) =>
@@ -29,6 +35,18 @@ describe('the header section for the upstream', () => {
       'x-forwarded-host': 'app.acme.test:8080',
       'x-forwarded-proto': 'http',
       'x-forwarded-port': '8080',
+    });
+  });
+
+  test('keeps what a trusted proxy says of its client, and goes on from there', () => {
+    const client = { address: '192.0.2.1', scheme: 'https' as const, authority: 'shop.test', port: 443 };
+    const headers = passedOn({ 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https' }, { client });
+    expect(headers).toMatchObject({
+      forwarded: 'for=127.0.0.1;host="app.acme.test:8080";proto=http',
+      'x-forwarded-for': '192.0.2.1, 127.0.0.1',
+      'x-forwarded-host': 'shop.test',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-port': '443',
     });
   });
 
