@@ -112,8 +112,11 @@ const one = z.strictObject({ hostname: hostnameInput });
 
 export const redirectInput = z.strictObject({
   from: hostnameInput,
+  /** A hostname; or `https://` and a hostname, also that of `from`, to require HTTPS. */
   to: hostnameInput,
-  status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]).default(301),
+  /** 301 by default, 308 with `https://`. */
+  status: redirect.shape.status.optional(),
+  hsts: z.boolean().optional(),
 });
 
 const redirectsInput = z.array(redirectInput).max(100);
@@ -165,7 +168,7 @@ export const domains = {
     .input(z.strictObject({ projectId: projectReference, hostname: hostnameInput.nullable() }))
     .output(project),
   setRedirects: base
-    .route({ summary: 'Replace a project’s redirects between hostnames' })
+    .route({ summary: 'Replace a project’s redirects between hostnames, or to HTTPS' })
     .input(z.strictObject({ projectId: projectReference, redirects: redirectsInput }))
     .output(project),
   export: base

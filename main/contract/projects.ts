@@ -70,11 +70,14 @@ export const targetInput = z.union([targetText, target]);
 
 const addressPair = z.object({ production: z.url(), staging: z.url() });
 
-/** From one hostname to another, as stored and displayed. */
+/** From one hostname to another, or to HTTPS at the same one; as stored and displayed. */
 export const redirect = z.object({
   from: z.string(),
+  /** `www.example.test`, or `https://www.example.test` to require HTTPS. */
   to: z.string(),
   status: z.union([z.literal(301), z.literal(302), z.literal(307), z.literal(308)]),
+  /** Whether answers of `from` over HTTPS have `Strict-Transport-Security`; only with `https://`. */
+  hsts: z.boolean().optional(),
 });
 
 export const project = z.object({

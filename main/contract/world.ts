@@ -50,7 +50,7 @@ const projectEntry = z.strictObject({
   domains: z
     .record(
       hostnameInput,
-      z.strictObject({ redirect: hostnameInput.optional(), status: redirectInput.shape.status.optional() }),
+      z.strictObject({ redirect: hostnameInput.optional(), ...redirectInput.pick({ status: true, hsts: true }).shape }),
       { error: ofRecord('must be an object with hostnames as names') },
     )
     .optional(),

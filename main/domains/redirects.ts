@@ -4,6 +4,9 @@ import type { Project } from '../contract/projects.ts';
 
 export type DomainRedirect = Project['redirects'][number];
 
+/** A redirect in input: its status depends on where it leads if it is not given. */
+export type WantedRedirect = Omit<DomainRedirect, 'status'> & { status?: DomainRedirect['status'] | undefined };
+
 export interface RedirectFacts {
   projectId: string;
   /** The project that a hostname is attached to; null when there is none. */
@@ -14,24 +17,38 @@ export interface RedirectFacts {
 
 export type RedirectVerdict = { ok: true; redirects: DomainRedirect[] } | { ok: false; issues: readonly InputIssue[] };
 
-/** Whether a project may have these redirects: each `from` attached to it and unique, `to` a hostname, and no loop. */
-export function evaluateRedirects(wanted: readonly DomainRedirect[], facts: RedirectFacts): RedirectVerdict {
+/** Before a hostname in `to`: the redirect leads to HTTPS. */
+export const HTTPS_PREFIX = 'https://';
+
+/**
+ * Whether a project may have these redirects: each `from` attached to it and unique, `to` a hostname, and no loop. A
+ * hostname may be redirected to itself over HTTPS.
+ */
+export function evaluateRedirects(wanted: readonly WantedRedirect[], facts: RedirectFacts): RedirectVerdict {
   const issues: InputIssue[] = [];
   const redirects: DomainRedirect[] = [];
-  const next = new Map(facts.others.map(({ from, to }) => [from, to]));
+  const next = new Map(facts.others.flatMap(stepOf));
   const taken = new Set<string>();
   wanted.forEach((redirect, index) => {
-    const at = (field: 'from' | 'to'): string => `redirects[${index}].${field}`;
+    const at = (field: 'from' | 'to' | 'hsts'): string => `redirects[${index}].${field}`;
     const from = normalizeHostname(redirect.from);
-    const to = normalizeHostname(redirect.to);
+    const isSecure = redirect.to.startsWith(HTTPS_PREFIX);
+    const to = normalizeHostname(isSecure ? redirect.to.slice(HTTPS_PREFIX.length) : redirect.to);
     if (!from.ok) issues.push({ path: at('from'), message: NOT_A_HOSTNAME });
-    if (!to.ok) issues.push({ path: at('to'), message: NOT_A_HOSTNAME });
+    if (!to.ok) issues.push({ path: at('to'), message: NOT_A_TARGET });
+    if (redirect.hsts === true && !isSecure) issues.push({ path: at('hsts'), message: HSTS_NEEDS_HTTPS });
     if (!from.ok || !to.ok) return;
     const fault = sourceFault(from.hostname, facts, taken);
     if (fault !== null) issues.push({ path: at('from'), message: fault });
     taken.add(from.hostname);
-    next.set(from.hostname, to.hostname);
-    redirects.push({ from: from.hostname, to: to.hostname, status: redirect.status });
+    const stored: DomainRedirect = {
+      from: from.hostname,
+      to: isSecure ? `${HTTPS_PREFIX}${to.hostname}` : to.hostname,
+      status: redirect.status ?? (isSecure ? 308 : 301),
+      ...(redirect.hsts === true && { hsts: true }),
+    };
+    for (const [name, target] of stepOf(stored)) next.set(name, target);
+    redirects.push(stored);
   });
   redirects.forEach(({ from }, index) => {
     const loop = loopFrom(from, next);
@@ -46,6 +63,16 @@ export function evaluateRedirects(wanted: readonly DomainRedirect[], facts: Redi
 }
 
 const NOT_A_HOSTNAME = 'must be a bare hostname, such as "www.example.test", without scheme, port or path';
+const NOT_A_TARGET =
+  'must be a bare hostname, such as "www.example.test", or "https://" and a hostname to require HTTPS, without port or path';
+const HSTS_NEEDS_HTTPS = 'is for redirects to HTTPS: begin "to" with "https://"';
+
+/** From one hostname to the next; none to HTTPS at the same hostname, which ends there. */
+function stepOf({ from, to }: DomainRedirect): [string, string][] {
+  const isSecure = to.startsWith(HTTPS_PREFIX);
+  const target = isSecure ? to.slice(HTTPS_PREFIX.length) : to;
+  return isSecure && target === from ? [] : [[from, target]];
+}
 
 function sourceFault(
   hostname: string,

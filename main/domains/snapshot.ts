@@ -10,6 +10,7 @@ import {
   routeTarget,
   type Snapshot,
 } from '../model/route.ts';
+import { HTTPS_PREFIX } from './redirects.ts';
 import { isServed, type HostnameState } from './hostname-machine.ts';
 
 /** The stored fields of a project that the data plane needs. */
@@ -67,8 +68,10 @@ export function buildSnapshot({ projects, keys, domains }: SnapshotSource): Publ
   }
   const redirects = new Map<string, Redirect>();
   for (const project of projects) {
-    for (const { from, to, status } of project.redirects) {
-      if (servedBy.get(from) === project.id) redirects.set(from, { to, status });
+    for (const { from, to, status, hsts = false } of project.redirects) {
+      if (servedBy.get(from) !== project.id) continue;
+      const secure = to.startsWith(HTTPS_PREFIX);
+      redirects.set(from, { to: secure ? to.slice(HTTPS_PREFIX.length) : to, status, secure, hsts });
     }
   }
   const apiKeys = new Map<string, ApiKeyOwner>();

@@ -50,10 +50,15 @@ export function sameTarget(one: RouteTarget, other: RouteTarget): boolean {
   return one.url === other.url && one.host === other.host && one.verifyCertificate === other.verifyCertificate;
 }
 
-/** Redirects one hostname. `to` is a hostname; scheme, listener port, path and query are kept. */
+/** Redirects one hostname. Path and query are kept. */
 export interface Redirect {
+  /** A hostname; the redirected one itself only if `secure`. */
   to: string;
   status: 301 | 302 | 307 | 308;
+  /** Whether it leads to HTTPS; otherwise scheme and port are kept. */
+  secure: boolean;
+  /** Whether answers over HTTPS have `Strict-Transport-Security` (RFC 6797). */
+  hsts: boolean;
 }
 
 export interface ApiKeyOwner {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
-import { hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
-import { DEFAULT_PORT, originOf, parseAuthority } from '../base/hostname.ts';
+import { asHttp1, hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
+import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/hostname.ts';
 import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
@@ -37,6 +37,10 @@ export interface PipelineServices {
   pages: ErrorPages;
   /** Returns the current route table. */
   table: () => RouteTable;
+  /** The port of the HTTPS listener. */
+  httpsPort: () => number;
+  /** Whether a hostname has a certificate. */
+  servesHttps: (hostname: string) => boolean;
   /** Whether an address is that of a proxy whose forwarding fields are believed. */
   trusts: Trust;
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
@@ -106,13 +110,14 @@ export function createPipeline(services: PipelineServices): Pipeline {
 
     // 403, 404, 508
     record.stage = 'route';
-    const lead = findDestination(asked, request, connection, table, services);
+    const lead = findDestination(asked, exchange, table, services);
     record.route = lead.route;
     if (!lead.ok) return refuse(lead.problem);
 
     // 301, 302, 307, 308
     record.stage = 'redirect';
-    if (lead.redirect !== null) return redirectTo(lead.redirect, asked, exchange);
+    if (lead.hsts) asHttp1(exchange.response).setHeader('Strict-Transport-Security', `max-age=${HSTS_SECONDS}`);
+    if (lead.redirect !== null) return redirectTo(lead.redirect, asked, exchange, services.httpsPort());
     const { route } = lead;
     const { target } = route;
 
@@ -228,21 +233,23 @@ function checkServerName(asked: RequestedUrl, { serverName }: Connection, table:
 
 /** Where a hostname leads. A redirected hostname needs no route. */
 type FoundDestination =
-  | { ok: true; redirect: Redirect; route: Route | null }
-  | { ok: true; redirect: null; route: Route }
+  | { ok: true; redirect: Redirect; route: Route | null; hsts: boolean }
+  | { ok: true; redirect: null; route: Route; hsts: boolean }
   | { ok: false; problem: Problem; route: Route | null };
 
 /** Finds the project. An absolute URL is a proxy request, so its port must match. */
 function findDestination(
-  { authority: { authority, text }, absolute }: RequestedUrl,
-  request: HttpRequest,
-  { listener }: Connection,
+  { authority: { authority, text }, absolute, path }: RequestedUrl,
+  { request, connection: { listener }, record }: Exchange,
   table: RouteTable,
-  { whyUnserved, targets }: PipelineServices,
+  { whyUnserved, targets, servesHttps }: PipelineServices,
 ): FoundDestination {
   const { host, port } = authority;
+  const { scheme } = record.client ?? listener;
   const route = table.route(host) ?? null;
-  const redirect = table.redirect(host) ?? null;
+  const found = table.redirect(host) ?? null;
+  const isOnward = found !== null && (found.to !== host || mustUseHttps(scheme, host, path, servesHttps));
+  const redirect = isOnward ? found : null;
   const fail = (found: Problem): FoundDestination => ({ ok: false, problem: found, route });
   const lead = redirect !== null ? { redirect, route } : route !== null ? { redirect, route } : null;
   if (lead === null) {
@@ -252,15 +259,40 @@ function findDestination(
   if (absolute && !isOwnPort(port, listener.scheme, listener.port)) {
     return fail(problem.urlPortNotReached(host, port, [DEFAULT_PORT[listener.scheme], listener.port]));
   }
-  return { ok: true, ...lead };
+  return { ok: true, ...lead, hsts: found?.hsts === true && scheme === 'https' };
 }
 
-/** Answers with a redirect to another hostname. */
-function redirectTo({ to, status }: Redirect, asked: RequestedUrl, { request, connection, record }: Exchange): Answer {
+/** How long a browser uses HTTPS only: an hour, because it does so on every port of the hostname. */
+const HSTS_SECONDS = 3_600;
+
+/** Certificate authorities validate over HTTP, before there is a certificate (RFC 8555 §8.3). */
+const ACME_CHALLENGES = '/.well-known/acme-challenge/';
+
+const mustUseHttps = (
+  scheme: Scheme,
+  hostname: string,
+  path: string,
+  servesHttps: PipelineServices['servesHttps'],
+): boolean => scheme === 'http' && !path.startsWith(ACME_CHALLENGES) && servesHttps(hostname);
+
+/** Answers with a redirect to another hostname, or to HTTPS. */
+function redirectTo(
+  { to, status, secure }: Redirect,
+  asked: RequestedUrl,
+  { request, connection, record }: Exchange,
+  httpsPort: number,
+): Answer {
   const { scheme, port: listenerPort } = record.client ?? connection.listener;
-  const port = asked.absolute ? (asked.authority.authority.port ?? DEFAULT_PORT[scheme]) : listenerPort;
-  return redirectAnswer(status, `${originOf(scheme, to, port)}${request.url ?? '/'}`);
+  const { port: askedPort } = asked.authority.authority;
+  const to443 = record.client !== null || listenerPort === DEFAULT_PORT.http || isDefault(askedPort, 'http');
+  const url =
+    secure && scheme === 'http'
+      ? originOf('https', to, to443 ? DEFAULT_PORT.https : httpsPort)
+      : originOf(scheme, to, asked.absolute ? (askedPort ?? DEFAULT_PORT[scheme]) : listenerPort);
+  return redirectAnswer(status, `${url}${request.url ?? '/'}`);
 }
+
+const isDefault = (port: number | null, scheme: Scheme): boolean => port === null || port === DEFAULT_PORT[scheme];
 
 /** Whether a request for diagnosis must be answered here, in place of an upstream (RFC 9110 §7.6.2). */
 const mayGoNoFurther = ({ method, headers }: HttpRequest): boolean =>

@@ -133,6 +133,8 @@ export function createProxy(options: ProxyOptions): Proxy {
     onArrival: options.onArrival,
     recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,
+    httpsPort: () => httpsListener.port,
+    servesHttps: (hostname) => options.contextFor(hostname) !== null,
     table: () => table,
     stopping: () => stopped !== null,
   });

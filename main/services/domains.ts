@@ -6,7 +6,7 @@ import type { Project } from '../contract/projects.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
-import { evaluateRedirects } from '../domains/redirects.ts';
+import { evaluateRedirects, HTTPS_PREFIX } from '../domains/redirects.ts';
 import { configurationOf, type ConfiguredLifecycle, planConfiguration } from './domain-configuration.ts';
 import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
@@ -102,7 +102,9 @@ export function createDomainServices(options: {
 export function releaseHostname(projects: ProjectRows, { projectId, hostname }: AttachedDomain): boolean {
   const row = projects.get(projectId);
   if (row === null) return false;
-  const redirects = row.redirects.filter(({ from, to }) => from !== hostname && to !== hostname);
+  const redirects = row.redirects.filter(
+    ({ from, to }) => from !== hostname && to.replace(HTTPS_PREFIX, '') !== hostname,
+  );
   const primary = row.primary === hostname ? null : row.primary;
   if (redirects.length === row.redirects.length && primary === row.primary) return false;
   projects.update(projectId, { redirects, primary });

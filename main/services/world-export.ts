@@ -88,7 +88,9 @@ export async function exportWorld({
       domains: Object.fromEntries(
         domains.map(({ hostname }) => {
           const redirect = redirects.find(({ from }) => from === hostname);
-          return [hostname, redirect === undefined ? {} : { redirect: redirect.to, status: redirect.status }];
+          if (redirect === undefined) return [hostname, {}];
+          const { from: _, to, ...how } = redirect;
+          return [hostname, { redirect: to, ...how }];
         }),
       ),
       ...(primary !== null && { primary }),

@@ -281,8 +281,8 @@ function planRedirects(
   parts: WorldParts,
   plan: Plan,
 ) {
-  const wanted = Object.entries(entry.domains ?? {}).flatMap(([given, { redirect, status = 301 }]) =>
-    redirect === undefined ? [] : [{ from: normalForm(given), to: redirect, status }],
+  const wanted = Object.entries(entry.domains ?? {}).flatMap(([given, { redirect, ...how }]) =>
+    redirect === undefined ? [] : [{ from: normalForm(given), to: redirect, ...how }],
   );
   if (wanted.length === 0) return;
   const before = row?.redirects ?? [];

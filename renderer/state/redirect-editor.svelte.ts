@@ -21,6 +21,8 @@ export interface RedirectDraft {
   from: string;
   to: string;
   status: `${RedirectStatus}`;
+  /** Not edited here. */
+  hsts?: boolean | undefined;
 }
 
 export interface RedirectEditorOptions {
@@ -145,15 +147,18 @@ export class RedirectEditor {
   }
 }
 
-const toDraft = ({ from, to, status }: Redirect, index: number): RedirectDraft => ({
+const toDraft = ({ status, ...rest }: Redirect, index: number): RedirectDraft => ({
+  ...rest,
   key: index,
-  from,
-  to,
   status: `${status}`,
 });
 
-const fromDraft = ({ from, to, status }: RedirectDraft): Redirect => ({
-  from: from.trim(),
-  to: to.trim(),
-  status: Number(status) as RedirectStatus,
-});
+const fromDraft = ({ from, to, status, hsts }: RedirectDraft): Redirect => {
+  const target = to.trim();
+  return {
+    from: from.trim(),
+    to: target,
+    status: Number(status) as RedirectStatus,
+    ...(hsts === true && target.startsWith('https://') && { hsts }),
+  };
+};

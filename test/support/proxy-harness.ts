@@ -49,7 +49,7 @@ export function testSnapshot(more: Partial<Snapshot> = {}): Snapshot {
       routeFor(STAGING, 'prj_demo', { environment: 'staging' }),
       routeFor(SHOP, 'prj_shop'),
     ],
-    redirects: new Map([[MOVED, { to: SHOP, status: 301 as const }]]),
+    redirects: new Map([[MOVED, { to: SHOP, status: 301 as const, secure: false, hsts: false }]]),
     apiKeys: new Map([
       [hashSecret(DEMO_SECRET), { keyId: 'key_demo', projectId: 'prj_demo' }],
       [hashSecret(SHOP_SECRET), { keyId: 'key_shop', projectId: 'prj_shop' }],

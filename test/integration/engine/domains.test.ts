@@ -123,7 +123,7 @@ describe('a custom domain', () => {
     expect(await engine.curl(HOST)).toBe('[]');
   });
 
-  it('redirects over both schemes, and loops are refused', async () => {
+  it('redirects over both schemes or to HTTPS, and loops are refused', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     for (const [hostname, name, type] of [
@@ -152,6 +152,13 @@ describe('a custom domain', () => {
       redirects: [{ from: HOST, to: ZONE, status: 301 }],
       baseUrl: { production: `http://${ZONE}:${http.port}/v1` },
     });
+    await set({ from: ZONE, to: `https://${ZONE}` });
+    expect((await engine.api({ host: ZONE, path: '/v1/pets' })).headers.location).toBe(
+      `https://${ZONE}:${https.port}/v1/pets`,
+    );
+    expect(await engine.curl(ZONE)).toBe('[]');
+    await engine.call('domains.remove', { hostname: ZONE });
+    expect(await engine.call('projects.get', { projectId })).toMatchObject({ redirects: [] });
   });
 
   it.each(['--http1.1', '--http2'])('is not served on a connection of another name, over %s', async (version) => {

@@ -17,7 +17,10 @@ const FILE = {
       plan: 'pro',
       pets: { production: [{ id: '9007199254740993', name: 'Rex', categoryId: 1, status: 'sold' }] },
       keys: ['CI', 'CI'],
-      domains: { 'shop.acme.test': { redirect: 'acme.test', status: 308 }, 'acme.test': {} },
+      domains: {
+        'shop.acme.test': { redirect: 'acme.test', status: 308 },
+        'acme.test': { redirect: 'https://acme.test', status: 308, hsts: true },
+      },
       primary: 'acme.test',
     },
     big: { name: 'Big one', plan: 'enterprise', limits: { perMinute: 5, perDay: 50 }, pets: 3 },
@@ -70,7 +73,10 @@ describe('world.apply', () => {
       name: 'acme',
       plan: 'pro',
       primary: 'acme.test',
-      redirects: [{ from: 'shop.acme.test', to: 'acme.test', status: 308 }],
+      redirects: [
+        { from: 'shop.acme.test', to: 'acme.test', status: 308 },
+        { from: 'acme.test', to: 'https://acme.test', status: 308, hsts: true },
+      ],
     });
     const answer = await engine.api({ host: 'acme.vivarium.localhost', key: first.keys[0]?.secret ?? '' });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"id":9007199254740993,"name":"Rex"')]);

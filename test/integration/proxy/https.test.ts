@@ -12,6 +12,7 @@ import {
   SHOP,
   STAGING,
   startProxy,
+  testSnapshot,
   untilConnections,
   type RunningProxy,
 } from '../../support/proxy-harness.ts';
@@ -364,4 +365,56 @@ describe('HTTP/2', () => {
     stream.close(constants.NGHTTP2_CANCEL);
     expect((await ask({ ':path': '/' })).status).toBe(200);
   });
+});
+
+describe('a hostname that requires HTTPS', () => {
+  const to = (hostname: string, hsts: boolean) => ({ to: hostname, status: 308 as const, secure: true, hsts });
+  const strict = async (work: (running: RunningProxy) => Promise<void>) => {
+    const redirects = new Map([
+      [DEMO, to(DEMO, true)],
+      [STAGING, to(STAGING, false)],
+      [MOVED, to(SHOP, false)],
+    ]);
+    const snapshot = testSnapshot({ redirects });
+    const started = await startProxy({ certificates, snapshot, trustedProxies: ['127.0.0.1'] });
+    await work(started).finally(() => started.stop());
+  };
+  const ask = async ({ httpPort }: RunningProxy, target: string, ...lines: string[]) => {
+    const head = [`GET ${target} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n');
+    const { status, text } = await sendRaw(httpPort, head);
+    return `${status} ${/location: (.*)\r/i.exec(text)?.[1] ?? ''}`.trim();
+  };
+
+  test('redirects HTTP to its public HTTPS URL, at the port that belongs to the requested one', () =>
+    strict(async (started) => {
+      const { httpPort, httpsPort } = started;
+      expect(await ask(started, '/a?b', `Host: ${DEMO}:${httpPort}`)).toBe(`308 https://${DEMO}:${httpsPort}/a?b`);
+      expect(await ask(started, '/a?b', `Host: ${DEMO}`)).toBe(`308 https://${DEMO}/a?b`);
+      expect(await ask(started, `http://${DEMO}/`, 'Host: x')).toBe(`308 https://${DEMO}/`);
+      expect(await ask(started, `http://${MOVED}:${httpPort}/`, 'Host: x')).toBe(`308 https://${SHOP}:${httpsPort}/`);
+      expect(await ask(started, '/', `Host: ${DEMO}:9080`)).toBe(`308 https://${DEMO}:${httpsPort}/`);
+    }));
+
+  test('is served over HTTP where HTTPS is behind: without a certificate, for a challenge, over TLS to a proxy', () =>
+    strict(async (started) => {
+      expect(await ask(started, '/', `Host: ${STAGING}`)).toBe('200');
+      expect(await ask(started, '/.well-known/acme-challenge/x', `Host: ${DEMO}`)).toBe('200');
+      const forwarded = (scheme: string) => ['X-Forwarded-For: 192.0.2.1', `X-Forwarded-Proto: ${scheme}`];
+      expect(await ask(started, '/', `Host: ${DEMO}:8080`, ...forwarded('https'))).toBe('200');
+      expect(await ask(started, '/', `Host: ${DEMO}:8080`, ...forwarded('http'))).toBe(`308 https://${DEMO}/`);
+    }));
+
+  test.each(['--http1.1', '--http2'])('sends Strict-Transport-Security over HTTPS only: curl %s', (version) =>
+    strict(async ({ httpPort, httpsPort }) => {
+      const head = async (hostname: string) => {
+        const at = ['--cacert', certificates.trustFile, '--resolve', `${hostname}:${httpsPort}:127.0.0.1`];
+        const { stdout } = await curl(version, ...at, `https://${hostname}:${httpsPort}/`);
+        return stdout.split('\r\n\r\n')[0]?.toLowerCase();
+      };
+      expect(await head(DEMO)).toContain('\r\nstrict-transport-security: max-age=3600');
+      expect(await head(SHOP)).not.toContain('strict-transport-security');
+      const { text } = await sendRaw(httpPort, `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`);
+      expect(text).not.toMatch(/strict-transport/i);
+    }),
+  );
 });

@@ -16,6 +16,12 @@ describe('redirects', () => {
   it.each([
     ['none', [], []],
     ['to anywhere, by a hostname in any form', ['A.test. > Bücher.example'], ['a.test > xn--bcher-kva.example']],
+    ['to HTTPS at the same name', ['a.test > https://A.test'], ['a.test > https://a.test']],
+    [
+      'to HTTPS elsewhere',
+      ['a.test > b.test', 'b.test > https://b.test'],
+      ['a.test > b.test', 'b.test > https://b.test'],
+    ],
     ['in a row', ['a.test > b.test', 'b.test > c.test'], ['a.test > b.test', 'b.test > c.test']],
   ])('are taken: %s', (_case, wanted, expected) => {
     expect(evaluate(wanted)).toEqual({ ok: true, redirects: expected.map(to) });
@@ -44,11 +50,41 @@ describe('redirects', () => {
       ['redirects[1].from a.test is redirected twice'],
     ],
     ['to a URL', ['a.test > https://b.test/'], [], ['redirects[0].to must be a bare hostname']],
+    ['to HTTP', ['a.test > http://b.test'], [], ['redirects[0].to must be a bare hostname']],
+    ['there and back over HTTPS', ['a.test > https://b.test', 'b.test > a.test'], [], ['forms a loop', 'forms a loop']],
   ])('are refused: %s', (_case, wanted, others, messages) => {
     const verdict = evaluate(wanted, others);
     const found = verdict.ok ? [] : verdict.issues.map(({ path, message }) => `${path} ${message}`);
     expect(found).toHaveLength(messages.length);
     messages.forEach((message, index) => expect(found[index]).toContain(message));
+  });
+
+  it('have a status by where they lead if none is given', () => {
+    const verdict = evaluateRedirects(
+      [
+        { from: 'a.test', to: 'https://a.test', hsts: true },
+        { from: 'b.test', to: 'a.test' },
+        { from: 'c.test', to: 'https://a.test', status: 302, hsts: false },
+      ],
+      { projectId: 'own', holderOf, others: [] },
+    );
+    expect(verdict).toEqual({
+      ok: true,
+      redirects: [
+        { from: 'a.test', to: 'https://a.test', status: 308, hsts: true },
+        { from: 'b.test', to: 'a.test', status: 301 },
+        { from: 'c.test', to: 'https://a.test', status: 302 },
+      ],
+    });
+  });
+
+  it('have HSTS only if they lead to HTTPS', () => {
+    const verdict = evaluateRedirects([{ from: 'a.test', to: 'b.test', hsts: true }], {
+      projectId: 'own',
+      holderOf,
+      others: [],
+    });
+    expect(verdict).toMatchObject({ ok: false, issues: [{ path: 'redirects[0].hsts' }] });
   });
 
   it('do not blame a name that only leads into the loop of others', () => {

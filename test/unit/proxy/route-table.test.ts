@@ -27,7 +27,10 @@ describe('what a new snapshot takes away', () => {
     ['a hostname without a route', testSnapshot({ routes: without(SHOP) }), [SHOP]],
     [
       'nothing, when a route becomes a redirect',
-      testSnapshot({ routes: without(SHOP), redirects: new Map([...redirects, [SHOP, { to: DEMO, status: 308 }]]) }),
+      testSnapshot({
+        routes: without(SHOP),
+        redirects: new Map([...redirects, [SHOP, { to: DEMO, status: 308, secure: false, hsts: false }]]),
+      }),
       [],
     ],
     ['a redirect that ends', testSnapshot({ redirects: new Map() }), [MOVED]],
