@@ -77,11 +77,10 @@ export function createServices(
     deploys: store.deploys,
     effects,
     async probe({ id, target }) {
-      const published = routeTarget(target);
-      if (published.kind === 'upstream') {
-        // On demand, because undici takes 10 MB of memory.
+      if (target.kind === 'upstream') {
+        // On demand, because undici takes memory.
         const { probeUpstream } = await import('../proxy/upstream/probe.ts');
-        await probeUpstream(published, dataPlane.pseudonym);
+        await probeUpstream(target, dataPlane.pseudonym);
       } else await dataPlane.api.probe({ projectId: id, environment: 'production' });
     },
   });

@@ -27,6 +27,15 @@ const upstreamUrl = z
     return search === '' && hash === '';
   }, 'must not have a query or fragment: requests have their own');
 
+const checkPath = z
+  .string()
+  .max(2000)
+  // Visible ASCII, as in a request line (RFC 9112 §3.2.1).
+  .regex(
+    /^\/[\x21-\x22\x24-\x5b\x5d-\x7e]*$/,
+    'must be a path such as "/healthz", percent-encoded and without a fragment',
+  );
+
 export const target = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('api') }),
   z.object({
@@ -41,6 +50,8 @@ export const target = z.discriminatedUnion('kind', [
     withoutKey: z.enum(['free', 'plan']).optional(),
     /** Whether an `https:` upstream needs a certificate that this machine trusts; true by default. */
     verifyCertificate: z.boolean().optional(),
+    /** The path, with or without a query, that a deploy requests; that of `url` by default. */
+    checkPath: checkPath.optional(),
   }),
 ]);
 export type TargetSetting = z.infer<typeof target>;

@@ -11,6 +11,7 @@ export interface TargetValues extends Record<string, unknown> {
   /** Only with limits. */
   'target.withoutKey': 'free' | 'plan';
   'target.verifyCertificate': boolean;
+  'target.checkPath': string;
 }
 
 export const API_TARGET: TargetValues = {
@@ -20,6 +21,7 @@ export const API_TARGET: TargetValues = {
   'target.limited': false,
   'target.withoutKey': 'free',
   'target.verifyCertificate': true,
+  'target.checkPath': '',
 };
 
 /** The field values of a project's target, with the engine's defaults filled in. */
@@ -32,6 +34,7 @@ export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
     'target.limited': target.limited ?? false,
     'target.withoutKey': target.withoutKey ?? 'free',
     'target.verifyCertificate': target.verifyCertificate ?? true,
+    'target.checkPath': target.checkPath ?? '',
   };
 }
 
@@ -45,6 +48,7 @@ export function readTarget(values: TargetValues): TargetSetting {
     limited: values['target.limited'],
     ...(values['target.limited'] && { withoutKey: values['target.withoutKey'] }),
     verifyCertificate: values['target.verifyCertificate'],
+    ...(values['target.checkPath'].trim() !== '' && { checkPath: values['target.checkPath'].trim() }),
   };
 }
 

@@ -1,29 +1,37 @@
-import type { UpstreamDestination } from '../../model/route.ts';
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { TargetSetting } from '../../contract/projects.ts';
 import { createOrigin } from './origin.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
 /** A server that needs longer for one request is not ready for more. */
 const PROBE_ANSWER_MS = 10_000;
 
+export type ProbedUpstream = Pick<
+  Extract<TargetSetting, { kind: 'upstream' }>,
+  'url' | 'verifyCertificate' | 'checkPath'
+>;
+
 /**
- * Requests the root path of an upstream, as part of a deploy. Any answer counts as success, even 404 or 401.
- * `pseudonym` lets this Vivarium recognise its own request if it comes back.
+ * Requests the check path of an upstream, as part of a deploy. Any answer counts as success, even 404, 401 or 426. A
+ * server that does not answer is asked for a WebSocket there, because it may serve nothing else. `pseudonym` lets this
+ * Vivarium recognise its own request if it comes back.
  * @throws Error with a remedy if there is no answer, if the server is not ready (502, 503, 504), or if the target loops
  *   (508).
  */
 export async function probeUpstream(
-  { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
+  { url, verifyCertificate = true, checkPath }: ProbedUpstream,
   pseudonym: string,
+  answerMs: number = PROBE_ANSWER_MS,
 ): Promise<void> {
   const target = new URL(url);
-  const origin = createOrigin({ url, verifyCertificate }, PROBE_ANSWER_MS);
+  const path = checkPath ?? target.pathname;
+  const headers = { Accept: '*/*', 'User-Agent': 'vivarium-deploy', Via: `1.1 ${pseudonym}` };
+  const origin = createOrigin({ url, verifyCertificate }, answerMs);
   const ask = async (): Promise<number> => {
-    const answer = await origin.poolFor({ headers: {} }).request({
-      path: `${target.pathname}${target.search}`,
-      method: 'GET',
-      headers: { Accept: '*/*', 'User-Agent': 'vivarium-deploy', Via: `1.1 ${pseudonym}` },
-      headersTimeout: PROBE_ANSWER_MS,
-    });
+    const pool = origin.poolFor({ headers: {} });
+    const answer = await pool.request({ path, method: 'GET', headers, headersTimeout: answerMs });
     // Closing the connections breaks it off.
     answer.body.on('error', () => undefined);
     return answer.statusCode;
@@ -33,10 +41,12 @@ export async function probeUpstream(
       if (origin.meetsOtherVersion(error)) return ask();
       throw error;
     })
-    .catch((error: Error) => {
+    .catch(async (error: Error) => {
       const code = codeOf(error);
-      const fault = { code, message: error.message, timedOut: code === 'UND_ERR_HEADERS_TIMEOUT' };
-      throw new Error(explainUpstreamFault(url, fault, PROBE_ANSWER_MS).message);
+      const timedOut = code === 'UND_ERR_HEADERS_TIMEOUT';
+      const upgraded = timedOut ? await askForWebSocket(new URL(path, origin.dialling.target)) : null;
+      if (upgraded !== null) return upgraded;
+      throw new Error(explainUpstreamFault(url, { code, message: error.message, timedOut }, answerMs).message);
     })
     .finally(() => origin.close());
   if (status === LOOP_DETECTED) {
@@ -46,6 +56,36 @@ export async function probeUpstream(
     throw new Error(
       `The upstream ${target.origin} answers ${status}: it is running but not ready. Wait for it, then deploy again.`,
     );
+  }
+
+  /** The status of the answer to a handshake (RFC 6455 §4.1); null without one. */
+  function askForWebSocket(at: URL): Promise<number | null> {
+    return new Promise((resolve) => {
+      const asking = (at.protocol === 'https:' ? httpsRequest : httpRequest)(at, {
+        ...origin.dialling.ssl,
+        rejectUnauthorized: verifyCertificate,
+        agent: false,
+        headers: {
+          ...headers,
+          Connection: 'Upgrade',
+          Upgrade: 'websocket',
+          'Sec-WebSocket-Version': '13',
+          'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+        },
+        signal: AbortSignal.timeout(answerMs),
+      });
+      const settle = (status: number | null): void => {
+        resolve(status);
+        asking.destroy();
+      };
+      asking.on('response', ({ statusCode }) => settle(statusCode ?? null));
+      asking.on('upgrade', (_answer, socket) => {
+        socket.destroy();
+        settle(101);
+      });
+      asking.on('error', () => settle(null));
+      asking.end();
+    });
   }
 }
 

@@ -26,6 +26,20 @@ describe('a project with an upstream', () => {
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
   });
 
+  it('deploys by the path that its target names', async () => {
+    const engine = await startEngine({ empty: true });
+    const upstream = await startUpstream(({ url }, response) =>
+      response.writeHead(url === '/live?x' ? 200 : 503).end(),
+    );
+    const target = { kind: 'upstream', url: `${upstream.url}/base` };
+    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', target })) as { id: string };
+    const deploy = () => engine.call('deploys.create', { projectId });
+    expect(await deploy()).toMatchObject({ status: 'failed', reason: expect.stringContaining('503') as string });
+    await engine.call('projects.update', { projectId, target: { ...target, checkPath: '/live?x' } });
+    expect(await deploy()).toMatchObject({ status: 'succeeded' });
+    expect(upstream.requests.map(({ url }) => url)).toEqual(['/base', '/live?x']);
+  });
+
   it.each([
     ['its own hostname', 'shop.vivarium.localhost'],
     ['Vivarium’s own address', '127.0.0.1'],

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, SHOP, startProxy, untilConnections } from '../../support/proxy-harness.ts';
@@ -206,5 +208,30 @@ describe('a WebSocket', () => {
     socket.destroy();
     expect(received).toMatch(/connection: upgrade\r\nupgrade: websocket/i);
     expect(received).toMatch(/via: 1\.1 vivarium-test/i);
+  });
+});
+
+describe('a server for WebSockets only', () => {
+  const probe = (url: string, answerMs?: number) => probeUpstream({ url }, 'vivarium-test', answerMs);
+
+  test('deploys if it answers other requests with 426', async () => {
+    await expect(probe((await startEcho()).url)).resolves.toBeUndefined();
+  });
+
+  test('deploys if it does not answer others', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    const sockets = new WebSocketServer({ server });
+    await once(server, 'listening');
+    track(() => {
+      sockets.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    await expect(probe(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 200)).resolves.toBeUndefined();
+  });
+
+  test('does not deploy if it answers nothing at all', async () => {
+    const { url } = await startRawUpstream(() => undefined);
+    await expect(probe(url, 200)).rejects.toThrow('did not start to answer within 0.2 s');
   });
 });

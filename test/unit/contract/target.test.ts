@@ -28,6 +28,19 @@ it.each([
 });
 
 it.each([
+  ['/', true],
+  ['/healthz?deep=1', true],
+  ['healthz', false],
+  ['http://other/', false],
+  ['/a b', false],
+  ['/a#b', false],
+  ['/a\\b', false],
+  ['/a\r\nX: y', false],
+])('%j can be what a deploy requests: %s', (checkPath, can) => {
+  expect(target.safeParse({ kind: 'upstream', url: 'http://a', checkPath }).success).toBe(can);
+});
+
+it.each([
   ['5173', 'http://localhost:5173'],
   ['localhost:3000', 'http://localhost:3000'],
   ['127.0.0.1:3000', 'http://127.0.0.1:3000'],

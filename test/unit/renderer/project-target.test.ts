@@ -20,6 +20,8 @@ describe('the fields of a target', () => {
     expect(readTarget({ ...targetOf({ target: saved }), 'target.url': ' localhost:5173' })).toMatchObject({
       url: 'http://localhost:5173',
     });
+    const path = { ...saved, withoutKey: 'free' as const, verifyCertificate: true, checkPath: '/healthz' };
+    expect(readTarget(targetOf({ target: path }))).toEqual(path);
     expect(readTarget({ ...API_TARGET, 'target.url': 'left over' })).toEqual({ kind: 'api' });
   });
 
