@@ -10,7 +10,7 @@ import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
 import { openDomains } from './composition/domains.ts';
 import { openEngineDoctor } from './composition/examination.ts';
-import { type Closer, type FoundationOptions, openFoundation } from './composition/foundation.ts';
+import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './base/own-command.ts';
 import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
@@ -44,8 +44,9 @@ export interface App {
   /**
    * Drains, stops everything in reverse order, and releases the data folder; logs what could not be stopped. Further
    * calls wait for the first.
+   * @param drainMs how long requests in progress may take: 5 s if not said
    */
-  stop(): Promise<void>;
+  stop(drainMs?: number): Promise<void>;
 }
 
 /**
@@ -56,10 +57,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   keepHeapSmall();
   const closers: Closer[] = [];
   const log = createLog(realTime, options.writeLog, options.logLevel);
-  const close = async () => {
+  const close = async (drainMs = DRAIN_MS_MAX) => {
     for (const closer of closers.splice(0).reverse()) {
       try {
-        await closer();
+        await closer(drainMs);
       } catch (error) {
         // The others still have sockets to close and a folder to release.
         log.error('A part of Vivarium could not be stopped properly', { error });
@@ -69,7 +70,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const app = await compose(options, (closer) => closers.push(closer));
     let stopping: Promise<void> | null = null;
-    return { ...app, stop: () => (stopping ??= close()) };
+    return { ...app, stop: (drainMs) => (stopping ??= close(drainMs)) };
   } catch (error) {
     await close();
     const dataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });

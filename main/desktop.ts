@@ -11,6 +11,7 @@ import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';
 import { readServeConfig } from './cli/serve-options.ts';
 import { type OwnArguments, readOwnArguments } from './electron/rules.ts';
+import type { EngineStart } from './supervise.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { openTemporaryFolder } from './electron/identity.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
@@ -44,7 +45,7 @@ async function openApp({ mode, page, words }: OwnArguments): Promise<void> {
   const config: Config = { ...chosen, dataDir: chosen.dataDir ?? (temporaryDir as string) };
   const logLevel = readLogLevel(process.env, 'info');
 
-  async function start(startConfig: Config, desktopServices: DesktopServices) {
+  async function start({ config: startConfig, notes, onFault }: EngineStart, desktopServices: DesktopServices) {
     const [{ startApp }, { formatBanner }] = await Promise.all([import('./app.ts'), import('./headless.ts')]);
     const app = await startApp({
       config: startConfig,
@@ -52,6 +53,8 @@ async function openApp({ mode, page, words }: OwnArguments): Promise<void> {
       resourcesDir: findProgramFile('resources'),
       assetsDir: findAssets(),
       logLevel,
+      notes,
+      onFault,
       ...desktopServices,
     });
     // On terminals only: the token must not end up in a session's journal.

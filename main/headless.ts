@@ -11,6 +11,7 @@ import { openInBrowser } from './base/open-in-browser.ts';
 import { findAssets, findProgramFile } from './base/program-folder.ts';
 import { wantsColour } from './base/terminal.ts';
 import { VivariumError } from './contract/errors.ts';
+import { superviseEngine } from './supervise.ts';
 import { formatWelcome } from './welcome.ts';
 
 /** What a start needs from its process; passed in for tests. */
@@ -42,27 +43,49 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
     signalled = resolve;
   });
   const stopListening = io.onStopSignal((signal) => signalled(signal));
+  const logLevel = readLogLevel(io.env, output.logLevel);
+  const ended = Promise.withResolvers<never>();
+  const first = Promise.withResolvers<App>();
+  let app: App | null = null;
+  const supervisor = superviseEngine({
+    config: { ...config, dataDir },
+    log: createLog(realTime, output.writeLog, logLevel),
+    time: realTime,
+    start: (start) =>
+      startApp({
+        ...start,
+        stateDir: temporaryDir ?? dataDir,
+        resourcesDir: findProgramFile('resources'),
+        assetsDir: findAssets(),
+        logLevel,
+        sealer: null,
+        writeLog: output.writeLog,
+      }),
+    onServing(started) {
+      app = started;
+      first.resolve(started);
+      output.serving(started.runtime);
+    },
+    onFailed: () => undefined,
+    mayStartAgain: () => Promise.resolve(false),
+    onEnd: ended.reject,
+  });
+  const uncaught = ['uncaughtException', 'unhandledRejection'] as const;
+  for (const event of uncaught) process.on(event, supervisor.fail);
   try {
-    const app = await startApp({
-      config: { ...config, dataDir },
-      stateDir: temporaryDir ?? dataDir,
-      resourcesDir: findProgramFile('resources'),
-      assetsDir: findAssets(),
-      logLevel: readLogLevel(io.env, output.logLevel),
-      sealer: null,
-      writeLog: output.writeLog,
-    });
-    io.stdout.write(await formatBanner(app, io));
-    if (open) void openInBrowser(app.signInLink(), { platform: process.platform, env: io.env });
-    output.serving(app.runtime);
-    await stopSignal;
-    output.stopping(stoppingText(app.inProgress()));
-    await app.stop();
+    void supervisor.start();
+    const serving = await Promise.race([first.promise, ended.promise]);
+    io.stdout.write(await formatBanner(serving, io));
+    if (open) void openInBrowser(serving.signInLink(), { platform: process.platform, env: io.env });
+    await Promise.race([stopSignal, ended.promise]);
+    output.stopping(stoppingText((app as App | null)?.inProgress() ?? 0));
+    await supervisor.stop();
     return 0;
   } catch (error) {
     io.stderr.write(`vivarium: ${describe(error)}\n`);
     return 1;
   } finally {
+    for (const event of uncaught) process.off(event, supervisor.fail);
     stopListening();
     output.close();
     if (temporaryDir !== null) rmSync(temporaryDir, { recursive: true, force: true });
@@ -84,15 +107,12 @@ function openOutput(dataDir: string, ephemeral: boolean, { stdout, stderr, env }
   const isNew = !existsSync(logsDir);
   const file = openLogFile(logsDir, (text) => stderr.write(text));
   const log = createLog(realTime, file.write);
-  const crashed = (error: Error) => log.error('Vivarium crashed', { error });
-  process.on('uncaughtExceptionMonitor', crashed);
   return {
     logLevel: 'info' as const,
     writeLog: file.write,
     serving: ({ version, control }: RuntimeFile) => log.info('Serving', { version, control: control.url }),
     stopping: (text: string) => log.info(text),
     close() {
-      process.off('uncaughtExceptionMonitor', crashed);
       file.close();
       if (ephemeral && isNew) rmSync(logsDir, { recursive: true, force: true });
     },

@@ -10,7 +10,7 @@ import { createControlServer } from '../rpc/server.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
-import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
+import type { Foundation } from './foundation.ts';
 import { PAC_PATH, type Reach } from './reach.ts';
 
 /** The control port. */
@@ -33,7 +33,7 @@ export async function startControl(
     requestStop: () => void process.emit('SIGTERM', 'SIGTERM'),
     version: VERSION,
   });
-  onStop(() => server.stop(DRAIN_MS_MAX));
+  onStop((drainMs) => server.stop(drainMs));
   const { port, url, warnings } = await server.start();
   let onRenewed = (): void => undefined;
   const control = {

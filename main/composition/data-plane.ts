@@ -17,7 +17,7 @@ import { createSeries } from '../traffic/series.ts';
 import type { ListenerPorts } from '../services/addresses.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
-import { DRAIN_MS_MAX, type Foundation } from './foundation.ts';
+import type { Foundation } from './foundation.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 
@@ -92,7 +92,7 @@ export async function startDataPlane(
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
   });
-  onStop(() => proxy.stop(DRAIN_MS_MAX));
+  onStop((drainMs) => proxy.stop(drainMs));
   const listeners = await proxy.start({ httpPort: config.httpPort, httpsPort: config.httpsPort });
   const ports: ListenerPorts = { http: listeners.http.port, https: listeners.https.port };
 

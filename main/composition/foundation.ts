@@ -24,6 +24,10 @@ export interface FoundationOptions {
   openPreview?: OpenPreview;
   /** Describes the desktop app; absent in plain Node. */
   describeDesktop?: () => DesktopFacts;
+  /** The engine has failed: stop it, and start it again on its data. Called at most once by each cause. */
+  onFault?: (error: unknown) => void;
+  /** What the user has to know of the start, in sentences: shown as warnings until the next one. */
+  notes?: readonly string[];
 }
 
 /** Shared base of all other parts: configuration, store, clock, log, settings. */
@@ -46,14 +50,15 @@ export interface Foundation extends Pick<
   started(): void;
 }
 
-export type Closer = () => void | Promise<void>;
+/** @param drainMs how long requests in progress may take */
+export type Closer = (drainMs: number) => void | Promise<void>;
 
 /** How long requests in progress may take at a stop; longer than most, shorter than a supervisor's timeout. */
 export const DRAIN_MS_MAX = 5_000;
 
 /** Locks the data folder and opens its contents: the store, the clock's state, the settings. */
 export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
-  const { config, stateDir, resourcesDir, sealer, openPreview, describeDesktop } = options;
+  const { config, stateDir, resourcesDir, sealer, openPreview, describeDesktop, onFault, notes = [] } = options;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
   let isServing = false;
@@ -68,7 +73,13 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
 
   removeLeftovers(config.dataDir);
   tightenDataFolder(config.dataDir, log);
-  const store = openStore({ file: config.ephemeral ? ':memory:' : inFolder(DATABASE_FILE), clock, log });
+  const store = openStore({
+    file: config.ephemeral ? ':memory:' : inFolder(DATABASE_FILE),
+    clock,
+    log,
+    ...(onFault !== undefined && { onFault }),
+  });
+  store.warnings.push(...notes);
   onStop(() => store.close());
   const clockSetting = store.clock.get();
   if (clockSetting !== null) clock.restore(clockSetting);

@@ -11,7 +11,8 @@ import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
-import { drainBeforeQuit, reportUncaught } from './ending.ts';
+import { type EngineStart, superviseEngine } from '../supervise.ts';
+import { catchUncaught, drainBeforeQuit, endWith } from './ending.ts';
 import { type RunningElsewhere, type StartChoice, startEngine, type StartFailure } from './engine-start.ts';
 import { setAppIdentity, preparePaths } from './identity.ts';
 import { type LoginItem, openLoginItem, wasStartedAtLogin } from './login-item.ts';
@@ -48,7 +49,7 @@ export interface DesktopOptions {
   assetsDir: string;
   preloadFile: string;
   iconsDir: string;
-  start: (config: Config, desktopServices: DesktopServices) => Promise<App>;
+  start: (start: EngineStart, desktopServices: DesktopServices) => Promise<App>;
   /** The Vivarium that already runs on the data folder, if any. */
   findRunning: () => RunningElsewhere | null;
   /** Runs `vivarium uninstall`; resolves with what it prints. */
@@ -77,12 +78,12 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const writeLog = (line: LogLine) => logFile.write(line);
   const log = createLog({ now: () => realTime.now() }, writeLog, options.logLevel);
 
-  let starting: Promise<App | null> = Promise.resolve(null);
   let engine: App | null = null;
   let tray: StatusTray | null = null;
   const ending = new AbortController();
   /** To be shown once the engine serves. */
   let { page } = options;
+  let isWanted = page !== null;
   const { isQuitting, drain } = drainBeforeQuit({
     log,
     async drain() {
@@ -90,12 +91,30 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       window.hideForGood();
       tray?.remove();
       ports.closeAll();
-      await (await starting)?.stop();
+      await supervisor.stop();
       log.info('Vivarium has stopped');
       logFile.close();
     },
   });
-  reportUncaught({ log, logsDir, drain });
+  const quit = () => app.quit();
+  const supervisor = superviseEngine({
+    config,
+    log,
+    time: realTime,
+    start: startAsking,
+    onServing: follow,
+    onFailed() {
+      engine = null;
+      ports.closeAll();
+      tray?.update(['Vivarium failed and is starting again']);
+    },
+    mayStartAgain: async (error) => (await showMessage(failed(error, logsDir, ending.signal))) === 0,
+    onEnd(error) {
+      if (error === null) quit();
+      else void endWith(error, { logsDir, drain });
+    },
+  });
+  catchUncaught(log, supervisor.fail);
   const systemShell = createSystemShell({
     log,
     ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
@@ -111,12 +130,11 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       return () => undefined;
     },
   });
-  const quit = () => app.quit();
   const memory = openDesktopMemory(memoryFile, log);
   const window = createMainWindow({ log, memory, preloadFile, iconFile, isQuitting, quit });
   let loginItem: LoginItem | null = null;
   const actions: MenuActions = {
-    showWindow: () => window.show(),
+    showWindow: () => show(null),
     openInBrowser() {
       if (engine !== null) void systemShell.openExternal(engine.signInLink());
     },
@@ -148,8 +166,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   // On macOS; elsewhere a link is an argument of a start. It may come before `ready`.
   app.on('open-url', (event, link) => {
     event.preventDefault();
-    page = pageOfLink(link);
-    if (engine !== null && page !== null) window.show(page);
+    const linked = pageOfLink(link);
+    if (linked !== null) show(linked);
   });
   // Without a listener Electron quits with the last window; the servers must go on.
   app.on('window-all-closed', () => undefined);
@@ -186,29 +204,54 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     openPreview: previews.open,
     describeDesktop: () => describeDesktop({ keyring: sealer.state(), tray: tray !== null }),
   };
-  starting = startEngine({
-    config,
-    start: (chosen) => options.start(chosen, services),
-    findRunning: options.findRunning,
-    ask: (failure) => ask(failure, ending.signal, iconFile),
-    openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
-    showLogs: actions.showLogs,
-    log,
-  });
-  engine = await starting;
-  if (engine === null || isQuitting()) return quit();
-  const { http, https, dns, control } = engine.runtime;
-  log.info('Vivarium serves', { http: http.port, https: https.port, dns: dns.port, control: control.url });
-
-  const shown = (tray = createTray(iconsDir, actions));
-  followStatus(engine, ending.signal, (status) => shown.update(status)).catch((error: unknown) =>
-    log.warn('The tray no longer follows', { error }),
-  );
-  notify();
-  app.on('second-instance', (_event, argv) => window.show(readOwnArguments(argv).page));
+  app.on('second-instance', (_event, argv) => show(readOwnArguments(argv).page));
   app.on('activate', actions.showWindow);
-  if (page !== null || (!options.isHidden && !wasStartedAtLogin())) window.show(page);
+  isWanted ||= !options.isHidden && !wasStartedAtLogin();
+  await supervisor.start();
+
+  /** Starts an engine; asks the user after each failure. */
+  function startAsking({ config: chosen, ...rest }: EngineStart): Promise<App | null> {
+    return startEngine({
+      config: chosen,
+      start: (next) => options.start({ config: next, ...rest }, services),
+      findRunning: options.findRunning,
+      ask: (failure) => ask(failure, ending.signal, iconFile),
+      openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
+      showLogs: actions.showLogs,
+      log,
+    });
+  }
+
+  /** Shows what an engine does, from its start on. */
+  function follow(started: App): void {
+    engine = started;
+    const { http, https, dns, control } = started.runtime;
+    log.info('Vivarium serves', { http: http.port, https: https.port, dns: dns.port, control: control.url });
+    const shown = (tray ??= createTray(iconsDir, actions));
+    followStatus(started, ending.signal, (status) => shown.update(status)).catch((error: unknown) =>
+      log.warn('The tray no longer follows', { error }),
+    );
+    notify();
+    if (isWanted) show(page);
+  }
+
+  /** Shows the window, once the engine serves. */
+  function show(wanted: string | null): void {
+    isWanted = engine === null;
+    page = wanted;
+    if (engine !== null) window.show(wanted);
+  }
 }
+
+/** The question after too many failures; a quit meanwhile counts as the last button. */
+const failed = ({ message }: Error, logsDir: string, signal: AbortSignal): MessageBoxOptions => ({
+  type: 'error',
+  message: 'Vivarium failed',
+  detail: `${message}\n\nThe logs have the details: ${logsDir}`,
+  buttons: ['Start again', 'Quit'],
+  cancelId: 1,
+  signal,
+});
 
 /** Shows why Vivarium could not start; a quit meanwhile counts as the last choice. */
 async function ask(failure: StartFailure, signal: AbortSignal, icon: string): Promise<StartChoice> {

@@ -1,8 +1,6 @@
 import { app, dialog, type Event, powerMonitor } from 'electron';
-import { spawn } from 'node:child_process';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { environmentOutside } from '../base/program-folder.ts';
 import { prepareScratchPaths } from './identity.ts';
 
 /** Sent by a terminal, a supervisor, or the end of a session. */
@@ -57,47 +55,28 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
   return { drain: drainOnce, isQuitting: () => quitting };
 }
 
-/**
- * Handles uncaught errors: logs the error, drains, shows it, and ends the app, because its state is unknown. Everything
- * already answered is on disk. The box waits for the draining, because on macOS it blocks this process and its servers.
- */
-export function reportUncaught(options: { log: Log; logsDir: string; drain: () => Promise<void> }): void {
-  const { log, logsDir, drain } = options;
-  let reported = false;
-
-  async function report(error: unknown): Promise<void> {
-    log.error('Uncaught error', { error: error instanceof Error ? error : new Error(String(error)) });
-    if (reported) return;
-    reported = true;
-    await Promise.all([drain(), app.whenReady()]);
-    const { response } = await dialog.showMessageBox({
-      type: 'error',
-      message: 'Vivarium failed and has to quit',
-      detail: `${error instanceof Error ? error.message : String(error)}\n\nThe logs have the details: ${logsDir}`,
-      buttons: ['Start again', 'Quit'],
-      cancelId: 1,
-    });
-    if (response === 0) startAgain();
-    app.quit();
-  }
-
-  process.on('uncaughtException', (error) => void report(error));
-  process.on('unhandledRejection', (error) => void report(error));
+/** Passes on errors that no code caught; the servers run in this process, so the engine may have failed. */
+export function catchUncaught(log: Log, fail: (error: unknown) => void): void {
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
   // The terminal that started the app may close while it runs.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   app.on('child-process-gone', (_event, details) => log.error('One of the app’s processes ended', { ...details }));
 }
 
-/** Starts the app again when this process ends. */
-function startAgain(): void {
-  const { env, argv } = process;
-  const image = env['APPIMAGE'];
-  if (image === undefined) return app.relaunch();
-  // `app.relaunch` would use the program in the AppImage's mount, which ends with this process.
-  app.once('quit', () => {
-    app.releaseSingleInstanceLock();
-    spawn(image, argv.slice(1), { detached: true, stdio: 'ignore', env: environmentOutside(env) }).unref();
+/**
+ * Drains, names the error in a box, and quits: no engine runs, and none can be started. The box waits for the draining,
+ * because on macOS it blocks this process and its servers.
+ */
+export async function endWith(error: unknown, options: { logsDir: string; drain: () => Promise<void> }): Promise<void> {
+  await Promise.all([options.drain(), app.whenReady()]);
+  await dialog.showMessageBox({
+    type: 'error',
+    message: 'Vivarium failed and has to quit',
+    detail: `${error instanceof Error ? error.message : String(error)}\n\nThe logs have the details: ${options.logsDir}`,
+    buttons: ['Quit'],
   });
+  app.quit();
 }
 
 /** Reports an error from before the start, such as a wrong option or another user's data folder, and exits. */

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { VivariumError } from '../contract/errors.ts';
-import { explain, type DatabaseFile } from './faults.ts';
+import { explain, isBroken, type DatabaseFile } from './faults.ts';
 
 /** The single connection to the database, and how the aggregates call it. */
 export interface Connection {
@@ -11,6 +11,8 @@ export interface Connection {
   transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
   /** Converts SQLite's error into a user-facing one if possible. */
   explain(error: unknown): unknown;
+  /** Sets what to call, once, with the first error after which the file has to be opened again. */
+  onBroken(listener: (error: unknown) => void): void;
 }
 
 /** Replaces every method once the store is closed. */
@@ -22,8 +24,18 @@ export function connect(sqlite: Database, place: DatabaseFile): Connection {
   const commit = sqlite.prepare('COMMIT');
   const rollback = sqlite.prepare('ROLLBACK');
 
-  const explainHere = (error: unknown): unknown =>
-    sqlite.open || error instanceof VivariumError ? explain(error, place) : closedError();
+  let onBroken: (error: unknown) => void = () => undefined;
+
+  function explainHere(error: unknown): unknown {
+    if (!sqlite.open && !(error instanceof VivariumError)) return closedError();
+    const explained = explain(error, place);
+    if (isBroken(error)) {
+      const tell = onBroken;
+      onBroken = () => undefined;
+      tell(explained);
+    }
+    return explained;
+  }
 
   function guarded<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result {
     return (...args) => {
@@ -49,5 +61,13 @@ export function connect(sqlite: Database, place: DatabaseFile): Connection {
     });
   }
 
-  return { sqlite, guarded, transactional, explain: explainHere };
+  return {
+    sqlite,
+    guarded,
+    transactional,
+    explain: explainHere,
+    onBroken(listener) {
+      onBroken = listener;
+    },
+  };
 }

@@ -96,6 +96,12 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
   return error;
 }
 
+/**
+ * Whether an open file can be used again only after it was opened again: the system failed to read or write it, or it
+ * is no database any more. Damage in one place is no such case: the rest is readable, and a restart would not mend it.
+ */
+export const isBroken = (error: unknown): boolean => /^SQLITE_(IOERR|NOTADB)/.test(codeOf(error) ?? '');
+
 /** SQLite's description of a damaged file; null for any other error. */
 export function damageOf(error: unknown): string | null {
   const code = codeOf(error);

@@ -11,6 +11,7 @@ import { createDeploys, type Deploys } from './deploys.ts';
 import { createDomains, type Domains } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits, type Limits } from './limits.ts';
+import { watchDatabaseFile } from './lost-file.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
@@ -45,6 +46,8 @@ export interface Store {
 
 export interface StoreOptions extends DatabaseOptions {
   clock: Pick<Clock, 'now' | 'realTimer'>;
+  /** The open database cannot be used any longer: close the store, and open it again. Called once. */
+  onFault?: (error: unknown) => void;
 }
 
 /**
@@ -52,7 +55,7 @@ export interface StoreOptions extends DatabaseOptions {
  * VivariumError as `openDatabase`.
  */
 export function openStore(options: StoreOptions): Store {
-  const { clock, log } = options;
+  const { clock, log, onFault = () => undefined } = options;
   const database = openDatabase(options);
   const { connection, backups, warnings } = database;
 
@@ -62,6 +65,8 @@ export function openStore(options: StoreOptions): Store {
   const projects = createProjects(connection, datasets, () => purge.begin());
   const serials = createSerials(connection);
   const dailyBackup = scheduleDailyBackup(database, { clock, log });
+  const watchedFile = watchDatabaseFile(database, { clock, onLost: onFault });
+  connection.onBroken(onFault);
   purge.begin();
 
   return {
@@ -87,8 +92,14 @@ export function openStore(options: StoreOptions): Store {
     close() {
       if (!connection.sqlite.open) return;
       dailyBackup.cancel();
+      watchedFile.stop();
       purge.stop();
       pets.close();
+      try {
+        watchedFile.rescue();
+      } catch (error) {
+        log.error('The content of the lost database could not be saved', { error: connection.explain(error) });
+      }
       closeDatabase(database, log);
     },
   };

@@ -364,50 +364,6 @@ describe('the end of the session', () => {
   });
 });
 
-describe('an error that nobody caught', () => {
-  it('is logged and shown, and Vivarium ends in order, to start again', async () => {
-    const desktop = start();
-    await desktop.page();
-    const dialog = desktop.nextDialog();
-    await desktop.evaluate(() => {
-      setImmediate(() => {
-        throw new Error('nobody expected this');
-      });
-    });
-    const { message, detail, press } = await dialog;
-    expect([message, detail]).toEqual([
-      'Vivarium failed and has to quit',
-      expect.stringContaining('nobody expected this'),
-    ]);
-    // On macOS the box blocks the process, whose servers would accept connections and never answer.
-    expect(() => desktop.runtime()).toThrow('ENOENT');
-    press('Start again');
-    expect((await desktop.ended).code).toBe(0);
-    expect(desktop.relaunched()).toBe(true);
-    expect(logOf(desktop.dataDir)).toMatch(/error Uncaught error .*nobody expected this/);
-  });
-});
-
-describe('an AppImage', () => {
-  it('is started again by its file, because its mount ends with it', async () => {
-    const folder = temporaryFolder();
-    const image = join(folder, 'Vivarium.AppImage');
-    const told = join(folder, 'told');
-    writeFileSync(image, `#!/bin/sh\nprintf '%s\\n' "$PATH" "$@" > ${told}.new; mv ${told}.new ${told}\n`, {
-      mode: 0o755,
-    });
-    const desktop = start({ env: { APPIMAGE: image, APPDIR: '/mount', PATH: `/mount/bin:${process.env.PATH}` } });
-    await desktop.page();
-    const dialog = desktop.nextDialog();
-    await desktop.evaluate(() => void setImmediate(() => Promise.reject(new Error('nobody expected this'))));
-    (await dialog).press('Start again');
-    expect((await desktop.ended).code).toBe(0);
-    await expect.poll(() => existsSync(told)).toBe(true);
-    const [path, ...words] = readFileSync(told, 'utf8').split('\n');
-    expect([path, words]).toEqual([process.env.PATH, expect.arrayContaining(['--data-dir', desktop.dataDir])]);
-  });
-});
-
 describe('a window', () => {
   it('whose screen has gone opens on one that is there, and where it was once the screen is back', async () => {
     const laptop = { x: 0, y: 25, width: 1440, height: 875 };

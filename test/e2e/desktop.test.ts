@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -108,6 +108,36 @@ for (const host of HOSTS) {
       expect(await desktop.call('status.get')).toHaveProperty('version');
       press('Reload');
       await seeLiveChange(desktop, 'Again');
+    });
+
+    it('stays while its engine fails, which starts again on its ports and data, and says why', async () => {
+      const desktop = startDesktop(host);
+      await seeLiveChange(desktop, 'Glasshouse');
+      const page = await desktop.page();
+      const { http } = desktop.runtime();
+      const failWith = (reason: string) =>
+        desktop.evaluate((_electron, text) => void setImmediate(() => Promise.reject(new Error(text))), reason);
+      await failWith('nobody expected this');
+      await page.getByText('was started again. nobody expected this.').first().waitFor();
+      await page.getByText('Glasshouse').first().waitFor();
+      expect(desktop.runtime().http).toEqual(http);
+
+      for (const suffix of ['', '-wal', '-shm']) rmSync(join(desktop.dataDir, `vivarium.db${suffix}`));
+      await page.getByText('removed or replaced the database').first().waitFor();
+      await seeLiveChange(desktop, 'Orangery');
+
+      const dialog = desktop.nextDialog();
+      await failWith('it fails again');
+      await page.getByText('was started again. it fails again.').first().waitFor();
+      await failWith('and again');
+      const { message, detail, press } = await dialog;
+      expect([message, detail]).toEqual(['Vivarium failed', expect.stringContaining('The last failure: and again.')]);
+      // On macOS a box can block the process, whose servers would accept connections and never answer.
+      expect(() => desktop.runtime()).toThrow('ENOENT');
+      press('Start again');
+      await page.getByText('was started again. and again.').first().waitFor();
+      await seeLiveChange(desktop, 'Palm house');
+      expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
     });
 
     it('opens with its last position and size', async () => {

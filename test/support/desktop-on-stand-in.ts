@@ -28,7 +28,6 @@ export interface StandInApp extends RunningApp {
   opened: string[];
   /** Downloads of pages, including refused ones. */
   downloads: { url: string; prevented: boolean }[];
-  relaunched(): boolean;
   /** Titles of notifications, in order. */
   notifications: string[];
   clickNotification(): Promise<void>;
@@ -72,7 +71,6 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   const opened: string[] = [];
   const downloads: StandInApp['downloads'] = [];
   const notifications: string[] = [];
-  let relaunched = false;
   let lastId = 0;
   const send = (command: StandInCommand) => {
     // The process may have ended meanwhile.
@@ -97,9 +95,6 @@ function start(args: readonly string[], env: Record<string, string>, program = D
         return;
       case 'notification':
         notifications.push(event.title);
-        return;
-      case 'relaunch':
-        relaunched = true;
         return;
       case 'evaluated':
         if (event.error === undefined) evaluations.get(event.id)?.resolve(event.value);
@@ -148,7 +143,6 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     errorBoxes,
     opened,
     downloads,
-    relaunched: () => relaunched,
     notifications,
     clickNotification: () =>
       evaluateSource(`({ notifications }) => notifications.at(-1).emit('click')`, null) as Promise<void>,

@@ -40,12 +40,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // What the command line does with a data folder on which no engine runs.
   'at-rest': [...BELOW, 'ca', 'reach', 'store', 'composition'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
+  supervise: ['app', 'contract', 'base'],
   cli: ['examine', 'at-rest', 'contract', 'base'],
   welcome: ['base'],
-  headless: ['app', 'welcome', 'contract', 'base'],
-  electron: ['app', 'rpc', 'contract', 'base'],
+  headless: ['app', 'supervise', 'welcome', 'contract', 'base'],
+  electron: ['app', 'supervise', 'rpc', 'contract', 'base'],
   vivarium: ['cli', 'headless'],
-  desktop: ['electron', 'cli', 'headless', 'app', 'contract', 'base'],
+  desktop: ['electron', 'cli', 'headless', 'app', 'supervise', 'contract', 'base'],
   preload: [],
   // The words of commands, which page and engine both write. It imports nothing, so it runs in the page too.
   renderer: ['contract', 'main/base/shell.ts'],

@@ -78,6 +78,30 @@ describe('what was acknowledged with 201', () => {
   });
 });
 
+it('an engine that fails starts again on its data and ports; one that goes on failing ends with the reason', async () => {
+  const thrower = `process.on('SIGUSR2', () => { throw new Error('nobody expected this'); });`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}` };
+  const { runtime, child, output, end } = await startProgram(['--empty'], { env });
+  const { control } = runtime;
+  const fail = () => child.kill('SIGUSR2');
+  const warnings = () =>
+    call(control, 'status.get', {}).then(
+      (report) => (report as { warnings: string[] }).warnings.join('\n'),
+      () => 'it does not answer',
+    );
+  for (const name of ['one', 'two', 'three']) {
+    await call(control, 'projects.create', { name });
+    const before = await warnings();
+    fail();
+    const again = /^Vivarium failed at \S+ and was started again\. nobody expected this\./;
+    await expect.poll(async () => (await warnings()).replace(before, '')).toMatch(again);
+  }
+  expect(await call(control, 'projects.list', {})).toHaveLength(3);
+  fail();
+  const { code } = await end('SIGWINCH');
+  expect([code, output().stderr]).toEqual([1, expect.stringContaining('failed more than 3 times within a minute')]);
+});
+
 async function call(control: { url: string; token: string }, procedure: string, input: unknown): Promise<unknown> {
   const response = await fetch(`${control.url}/api/${procedure.replace('.', '/')}`, {
     method: 'POST',

@@ -43,7 +43,6 @@ class StandInApp
       App,
       | 'quit'
       | 'exit'
-      | 'relaunch'
       | 'isReady'
       | 'whenReady'
       | 'setName'
@@ -60,7 +59,6 @@ class StandInApp
       | 'showAboutPanel'
       | 'enableSandbox'
       | 'requestSingleInstanceLock'
-      | 'releaseSingleInstanceLock'
       | 'getLoginItemSettings'
       | 'setLoginItemSettings'
     >
@@ -240,15 +238,6 @@ class StandInApp
 
   #requireLoginItems(): void {
     if (process.platform === 'linux') fault('has no login items on Linux, as Electron has none.');
-  }
-
-  releaseSingleInstanceLock(): void {
-    rmSync(join(this.getPath('userData'), LOCK_FILE), { force: true });
-  }
-
-  relaunch(): void {
-    if (process.env['APPIMAGE'] !== undefined) fault('starts nothing again from the mount of an AppImage.');
-    tell({ kind: 'relaunch' });
   }
 }
 

@@ -15,7 +15,6 @@ export type StandInEvent =
   | { kind: 'opened'; what: string }
   /** A page saves something; or not, because the program prevented it. */
   | { kind: 'download'; url: string; prevented: boolean }
-  | { kind: 'relaunch' }
   | { kind: 'notification'; title: string; body: string }
   /** Something was used that the stand-in does not carry out; the process ends. */
   | { kind: 'fault'; message: string }
