@@ -2,6 +2,7 @@
  * Electron's entry: the desktop app, or a command for the launcher `vivarium`. Loads the engine and the commands on
  * demand, and imports statically what must precede Electron's `ready`.
  */
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/data-dir.ts';
 import { readLogLevel } from './base/log.ts';
@@ -68,6 +69,7 @@ async function openApp({ mode, page, words }: OwnArguments): Promise<void> {
     page,
     // Another one would not be started at login.
     isUsual: config.dataDir === defaultDataDir(place),
+    homepage: (JSON.parse(readFileSync(findProgramFile('package.json'), 'utf8')) as { homepage?: unknown }).homepage,
     assetsDir: findProgramFile('out', 'renderer'),
     preloadFile: findProgramFile('out', 'preload', 'preload.cjs'),
     iconsDir: findProgramFile('resources', 'icons'),

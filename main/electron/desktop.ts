@@ -1,4 +1,4 @@
-import { app, BrowserWindow, dialog, Menu, type MessageBoxOptions, session } from 'electron';
+import { app, BrowserWindow, dialog, Menu, type MessageBoxOptions, Notification, session } from 'electron';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
@@ -20,6 +20,7 @@ import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
 import { notifyOfChanges } from './notify.ts';
+import { releasesOf, RELEASES_VARIABLE, watchVersions } from './newer-version.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions, pageOfLink, readOwnArguments } from './rules.ts';
 import { prepareToRemove } from './removal.ts';
@@ -45,6 +46,8 @@ export interface DesktopOptions {
   page: string | null;
   /** Whether it runs on the usual data folder, as a start without options does. */
   isUsual: boolean;
+  /** That of package.json, which names the repository in a release. */
+  homepage: unknown;
   /** The built page. */
   assetsDir: string;
   preloadFile: string;
@@ -133,6 +136,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const memory = openDesktopMemory(memoryFile, log);
   const window = createMainWindow({ log, memory, preloadFile, iconFile, isQuitting, quit });
   let loginItem: LoginItem | null = null;
+  const releases = releasesOf(options.homepage, process.env[RELEASES_VARIABLE]);
   const actions: MenuActions = {
     showWindow: () => show(null),
     openInBrowser() {
@@ -145,6 +149,9 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       prepareToRemove({ prepareRemoval: options.prepareRemoval, loginItem, logsDir, openPath }).catch(
         (error: unknown) => log.error('The removal could not be prepared', { error }),
       );
+    },
+    showReleases() {
+      if (releases !== null) void systemShell.openExternal(releases.page);
     },
     quit,
   };
@@ -195,7 +202,30 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       detail: error instanceof Error ? error.message : String(error),
     });
   };
-  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform, actions, choices, onFault)));
+  const showMenu = () => {
+    const template = menuTemplate(process.platform, actions, choices, onFault, versions?.newer());
+    Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+  };
+  const versions = config.ephemeral
+    ? null
+    : watchVersions({
+        releases,
+        memory,
+        time: realTime,
+        log,
+        onNewer(version) {
+          showMenu();
+          const notification = new Notification({
+            title: `Vivarium ${version} is available`,
+            body: 'Help → Get Vivarium opens the page of its releases.',
+          });
+          notification.on('click', actions.showReleases);
+          notification.show();
+        },
+      });
+  if (versions !== null) choices.push(versions);
+  showMenu();
+  versions?.start();
 
   const sealer = createKeySealer();
   const services: DesktopServices = {

@@ -8,6 +8,7 @@ export interface MenuActions {
   showLogs: () => void;
   showDataFolder: () => void;
   prepareToRemove: () => void;
+  showReleases: () => void;
   quit: () => void;
 }
 
@@ -24,12 +25,14 @@ const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' };
 /**
  * The menu of the window, and of the app on macOS, following each platform's conventions.
  * @param onFault hears of a choice that could not be changed
+ * @param newer a newer version that there is
  */
 export function menuTemplate(
   platform: NodeJS.Platform,
   actions: MenuActions,
   choices: readonly MenuChoice[] = [],
   onFault: (label: string, error: unknown) => void = () => undefined,
+  newer: string | null = null,
 ): MenuItemConstructorOptions[] {
   const isMac = platform === 'darwin';
   const about: MenuItemConstructorOptions = { role: 'about', label: 'About Vivarium' };
@@ -69,6 +72,7 @@ export function menuTemplate(
     {
       role: 'help',
       submenu: [
+        ...(newer === null ? [] : [{ label: `Get Vivarium ${newer}…`, click: actions.showReleases }, SEPARATOR]),
         { label: 'Show Logs', click: actions.showLogs },
         { label: 'Prepare to Remove…', click: actions.prepareToRemove },
         ...(isMac ? [] : [SEPARATOR, about]),

@@ -102,11 +102,16 @@ const remembered = z.object({
   closeExplained: z.boolean().catch(false),
   /** Whether the system shows notifications of lost domains and banned keys. */
   notifies: z.boolean().catch(false),
+  /** Whether to ask once a day for the newest version; when it was asked last (real time), and what it was. */
+  checksVersion: z.boolean().catch(false),
+  versionCheckedAtMs: z.number().catch(0),
+  newestVersion: z.string().max(100).nullable().catch(null),
 });
 type Remembered = z.infer<typeof remembered>;
 export type StoredBounds = Remembered['bounds'];
 
-const NOTHING: Remembered = { bounds: [], maximized: false, fullScreen: false, closeExplained: false, notifies: false };
+/** Every field has a value for what is missing. */
+const NOTHING = remembered.parse({});
 
 /** Persists the desktop's state in one small file. Unreadable values count as unset. */
 export interface DesktopMemory {

@@ -15,7 +15,16 @@ function memoryFile(): string {
   return join(folder, 'window.json');
 }
 
-const NOTHING = { bounds: [], maximized: false, fullScreen: false, closeExplained: false, notifies: false };
+const NOTHING = {
+  bounds: [],
+  maximized: false,
+  fullScreen: false,
+  closeExplained: false,
+  notifies: false,
+  checksVersion: false,
+  versionCheckedAtMs: 0,
+  newestVersion: null,
+};
 const BOUNDS = { x: -10, y: 20, width: 1000, height: 700 };
 
 describe('what the desktop remembers', () => {

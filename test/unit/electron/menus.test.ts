@@ -10,6 +10,7 @@ function recorder() {
     showLogs: () => done.push('showLogs'),
     showDataFolder: () => done.push('showDataFolder'),
     prepareToRemove: () => done.push('prepareToRemove'),
+    showReleases: () => done.push('showReleases'),
     quit: () => done.push('quit'),
   };
   return { done, actions };
@@ -64,6 +65,13 @@ describe('the menu', () => {
     const item = find(menuTemplate('linux', actions), label);
     (item.click as () => void)();
     expect(done).toEqual([action]);
+  });
+
+  it('leads to a newer version, once there is one', () => {
+    const { actions, done } = recorder();
+    const item = find(menuTemplate('linux', actions, [], undefined, '0.2.0'), 'Get Vivarium 0.2.0…');
+    (item.click as () => void)();
+    expect(done).toEqual(['showReleases']);
   });
 });
 
