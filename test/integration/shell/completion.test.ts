@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTerminal, type ShellName } from '../../support/pasting.ts';
-import { CLI_MAIN, runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
 import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { requireTool } from '../../support/tools.ts';
 
@@ -24,7 +25,7 @@ const INSTALL: Partial<Record<ShellName, string>> = {
 function makeCommand(): { folder: string; words: () => string[] } {
   const folder = temporaryFolder();
   const said = join(folder, 'words');
-  const real = `exec '${process.execPath}' '${CLI_MAIN}' "$@"`;
+  const real = `exec '${process.execPath}' '${PROGRAM}' "$@"`;
   writeFileSync(
     join(folder, 'vivarium'),
     `#!/bin/sh\ncase $1 in comple*) ${real} ;; esac\nprintf '%s\\n' "$@" > '${said}'\n`,
