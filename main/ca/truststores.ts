@@ -209,8 +209,9 @@ function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
         : `Only an older certificate of the root is trusted, which does not permit all of ${suffixes}; trust the new one.`,
     );
   }
-  for (const { name, fingerprint } of others) {
-    sentences.push(`${name} of another Vivarium is there (${fingerprint}); untrust that fingerprint to remove it.`);
+  if (others.length > 0) {
+    const names = others.map(({ name }) => name).join(', ');
+    sentences.push(`It contains the root of another Vivarium, which \`untrust\` removes by its fingerprint: ${names}.`);
   }
   return sentences.join(' ');
 }

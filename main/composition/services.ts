@@ -208,7 +208,12 @@ export function createServices(
       now: () => clock.now(),
     }),
     doctor: createDoctorServices(parts.doctor),
-    settings: createSettingsServices({ holder: settings, effects, moveRootKey: certificates.root.moveKey }),
+    settings: createSettingsServices({
+      holder: settings,
+      effects,
+      moveRootKey: certificates.root.moveKey,
+      lookupsChanged: () => void lifecycle.lookupsChanged(),
+    }),
     access: createAccessServices({
       renewToken: () => parts.control().renewToken(),
       signInLink: () => parts.control().signInLink(),

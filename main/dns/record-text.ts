@@ -156,14 +156,14 @@ class Fields {
   integer(what: string, max: number): number {
     const { text } = this.#take(what);
     if (/^[0-9]{1,10}$/.test(text) && Number(text) <= max) return Number(text);
-    throw this.#fault(`the ${what} is a number from 0 to ${max}, not "${text}"`);
+    throw this.#fault(`the ${what} must be a number from 0 to ${max}, not "${text}"`);
   }
 
   duration(what: string): number {
     const { text } = this.#take(what);
     const seconds = parseTtl(text);
     if (seconds !== null) return seconds;
-    throw this.#fault(`the ${what} is a number of seconds from 0 to ${TTL_SECONDS_MAX}, not "${text}"`);
+    throw this.#fault(`the ${what} must be a number of seconds from 0 to ${TTL_SECONDS_MAX}, not "${text}"`);
   }
 
   string(): string {

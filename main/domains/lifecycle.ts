@@ -71,6 +71,8 @@ export interface Lifecycle {
   issuerExtended(): Promise<void>;
   /** Call when answers of the local DNS may have changed; verifies domains again that CAA refused and now permits. */
   recordsChanged(): Promise<void>;
+  /** Call after the resolver or the CA's identity changed; verifies what could not be looked up, or CAA refused. */
+  lookupsChanged(): Promise<void>;
   clockAdjusted(change: Pick<ClockAdjustment, 'backward' | 'isReset'>): void;
   /** Starts the schedule. */
   start(): void;
@@ -164,6 +166,22 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     if (!waitsForCaa(domain)) return false;
     const [gate] = await gateChecks(options.dns, domain.hostname, options.settings().identity);
     return gate.outcome === 'ok';
+  }
+
+  async function recordsChanged(): Promise<void> {
+    const isLooking = recordsAt !== 'rest';
+    recordsAt = 'changed';
+    if (isLooking) return;
+    while (started && recordsAt === 'changed') {
+      recordsAt = 'looking';
+      await Promise.all(
+        domains
+          .list()
+          .filter(waitsForCaa)
+          .map((domain) => verifyAgain(domain, isPermitted)),
+      );
+    }
+    recordsAt = 'rest';
   }
 
   function putAll(change: (domain: AttachedDomain) => AttachedDomain): void {
@@ -263,20 +281,10 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         waiting.filter(({ hostname }) => options.issuer.permits(hostname)).map((domain) => verifyAgain(domain)),
       );
     },
-    async recordsChanged() {
-      const isLooking = recordsAt !== 'rest';
-      recordsAt = 'changed';
-      if (isLooking) return;
-      while (started && recordsAt === 'changed') {
-        recordsAt = 'looking';
-        await Promise.all(
-          domains
-            .list()
-            .filter(waitsForCaa)
-            .map((domain) => verifyAgain(domain, isPermitted)),
-        );
-      }
-      recordsAt = 'rest';
+    recordsChanged,
+    async lookupsChanged() {
+      const unknown = domains.list().filter(isUnknown);
+      await Promise.all([...unknown.map((domain) => verifyAgain(domain)), recordsChanged()]);
     },
     clockAdjusted({ backward, isReset }) {
       // On the way back from the past, attempts may have been given up that were in time before.
@@ -307,6 +315,9 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 /** Whether the root's constraints refused the domain at its last attempt, given up or not. */
 const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =>
   state === 'verified' && certificateChecks.some(({ code }) => code === 'suffix_not_permitted');
+
+/** Whether the last check of the hostname got no answer. */
+const isUnknown = ({ checks }: AttachedDomain): boolean => checks.some(({ outcome }) => outcome === 'unknown');
 
 const OF_CAA: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_on_target', 'caa_lookup_failed']);
 

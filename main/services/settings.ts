@@ -42,8 +42,10 @@ export function createSettingsServices(options: {
    * @throws VivariumError when that fails.
    */
   moveRootKey: (to: Settings['caKey']) => Promise<void>;
+  /** Called after the resolver or the CA's identity may have changed. */
+  lookupsChanged: () => void;
 }): Services['settings'] {
-  const { holder, effects, moveRootKey } = options;
+  const { holder, effects, moveRootKey, lookupsChanged } = options;
   return {
     get: () => holder.current(),
     async update(patch) {
@@ -55,6 +57,7 @@ export function createSettingsServices(options: {
       const identity = caaIdentity && { caaIdentity: { ...holder.current().caaIdentity, ...caaIdentity } };
       const settings = holder.update({ ...rest, ...identity });
       effects.emit('settings.changed');
+      if (patch.resolver !== undefined || identity !== undefined) lookupsChanged();
       return settings;
     },
   };

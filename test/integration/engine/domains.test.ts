@@ -69,6 +69,15 @@ describe('a custom domain', () => {
     await engine.call('clock.advance', { by: 'PT1M' });
     await expect.poll(async () => (await engine.get(HOST)).certificate.state).toBe('issued');
     expect(await engine.curl(HOST)).toBe('[]');
+    // So does a change of the identity that CAA is checked for.
+    const shop = `shop.${ZONE}`;
+    await engine.call('settings.update', { propagation: 'PT0S' });
+    await engine.put('@', 'CAA', '0 issue "letsencrypt.org"');
+    await engine.put('shop', 'CNAME', TARGET);
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: shop });
+    expect((await engine.verify(shop)).certificate.state).toBe('pending');
+    await engine.call('settings.update', { caaIdentity: { domain: 'letsencrypt.org' } });
+    await expect.poll(async () => (await engine.get(shop)).certificate.state).toBe('issued');
   });
 
   it('stops being served before its removal returns, on connections that are open too', async () => {

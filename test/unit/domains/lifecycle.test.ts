@@ -15,8 +15,8 @@ beforeEach(() => {
 const codes = (): string[] => world.show().checks.map(({ code, outcome }) => `${code} ${outcome}`);
 
 /** Attached and verified with this DNS. */
-async function verified(zone = RIGHT): Promise<void> {
-  world.zone(zone);
+async function verified(zone = RIGHT, failures?: Parameters<DomainsWorld['zone']>[1]): Promise<void> {
+  world.zone(zone, failures);
   world.lifecycle.attach('prj_1', HOST);
   await world.lifecycle.verify(HOST);
 }
@@ -59,6 +59,18 @@ describe('verification', () => {
     await world.lifecycle.verify(HOST);
     expect(world.show().state).toBe('verified');
     expect(codes()).toContain('lookup_failed unknown');
+  });
+
+  it('is made again when the resolver has changed, where it got no answer', async () => {
+    await verified(RIGHT, { [HOST]: 'SERVFAIL' });
+    world.zone(RIGHT);
+    await world.lifecycle.recordsChanged();
+    expect(world.show().state).toBe('pending');
+    await world.lifecycle.lookupsChanged();
+    expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
+    const before = world.asked().length;
+    await world.lifecycle.lookupsChanged();
+    expect(world.asked()).toHaveLength(before);
   });
 
   it('is made once when a jump of the clock passes many days', async () => {
