@@ -66,6 +66,10 @@ export class ApiReference {
     });
   }
 
+  get projectId(): string {
+    return this.#options.project.id;
+  }
+
   get environment(): Environment {
     return this.#environment;
   }

@@ -1,8 +1,9 @@
 import type { ApiExchange } from '../../main/contract/api.ts';
 import { prettyJson } from '../json/json-text.ts';
 import type { ApiContent, ApiOperation, ApiParameter } from './api-document.ts';
+import type { Draftable } from './drafts.svelte.ts';
 import { Form } from './form.svelte.ts';
-import { collectHeaders, fillPath, parameterKey, readMembers, writeBody } from './trial-request.ts';
+import { collectHeaders, fillPath, parameterKey, readMembers, withoutSecrets, writeBody } from './trial-request.ts';
 
 /** A request without its target and credentials. */
 export interface TrialRequest {
@@ -42,6 +43,8 @@ export class Trial {
   #bodyForm = $state<BodyForm>('text');
   #exchange = $state.raw<ApiExchange | undefined>(undefined);
   readonly operation: ApiOperation | undefined;
+  /** What was typed, sent or not; headers that may hold a secret are left out. */
+  readonly draft: Draftable;
 
   constructor({ operation, send }: TrialOptions) {
     this.operation = operation;
@@ -67,6 +70,7 @@ export class Trial {
         return this.#exchange;
       },
     });
+    this.draft = this.#draftFrom(JSON.stringify(this.#values));
   }
 
   /** Whether the body can be edited member by member. */
@@ -107,7 +111,44 @@ export class Trial {
     await this.form.submit();
   }
 
+  /** Everything typed, as JSON. */
+  get #values() {
+    const { method, path, headers, body } = $state.snapshot(this.form.values);
+    return {
+      own: { method, path, headers: withoutSecrets(headers), body },
+      parameters: $state.snapshot(this.typed),
+      fields: $state.snapshot(this.fields),
+      bodyForm: this.#bodyForm,
+    };
+  }
+
+  #draftFrom(untouched: string): Draftable {
+    const typed = () => {
+      const values = this.#values;
+      return JSON.stringify(values) === untouched ? undefined : values;
+    };
+    return {
+      get typed() {
+        return typed();
+      },
+      restore: (kept) => {
+        const { own, parameters, fields, bodyForm } = kept as Partial<Record<string, unknown>>;
+        this.form.values = { ...this.form.values, ...textsOf(this.#values.own, own) };
+        this.typed = textsOf(this.typed, parameters);
+        this.fields = textsOf(this.fields, fields);
+        if (this.hasFields && (bodyForm === 'fields' || bodyForm === 'text')) this.#bodyForm = bodyForm;
+      },
+    };
+  }
+
   get #fieldsText(): string {
     return writeBody(this.content?.schema.properties ?? [], this.fields);
   }
+}
+
+/** `into` with the texts of `kept` that have a place there. */
+function textsOf<Texts extends Record<string, string>>(into: Texts, kept: unknown): Texts {
+  if (typeof kept !== 'object' || kept === null) return into;
+  const fitting = Object.entries(kept).filter(([name, value]) => name in into && typeof value === 'string');
+  return { ...into, ...Object.fromEntries(fitting) };
 }

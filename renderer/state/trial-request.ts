@@ -33,6 +33,16 @@ export function fillPath(
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
+/** Names of header fields that carry credentials, in whole or in part. */
+const SECRET = /auth|cookie|token|secret|password|api-?key|session/i;
+
+/** Typed headers without those whose name suggests a secret. */
+export const withoutSecrets = (headers: string): string =>
+  headers
+    .split('\n')
+    .filter((line) => !SECRET.test(line.split(':', 1)[0] ?? ''))
+    .join('\n');
+
 /** The headers of a request: the body's type, the operation's, and the typed ones; the last wins. */
 export function collectHeaders(parameters: readonly ApiParameter[], input: TrialInput): Record<string, string> {
   const own = parameters
