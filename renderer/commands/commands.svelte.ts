@@ -9,6 +9,8 @@ export interface Command {
   id: string;
   /** A verb and its object: "Go to Pets". */
   title: string;
+  /** What it acts on or belongs to, beside the title. */
+  detail?: string;
   /** The palette group. */
   group: string;
   /** Further search words. */
@@ -17,11 +19,16 @@ export interface Command {
   icon?: IconName;
   /** Hidden from the palette, such as the command that opens it. */
   hidden?: boolean;
+  /** Listed only among what typed text finds: there are many of its kind. */
+  searched?: boolean;
   run: () => void;
 }
 
 /** `g` alone stops waiting for the second key of `g p` after this long. */
 const SEQUENCE_MS_MAX = 1_200;
+
+/** A page that has not offered an awaited command by then has none for now. */
+const AWAITED_MS_MAX = 5_000;
 
 export interface CommandsOptions {
   time: RealTime;
@@ -42,6 +49,7 @@ export class Commands {
   #begun = '';
   #timer: { cancel(): void } | null = null;
   #holds = 0;
+  #awaited = $state.raw<{ id: string; cancel(): void } | null>(null);
   #held: KeyPress | undefined;
   readonly isMac: boolean;
   readonly #options: CommandsOptions;
@@ -71,6 +79,25 @@ export class Commands {
   /** Runs the command with that id, for a button far from the component that offers it. */
   run(id: string): void {
     this.all.find((command) => command.id === id)?.run();
+  }
+
+  /** Runs a command of the page that is being opened, as soon as the page offers it; see `runAwaited`. */
+  runLater(id: string): void {
+    this.#awaited?.cancel();
+    const { cancel } = this.#options.time.realTimer(AWAITED_MS_MAX, () => (this.#awaited = null));
+    this.#awaited = { id, cancel };
+  }
+
+  /** Runs the awaited command if it is offered by now. For an effect: it reads what is offered. */
+  runAwaited(): void {
+    const awaited = this.#awaited;
+    if (awaited === null) return;
+    const command = this.all.find(({ id }) => id === awaited.id);
+    if (command === undefined) return;
+    awaited.cancel();
+    this.#awaited = null;
+    // After the page has taken the focus, which the command may move.
+    void tick().then(command.run);
   }
 
   /**

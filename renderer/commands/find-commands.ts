@@ -1,31 +1,109 @@
 import type { Command } from './commands.svelte.ts';
+import { fitWord, fold, joined, type Range } from './fuzzy.ts';
 
-/** How well a command matches the typed text; 0 is no match. */
-function fitOf({ title, group, keywords = [] }: Command, text: string): number {
-  const name = title.toLowerCase();
-  if (name.startsWith(text)) return 4;
-  const words = text.split(/\s+/);
-  const begins = (searchText: string, word: string): boolean =>
-    searchText.startsWith(word) || searchText.includes(` ${word}`);
-  if (words.every((word) => begins(name, word))) return 3;
-  const known = [name, group, ...keywords].join(' ').toLowerCase();
-  if (words.every((word) => begins(known, word))) return 2;
-  return words.every((word) => known.includes(word)) ? 1 : 0;
+/** Results shown of one group; typing on narrows them. */
+export const GROUP_MAX = 8;
+
+/** What comes first while nothing is typed. */
+const FIRST: readonly string[] = ['Help', 'Clock', 'Projects', 'Pages', 'This page'];
+
+/** More words, or longer ones, than a name has. */
+const WORDS_MAX = 8;
+const TEXT_MAX = 300;
+
+/** Raises a command used recently above one that fits as well. */
+const RECENT_BONUS = 0.5;
+
+export interface Found {
+  /** The command's. */
+  id: string;
+  command: Command;
+  score: number;
+  /** The matched letters of the title and of the detail. */
+  title: readonly Range[];
+  detail: readonly Range[];
+}
+
+export interface FoundGroup {
+  title: string;
+  items: readonly Found[];
+  /** Matches beyond `GROUP_MAX`. */
+  hidden: number;
+}
+
+interface Folded {
+  title: string;
+  detail: string;
+  rest: string;
+}
+
+const foldedCommands = new WeakMap<Command, Folded>();
+
+function foldedOf(command: Command): Folded {
+  const known = foldedCommands.get(command);
+  if (known !== undefined) return known;
+  const { title, detail = '', group, keywords = [] } = command;
+  const folded = { title: fold(title), detail: fold(detail), rest: fold([group, ...keywords].join(' ')) };
+  foldedCommands.set(command, folded);
+  return folded;
+}
+
+/** How a command fits the words; null if any of them fits none of its texts. */
+function fitCommand(command: Command, words: readonly string[]): Found | null {
+  const folded = foldedOf(command);
+  const title: Range[] = [];
+  const detail: Range[] = [];
+  let score = 0;
+  for (const word of words) {
+    const inTitle = fitWord(folded.title, word);
+    const inDetail = (inTitle?.score ?? 0) > 2 ? null : fitWord(folded.detail, word);
+    const isInRest = inTitle === null && inDetail === null && folded.rest.includes(word);
+    if (inTitle === null && inDetail === null && !isInRest) return null;
+    if (inTitle !== null && inTitle.score >= (inDetail?.score ?? 0)) title.push(...inTitle.ranges);
+    else detail.push(...(inDetail?.ranges ?? []));
+    score += Math.max(inTitle?.score ?? 0, (inDetail?.score ?? 0) * 0.75, isInRest ? 1.5 : 0);
+  }
+  score /= words.length;
+  if (folded.title.startsWith(words.join(' '))) score += 1;
+  return { id: command.id, command, score, title: joined(title), detail: joined(detail) };
 }
 
 /**
- * The commands that match `text`, by group; all when it is blank. The best group comes first, and within a group the
- * best command; ties keep their order.
+ * The commands that fit `text`, by group: the group of the best one first, in it the best one first; ties keep their
+ * order. Blank text finds what is offered without being searched for, the `recent` ones (ids, latest first) before it.
  */
-export function findCommands(commands: readonly Command[], text: string): [group: string, commands: Command[]][] {
-  const wanted = text.trim().toLowerCase();
-  const fitting = commands
-    .map((command) => ({ command, fit: wanted === '' ? 1 : fitOf(command, wanted) }))
-    .filter(({ fit }) => fit > 0);
-  const groups = [...Map.groupBy(fitting, ({ command }) => command.group)].map(
-    ([group, members]) => [group, members.toSorted((a, b) => b.fit - a.fit)] as const,
+export function findCommands(commands: readonly Command[], text: string, recent: readonly string[] = []): FoundGroup[] {
+  const words = fold(text.slice(0, TEXT_MAX)).split(/\s+/).filter(Boolean).slice(0, WORDS_MAX);
+  if (words.length === 0) return withoutText(commands, recent);
+  const found = commands.flatMap((command) => {
+    const fit = fitCommand(command, words);
+    if (fit === null) return [];
+    return [recent.includes(command.id) ? { ...fit, score: fit.score + RECENT_BONUS } : fit];
+  });
+  const groups = [...Map.groupBy(found, ({ command }) => command.group)].map(([title, members]) =>
+    bounded(
+      title,
+      members.toSorted((a, b) => b.score - a.score),
+    ),
   );
-  return groups
-    .toSorted(([, a], [, b]) => (b[0]?.fit ?? 0) - (a[0]?.fit ?? 0))
-    .map(([group, members]) => [group, members.map(({ command }) => command)]);
+  const best = ({ items: [first] }: FoundGroup): number => first?.score ?? 0;
+  return groups.toSorted((a, b) => best(b) - best(a));
 }
+
+function withoutText(commands: readonly Command[], recent: readonly string[]): FoundGroup[] {
+  const plain = (command: Command): Found => ({ id: command.id, command, score: 0, title: [], detail: [] });
+  const latest = recent.flatMap((id) => commands.find((command) => command.id === id) ?? []);
+  const others = commands.filter((command) => command.searched !== true && !latest.includes(command));
+  return [
+    ...(latest.length === 0 ? [] : [bounded('Recent', latest.map(plain))]),
+    ...[...Map.groupBy(others, ({ group }) => group)]
+      .toSorted(([a], [b]) => FIRST.indexOf(b) - FIRST.indexOf(a))
+      .map(([title, members]) => bounded(title, members.map(plain))),
+  ];
+}
+
+const bounded = (title: string, members: readonly Found[]): FoundGroup => ({
+  title,
+  items: members.slice(0, GROUP_MAX),
+  hidden: Math.max(0, members.length - GROUP_MAX),
+});

@@ -20,7 +20,7 @@ export const PAGES = {
   traffic: { title: 'Traffic', scope: 'project', segment: 'traffic', item: 'entry' },
   general: { title: 'General', scope: 'project', segment: 'general' },
   domains: { title: 'Domains', scope: 'project', segment: 'domains', item: 'hostname' },
-  limits: { title: 'Keys and limits', scope: 'project', segment: 'keys-and-limits' },
+  limits: { title: 'Keys and limits', scope: 'project', segment: 'keys-and-limits', item: 'key' },
   projects: { title: 'Projects', scope: 'engine', segment: 'projects' },
   dns: { title: 'DNS', scope: 'engine', segment: 'dns', item: 'zone' },
   certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },

@@ -17,6 +17,33 @@ describe('getting around', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  it('finds settings, keys and the actions of other pages from anywhere', async () => {
+    const { page, engine } = await openPage();
+    const focused = () =>
+      page.evaluate<string>('document.activeElement.id && document.activeElement.labels?.[0]?.innerText');
+    const run = async (text: string, option: string) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Command' }).fill(text);
+      await page.getByRole('option', { name: option }).first().waitFor();
+      await page.keyboard.press('Enter');
+    };
+    await run('propag', 'Propagation');
+    await expect.poll(focused).toBe('Propagation');
+    await run('add pet', 'Add a pet');
+    await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
+    await page.keyboard.press('Escape');
+    const [project] = (await engine.call('projects.list')) as { id: string; slug: string }[];
+    const { id } = (await engine.call('keys.create', { projectId: project?.id, name: 'Rarely used' })) as {
+      id: string;
+    };
+    await run('rarely', 'Rarely used');
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${project?.slug}/keys-and-limits/${id}`);
+    await expect.poll(() => page.locator('li[aria-current=true]').last().innerText()).toContain('Rarely used');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('group', { name: 'Recent' }).getByRole('option').first().getByText('Rarely used').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   it('shows the sheet of shortcuts at a question mark, but not during typing', async () => {
     const opened = await openPage();
     const { page } = opened;

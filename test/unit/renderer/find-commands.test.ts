@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../renderer/commands/commands.svelte.ts';
-import { findCommands } from '../../../renderer/commands/find-commands.ts';
+import { findCommands, GROUP_MAX, type FoundGroup } from '../../../renderer/commands/find-commands.ts';
 
 const command = (group: string, title: string, ...keywords: string[]): Command => ({
   id: title,
@@ -18,12 +18,26 @@ const COMMANDS = [
   command('Clock', 'Forward by 1 day', 'time', 'advance'),
 ];
 
-const found = (text: string) =>
-  findCommands(COMMANDS, text).map(([group, commands]) => [group, commands.map(({ title }) => title)]);
+const titlesIn = ({ title, items }: FoundGroup) => [title, items.map(({ command }) => command.title)] as const;
+
+const found = (text: string) => findCommands(COMMANDS, text).map(titlesIn);
+
+/** The title with its matched letters in brackets. */
+function marked(text: string): string[] {
+  return findCommands(COMMANDS, text)
+    .flatMap(({ items }) => items)
+    .map(({ command, title }) => {
+      const marks = title.toReversed();
+      return marks.reduce(
+        (shown, [from, to]) => `${shown.slice(0, from)}[${shown.slice(from, to)}]${shown.slice(to)}`,
+        command.title,
+      );
+    });
+}
 
 describe('finding a command', () => {
   it('lists all of them, by group, when nothing is typed', () => {
-    expect(found(' ').map(([group]) => group)).toEqual(['Projects', 'Pages', 'Clock']);
+    expect(found(' ').map(([group]) => group)).toEqual(['Pages', 'Projects', 'Clock']);
   });
 
   it.each([
@@ -33,6 +47,8 @@ describe('finding a command', () => {
     ['create project', [['Projects', ['New project']]]],
     ['paws', [['Projects', ['Switch to Happy Paws']]]],
     ['omain', [['Pages', ['Go to Domains']]]],
+    ['hapy paws', [['Projects', ['Switch to Happy Paws']]]],
+    ['gtd', [['Pages', ['Go to Domains']]]],
     ['zebra', []],
   ])('finds by “%s”', (text, groups) => {
     expect(found(text)).toEqual(groups);
@@ -44,10 +60,33 @@ describe('finding a command', () => {
       command('Projects', 'Forget the project'),
       command('Clock', 'Freeze, then go forward'),
     ];
-    expect(findCommands(commands, 'forw').map(([group, [first]]) => [group, first?.title])).toEqual([
+    expect(findCommands(commands, 'forw').map(({ title, items }) => [title, items[0]?.command.title])).toEqual([
       ['Clock', 'Forward by 1 day'],
     ]);
-    expect(findCommands(commands, 'project').map(([group]) => group)).toEqual(['Projects']);
-    expect(findCommands(commands, 'go').map(([group]) => group)).toEqual(['Pages', 'Clock']);
+    expect(findCommands(commands, 'project').map(({ title }) => title)).toEqual(['Projects']);
+    expect(findCommands(commands, 'go').map(({ title }) => title)).toEqual(['Pages', 'Clock']);
+  });
+
+  it('marks the letters that matched', () => {
+    expect(marked('paws hapy')).toEqual(['Switch to [Hap]p[y] [Paws]']);
+    expect(marked('go pet')).toEqual(['[Go] to [Pet]s']);
+    expect(marked('GTD')).toEqual(['[G]o [t]o [D]omains']);
+  });
+
+  it('lists the recent ones first without text, and above equals with it', () => {
+    const recent = ['Go to Domains', 'gone'];
+    expect(findCommands(COMMANDS, '', recent).map(titlesIn).slice(0, 1)).toEqual([['Recent', ['Go to Domains']]]);
+    expect(findCommands(COMMANDS, 'go to', recent).map(titlesIn)).toEqual([['Pages', ['Go to Domains', 'Go to Pets']]]);
+  });
+
+  it('shows a bounded part of a group and how many there are, and what is only searched for once it is', () => {
+    const many = Array.from({ length: 300 }, (_, index) => ({
+      ...command('Domains', `shop-${index}.test`),
+      searched: true,
+    }));
+    expect(findCommands(many, '')).toEqual([]);
+    const [group] = findCommands(many, 'shop');
+    expect([group?.items.length, group?.hidden]).toEqual([GROUP_MAX, 300 - GROUP_MAX]);
+    expect(findCommands(many, 'shop 299')[0]?.items.map(({ id }) => id)).toEqual(['shop-299.test']);
   });
 });
