@@ -31,6 +31,8 @@ export const FILTER_FIELDS = {
   environment: { hint: 'production or staging', values: ['production', 'staging'] },
   scheme: { hint: 'http or https', values: ['http', 'https'] },
   took: { hint: '>100ms, <2s', values: ['>100ms', '>1s'] },
+  since: { hint: 'a real time: 2026-11-22T19:30:05Z; what ended before it is left out', values: [] },
+  until: { hint: 'a real time: 2026-11-22T19:31Z; what began after it is left out', values: [] },
   is: { hint: 'a kind of entry', values: ['refused', 'failed', 'replay', 'websocket', 'aborted'] },
 } as const;
 
@@ -99,6 +101,7 @@ function faultOf(field: FilterField, values: readonly string[]): string | null {
   if (values.length === 0) return `${field}: needs a value: ${hint}`;
   const allowed = (value: string): boolean => {
     if (field === 'status') return STATUS.test(value);
+    if (field === 'since' || field === 'until') return momentOf(value) !== null;
     if (field === 'took') return DURATION.test(value);
     if (field === 'method') return /^[a-z]+$/.test(value);
     return known.length === 0 || known.some((choice) => choice.toLowerCase() === value);
@@ -108,6 +111,14 @@ function faultOf(field: FilterField, values: readonly string[]): string | null {
   return known.length === 0 || field === 'status' || field === 'took'
     ? `${field}:${wrong} is not valid; use ${hint}`
     : `${field}:${wrong} is not valid; use one of ${known.join(', ')}`;
+}
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:t\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:\d{2}))?$/i;
+
+/** The epoch milliseconds of a `since:` or `until:` value (ISO 8601, UTC for a date alone); null if it is none. */
+export function momentOf(value: string): number | null {
+  const atMs = MOMENT.test(value) ? Date.parse(value.toUpperCase()) : Number.NaN;
+  return Number.isNaN(atMs) ? null : atMs;
 }
 
 export interface Completion {

@@ -106,8 +106,9 @@ const times = z.array(z.number().nullable());
 export const trafficSummary = z.object({
   /** All series below consist of steps of this many real seconds, oldest first. */
   stepSeconds: z.int(),
-  /** How long ago the last step ended, in real milliseconds. */
+  /** How long ago the last step ended, in real milliseconds, and when, in real time. */
   ageMs: z.int(),
+  until: timestamp,
   requests: counts,
   /** Requests that a limit refused. */
   refused: counts,
@@ -213,6 +214,9 @@ export const traffic = {
         .strictObject({
           projectId: projectReference.optional(),
           minutes: z.int().min(1).max(SUMMARY_MINUTES_MAX).default(SUMMARY_MINUTES_DEFAULT),
+          /** Real times within the last half hour, instead of `minutes`: the whole steps between them. */
+          since: timestamp.optional(),
+          until: timestamp.optional(),
         })
         .optional(),
     )

@@ -13,7 +13,7 @@ import type { Recorder } from '../traffic/recorder.ts';
 import { createSearch } from '../traffic/search.ts';
 import { replayRefusal, replayRequest } from '../traffic/replay.ts';
 import { runningEntry } from '../traffic/running.ts';
-import { type Series, STEP_SECONDS } from '../traffic/series.ts';
+import { type Series, STEP_SECONDS, STEPS } from '../traffic/series.ts';
 import { matches } from '../traffic/match.ts';
 import { presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';
@@ -143,8 +143,15 @@ export function createTrafficServices(options: {
         yield { entries: entries.map((entry) => presentEntry(entry, shown)), dropped, ...told };
       }
     },
-    summary({ minutes, projectId } = { minutes: SUMMARY_MINUTES_DEFAULT }) {
-      return options.series.read((minutes * 60) / STEP_SECONDS, projectId);
+    summary({ minutes, projectId, since, until } = { minutes: SUMMARY_MINUTES_DEFAULT }) {
+      const { realNow } = options.clock.state();
+      const endMs = realNow - options.series.read(0).ageMs;
+      const stepsTo = (at: string): number =>
+        Math.min(STEPS, Math.max(0, Math.round((endMs - Date.parse(at)) / 1_000 / STEP_SECONDS)));
+      const skipped = until === undefined ? 0 : stepsTo(until);
+      const steps = since === undefined ? (minutes * 60) / STEP_SECONDS : stepsTo(since) - skipped;
+      const reading = options.series.read(Math.min(STEPS - skipped, Math.max(0, steps)), projectId, skipped);
+      return { ...reading, until: new Date(realNow - reading.ageMs).toISOString() };
     },
     clear: () => ({ cleared: recorder.clear() }),
     async har({ limit, after, ...narrowed } = {}) {

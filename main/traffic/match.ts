@@ -1,4 +1,4 @@
-import type { FilterField, FilterTerm } from '../contract/traffic-filter.ts';
+import { momentOf, type FilterField, type FilterTerm } from '../contract/traffic-filter.ts';
 import { answererOf, type Entry } from './entry.ts';
 import type { MessageSearch } from './search.ts';
 
@@ -54,6 +54,10 @@ function fitsField(entry: Entry, field: FilterField, value: string, { nameOf, se
       return entry.scheme === value;
     case 'took':
       return compare(entry.durationMs, value, /(?:ms|s)?$/);
+    case 'since':
+      return entry.realAtMs + entry.durationMs >= (momentOf(value) ?? 0);
+    case 'until':
+      return entry.realAtMs < (momentOf(value) ?? Infinity);
     case 'is':
       return isKind(entry, value);
   }

@@ -53,8 +53,8 @@ export interface SeriesReading {
 export interface Series {
   /** Cheap enough for the hot path. */
   count(exchange: RecordedExchange): void;
-  /** The last `steps` of one project, or of all. */
-  read(steps: number, projectId?: string): SeriesReading;
+  /** The last `steps` of one project, or of all; `skipped`: those before as many newer ones. */
+  read(steps: number, projectId?: string, skipped?: number): SeriesReading;
   forget(projectId: string): void;
 }
 
@@ -62,9 +62,9 @@ export function createSeries(clock: Pick<Clock, 'monotonic'>): Series {
   const rings = createProjectRings({ clock, stepMs: STEP_MS, projectsMax: SERIES_PROJECTS_MAX, createRing });
   return {
     count: (exchange) => rings.count(exchange.route?.projectId ?? null, exchange),
-    read(steps, projectId) {
+    read(steps, projectId, skipped = 0) {
       const { ring, step, ageMs } = rings.read(projectId);
-      return { stepSeconds: STEP_SECONDS, ageMs, ...ring.read(step, steps) };
+      return { stepSeconds: STEP_SECONDS, ageMs: ageMs + skipped * STEP_MS, ...ring.read(step, steps, skipped) };
     },
     forget: (projectId) => rings.forget(projectId),
   };
@@ -72,7 +72,7 @@ export function createSeries(clock: Pick<Clock, 'monotonic'>): Series {
 
 interface Ring {
   count(step: number, exchange: RecordedExchange): void;
-  read(step: number, steps: number): Omit<SeriesReading, 'stepSeconds' | 'ageMs'>;
+  read(step: number, steps: number, skipped: number): Omit<SeriesReading, 'stepSeconds' | 'ageMs'>;
 }
 
 function createRing(): Ring {
@@ -101,8 +101,8 @@ function createRing(): Ring {
       const used = limit === 0 ? 1 : 1 - remaining / limit;
       if (used > (quotas[slot] ?? 0)) quotas[slot] = used;
     },
-    read(step, steps) {
-      const slots = ring.slotsBefore(step, steps);
+    read(step, steps, skipped) {
+      const slots = ring.slotsBefore(step, steps + skipped).slice(0, steps);
       const column = (offset: number): number[] => slots.map((slot) => counts[slot * WIDTH + offset] ?? 0);
       const columns = CLASSES.map((_, index) => column(index));
       const requests = slots.map((_, index) => columns.reduce((sum, counted) => sum + (counted[index] ?? 0), 0));

@@ -1,5 +1,6 @@
 import type { TrafficSummary } from '../../main/contract/traffic.ts';
 import type { Tone } from '../components/shared/tone.ts';
+import type { TimeRange } from './traffic-charts.svelte.ts';
 import { formatCount, formatCounted, formatMilliseconds } from '../time/format.ts';
 
 /** One line of a chart, with its legend. */
@@ -120,8 +121,19 @@ function statusRow(name: string, tone: ChartRow['tone'], dash: readonly number[]
   return { name, tone, dash, values, figure: formatCount(sum(values)), filter: `status:${name}` };
 }
 
+/** The real time of the steps from one index to another, both included. */
+export function rangeOf({ stepSeconds, until, requests }: TrafficSummary, from: number, to: number): TimeRange {
+  const endOf = (step: number): number => Date.parse(until) - (requests.length - 1 - step) * stepSeconds * 1_000;
+  return { since: new Date(endOf(from - 1)).toISOString(), until: new Date(endOf(to)).toISOString() };
+}
+
+/** The filter of Traffic that finds the requests of a range. */
+export const filterOf = ({ since, until }: TimeRange): string => `since:${since} until:${until}`;
+
 /** One row of the table that repeats the charts' values as text. */
 export interface TableRow {
+  /** Its position among the steps. */
+  step: number;
   /** The age of the step's start, in seconds. */
   agoSeconds: number;
   cells: readonly string[];
@@ -141,6 +153,7 @@ export function tableOf({
   return requests
     .map((count, index) => ({
       count,
+      step: index,
       agoSeconds: (requests.length - index) * stepSeconds,
       cells: [
         formatCount(count),
@@ -153,5 +166,5 @@ export function tableOf({
     }))
     .filter(({ count }) => count > 0)
     .reverse()
-    .map(({ agoSeconds, cells }) => ({ agoSeconds, cells }));
+    .map(({ step, agoSeconds, cells }) => ({ step, agoSeconds, cells }));
 }

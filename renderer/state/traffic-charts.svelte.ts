@@ -10,9 +10,16 @@ export interface TrafficChartsOptions extends Source {
   minutes: number;
 }
 
-/** The traffic of the last minutes. Reads the engine's summary at the end of each step and after a reconnect. */
+/** A range of real time, ISO 8601. */
+export interface TimeRange {
+  since: string;
+  until: string;
+}
+
+/** The traffic of the last minutes, or of a part of the last half hour that stays. Reads the engine's summary at the end of each step and after a reconnect. */
 export class TrafficCharts {
   readonly summary: LiveQuery<TrafficSummary>;
+  #zoomed = $state.raw<TimeRange | undefined>(undefined);
   #timer: { cancel(): void } | null = null;
 
   constructor({ client, changes, time, projectId, minutes }: TrafficChartsOptions) {
@@ -20,9 +27,10 @@ export class TrafficCharts {
       changes,
       time,
       read: async (signal) => {
-        const input = { minutes, ...(projectId !== undefined && { projectId }) };
+        const input = { minutes, ...this.#zoomed, ...(projectId !== undefined && { projectId }) };
         const summary = await client.traffic.summary(input, { signal });
         this.#timer?.cancel();
+        if (this.#zoomed !== undefined) return summary;
         const untilEndMs = summary.stepSeconds * 1_000 - summary.ageMs;
         this.#timer = time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => {
           if (changes.following) this.summary.reread();
@@ -32,6 +40,16 @@ export class TrafficCharts {
       // Only time ends a step, so no change event matters.
       concerns: () => false,
     });
+  }
+
+  /** The part that is shown instead of the last minutes. */
+  get zoomed(): TimeRange | undefined {
+    return this.#zoomed;
+  }
+
+  zoom(range: TimeRange | undefined): void {
+    this.#zoomed = range;
+    this.summary.reread('now');
   }
 
   close(): void {

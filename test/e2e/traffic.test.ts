@@ -331,6 +331,27 @@ describe('the Traffic page', () => {
     await moment.hover({ position: { x: 2, y: 20 } });
     await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
     await expectSound(opened);
+    // A part of it, and its requests, by keyboard; back; by dragging.
+    await moment.press('End');
+    for (let step = 0; step < 4; step++) await moment.press('Shift+ArrowLeft');
+    await moment.press('Enter');
+    const back = page.getByRole('button', { name: 'Show all 5 minutes' });
+    await back.waitFor();
+    await page.getByRole('link', { name: 'Show its requests' }).waitFor();
+    await expectSound(opened);
+    await moment.press('Escape');
+    await back.waitFor({ state: 'detached' });
+    const box = await moment.boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 2, (box?.y ?? 0) + 20];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + (box?.width ?? 0) - 4, y, { steps: 3 });
+    await page.mouse.up();
+    await back.click();
+    await moment.press('End');
+    await moment.press('Enter');
+    await expect.poll(() => new URL(page.url()).searchParams.get('filter')).toMatch(/^since:\S+Z until:\S+Z$/);
+    await page.goBack();
     expect(await page.getByRole('link', { name: '4xx' }).getAttribute('href')).toBe(`${PATH}?filter=status%3A4xx`);
     expect((await page.getByRole('link', { name: 'Requests' }).boundingBox())?.height).toBeLessThan(24);
     // A theme that is chosen does not change a ground that is forced.

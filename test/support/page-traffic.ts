@@ -100,6 +100,7 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
 export const makeSummary = (rest: Partial<TrafficSummary> = {}): TrafficSummary => ({
   stepSeconds: 5,
   ageMs: 1_000,
+  until: '2026-11-22T10:00:00.000Z',
   requests: [0, 10, 10, 0],
   refused: [0, 0, 4, 0],
   statuses: {

@@ -63,6 +63,7 @@ export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
 
 export function entry(changes: Partial<Entry> = {}): Entry {
   const { number = 1, replayOf = null, record: kept = record(), ...rest } = changes;
+  const { realAtMs = Date.parse('2026-11-20T09:00:00.000Z') } = changes;
   return {
     ...exchange(rest),
     record: kept,
@@ -70,6 +71,6 @@ export function entry(changes: Partial<Entry> = {}): Entry {
     replayOf,
     running: false,
     atMs: Date.parse('2026-11-20T09:00:00.000Z'),
-    realAtMs: Date.parse('2026-11-20T09:00:00.000Z'),
+    realAtMs,
   };
 }

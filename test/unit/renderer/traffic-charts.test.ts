@@ -1,6 +1,6 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { chartsOf, TABLE_HEADS, tableOf } from '../../../renderer/state/chart-rows.ts';
+import { chartsOf, filterOf, rangeOf, TABLE_HEADS, tableOf } from '../../../renderer/state/chart-rows.ts';
 import { TrafficCharts } from '../../../renderer/state/traffic-charts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -53,8 +53,8 @@ describe('the charts of traffic', () => {
   it('are a table too: the steps in which anything came, the latest first', () => {
     const table = tableOf(makeSummary());
     expect(table).toEqual([
-      { agoSeconds: 10, cells: ['10', '4', '5', '0', '4', '1', '3.0 ms', '40 ms', '1,204 ms', '100 %'] },
-      { agoSeconds: 15, cells: ['10', '0', '10', '0', '0', '0', '2.0 ms', '4.0 ms', '9.0 ms', '40 %'] },
+      { step: 2, agoSeconds: 10, cells: ['10', '4', '5', '0', '4', '1', '3.0 ms', '40 ms', '1,204 ms', '100 %'] },
+      { step: 1, agoSeconds: 15, cells: ['10', '0', '10', '0', '0', '0', '2.0 ms', '4.0 ms', '9.0 ms', '40 %'] },
     ]);
     expect(table[0]?.cells).toHaveLength(TABLE_HEADS.length);
   });
@@ -75,8 +75,24 @@ describe('the charts of traffic', () => {
     expect(fake.calls).toHaveLength(1);
     await time.pass(100);
     expect(fake.calls).toHaveLength(2);
+    const range = rangeOf(makeSummary(), 1, 2);
+    charts.zoom(range);
+    await settle();
+    expect(fake.calls.at(-1)?.input).toEqual({ projectId: 'prj_demo', minutes: 15, ...range });
+    await time.pass(20_000);
+    expect(fake.calls).toHaveLength(3);
+    charts.zoom(undefined);
+    await settle();
+    await time.pass(4_100);
+    expect(fake.calls).toHaveLength(5);
     charts.close();
     await time.pass(20_000);
-    expect(fake.calls).toHaveLength(2);
+    expect(fake.calls).toHaveLength(5);
+  });
+
+  it('lead from steps to the requests of their time', () => {
+    expect(filterOf(rangeOf(makeSummary(), 1, 2))).toBe(
+      'since:2026-11-22T09:59:45.000Z until:2026-11-22T09:59:55.000Z',
+    );
   });
 });

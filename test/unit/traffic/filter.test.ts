@@ -20,6 +20,9 @@ const GZIPPED = record({
   responseBody: { chunks: [gzipSync('it was packed')], bytes: 33 },
 });
 
+/** Began at 10:00:05 of real time, and took two seconds. */
+const AT_TEN = { realAtMs: Date.UTC(2026, 10, 22, 10, 0, 5), durationMs: 2_000 };
+
 describe('a filter', () => {
   it.each([
     ['', {}, true],
@@ -65,6 +68,11 @@ describe('a filter', () => {
     ['stage:route', {}, false],
     ['environment:staging', {}, false],
     ['scheme:https', {}, false],
+    ['since:2026-11-22T10:00:00Z until:2026-11-22T10:00:05.001z', AT_TEN, true],
+    ['since:2026-11-22T10:00:07Z', AT_TEN, true],
+    ['since:2026-11-22T10:00:07.001Z', AT_TEN, false],
+    ['until:2026-11-22T11:00:05+01:00', AT_TEN, false],
+    ['since:2026-11-22 until:2026-11-23', AT_TEN, true],
     ['took:>10ms', {}, true],
     ['took:>1s', {}, false],
     ['took:<0.02s', {}, true],
@@ -110,6 +118,8 @@ describe('a filter', () => {
       'stage:cache',
       'stage:cache is not valid; use one of listener, authority, route, redirect, identify, limit, target, api, upstream',
     ],
+    ['since:10:30', expect.stringMatching(/^since:10:30 is not valid; use a real time: 2026-/)],
+    ['until:2026-13-40', expect.stringContaining('is not valid')],
     ['took:fast', 'took:fast is not valid; use >100ms, <2s'],
     ['is:slow', 'is:slow is not valid; use one of refused, failed, replay, websocket, aborted'],
     [
@@ -126,7 +136,7 @@ describe('a filter', () => {
     ],
     [
       'unknown:"two words"',
-      'unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, is. To search for it as text, put it in quotes: "unknown:two words"',
+      'unknown: is not a field; use one of method, status, host, path, header, body, key, address, stage, environment, scheme, took, since, until, is. To search for it as text, put it in quotes: "unknown:two words"',
     ],
     ['sttus:', 'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:"'],
     ['pets mailto:x', expect.stringContaining('mailto: is not a field')],

@@ -59,6 +59,10 @@ describe('the series of traffic', () => {
     expect(series.read(STEPS).requests[0]).toBe(1);
     await clock.pass(5_000);
     expect(series.read(STEPS).whole.requests).toBe(0);
+    series.count(exchange());
+    await clock.pass(15_000);
+    expect(series.read(1, undefined, 2)).toMatchObject({ ageMs: 10_001, requests: [1], whole: { requests: 1 } });
+    expect(series.read(2, undefined, 1).requests).toEqual([1, 0]);
   });
 
   it('hold no more projects than their limit: the one that has been silent longest goes', () => {
