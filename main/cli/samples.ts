@@ -21,6 +21,7 @@ const SAMPLES: Record<string, unknown> = {
   configuration: { domains: ['shop.acme.test', 'www.acme.test'] },
   method: 'http-01',
   'pets.name': 'Otter',
+  changes: [{ id: 7, status: 'sold' }],
   slug: 'aquarium',
   plan: 'pro',
   search: 'otter',

@@ -113,6 +113,15 @@ const domainView = view<Domain>((domain, renderer) =>
   ),
 );
 
+/** The ids without a pet are named; they may be a thousand. */
+function manyPets(done: string, count: number, missing: readonly string[]): string {
+  const named = missing.slice(0, MISSING_NAMED).join(', ') + (missing.length > MISSING_NAMED ? ', …' : '');
+  const rest = missing.length === 0 ? '' : `; there is no pet ${named}`;
+  return `${done} ${counted(count, 'pet', 'pets')}${rest}.`;
+}
+
+const MISSING_NAMED = 10;
+
 /** Results that are not shown as a table or as names and values. */
 const VIEWS: Record<string, View | undefined> = {
   'projects.remove': sentence<Project>(({ name, id }) => `Removed ${name} (${id}).`),
@@ -121,6 +130,12 @@ const VIEWS: Record<string, View | undefined> = {
     lifted ? `Lifted the ban of ${keyId}.` : `${keyId} was not banned.`,
   ),
   'pets.remove': sentence<PetRecord>(({ id, name }) => `Removed pet ${id} (${name}).`),
+  'pets.updateMany': sentence<{ before: PetRecord[]; missing: string[] }>(({ before, missing }) =>
+    manyPets('Changed', before.length, missing),
+  ),
+  'pets.removeMany': sentence<{ removed: PetRecord[]; missing: string[] }>(({ removed, missing }) =>
+    manyPets('Removed', removed.length, missing),
+  ),
   'pets.clear': sentence<{ removed: number; left: number }>(
     ({ removed, left }) =>
       `Removed ${counted(removed, 'pet', 'pets')}${left > 0 ? `; ${counted(left, 'is', 'are')} left` : ''}.`,

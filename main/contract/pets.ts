@@ -17,6 +17,8 @@ export type PetRecord = z.infer<typeof pet>;
 export const IMPORT_TEXT_MAX = 64 * 1024 * 1024;
 export const SEED_COUNT_MAX = 1_000_000;
 const CLEAR_LIMIT_MAX = 1_000_000;
+/** Pets that one call reads, changes or removes by their ids. */
+export const PETS_MANY_MAX = 1_000;
 
 const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
 
@@ -51,6 +53,45 @@ const listInput = dataset.extend({
   before: z.int().min(0).max(1000).default(0),
 });
 
+const fields = { name: petName.optional(), categoryId: int64Input.optional(), status: petStatus.optional() };
+
+/** Ids of which each is listed once: what a call returns can then undo it. */
+const ids = z
+  .array(int64Input)
+  .min(1)
+  .max(PETS_MANY_MAX)
+  .superRefine((listed, context) => refuseTwice(listed, (index) => [index], context));
+
+const changes = z
+  .array(z.strictObject({ id: int64Input, ...fields }))
+  .min(1)
+  .max(PETS_MANY_MAX)
+  .superRefine((listed, context) =>
+    refuseTwice(
+      listed.map(({ id }) => id),
+      (index) => [index, 'id'],
+      context,
+    ),
+  );
+
+function refuseTwice(
+  listed: readonly string[],
+  pathOf: (index: number) => PropertyKey[],
+  context: z.core.$RefinementCtx,
+): void {
+  const seen = new Set<string>();
+  for (const [index, id] of listed.entries()) {
+    if (seen.has(id)) {
+      context.addIssue({ code: 'custom', path: pathOf(index), message: `is ${id} for a second time; list it once` });
+      return;
+    }
+    seen.add(id);
+  }
+}
+
+/** The ids of a call that belong to no pet. */
+const missing = z.array(int64Text);
+
 export const pets = {
   list: base
     .route({ summary: 'The pets of a dataset: filtered, searched, sorted, from any position' })
@@ -80,19 +121,25 @@ export const pets = {
     .output(pet),
   update: base
     .route({ summary: 'Change a pet' })
-    .input(
-      dataset.extend({
-        id: int64Input,
-        name: petName.optional(),
-        categoryId: int64Input.optional(),
-        status: petStatus.optional(),
-      }),
-    )
+    .input(dataset.extend({ id: int64Input, ...fields }))
     .output(pet),
   remove: base
     .route({ summary: 'Remove a pet' })
     .input(dataset.extend({ id: int64Input }))
     .output(pet),
+  getMany: base
+    .route({ summary: 'Pets by their ids' })
+    .input(dataset.extend({ ids }))
+    .output(z.object({ pets: z.array(pet), missing })),
+  updateMany: base
+    .route({ summary: 'Change many pets, all or none; sending back what they were undoes it' })
+    .input(dataset.extend({ changes }))
+    /** `before`: the changed pets as they were. */
+    .output(z.object({ before: z.array(pet), missing })),
+  removeMany: base
+    .route({ summary: 'Remove many pets at once; importing what was removed undoes it' })
+    .input(dataset.extend({ ids }))
+    .output(z.object({ removed: z.array(pet), missing })),
   clear: base
     .route({ summary: 'Remove all pets of a dataset, or some of them, lowest ids first; orders stay' })
     .input(

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import type { Dataset, IdRange } from '../model/pet.ts';
+import type { Dataset, IdRange, PetPatch } from '../model/pet.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { PetRecord } from '../contract/pets.ts';
-import type { Environment } from '../contract/values.ts';
+import type { Environment, PetStatus } from '../contract/values.ts';
 import type { NewPetRow, PetRow, PetRows, ProjectRows } from './dependencies.ts';
 import { createReport, type ReportWriter, type ImportedRow } from './pet-import.ts';
 import { createOpenImports } from './open-imports.ts';
@@ -59,15 +59,22 @@ export function createPetServices(options: {
           status: input.status,
         }),
       ),
-    update: (input) =>
-      presentPet(
-        pets.update(datasetOf(input), BigInt(input.id), {
-          ...(input.name !== undefined && { name: input.name }),
-          ...(input.categoryId !== undefined && { categoryId: BigInt(input.categoryId) }),
-          ...(input.status !== undefined && { status: input.status }),
-        }),
-      ),
+    update: (input) => presentPet(pets.update(datasetOf(input), BigInt(input.id), patchOf(input))),
     remove: (input) => presentPet(pets.remove(datasetOf(input), BigInt(input.id))),
+    getMany({ ids, ...input }) {
+      const found = pets.getMany(datasetOf(input), ids.map(BigInt));
+      return { pets: found.map(presentPet), missing: missingOf(ids, found) };
+    },
+    updateMany({ changes, ...input }) {
+      const wanted = changes.map((change) => ({ ...patchOf(change), id: BigInt(change.id) }));
+      const before = pets.updateMany(datasetOf(input), wanted);
+      const ids = changes.map(({ id }) => id);
+      return { before: before.map(presentPet), missing: missingOf(ids, before) };
+    },
+    removeMany({ ids, ...input }) {
+      const removed = pets.removeMany(datasetOf(input), ids.map(BigInt));
+      return { removed: removed.map(presentPet), missing: missingOf(ids, removed) };
+    },
     async clear(input, { signal }) {
       const dataset = datasetOf(input);
       const limit = input.limit ?? Number.MAX_SAFE_INTEGER;
@@ -113,6 +120,24 @@ async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonl
   for (const row of rows) {
     report.add(row.row, row.pet === null ? row.message : (results.next().value ?? ''));
   }
+}
+
+interface Patch {
+  name?: string | undefined;
+  categoryId?: string | undefined;
+  status?: PetStatus | undefined;
+}
+
+const patchOf = ({ name, categoryId, status }: Patch): PetPatch => ({
+  ...(name !== undefined && { name }),
+  ...(categoryId !== undefined && { categoryId: BigInt(categoryId) }),
+  ...(status !== undefined && { status }),
+});
+
+function missingOf(ids: readonly string[], found: readonly PetRow[]): string[] {
+  if (ids.length === found.length) return [];
+  const known = new Set(found.map(({ id }) => String(id)));
+  return ids.filter((id) => !known.has(id));
 }
 
 const rangeOf = ({ first, last }: { first: string | number; last: string | number }): IdRange => ({

@@ -82,6 +82,54 @@ describe('much at once', () => {
     expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
   });
 
+  it('is changed and removed by ids, and taken back exactly as it was', async () => {
+    const { call, list } = await setUp(2);
+    const ends = [
+      { id: '9223372036854775807', name: ' é "x"\n', categoryId: '-9223372036854775808', status: 'sold' },
+      { id: '-9007199254740993', name: '🦊', categoryId: '9007199254740993', status: 'pending' },
+    ];
+    await call('pets.import', { format: 'json', text: JSON.stringify(ends) });
+    const { items } = await list();
+    const ids = items.map(({ id }) => id);
+    expect(await call('pets.getMany', { ids: [...ids.toReversed(), '77'] })).toEqual({
+      pets: items.toReversed(),
+      missing: ['77'],
+    });
+
+    const changes = [...ids, '77'].map((id) => ({ id, status: 'available', categoryId: 1 }));
+    const changed = (await call('pets.updateMany', { changes })) as { before: unknown[]; missing: string[] };
+    expect(changed).toEqual({ before: items, missing: ['77'] });
+    expect((await list()).items).toEqual(items.map((pet) => ({ ...pet, status: 'available', categoryId: '1' })));
+    await call('pets.updateMany', { changes: changed.before });
+    expect(await list()).toMatchObject({ items });
+
+    const { removed } = (await call('pets.removeMany', { ids: ids.slice(0, 3) })) as { removed: unknown[] };
+    expect([removed, (await list()).items]).toEqual([items.slice(0, 3), items.slice(3)]);
+    expect(await call('pets.import', { format: 'json', text: JSON.stringify(removed) })).toMatchObject({ created: 3 });
+    expect((await list()).items).toEqual(items);
+  });
+
+  it.each([
+    [
+      'pets.updateMany',
+      {
+        changes: [
+          { id: 1, status: 'sold' },
+          { id: 2, categoryId: 'x' },
+        ],
+      },
+      'changes[1].categoryId',
+    ],
+    ['pets.updateMany', { changes: [{ id: 1, status: 'sold' }, { id: '1' }] }, 'changes[1].id'],
+    ['pets.removeMany', { ids: [1, 2, 1] }, 'ids[2]'],
+    ['pets.removeMany', { ids: Array.from({ length: 1_001 }, (_, id) => id) }, 'ids'],
+  ])('is refused as a whole: %s with %j', async (procedure, input, path) => {
+    const { call, list } = await setUp(2);
+    const before = await list();
+    await expect(call(procedure, input)).rejects.toMatchObject({ code: 'invalid_request', issues: [{ path }] });
+    expect(await list()).toEqual(before);
+  });
+
   it('that were imported are removed again, and no others', async () => {
     const { call, list } = await setUp(3);
     const text = 'id,name,categoryId\n,Moss,1\n,Otter,1\n2,Taken,1\n900,Far,1\n';

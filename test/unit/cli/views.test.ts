@@ -16,6 +16,8 @@ describe('what was removed is one sentence', () => {
     ['limits.unban', { keyId: 'key_1', lifted: true }, 'Lifted the ban of key_1.'],
     ['limits.unban', { keyId: 'key_1', lifted: false }, 'key_1 was not banned.'],
     ['pets.remove', { id: '7', name: 'Ada\u001b[2J', categoryId: '3' }, 'Removed pet 7 (Ada\\u{1b}[2J).'],
+    ['pets.updateMany', { before: [{ id: '7' }], missing: [] }, 'Changed 1 pet.'],
+    ['pets.removeMany', { removed: [], missing: ['7', '9'] }, 'Removed 0 pets; there is no pet 7, 9.'],
     ['pets.clear', { removed: 1_000, left: 0 }, 'Removed 1,000 pets.'],
     ['pets.clear', { removed: 1, left: 2 }, 'Removed 1 pet; 2 are left.'],
     ['orders.remove', { id: '3', petId: '7' }, 'Removed order 3.'],
