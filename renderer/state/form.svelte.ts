@@ -103,9 +103,10 @@ export class Form<Values extends Record<string, unknown>, Output> {
     this.#forcible = false;
   }
 
-  /** The field of an input path: for `limits.perDay` the field of that name, otherwise `limits`. */
+  /** The field of an input path: for `limits.perDay` the field of that name, else `limits`, else `perDay`. */
   #fieldAt(path: string): string {
-    return path in this.values ? path : (path.split(/[.[]/)[0] ?? '');
+    const [first = '', ...rest] = path.split(/[.[]/);
+    return [path, first, rest.at(-1) ?? ''].find((name) => name in this.values) ?? first;
   }
 
   #take(error: unknown): void {

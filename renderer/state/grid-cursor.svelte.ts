@@ -1,5 +1,5 @@
-/** The columns of the pet grid, from left to right. `actions` contains the row's actions. */
-export const COLUMNS = ['id', 'name', 'categoryId', 'status', 'actions'] as const;
+/** The columns of the pet grid, from left to right: `select` has a checkbox, `actions` the row's actions. */
+export const COLUMNS = ['select', 'id', 'name', 'categoryId', 'status', 'actions'] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** The editable columns. */
@@ -22,7 +22,7 @@ export interface GridSize {
   page: number;
 }
 
-/** The focusable header columns, which are the sortable ones. */
+/** The focusable header columns: the sortable ones, and the checkbox that selects all. */
 const IN_HEAD = COLUMNS.length - 1;
 
 /**

@@ -51,6 +51,10 @@ export function writeFilter({ environment, status, search, sort, descending }: P
 /** Whether the filter excludes some pets. */
 export const isFiltered = ({ status, search }: PetFilter): boolean => status !== undefined || search !== '';
 
+/** Whether two filters have the same pets, in whatever order. */
+export const isSameSet = (one: PetFilter, other: PetFilter): boolean =>
+  one.environment === other.environment && one.status === other.status && one.search === other.search;
+
 /** The next sort order after a click on `sort`: ascending, or reversed if already sorted by it. */
 export const sortedBy = (filter: PetFilter, sort: PetSort): PetFilter => ({
   ...filter,

@@ -92,6 +92,27 @@ export class PetRows {
     return items[0]?.id === id ? offset : undefined;
   }
 
+  /** The ids of positions, both included: at once when their rows are held, else read page by page. */
+  idsBetween(first: number, last: number): string[] | Promise<string[]> {
+    const held: string[] = [];
+    for (let position = first; position <= last; position++) {
+      const pet = this.#rows.at(position);
+      if (pet === undefined) return this.#readIds(first, last);
+      held.push(pet.id);
+    }
+    return held;
+  }
+
+  async #readIds(first: number, last: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let offset = first; offset <= last; offset += READ_MAX) {
+      const { items } = await this.#list({ offset, limit: Math.min(READ_MAX, last - offset + 1) });
+      if (items.length === 0) break;
+      for (const { id } of items) ids.push(id);
+    }
+    return ids;
+  }
+
   close(): void {
     this.live.close();
     this.#abort.abort();

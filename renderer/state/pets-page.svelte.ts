@@ -4,10 +4,14 @@ import type { Source } from '../live/live-query.svelte.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
 import { GridCursor } from './grid-cursor.svelte.ts';
 import { PetActions, type TypedPet } from './pet-actions.ts';
-import type { PetFilter } from './pet-filter.ts';
+import { PetBulk, type PetChange } from './pet-bulk.ts';
+import { isSameSet, type PetFilter } from './pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './pet-rows.svelte.ts';
+import { PetSelection, SELECTED_MAX } from './pet-selection.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
+import type { Works } from './works.svelte.ts';
+import { formatCount } from '../time/format.ts';
 
 /** The grid's interface for the page. */
 export interface GridOnScreen {
@@ -21,6 +25,7 @@ export interface GridOnScreen {
 
 export interface PetsPageOptions extends Source {
   toasts: Toasts;
+  works: Works;
   projectId: string;
   filter: PetFilter;
 }
@@ -28,14 +33,17 @@ export interface PetsPageOptions extends Source {
 /** The pets of a project: the list, the cursor, and their actions. */
 export class PetsPage {
   readonly cursor = new GridCursor();
+  readonly selection = new PetSelection();
   readonly list: PetList;
   readonly actions: PetActions;
+  readonly bulk: PetBulk;
   #grid: GridOnScreen | null = null;
   readonly #toasts: Toasts;
 
-  constructor({ client, changes, time, toasts, projectId, filter }: PetsPageOptions) {
+  constructor({ client, changes, time, toasts, works, projectId, filter }: PetsPageOptions) {
     this.#toasts = toasts;
     this.actions = new PetActions({ client, projectId, toasts });
+    this.bulk = new PetBulk({ client, projectId, toasts, works });
     this.list = new PetList(
       {
         client,
@@ -43,7 +51,10 @@ export class PetsPage {
         time,
         projectId,
         anchor: () => this.#grid?.anchor(),
-        onmoved: (rows) => this.#grid?.moved(rows),
+        onmoved: (rows) => {
+          this.selection.moved(rows);
+          this.#grid?.moved(rows);
+        },
       },
       filter,
     );
@@ -55,6 +66,44 @@ export class PetsPage {
     return () => {
       this.#grid = null;
     };
+  }
+
+  /** Requests another list. Pets that it may not have are unselected: they would be changed out of sight. */
+  want(filter: PetFilter): void {
+    if (!isSameSet(filter, this.list.wanted)) this.selection.clear();
+    this.list.want(filter);
+  }
+
+  /** Selects the rows from where the range began, or `from`, to a row. */
+  async selectTo(row: number, from: number): Promise<void> {
+    const { rows } = this.list;
+    try {
+      const left = await this.selection.extendTo(row, from, (first, last) => rows.idsBetween(first, last));
+      if (left > 0) this.#toasts.say(`No more than ${formatCount(SELECTED_MAX)} pets can be selected at once.`);
+    } catch (error) {
+      this.#toasts.fail(titledFailure('The pets were not selected.', error));
+    }
+  }
+
+  selectAll(): Promise<void> {
+    this.selection.clear();
+    return this.selectTo(Math.max(0, (this.list.rows.total ?? 0) - 1), 0);
+  }
+
+  /** Changes the selected pets, which stay selected. @throws the engine's refusal. */
+  changeSelected(patch: Omit<PetChange, 'id'>): Promise<void> {
+    const changes = this.selection.ids.map((id) => ({ ...patch, id }));
+    return this.bulk.change(this.list.rows.filter.environment, changes);
+  }
+
+  async removeSelected(): Promise<void> {
+    const { ids } = this.selection;
+    this.selection.clear();
+    try {
+      await this.bulk.remove(this.list.rows.filter.environment, ids);
+    } catch (error) {
+      this.#toasts.fail(titledFailure('The pets were not removed.', error));
+    }
   }
 
   /** Saves an edited cell. @throws the engine's refusal. */

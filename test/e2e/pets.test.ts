@@ -173,14 +173,59 @@ describe('the keyboard', () => {
     await cell(page, 100_029, 'id').getByText('100030').waitFor();
     await page.keyboard.press('PageUp');
     await page.keyboard.press('Home');
-    expect(await focused(page)).toMatch(/^1000\d\d id$/);
+    expect(await focused(page)).toMatch(/^1000\d\d select$/);
     await page.keyboard.press('Control+Home');
-    expect(await focused(page)).toBe('0 id');
+    expect(await focused(page)).toBe('0 select');
+    await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowUp');
     expect(await focused(page)).toBe('-1 id');
     await page.keyboard.press('Enter');
     await cell(page, 0, 'id').getByText('100030').waitFor();
     expect(await grid(page).getByRole('row').count()).toBeLessThan(60);
+    expect(errors).toEqual([]);
+  });
+
+  it('selects pets, changes and removes them at once, and takes that back', async () => {
+    const opened = await openPets();
+    const { page, engine, errors } = opened;
+    const { items: before } = await pets(engine);
+    const selected = (text: string) => page.getByRole('group', { name: 'Selected pets' }).getByText(text);
+    const marked = () => grid(page).locator('[aria-selected="true"]').getByRole('rowheader').allInnerTexts();
+    await cell(page, 1, 'name').click();
+    await cell(page, 3, 'name').click({ modifiers: ['Shift'] });
+    await selected('3 pets selected').waitFor();
+    await cell(page, 2, 'select').click();
+    await cell(page, 6, 'status').click({ modifiers: ['Control'] });
+    await page.keyboard.press('Shift+ArrowDown');
+    expect((await marked()).map((name) => name.split(' ')[0])).toEqual(['Moss', 'Clover', 'Pepper', 'Kiwi']);
+    await expectSound(opened);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit 4 pets' });
+    await dialog.getByRole('textbox', { name: 'Category' }).fill('x');
+    await dialog.getByRole('button', { name: 'Change 4 pets' }).click();
+    await dialog.getByText('It must be an integer').waitFor();
+    await dialog.getByRole('textbox', { name: 'Category' }).fill('77');
+    await dialog.getByRole('combobox', { name: 'Status' }).selectOption('sold');
+    await expectSound(opened);
+    await dialog.getByRole('button', { name: 'Change 4 pets' }).click();
+    await toast(page, '4 pets changed.').waitFor();
+    expect((await pets(engine)).items.filter(({ categoryId }) => categoryId === '77')).toMatchObject(
+      ['2', '4', '7', '8'].map((id) => ({ id, status: 'sold' })),
+    );
+    await cell(page, 0, 'name').click();
+    await page.keyboard.press('Delete');
+    await toast(page, '4 pets removed.').waitFor();
+    await counted(page, '26 pets').waitFor();
+    expect(await focused(page)).toBe('0 name');
+    await page.keyboard.press('Control+z');
+    await toast(page, '4 pets put back.').waitFor();
+    await page.keyboard.press('Control+z');
+    await toast(page, '4 pets restored.').waitFor();
+    expect((await pets(engine)).items).toEqual(before);
+    await page.keyboard.press('Control+a');
+    await selected('30 pets selected').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(marked).toEqual([]);
     expect(errors).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { CellEdit } from '../../../renderer/state/cell-edit.svelte.ts';
 import { PetDetail } from '../../../renderer/state/pet-detail.svelte.ts';
 import { PetsPage } from '../../../renderer/state/pets-page.svelte.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { Works } from '../../../renderer/state/works.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
 import { NO_FILTER, teachList } from '../../support/page-pets.ts';
@@ -34,12 +35,13 @@ async function setUp() {
   connection.start();
   await settle();
   const toasts = new Toasts(time);
+  const works = new Works(time);
   const base = { client: connection.client, changes: connection, time, projectId: 'prj_demo' };
-  const page = new PetsPage({ ...base, toasts, filter: NO_FILTER });
+  const page = new PetsPage({ ...base, toasts, works, filter: NO_FILTER });
   await settle();
   const sent = (procedure: string) =>
     transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input);
-  return { time, transport, toasts, base, page, world, sent, said: () => toasts.list.map(({ text }) => text) };
+  return { time, transport, toasts, works, base, page, world, sent, said: () => toasts.list.map(({ text }) => text) };
 }
 
 const DATASET = { projectId: 'prj_demo', environment: 'production' };
@@ -92,6 +94,86 @@ describe('what is done with pets', () => {
     await settle();
     expect(sent('pets.create')).toEqual([{ ...DATASET, name: 'Zora', categoryId: '1', status: 'sold' }]);
     expect(gone).toEqual([30]);
+  });
+});
+
+describe('the selected pets', () => {
+  /** An engine that changes, removes and imports by ids, which are numbers here. */
+  async function setUpMany(count: number) {
+    const parts = await setUp();
+    const { transport, world } = parts;
+    world.pets = makePets(count);
+    const split = (ids: readonly string[]) => {
+      const found = world.pets.filter(({ id }) => ids.includes(id));
+      return { found, missing: ids.filter((id) => found.every((pet) => pet.id !== id)) };
+    };
+    transport.teach('pets.updateMany', (input) => {
+      const changes = new Map((input as { changes: PetRecord[] }).changes.map((change) => [change.id, change]));
+      const { found: before, missing } = split([...changes.keys()]);
+      world.pets = world.pets.map((pet) => ({ ...pet, ...changes.get(pet.id) }));
+      return { before, missing };
+    });
+    transport.teach('pets.removeMany', (input) => {
+      const { found: removed, missing } = split((input as { ids: string[] }).ids);
+      world.pets = world.pets.filter((pet) => !removed.includes(pet));
+      return { removed, missing };
+    });
+    transport.teach('pets.import', (input) => {
+      const added = JSON.parse((input as { text: string }).text) as PetRecord[];
+      world.pets = [...world.pets, ...added].toSorted((one, other) => Number(one.id) - Number(other.id));
+      return { created: added.length, rejected: [], rejectedTotal: 0 };
+    });
+    transport.tell({ type: 'pets.changed', projectId: 'prj_demo', environment: 'production' });
+    await parts.time.pass(1_000);
+    return parts;
+  }
+
+  it('are changed at once, and are as before after one undo', async () => {
+    const { page, toasts, world, said } = await setUpMany(30);
+    const before = world.pets;
+    await page.selectTo(4, 2);
+    page.selection.toggle('9', 8);
+    world.pets = world.pets.filter(({ id }) => id !== '9');
+    await page.changeSelected({ status: 'sold', categoryId: '7' });
+    expect(world.pets.filter(({ categoryId }) => categoryId === '7').map(({ id }) => id)).toEqual(['3', '4', '5']);
+    expect([said(), page.selection.size]).toEqual([['3 pets changed; 1 did not exist any more.'], 4]);
+    toasts.undoLast();
+    await settle();
+    expect(world.pets).toEqual(before.filter(({ id }) => id !== '9'));
+    expect(said()).toEqual(['3 pets restored.']);
+  });
+
+  it('are removed in parts that show their progress, and come back', async () => {
+    const { page, toasts, works, world, sent } = await setUpMany(2_500);
+    const before = world.pets;
+    await page.selectAll();
+    expect(page.selection.size).toBe(2_500);
+    await page.removeSelected();
+    for (let turn = 0; turn < 20; turn++) await settle();
+    expect(works.list.map(({ title, result }) => [title, result])).toEqual([
+      ['Removing 2,500 pets of production', '2,500 pets removed.'],
+    ]);
+    expect([sent('pets.removeMany').length, world.pets, page.selection.size]).toEqual([3, [], 0]);
+    toasts.undoLast();
+    for (let turn = 0; turn < 20; turn++) await settle();
+    expect(world.pets).toEqual(before);
+  });
+
+  it('are none any more in a list that may not have them', async () => {
+    const { page } = await setUpMany(30);
+    page.selection.toggle('3', 2);
+    page.want({ ...NO_FILTER, sort: 'name' });
+    expect(page.selection.size).toBe(1);
+    page.want({ ...NO_FILTER, status: 'sold' });
+    expect(page.selection.size).toBe(0);
+  });
+
+  it('that cannot be removed are named with the reason', async () => {
+    const { page, transport, said } = await setUpMany(30);
+    transport.teach('pets.removeMany', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
+    page.selection.toggle('3', 2);
+    await page.removeSelected();
+    expect(said()).toEqual(['The pets were not removed. It stops.']);
   });
 });
 
