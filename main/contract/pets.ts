@@ -27,10 +27,64 @@ export const ID_RANGES_MAX = 1_000;
 
 const importReport = z.object({
   created: z.int(),
-  /** The rejected rows in order, numbered from 1; at most 1,000 are listed, `rejectedTotal` counts all. */
-  rejected: z.array(z.object({ row: z.int(), message: z.string() })),
+  /**
+   * The rejected rows in order, numbered from 1, with the line of the text where they begin and how they begin; at most
+   * 1,000 are listed, `rejectedTotal` counts all.
+   */
+  rejected: z.array(
+    z.object({ row: z.int(), line: z.int().optional(), message: z.string(), text: z.string().optional() }),
+  ),
   rejectedTotal: z.int(),
 });
+
+const importFormat = z.enum(['json', 'csv']);
+export type ImportFormat = z.infer<typeof importFormat>;
+const delimiter = z.enum(['comma', 'semicolon', 'tab', 'pipe']);
+export type ImportDelimiter = z.infer<typeof delimiter>;
+const title = z.string().max(200);
+/** The title of the column of each field; in JSON, the name of its member. */
+const columns = z.strictObject({
+  id: title.optional(),
+  name: title.optional(),
+  categoryId: title.optional(),
+  status: title.optional(),
+});
+export type ImportColumns = z.infer<typeof columns>;
+
+const importForm = dataset.extend({
+  format: importFormat,
+  /** What separates the cells of CSV; found in the header line by default. */
+  delimiter: delimiter.optional(),
+  /** The columns by their own names are the default; an empty title leaves a field out. */
+  columns: columns.optional(),
+});
+
+/** Text that a preview reads, and the rows that it returns. */
+export const PREVIEW_TEXT_MAX = 1024 * 1024;
+export const PREVIEW_ROWS_MAX = 50;
+
+const previewedRow = z.object({
+  row: z.int(),
+  line: z.int(),
+  text: z.string(),
+  /** The pet that an import would add; without an id it gets the next one. */
+  pet: pet.extend({ id: int64Text.optional() }).optional(),
+  /** Why an import would refuse the row. */
+  message: z.string().optional(),
+});
+export type ImportPreviewRow = z.infer<typeof previewedRow>;
+
+const importPreview = z.object({
+  delimiter: delimiter.optional(),
+  /** The titles of the header line; in JSON, the members of the first object. */
+  titles: z.array(z.string()),
+  /** The columns that the fields are read from. */
+  columns,
+  /** Why the text as a whole would be refused. */
+  fault: z.string().optional(),
+  rows: z.array(previewedRow),
+});
+export type ImportPreview = z.infer<typeof importPreview>;
 /** The ids of the added pets, in runs of consecutive ones; absent beyond 1,000 runs. */
 const added = z.array(z.object({ first: int64Text, last: int64Text })).optional();
 export type ImportReport = z.infer<typeof importReport> & { added?: z.infer<typeof added> };
@@ -156,8 +210,7 @@ export const pets = {
   import: base
     .route({ summary: 'Add pets from JSON or CSV; valid rows are added, invalid ones reported' })
     .input(
-      dataset.extend({
-        format: z.enum(['json', 'csv']),
+      importForm.extend({
         text: z.string().max(IMPORT_TEXT_MAX),
         /** Whether more text follows: the answer contains the `importId` for the next piece, due within a minute. */
         more: z.boolean().default(false),
@@ -166,6 +219,16 @@ export const pets = {
     )
     /** Of a text in pieces, the result of the rows that end in this piece. */
     .output(importReport.extend({ added, importId: identifier.optional() })),
+  previewImport: base
+    .route({ summary: 'What an import would make of the first rows of a text; adds nothing' })
+    .input(
+      importForm.extend({
+        text: z.string().max(PREVIEW_TEXT_MAX),
+        /** Whether the text goes on; its last row may then be cut. */
+        more: z.boolean().default(false),
+      }),
+    )
+    .output(importPreview),
   seed: base
     .route({ summary: 'Add generated pets, the same ones each time' })
     .input(

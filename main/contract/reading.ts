@@ -1,7 +1,7 @@
 /** The names of procedures that change nothing, in every namespace that has one. */
 const READING = new Set(
   (
-    'list running get getMany rates usage describe export platform propagating query explain trustStatus ' +
+    'list running get getMany previewImport rates usage describe export platform propagating query explain trustStatus ' +
     'watch summary har proxy browser snippets run diff'
   ).split(' '),
 );

@@ -1,98 +1,172 @@
-import { type CsvError, parse } from 'csv-parse';
-import { refusedText, ROW_CHARACTERS_MAX, type Source, type TextReader } from './import-text.ts';
+import { type CsvError, type InfoRecord, parse } from 'csv-parse';
+import type { ImportDelimiter } from '../contract/pets.ts';
+import { columnsOf, positionsOf } from './import-columns.ts';
+import { TextLines } from './import-lines.ts';
+import {
+  type Field,
+  type ImportForm,
+  QUOTED_MAX,
+  refusedText,
+  ROW_CHARACTERS_MAX,
+  type Source,
+  type TextReader,
+} from './import-text.ts';
 
-type CsvRecord = string[] | { fault: string };
+/** A record with its first line, or what is wrong with it. */
+type CsvRecord = { cells: string[]; line: number } | { fault: string; line: number; text: string };
 
-/** Column titles, in lower case, and their fields. */
-const COLUMNS: Record<string, string> = {
-  id: 'id',
-  name: 'name',
-  categoryid: 'categoryId',
-  category_id: 'categoryId',
-  status: 'status',
-};
+const DELIMITERS: Record<ImportDelimiter, string> = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' };
+const NAMES = Object.keys(DELIMITERS) as ImportDelimiter[];
 
 /** Reads CSV with a header line. A malformed record does not affect the others. */
-export function createCsvReader(): TextReader {
+export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: ImportForm): TextReader {
+  const found: TextReader['found'] = { titles: [], columns: {} };
+  const lines = new TextLines();
   let records: CsvRecord[] = [];
-  let columns: (string | null)[] | null = null;
+  let positions: (readonly [Field, number])[] | null = null;
   let failure: Error | null = null;
+  /** Text without a whole line yet; what separates cells is found in the first one. */
+  let begun = '';
+  let parser: ReturnType<typeof parse> | null = null;
+  let ended: Promise<void> = Promise.resolve();
   /** First half of a surrogate pair whose second half is in the next piece. */
   let half = '';
+  /** Lines that the parser counts too much: it counts both characters of a line break in a quoted cell. */
+  let drift = 0;
+  /** The line after the last record. */
+  let next = 1;
 
-  const parser = parse({
-    bom: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: ROW_CHARACTERS_MAX,
-    skip_records_with_error: true,
-    on_record: (record: string[]) => {
-      records.push(record);
-      return null;
-    },
-    on_skip: (error: CsvError | undefined) => {
-      records.push({ fault: `is not CSV: ${error?.message ?? 'it can’t be read'}` });
-      return undefined;
-    },
-  });
-  parser.on('error', (error: Error) => {
-    failure = error;
-  });
-  const ended = new Promise<void>((resolve) => parser.once('close', resolve));
-  parser.resume();
+  function open(delimiter: ImportDelimiter): ReturnType<typeof parse> {
+    found.delimiter = delimiter;
+    const opened = parse({
+      bom: true,
+      delimiter: DELIMITERS[delimiter],
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: ROW_CHARACTERS_MAX,
+      skip_records_with_error: true,
+      on_record: (cells: string[], info: InfoRecord) => {
+        take(cells, info);
+        return null;
+      },
+      on_skip: (error: CsvError | undefined) => {
+        skip(error);
+        return undefined;
+      },
+    });
+    opened.on('error', (error: Error) => {
+      failure = error;
+    });
+    ended = new Promise<void>((resolve) => opened.once('close', resolve));
+    opened.resume();
+    return opened;
+  }
+
+  function take(cells: string[], info: InfoRecord): void {
+    next = lines.at(info.bytes);
+    const last = next - (lines.endsAt(info.bytes) ? 1 : 0);
+    drift = info.lines - last;
+    records.push({ cells, line: last - cells.reduce((breaks, cell) => breaks + breaksIn(cell), 0) });
+  }
+
+  function skip(error: CsvError | undefined): void {
+    const isEndless = error?.code === 'CSV_QUOTE_NOT_CLOSED' || error?.code === 'CSV_MAX_RECORD_SIZE';
+    const line = isEndless ? next : Number(error?.['lines'] ?? next) - drift;
+    const fault = `is not CSV: ${error?.message ?? 'it can’t be read'}`;
+    records.push({ fault, line, text: lines.textOf(line, QUOTED_MAX) });
+    next = line + 1;
+  }
 
   /** The rows since the last call; the very first record is the header. */
   function takeRows(isEnd: boolean): Source[] {
     if (failure !== null) throw refusedText(`is not CSV: ${failure.message}`);
-    const found = records;
+    const taken = records;
     records = [];
-    if (columns === null && (found.length > 0 || isEnd)) columns = readHeader(found.shift());
-    const titles = columns ?? [];
-    return found.map((record) => (Array.isArray(record) ? readCells(titles, record) : record));
+    if (positions === null && (taken.length > 0 || isEnd)) {
+      const header = taken.shift();
+      found.titles = header !== undefined && 'cells' in header ? header.cells.map((title) => title.trim()) : [];
+      found.columns = columnsOf(found.titles, chosenColumns);
+      positions = positionsOf(found.titles, found.columns, chosenColumns);
+    }
+    const width = found.titles.length;
+    const separator = DELIMITERS[found.delimiter ?? 'comma'];
+    return taken.map((record) =>
+      'fault' in record
+        ? { fault: record.fault, line: record.line, text: () => record.text }
+        : readCells(positions ?? [], record, width, separator),
+    );
+  }
+
+  /** Resolves when the text has been parsed or proved unreadable. */
+  async function write(text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    lines.add(bytes);
+    await new Promise<void>((resolve) => parser?.write(bytes, () => resolve()));
+  }
+
+  async function parseMore(text: string, isEnd: boolean): Promise<void> {
+    if (parser !== null) return write(text);
+    begun += text;
+    const header = /^\uFEFF?(?:[^"\r\n]|"[^"]*")*[\r\n]/.exec(begun)?.[0];
+    if (header === undefined && !isEnd && begun.length < ROW_CHARACTERS_MAX) return;
+    parser = open(chosen ?? delimiterOf(header ?? begun));
+    await write(begun);
+    begun = '';
   }
 
   return {
+    found,
     async read(piece) {
       const text = half + piece;
       half = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
-      // Calls back when the text has been parsed or proved unreadable.
-      await new Promise<void>((resolve) => parser.write(half === '' ? text : text.slice(0, -1), () => resolve()));
+      await parseMore(half === '' ? text : text.slice(0, -1), false);
       return takeRows(false);
     },
     async end() {
-      parser.end(half);
+      await parseMore(half, true);
+      parser?.end();
       await ended;
       return takeRows(true);
     },
   };
 }
 
-function readHeader(header: CsvRecord | undefined): (string | null)[] {
-  const titles = Array.isArray(header) ? header : [];
-  const columns = titles.map((title) => COLUMNS[title.trim().toLowerCase()] ?? null);
-  for (const needed of ['name', 'categoryId']) {
-    if (!columns.includes(needed)) {
-      throw refusedText(
-        `needs a header line with the columns name and categoryId (id and status may follow); "${needed}" is missing.`,
-      );
-    }
-  }
-  const twice = columns.find((column, index) => column !== null && columns.indexOf(column) !== index);
-  if (twice !== undefined) throw refusedText(`has the column "${twice}" twice in its header line.`);
-  return columns;
+/** What separates the titles of a header line: the separator that it has most often outside of quotes. */
+export function delimiterOf(header: string): ImportDelimiter {
+  const bare = header.replaceAll(/"[^"]*"/g, '');
+  const count = (name: ImportDelimiter): number => bare.split(DELIMITERS[name]).length;
+  return NAMES.reduce((best, name) => (count(name) > count(best) ? name : best));
 }
 
-function readCells(columns: readonly (string | null)[], cells: readonly string[]): Source {
-  if (cells.length > columns.length) {
-    return {
-      fault: `has ${cells.length} cells, but the header line has ${columns.length}; quote cells that contain a comma`,
-    };
+const breaksIn = (cell: string): number =>
+  cell.includes('\n') || cell.includes('\r') ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0;
+
+function readCells(
+  positions: readonly (readonly [Field, number])[],
+  { cells, line }: { cells: readonly string[]; line: number },
+  width: number,
+  separator: string,
+): Source {
+  const text = (): string =>
+    cells
+      .map((cell) => quoteCell(cell, separator))
+      .join(separator)
+      .slice(0, QUOTED_MAX);
+  if (cells.length > width) {
+    const fault = `has ${cells.length} cells, but the header line has ${width}; quote cells that contain a ${
+      separator === ',' ? 'comma' : 'separator'
+    }`;
+    return { fault, line, text };
   }
   const value: Record<string, string> = {};
-  columns.forEach((column, index) => {
-    const cell = cells[index];
+  for (const [field, position] of positions) {
+    const cell = cells[position];
     // An empty cell of an optional column means its default.
-    if (column !== null && cell !== undefined && (cell !== '' || column === 'name')) value[column] = cell;
-  });
-  return { value };
+    if (cell !== undefined && (cell !== '' || field === 'name')) value[field] = cell;
+  }
+  return { value, line, text };
 }
+
+/** A cell as CSV writes it (RFC 4180). */
+const quoteCell = (cell: string, separator: string): string =>
+  /["\r\n]/.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -2,7 +2,8 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Dataset } from '../model/pet.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { createPetImport, type ImportFormat, type PetImport } from './pet-import.ts';
+import type { ImportForm } from './import-text.ts';
+import { createPetImport, type PetImport } from './pet-import.ts';
 
 /**
  * Imports that wait for their next piece, each with a partial row in memory. Beyond this, the longest-waiting one is
@@ -17,16 +18,15 @@ export const PIECE_MS_MAX = 60_000;
 interface OpenImport {
   id: string;
   dataset: Dataset;
-  format: ImportFormat;
+  format: ImportForm['format'];
   text: PetImport;
   busy: boolean;
   idle: Timer | null;
 }
 
-/** A request with one piece of an import. */
-export interface Piece {
+/** A request with one piece of an import; the first piece decides how all of them are read. */
+export interface Piece extends ImportForm {
   dataset: Dataset;
-  format: ImportFormat;
   /** The id of the import; undefined for the first piece. */
   importId: string | undefined;
   /** Whether more pieces will follow. */
@@ -46,8 +46,9 @@ export interface OpenImports {
 export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports {
   const open = new Map<string, OpenImport>();
 
-  function begin({ dataset, format }: Piece): OpenImport {
-    return { id: createId('imp'), dataset, format, text: createPetImport(format), busy: false, idle: null };
+  function begin({ dataset, ...form }: Piece): OpenImport {
+    const text = createPetImport(form);
+    return { id: createId('imp'), dataset, format: form.format, text, busy: false, idle: null };
   }
 
   function find(importId: string, { dataset, format }: Piece): OpenImport {

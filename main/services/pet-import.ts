@@ -4,15 +4,15 @@ import { INT64_MAX, INT64_MIN, isInt64Text, petName, petStatus } from '../contra
 import type { NewPetRow } from './dependencies.ts';
 import { createCsvReader } from './import-csv.ts';
 import { createJsonReader } from './import-json.ts';
-import type { Source } from './import-text.ts';
+import type { ImportForm, Source, TextReader } from './import-text.ts';
 import { ISSUE_CHARACTERS_MAX, boundedText } from '../contract/errors.ts';
 import { ID_RANGES_MAX, type ImportReport } from '../contract/pets.ts';
 import type { IdRange } from '../model/pet.ts';
 
 /** One row of an import, numbered from 1 without the CSV header: a pet, or the problem with it. */
-export type ImportedRow = { row: number; pet: NewPetRow } | { row: number; pet: null; message: string };
-
-export type ImportFormat = 'json' | 'csv';
+export type ImportedRow = { row: number; line: number; text: () => string } & (
+  { pet: NewPetRow } | { pet: null; message: string }
+);
 
 const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;
 const int64 = z.union(
@@ -45,6 +45,8 @@ const ROWS_PER_TURN = 1_000;
 
 /** A text to import as pets. */
 export interface PetImport {
+  /** What was found in the text about its form, as it is read. */
+  readonly found: TextReader['found'];
   /**
    * The rows that end in this piece of the text, in batches. Invalid rows carry the reason and do not hold up the
    * others.
@@ -60,10 +62,10 @@ export interface PetImport {
 
 /**
  * Reads an array of pets in JSON, or CSV with a header line (`name`, `categoryId`, optionally `id` and `status`, in any
- * order and case).
+ * order and case, unless the form maps columns).
  */
-export function createPetImport(format: ImportFormat): PetImport {
-  const reader = format === 'json' ? createJsonReader() : createCsvReader();
+export function createPetImport(form: ImportForm): PetImport {
+  const reader = form.format === 'json' ? createJsonReader(form) : createCsvReader(form);
   let rows = 0;
 
   async function* numbered(sources: readonly Source[]): AsyncGenerator<ImportedRow[], void, void> {
@@ -74,6 +76,7 @@ export function createPetImport(format: ImportFormat): PetImport {
   }
 
   return {
+    found: reader.found,
     async *read(piece) {
       for (let start = 0; start < piece.length; start += CHARACTERS_PER_TURN) {
         const sources = await reader.read(piece.slice(start, start + CHARACTERS_PER_TURN));
@@ -92,14 +95,15 @@ const quoted = (value: unknown): string =>
   typeof value === 'string' && value.trim() !== '' ? `, and is ${JSON.stringify(boundedText(value, QUOTED_MAX))}` : '';
 
 function readRow(row: number, source: Source): ImportedRow {
-  if ('fault' in source) return { row, pet: null, message: source.fault };
+  const at = { row, line: source.line, text: source.text };
+  if ('fault' in source) return { ...at, pet: null, message: source.fault };
   const read = importedPet.safeParse(source.value);
-  if (read.success) return { row, pet: read.data };
+  if (read.success) return { ...at, pet: read.data };
   const [issue] = read.error.issues;
   const path = issue?.path.join('.') ?? '';
-  if (path === '') return { row, pet: null, message: 'must be an object with name and categoryId' };
+  if (path === '') return { ...at, pet: null, message: 'must be an object with name and categoryId' };
   const found = quoted((source.value as Record<string, unknown>)[path]);
-  return { row, pet: null, message: `${path} ${issue?.message ?? 'is not acceptable'}${found}` };
+  return { ...at, pet: null, message: `${path} ${issue?.message ?? 'is not acceptable'}${found}` };
 }
 
 /** Rejected rows that a report lists. */
@@ -108,7 +112,7 @@ const REJECTED_LISTED_MAX = 1_000;
 /** Counts the results of rows, and lists the first rejected ones. */
 export interface ReportWriter {
   /** Result of a row: the id of the imported pet, or the reason why it is none. */
-  add(row: number, result: bigint | string): void;
+  add(at: Pick<ImportedRow, 'row'> & Partial<ImportedRow>, result: bigint | string): void;
   report(): ImportReport;
 }
 
@@ -126,10 +130,11 @@ export function createReport(): ReportWriter {
   }
 
   return {
-    add(row, message) {
+    add({ row, line, text }, message) {
       if (typeof message === 'bigint') addId(message);
       else if (rejectedTotal++ < REJECTED_LISTED_MAX) {
-        rejected.push({ row, message: boundedText(message, ISSUE_CHARACTERS_MAX) });
+        const at = { row, ...(line !== undefined && { line }), ...(text !== undefined && { text: text() }) };
+        rejected.push({ ...at, message: boundedText(message, ISSUE_CHARACTERS_MAX) });
       }
     },
     report: () => ({

@@ -7,6 +7,7 @@ import type { Environment, PetStatus } from '../contract/values.ts';
 import type { NewPetRow, PetRow, PetRows, ProjectRows } from './dependencies.ts';
 import { createReport, type ReportWriter, type ImportedRow } from './pet-import.ts';
 import { createOpenImports } from './open-imports.ts';
+import { previewImport } from './import-preview.ts';
 import type { PetSeeds } from './pet-seeds.ts';
 import { existingProject } from './projects.ts';
 
@@ -86,21 +87,22 @@ export function createPetServices(options: {
     },
     async import(input, { signal }) {
       const dataset = datasetOf(input);
-      const { format, importId, more, text } = input;
+      const { format, delimiter, columns, importId, more, text } = input;
       const report = createReport();
-      const id = await imports.take({ dataset, format, importId, more }, async (reading) => {
+      const id = await imports.take({ dataset, format, delimiter, columns, importId, more }, async (reading) => {
         const take = (rows: readonly ImportedRow[]) => takeRows({ pets, dataset, report, signal }, rows);
         for await (const rows of reading.read(text)) await take(rows);
         if (!more) for await (const rows of reading.end()) await take(rows);
       });
       return { ...report.report(), ...(id !== undefined && { importId: id }) };
     },
+    previewImport: (input) => previewImport(pets, datasetOf(input), input),
     async seed(input, { signal }) {
       const dataset = datasetOf(input);
       const rows = options.seeds().generate(input.count, input.skip);
       const report = createReport();
       const results = await pets.insertMany(dataset, rows, signal);
-      results.forEach((result, index) => report.add(index + 1, result));
+      results.forEach((result, index) => report.add({ row: index + 1 }, result));
       return report.report();
     },
   };
@@ -118,7 +120,7 @@ async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonl
   const good = rows.map((row) => row.pet).filter((pet): pet is NewPetRow => pet !== null);
   const results = (await pets.insertMany(dataset, good, signal)).values();
   for (const row of rows) {
-    report.add(row.row, row.pet === null ? row.message : (results.next().value ?? ''));
+    report.add(row, row.pet === null ? row.message : (results.next().value ?? ''));
   }
 }
 

@@ -148,6 +148,42 @@ describe('much at once', () => {
     expect((await list()).items.map(({ id }) => id)).toEqual(['1', '2', '3', '901']);
   });
 
+  it('is previewed as it would be imported, and nothing is added', async () => {
+    const { call, list } = await setUp(2);
+    const text = 'Titel;category;id\nRex;7;\n"Mo\nss";x;\nTaken;1;2\nCut;1';
+    const columns = { name: 'titel', status: '' };
+    const preview = await call('pets.previewImport', { format: 'csv', text, columns, more: true });
+    expect(preview).toEqual({
+      delimiter: 'semicolon',
+      titles: ['Titel', 'category', 'id'],
+      columns: { id: 'id', name: 'Titel', categoryId: 'category' },
+      rows: [
+        { row: 1, line: 2, text: 'Rex;7;', pet: { name: 'Rex', categoryId: '7', status: 'available' } },
+        { row: 2, line: 3, text: '"Mo\nss";x;', message: expect.stringMatching(/^categoryId .*"x"$/) as string },
+        {
+          row: 3,
+          line: 5,
+          text: 'Taken;1;2',
+          pet: { id: '2', name: 'Taken', categoryId: '1', status: 'available' },
+          message: expect.stringContaining('There is a pet 2') as string,
+        },
+      ],
+    });
+    expect(await call('pets.previewImport', { format: 'csv', text })).toMatchObject({
+      fault: expect.stringContaining('"name" is missing') as string,
+      titles: ['Titel', 'category', 'id'],
+      rows: [],
+    });
+    expect(await call('pets.import', { format: 'csv', text, columns })).toMatchObject({
+      created: 2,
+      rejected: [
+        { row: 2, line: 3, text: '"Mo\nss";x;' },
+        { row: 3, line: 5, text: 'Taken;1;2' },
+      ],
+    });
+    expect((await list()).items.slice(2)).toMatchObject([{ name: 'Rex' }, { name: 'Cut' }]);
+  });
+
   it('is imported in pieces, each with its own report', async () => {
     const { call, list } = await setUp();
     const send = async (text: string, input: object = {}) =>

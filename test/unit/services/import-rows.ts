@@ -1,10 +1,15 @@
-import { createPetImport, type ImportedRow, type ImportFormat } from '../../../main/services/pet-import.ts';
+import { createPetImport, type ImportedRow } from '../../../main/services/pet-import.ts';
+import type { ImportForm } from '../../../main/services/import-text.ts';
 
 /** Everything that an import makes of a text in pieces. */
-export async function readRows(format: ImportFormat, pieces: readonly string[]): Promise<ImportedRow[]> {
-  const reading = createPetImport(format);
+export async function readWhole(form: ImportForm, pieces: readonly string[]): Promise<ImportedRow[]> {
+  const reading = createPetImport(form);
   const rows: ImportedRow[] = [];
   for (const piece of pieces) for await (const some of reading.read(piece)) rows.push(...some);
   for await (const some of reading.end()) rows.push(...some);
   return rows;
 }
+
+/** The pets of a text, or the problems with them. */
+export const readRows = async (format: ImportForm['format'], pieces: readonly string[]) =>
+  (await readWhole({ format }, pieces)).map(({ line: _line, text: _text, ...row }) => row);

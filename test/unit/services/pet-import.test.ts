@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readRows } from './import-rows.ts';
+import type { ImportForm } from '../../../main/services/import-text.ts';
+import { delimiterOf } from '../../../main/services/import-csv.ts';
+import { readRows, readWhole } from './import-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'available' };
 
@@ -146,5 +148,114 @@ describe('CSV', () => {
     ['name,name,categoryId\nRex,Rex,1', 'twice'],
   ])('the text %j is refused as a whole', async (text, message) => {
     await expect(readRows('csv', [text])).rejects.toThrow(message);
+  });
+});
+
+describe('the lines of a file', () => {
+  const CSV = [
+    'name;category',
+    '"two',
+    'lines";1',
+    '',
+    'bad;x',
+    '"a ""quoted"" one',
+    '',
+    '";y',
+    'a"b;1',
+    '  ;3',
+    'more;1;2',
+    'last;z',
+  ];
+  const REFUSED_CSV = [
+    [5, 'bad;x'],
+    [6, '"a ""quoted"" one'],
+    [9, 'a"b;1'],
+    [10, '  ;3'],
+    [11, 'more;1;2'],
+    [12, 'last;z'],
+  ];
+  const JSON_TEXT = '\n[\n {"name":"a","categoryId":1},\n\n {"name":\n2},7\n, {"name":"b","categoryId":[\n]},\n x]';
+  const REFUSED_JSON = [
+    [5, '{"name":'],
+    [6, '7'],
+    [7, '{"name":"b","categoryId":['],
+    [9, 'x'],
+  ];
+
+  it.each([
+    ['CSV with \\n', 'csv', CSV.join('\n'), REFUSED_CSV],
+    ['CSV with \\r\\n', 'csv', CSV.join('\r\n'), REFUSED_CSV],
+    ['CSV that ends in a line break', 'csv', `${CSV.join('\r\n')}\r\n`, REFUSED_CSV],
+    ['CSV with \\r', 'csv', CSV.join('\r'), REFUSED_CSV],
+    ['JSON', 'json', JSON_TEXT, REFUSED_JSON],
+  ] as const)(
+    'number the refused rows, which are quoted: %s, wherever it is cut',
+    async (_what, format, text, refused) => {
+      const read = async (pieces: readonly string[]) =>
+        (await readWhole({ format }, pieces))
+          .filter(({ pet }) => pet === null)
+          .map((row) => [row.line, row.text().split(/[\r\n]/)[0]]);
+      expect(await read([text])).toEqual(refused);
+      for (let cut = 0; cut < text.length; cut++) {
+        expect(await read([text.slice(0, cut), text.slice(cut)])).toEqual(refused);
+      }
+    },
+  );
+
+  it('are found where a quote is never closed, and after it in a long text', async () => {
+    const text = `name,categoryId\nRex,1\n"Moss,2\n${'x,1\n'.repeat(100)}`;
+    const rows = await readWhole({ format: 'csv' }, [text]);
+    expect(rows.map(({ line, text: quoted }) => [line, quoted()])).toEqual([
+      [2, 'Rex,1'],
+      [3, '"Moss,2'],
+    ]);
+  });
+});
+
+describe('the form of a text', () => {
+  it.each([
+    ['name,categoryId', 'comma'],
+    ['Name;Category', 'semicolon'],
+    ['name\tcategoryId', 'tab'],
+    ['name|categoryId', 'pipe'],
+    ['"a;b;c",name', 'comma'],
+    ['name', 'comma'],
+  ])('%j is separated by a %s', (header, delimiter) => {
+    expect(delimiterOf(header)).toBe(delimiter);
+  });
+
+  const rex = { pet: { name: 'Rex', categoryId: 4n, status: 'sold' } };
+
+  it.each([
+    ['what Excel writes in Europe', { format: 'csv' }, 'Name;Category;Status\r\nRex;4;sold\r\n', rex],
+    ['a chosen separator', { format: 'csv', delimiter: 'pipe' }, 'name,x|categoryId|status\nRex|4|sold', undefined],
+    [
+      'chosen columns',
+      { format: 'csv', columns: { name: 'Title', categoryId: 'kind', status: 'State' } },
+      'title,Kind,state,name,status\nRex,4,sold,no,no',
+      rex,
+    ],
+    [
+      'a column that is left out',
+      { format: 'csv', columns: { id: '' } },
+      'id,name,categoryId,status\nnone,Rex,4,sold',
+      rex,
+    ],
+    [
+      'chosen members',
+      { format: 'json', columns: { name: 'title', id: '' } },
+      '[{"id":"none","title":"Rex","categoryId":4,"status":"sold"}]',
+      rex,
+    ],
+  ] satisfies [string, ImportForm, string, unknown][])('is %s', async (_what, form, text, expected) => {
+    const reading = readWhole(form, [text]);
+    if (expected === undefined) await expect(reading).rejects.toThrow('"name" is missing');
+    else expect(await reading).toMatchObject([expected]);
+  });
+
+  it('is refused with a column that the text does not have', async () => {
+    await expect(readWhole({ format: 'csv', columns: { name: 'Titel' } }, ['title,categoryId\nRex,1'])).rejects.toThrow(
+      'has no column "Titel" for name; its header line has title, categoryId',
+    );
   });
 });
