@@ -29,6 +29,17 @@ async function openTraffic(options: Parameters<typeof openPage>[0] = {}): Promis
   return opened;
 }
 
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** An upstream's answers of several types. */
+const ANSWERS: Record<string, [type: string, body: string | Buffer]> = {
+  '/json': [
+    'application/json',
+    `{"id":9007199254740993,"pets":[${Array.from({ length: 200 }, (_, n) => `{"name":"Pet ${n}"}`).join()}]}`,
+  ],
+  '/image': ['image/gif', Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')],
+};
+
 /** A few requests, one after the other: answered, refused for want of a key, not found. */
 async function few(engine: Engine): Promise<void> {
   await engine.api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
@@ -90,6 +101,54 @@ describe('the Traffic page', () => {
     expect(new URL(page.url()).pathname).toMatch(/\/traffic\/trf_[0-9a-z]+_1$/);
     await page.keyboard.press('Escape');
     await pane(page).waitFor({ state: 'detached' });
+  });
+
+  it('shows bodies as a tree that folds and is searched, as fields, an image and bytes', async () => {
+    const opened = await openTraffic();
+    const { page, engine } = opened;
+    const upstream = await startUpstream((request, response) => {
+      const [type, body] = ANSWERS[request.url ?? ''] ?? ['text/plain', ''];
+      request.resume().on('end', () => response.setHeader('Content-Type', type).end(body));
+    });
+    const { id: projectId } = await engine.demo();
+    await engine.call('projects.update', { projectId, target: { kind: 'upstream', url: upstream.url } });
+    await engine.api({ path: '/json' });
+    await engine.api({ path: '/form', method: 'POST', body: 'name=R%C3%A9x&note=', headers: FORM });
+    await engine.api({ path: '/image' });
+    await row(page, '/json').click();
+    const body = block(page, 'response body');
+    const lines = body.getByRole('row');
+    await expect.poll(() => body.innerText()).toContain('9007199254740993');
+    await body.getByRole('button', { name: 'Fold all of the response body', exact: true }).click();
+    await expect.poll(() => lines.count()).toBe(4);
+    await expectSound(opened);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Control+f');
+    await page.keyboard.type('PET 39');
+    await body.getByText('1 of 1').waitFor();
+    await expect.poll(() => body.locator('mark').innerText()).toBe('Pet 39');
+    await page.keyboard.press('Escape');
+    await body.getByText('1 of 1').waitFor({ state: 'detached' });
+    await body.getByLabel('Find in').fill('name');
+    await page.keyboard.press('Shift+Enter');
+    await body.getByText('200 of 200').waitFor();
+    await expect.poll(() => body.locator('mark.current').count()).toBe(1);
+    await expectSound(opened);
+    await body.locator('[role=row][tabindex="0"]').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => lines.count()).toBe(1);
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => lines.count()).toBeGreaterThan(4);
+    await page.getByRole('group', { name: 'Show of the response' }).getByText('Hex').click();
+    await body.getByText('0000  ').waitFor();
+    await expectSound(opened);
+    await row(page, '/form').click();
+    await pane(page).getByRole('row', { name: 'name Réx' }).waitFor();
+    await expectSound(opened);
+    await row(page, '/image').click();
+    await pane(page).getByText('1 × 1 pixels').waitFor();
+    await expectSound(opened);
   });
 
   it('is narrowed by a filter with completion by keyboard, which is part of the address', async () => {
