@@ -1,8 +1,8 @@
-import type { ImportReport } from '../../main/contract/pets.ts';
+import type { ImportColumns, ImportDelimiter, ImportFormat, ImportReport } from '../../main/contract/pets.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import type { Client } from '../connection/transport.ts';
 import { formatBytes, formatCount, formatCounted } from '../time/format.ts';
-import { textPieces } from './text-pieces.ts';
+import { PIECE_BYTES, textPieces, type Encoding } from './text-pieces.ts';
 import type { Work, WorkOptions } from './works.svelte.ts';
 
 /** Pets per call: about 50 ms of work for the engine, interleaved with other calls. */
@@ -65,7 +65,15 @@ export interface ImportSource {
   file: Blob;
   /** The name of the source, for progress texts. */
   name: string;
-  format: 'json' | 'csv';
+  encoding?: Encoding;
+  form: ImportForm;
+}
+
+/** How the engine reads a text; it finds what is left out. */
+export interface ImportForm {
+  format: ImportFormat;
+  delimiter?: ImportDelimiter;
+  columns?: ImportColumns;
 }
 
 /**
@@ -74,7 +82,7 @@ export interface ImportSource {
  */
 export function importing(
   dataset: DatasetOfPets,
-  { file, name, format }: ImportSource,
+  { file, name, encoding, form }: ImportSource,
   onadded: (ids: Ids, count: number) => void = () => undefined,
 ): WorkOptions {
   const { client, projectId, environment } = dataset;
@@ -87,7 +95,7 @@ export function importing(
         const { importId: next, ...report } = await client.pets.import({
           projectId,
           environment,
-          format,
+          ...form,
           text,
           more,
           ...(importId !== undefined && { importId }),
@@ -96,7 +104,7 @@ export function importing(
         work.report = add(work.report, report);
       };
       try {
-        for await (const { text, readTo } of textPieces(file)) {
+        for await (const { text, readTo } of textPieces(file, PIECE_BYTES, encoding)) {
           if (!work.going) return `Stopped: ${summary(work)}`;
           await send(text, true);
           work.advance(readTo, `${formatBytes(readTo)} of ${formatBytes(file.size)}; ${summary(work)}`);
@@ -130,7 +138,7 @@ function add(before: ImportReport | undefined, part: ImportReport): ImportReport
 }
 
 /** The format of a file, by its name or its first characters. */
-export function formatOf(name: string, beginning: string): 'json' | 'csv' {
+export function formatOf(name: string, beginning: string): ImportFormat {
   if (/\.json$/i.test(name)) return 'json';
   if (/\.(csv|txt)$/i.test(name)) return 'csv';
   return /^[\s\uFEFF]*[[{]/.test(beginning) ? 'json' : 'csv';

@@ -12,20 +12,59 @@ export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }
 
-/** The encodings that a byte order mark identifies; UTF-8 without one. */
-const MARKS: readonly { bytes: readonly number[]; encoding: string }[] = [
+/** The encodings that files are read in. */
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** Read to find the encoding: a share of zeros beyond this at every other byte is UTF-16 without a byte order mark. */
+const LOOKED_AT_BYTES = 64 * 1024;
+const ZEROS_MIN = 0.3;
+
+/** The encodings that a byte order mark identifies. */
+const MARKS: readonly { bytes: readonly number[]; encoding: Encoding }[] = [
+  { bytes: [0xef, 0xbb, 0xbf], encoding: 'utf-8' },
   { bytes: [0xff, 0xfe], encoding: 'utf-16le' },
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
 ];
 
 /**
- * Reads a file as text piece by piece, so its size does not affect memory use.
+ * The encoding of a file by its beginning: by a byte order mark, by zeros, as UTF-8 if it is valid, else Windows-1252.
+ * @throws UnreadableFileError when the file can't be read.
+ */
+export async function encodingOf(file: Blob): Promise<Encoding> {
+  const head = new Uint8Array(await bytesOf(file, 0, Math.min(file.size, LOOKED_AT_BYTES)));
+  const marked = markedEncoding(head);
+  if (marked !== undefined) return marked;
+  const zeros = [0, 0];
+  head.forEach((byte, index) => {
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  });
+  const share = zeros.map((count) => (2 * count) / Math.max(1, head.length));
+  if ((share[1] ?? 0) > ZEROS_MIN) return 'utf-16le';
+  if ((share[0] ?? 0) > ZEROS_MIN) return 'utf-16be';
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: head.length < file.size });
+    return 'utf-8';
+  } catch {
+    return 'windows-1252';
+  }
+}
+
+const markedEncoding = (head: Uint8Array): Encoding | undefined =>
+  MARKS.find(({ bytes }) => bytes.every((byte, index) => head[index] === byte))?.encoding;
+
+/**
+ * Reads a file as text piece by piece, so its size does not affect memory use; without an `encoding`, in the one that
+ * its byte order mark names, else in UTF-8.
  * @throws UnreadableFileError when it is not text, or was changed or deleted meanwhile.
  */
-export async function* textPieces(file: Blob, pieceBytes = PIECE_BYTES): AsyncGenerator<TextPiece, void, void> {
-  const head = new Uint8Array(await bytesOf(file, 0, 2));
-  const encoding = MARKS.find(({ bytes }) => bytes.every((byte, index) => head[index] === byte))?.encoding ?? 'utf-8';
-  const decoder = new TextDecoder(encoding, { fatal: true });
+export async function* textPieces(
+  file: Blob,
+  pieceBytes = PIECE_BYTES,
+  encoding?: Encoding,
+): AsyncGenerator<TextPiece, void, void> {
+  const marked = encoding ?? markedEncoding(new Uint8Array(await bytesOf(file, 0, 3)));
+  const decoder = new TextDecoder(marked ?? 'utf-8', { fatal: true });
   for (let start = 0; start < file.size; start += pieceBytes) {
     const readTo = Math.min(file.size, start + pieceBytes);
     const bytes = await bytesOf(file, start, readTo);
@@ -51,7 +90,7 @@ function decode(decoder: InstanceType<typeof TextDecoder>, bytes: ArrayBuffer, s
     return decoder.decode(bytes, { stream });
   } catch (cause) {
     throw new UnreadableFileError(
-      `The file is not ${decoder.encoding.toUpperCase()} text, somewhere after its byte ${from}. Save it as UTF-8 and import it again.`,
+      `The file is not ${decoder.encoding.toUpperCase()} text, somewhere after its byte ${from}. Choose its encoding, or save it as UTF-8 and choose it again.`,
       { cause },
     );
   }

@@ -352,11 +352,11 @@ describe('a pet', () => {
 });
 
 describe('an import', () => {
-  async function fileOf(name: string, text: string): Promise<string> {
+  async function fileOf(name: string, content: string | Buffer): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'vivarium-import-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, name);
-    await writeFile(path, text);
+    await writeFile(path, content);
     return path;
   }
 
@@ -372,26 +372,41 @@ describe('an import', () => {
   it('takes the good rows of a file, and lists the others', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
-    const text = 'name,categoryId,status\nZoë,1,sold\n,2,\n"Rex, the dog",x,\n🦊,9223372036854775807,pending\n';
+    const preview = dialogOf(page).getByRole('table', { name: 'The first rows' });
+    const shown = async () => (await preview.getByRole('row').allInnerTexts()).slice(1).map((row) => row.split(/\s+/));
     await page.getByRole('button', { name: 'Import', exact: true }).first().click();
+    // As Excel saves it in Europe.
+    const text = 'Titel;Category;Status\r\n"Zoë";9223372036854775807;sold\r\n;2;\r\n"Rex\r\nthe dog";x;\r\nMoß;3;\r\n';
     await dialogOf(page)
       .getByLabel('File to import')
-      .setInputFiles(await fileOf('pets.csv', text));
-    await dialogOf(page).getByText('pets.csv begins with:').waitFor();
-    expect(await dialogOf(page).locator('pre').innerText()).toBe(text.trimEnd());
+      .setInputFiles(await fileOf('pets.csv', Buffer.from(text, 'latin1')));
+    await dialogOf(page).getByText('It needs a header line with the columns').waitFor();
+    await preview.getByLabel('Column for Name').selectOption('Titel');
+    await dialogOf(page).getByText('The first 4 rows; 2 of them would be refused.').waitFor();
+    expect([
+      await dialogOf(page).getByLabel('Encoding').inputValue(),
+      await dialogOf(page).getByLabel('Separated by').inputValue(),
+    ]).toEqual(['windows-1252', 'semicolon']);
+    expect((await shown()).at(0)).toEqual(['2', 'next', 'Zoë', '9223372036854775807', 'sold']);
+    await expectSound(opened);
+    await dialogOf(page).getByLabel('Encoding').selectOption('utf-8');
+    await dialogOf(page).getByText('The file is not UTF-8 text').waitFor();
+    await dialogOf(page).getByLabel('Encoding').selectOption('windows-1252');
+    await preview.getByLabel('Column for Name').selectOption('Titel');
+    await dialogOf(page).getByText('The first 4 rows').waitFor();
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
     await dialogOf(page).getByText('2 pets added').waitFor();
     const refused = dialogOf(page).getByRole('table', { name: 'Refused rows' });
     expect((await refused.getByRole('row').allInnerTexts()).slice(1)).toEqual([
-      expect.stringMatching(/^2\s+name must have at least one character/),
-      expect.stringMatching(/^3\s+categoryId must be an integer.*, and is "x"$/),
+      expect.stringMatching(/^3\s+name must have at least one character.*\s;2;$/),
+      expect.stringMatching(/^4\s+categoryId must be an integer.*, and is "x"\s+"Rex\s+the dog";x;$/),
     ]);
     await expectSound(opened);
     await dialogOf(page).getByRole('button', { name: 'Close' }).last().click();
     await counted(page, '32 pets').waitFor();
     expect((await pets(engine)).items.slice(30)).toMatchObject([
-      { name: 'Zoë', status: 'sold' },
-      { name: '🦊', categoryId: '9223372036854775807' },
+      { name: 'Zoë', categoryId: '9223372036854775807', status: 'sold' },
+      { name: 'Moß', status: 'available' },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
 import { clearing, formatOf, importing, seeding } from '../../../renderer/state/pet-works.ts';
-import { textPieces, UnreadableFileError } from '../../../renderer/state/text-pieces.ts';
+import { type Encoding, encodingOf, textPieces, UnreadableFileError } from '../../../renderer/state/text-pieces.ts';
 import { Works } from '../../../renderer/state/works.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
@@ -115,7 +115,7 @@ describe('an import', () => {
       return { ...report(text === '' ? 1 : 10, bad), ...(more && { importId: 'imp_1' }) };
     });
     const file = new Blob(['x'.repeat(600_000)]);
-    const work = works.start(importing(dataset, { file, name: 'a.csv', format: 'csv' }));
+    const work = works.start(importing(dataset, { file, name: 'a.csv', form: { format: 'csv' } }));
     await untilEnded(work);
     expect(sent('pets.import').map(({ text, more, importId }) => [String(text).length, more, importId])).toEqual([
       [262_144, true, undefined],
@@ -136,7 +136,7 @@ describe('an import', () => {
         : { ...report(0, []), added: [] },
     );
     const told: unknown[] = [];
-    const source = { file: new Blob(['x']), name: 'a.csv', format: 'csv' } as const;
+    const source = { file: new Blob(['x']), name: 'a.csv', form: { format: 'csv' } } as const;
     await untilEnded(works.start(importing(dataset, source, (...added) => told.push(added))));
     expect(told).toEqual([[ids, 6_000]]);
     let left = 6_000;
@@ -155,16 +155,16 @@ describe('an import', () => {
     const { transport, works, dataset } = await setUp();
     const refusal = new ORPCError('invalid_request', { message: 'text: must be a JSON array.' });
     transport.teach('pets.import', () => Promise.reject(refusal));
-    const work = works.start(importing(dataset, { file: new Blob(['{}']), name: 'a.json', format: 'json' }));
+    const work = works.start(importing(dataset, { file: new Blob(['{}']), name: 'a.json', form: { format: 'json' } }));
     await untilEnded(work);
     expect([work.state, work.result]).toEqual(['failed', 'text: must be a JSON array.']);
   });
 });
 
 describe('the pieces of a file', () => {
-  const read = async (bytes: Uint8Array<ArrayBuffer>, size: number) => {
+  const read = async (bytes: Uint8Array<ArrayBuffer>, size: number, encoding?: Encoding) => {
     const pieces = [];
-    for await (const piece of textPieces(new Blob([bytes]), size)) pieces.push(piece);
+    for await (const piece of textPieces(new Blob([bytes]), size, encoding)) pieces.push(piece);
     return pieces;
   };
 
@@ -181,6 +181,26 @@ describe('the pieces of a file', () => {
   it('are read as UTF-16 with its byte order mark', async () => {
     const little = new Uint8Array([0xff, 0xfe, 0x41, 0x00, 0xeb, 0x00]);
     expect((await read(little, 3)).map(({ text }) => text).join('')).toBe('Aë');
+  });
+
+  it.each([
+    ['utf-8', [0xef, 0xbb, 0xbf, 0xff]],
+    ['utf-8', [0x5a, 0xc3, 0xab]],
+    ['windows-1252', [0x5a, 0xeb, 0x80]],
+    ['utf-16le', [0xff, 0xfe, 0xeb, 0xff]],
+    ['utf-16be', [0xfe, 0xff, 0x00, 0xeb]],
+    ['utf-16le', [0x5a, 0x00, 0xeb, 0x00]],
+    ['utf-16be', [0x00, 0x5a, 0x00, 0xeb]],
+    ['utf-8', []],
+    // A character that the looked-at beginning cuts.
+    ['utf-8', [...Array<number>(65_535).fill(0x41), 0xc3, 0xab]],
+  ])('are found to be %s', async (encoding, bytes) => {
+    expect(await encodingOf(new Blob([new Uint8Array(bytes)]))).toBe(encoding);
+  });
+
+  it('are read in a chosen encoding', async () => {
+    const pieces = await read(new Uint8Array([0x5a, 0xeb, 0x80]), 2, 'windows-1252');
+    expect(pieces.map(({ text }) => text).join('')).toBe('Zë€');
   });
 
   it.each([
