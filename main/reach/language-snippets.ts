@@ -1,5 +1,6 @@
+import { asGo } from '../base/request-code.ts';
 import type { Snippet } from '../contract/reach.ts';
-import type { SnippetContext } from './snippet-context.ts';
+import { requestOf, rootOf, type SnippetContext } from './snippet-context.ts';
 
 /**
  * The snippets of Go, C#, PHP and Ruby. Each connects to the loopback address itself, ignores a proxy of the
@@ -12,7 +13,7 @@ export const languageSnippets = (context: SnippetContext): Snippet[] => [
   ruby(context),
 ];
 
-/** A string literal of Go and C#: the escapes of JSON are a subset of theirs, and neither has an expansion. */
+/** A string literal of C#: the escapes of JSON are a subset of its own, and it has no expansion. */
 const quoted = (value: string): string => JSON.stringify(value.toWellFormed());
 
 /** A string literal of PHP and Ruby without expansion: everything but these two stands for itself. */
@@ -21,43 +22,13 @@ const singleQuoted = (value: string): string => `'${value.replaceAll(/[\\']/g, '
 /** Joins lines; leaves out those whose condition is false. */
 const lines = (...all: (string | false)[]): string => `${all.filter((line) => line !== false).join('\n')}\n`;
 
-function go({ secure, direct, port, caFile, keyed }: SnippetContext): Snippet {
-  const modules = ['context', ...(secure ? ['crypto/tls', 'crypto/x509'] : []), 'fmt', 'io', 'net', 'net/http'];
-  return {
-    id: 'go',
-    title: 'Go',
-    language: 'go',
-    text: lines(
-      'package main',
-      '',
-      'import (',
-      ...[...modules, ...(secure || keyed ? ['os'] : [])].map((module) => `\t"${module}"`),
-      ')',
-      '',
-      'func main() {',
-      secure && `\troot, err := os.ReadFile(${quoted(caFile)})\n${GO_CHECK}`,
-      secure && '\troots := x509.NewCertPool()\n\troots.AppendCertsFromPEM(root)',
-      '\tclient := http.Client{Transport: &http.Transport{',
-      '\t\t// Replaces the DNS lookup',
-      '\t\tDialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {',
-      `\t\t\treturn (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:${port}")`,
-      '\t\t},',
-      secure && '\t\tTLSClientConfig: &tls.Config{RootCAs: roots},',
-      '\t}}',
-      `\trequest, err := http.NewRequest("GET", ${quoted(direct)}, nil)\n${GO_CHECK}`,
-      keyed && '\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("VIVARIUM_KEY"))',
-      `\tresponse, err := client.Do(request)\n${GO_CHECK}`,
-      '\tdefer response.Body.Close()',
-      `\tbody, err := io.ReadAll(response.Body)\n${GO_CHECK}`,
-      '\tfmt.Println(response.StatusCode)',
-      '\tfmt.Println(string(body))',
-      '}',
-    ),
-    note: 'Go 1.16 or newer: go run reach.go',
-  };
-}
-
-const GO_CHECK = '\tif err != nil {\n\t\tpanic(err)\n\t}';
+const go = (context: SnippetContext): Snippet => ({
+  id: 'go',
+  title: 'Go',
+  language: 'go',
+  text: `${asGo(requestOf(context.direct, context), { port: context.port, caFile: rootOf(context) })}\n`,
+  note: 'Go 1.16 or newer: go run reach.go',
+});
 
 function csharp({ secure, direct, caFile, keyed }: SnippetContext): Snippet {
   const namespaces = [

@@ -1,4 +1,5 @@
 import { originOf } from '../base/hostname.ts';
+import type { CopiedRequest } from '../base/request-shell.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Parameters of the snippets. */
@@ -37,3 +38,16 @@ export function snippetContext(facts: SnippetFacts): SnippetContext {
     proxied: `${scheme}://${hostname}${path}`,
   };
 }
+
+/** The request of every snippet. */
+export const requestOf = (url: string, { keyed }: Pick<SnippetContext, 'keyed'>): CopiedRequest => ({
+  method: 'GET',
+  url,
+  headers: [],
+  body: undefined,
+  authorized: keyed,
+});
+
+/** The root's file, for HTTPS. */
+export const rootOf = ({ secure, caFile }: Pick<SnippetContext, 'secure' | 'caFile'>): string | undefined =>
+  secure ? caFile : undefined;

@@ -1,8 +1,9 @@
 import { originOf } from '../base/hostname.ts';
+import { asCurl, asHttpie, asPowerShell } from '../base/request-shell.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import { languageSnippets } from './language-snippets.ts';
-import { type SnippetContext, type SnippetFacts, snippetContext } from './snippet-context.ts';
+import { requestOf, rootOf, type SnippetContext, type SnippetFacts, snippetContext } from './snippet-context.ts';
 
 /** Address of a hostname at the listener's own port; omits default ports, as URLs do. */
 export function directUrl(
@@ -36,53 +37,44 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
 /** A string literal that is valid in JavaScript, Python and Java. */
 const text = (value: string): string => JSON.stringify(value);
 
-function curl({ address, secure, direct, proxied, port, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
-  const rest = [
-    ...(secure ? [`--cacert ${posixWord(caFile)}`] : []),
-    ...(keyed ? ['-H "Authorization: Bearer $VIVARIUM_KEY"'] : []),
-  ];
-  const lines = (...words: string[]): string => words.join(' \\\n  ');
+function curl(context: SnippetContext): Snippet {
+  const { address, direct, proxied, port, proxyUrl } = context;
+  const caFile = rootOf(context);
+  const root = caFile === undefined ? [] : [`--cacert ${posixWord(caFile)}`];
+  const resolve = `--resolve ${posixWord(`${address.hostname}:${port}:127.0.0.1`)}`;
   return {
     id: 'curl',
     title: 'curl',
     language: 'sh',
     // No comments in shell lines: an interactive zsh would run them as commands.
-    text: `${lines(`curl --resolve ${posixWord(`${address.hostname}:${port}:127.0.0.1`)}`, ...rest, posixWord(direct))}
+    text: `${asCurl(requestOf(direct, context), [resolve, ...root])}
 
-${lines(`curl --noproxy '' --proxy ${posixWord(proxyUrl)}`, ...rest, posixWord(proxied))}
+${asCurl(requestOf(proxied, context), [`--noproxy '' --proxy ${posixWord(proxyUrl)}`, ...root])}
 `,
     note: 'The second command is the same through the proxy, at the usual port.',
   };
 }
 
-/** HTTPie has no option for a hostname’s address, and a `Host` header does not set the server name of TLS. */
-function httpie({ address: { scheme }, secure, proxied, caFile, keyed, proxyUrl }: SnippetContext): Snippet {
-  const rest = [
-    ...(secure ? [`--verify=${posixWord(caFile)}`] : []),
-    `--print=hb GET ${posixWord(proxied)}`,
-    ...(keyed ? ['"Authorization:Bearer $VIVARIUM_KEY"'] : []),
-  ];
-  return {
-    id: 'httpie',
-    title: 'HTTPie',
-    language: 'sh',
-    text: `${[`http --ignore-stdin --proxy=${scheme}:${posixWord(proxyUrl)}`, ...rest].join(' \\\n  ')}\n`,
-    note: 'Through the proxy, because HTTPie cannot be given the address of a hostname.',
-  };
-}
+const httpie = (context: SnippetContext): Snippet => ({
+  id: 'httpie',
+  title: 'HTTPie',
+  language: 'sh',
+  text: `${asHttpie(requestOf(context.proxied, context), { proxyUrl: context.proxyUrl, caFile: rootOf(context) })}\n`,
+  note: 'Through the proxy, because HTTPie cannot be given the address of a hostname.',
+});
 
-function powershell({ address, secure, direct, port, caFile, keyed }: SnippetContext): Snippet {
-  const words = [
-    `curl.exe --include --noproxy '*' --resolve ${powerShellString(`${address.hostname}:${port}:127.0.0.1`)}`,
-    ...(secure ? [`--cacert ${powerShellString(caFile)} --ssl-revoke-best-effort`] : []),
-    ...(keyed ? ['-H "Authorization: Bearer $env:VIVARIUM_KEY"'] : []),
-    powerShellString(direct),
+function powershell(context: SnippetContext): Snippet {
+  const { address, direct, port } = context;
+  const caFile = rootOf(context);
+  const options = [
+    `--resolve ${powerShellString(`${address.hostname}:${port}:127.0.0.1`)}`,
+    ...(caFile === undefined ? [] : [`--cacert ${powerShellString(caFile)} --ssl-revoke-best-effort`]),
   ];
   return {
     id: 'powershell',
     title: 'PowerShell',
     language: 'powershell',
-    text: `${words.join(' `\n  ')}\n`,
+    text: `${asPowerShell(requestOf(direct, context), options)}\n`,
     note: 'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS write curl instead.',
   };
 }

@@ -1,21 +1,7 @@
 import { VERSION } from '../base/version.ts';
+import { SENDER_FIELDS } from '../base/request-shell.ts';
 import type { HeaderField } from '../contract/api.ts';
 import { inputError } from './project-rules.ts';
-
-/** Set by Vivarium: request host, credentials and framing (RFC 9110 §7.6.1, RFC 9112 §6). */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'host',
-  'authorization',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'trailer',
-  'te',
-  'upgrade',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-]);
 
 const HEADERS_MAX = 50;
 
@@ -53,8 +39,9 @@ function checkHeader({ name, value }: HeaderField): void {
   if (!/^[\t -~]*$/.test(value)) {
     throw inputError('headers', `${name}: the value must have visible ASCII characters, spaces and tabs only.`);
   }
-  if (OWN_HEADERS.has(name.toLowerCase())) {
-    const instead = name.toLowerCase() === 'authorization' ? '; give "keyId" or "secret" instead' : '';
+  const isCredentials = name.toLowerCase() === 'authorization';
+  if (isCredentials || SENDER_FIELDS.has(name.toLowerCase())) {
+    const instead = isCredentials ? '; give "keyId" or "secret" instead' : '';
     throw inputError('headers', `${name} is set by Vivarium${instead}.`);
   }
 }

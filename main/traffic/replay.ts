@@ -1,4 +1,5 @@
 import { pairsOf } from '../base/http/fields.ts';
+import { SENDER_FIELDS } from '../base/request-shell.ts';
 import type { HeaderField } from '../contract/api.ts';
 import type { Entry } from './entry.ts';
 import { bytesOf } from './present.ts';
@@ -17,22 +18,6 @@ export interface ReplayEdits {
 }
 
 type Field = readonly [name: string, value: string];
-
-/** Set anew by the sender: host, framing, and connection headers (RFC 9110 §7.6.1). */
-const NOT_REPLAYED: ReadonlySet<string> = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Why an entry can't be sent again with these changes, or null. */
 export function replayRefusal(entry: Entry, edits: ReplayEdits): string | null {
@@ -61,7 +46,7 @@ export function replayRequest(entry: Entry, edits: ReplayEdits, token: string | 
     target: edits.target ?? entry.target,
     headers: [
       ['Host', authorityOf(entry, edits)],
-      ...fields.filter(([name]) => !name.startsWith(':') && !NOT_REPLAYED.has(name.toLowerCase())),
+      ...fields.filter(([name]) => isReplayed(name.toLowerCase())),
       ...credentials(fields, edits, token),
       ...(body.length > 0 ? [['Content-Length', String(body.length)] as const] : []),
       ['Connection', 'close'],
@@ -69,6 +54,10 @@ export function replayRequest(entry: Entry, edits: ReplayEdits, token: string | 
     body: body.length > 0 ? body : null,
   };
 }
+
+/** `name`: in lower case. Credentials are added apart. */
+const isReplayed = (name: string): boolean =>
+  !name.startsWith(':') && name !== 'authorization' && !SENDER_FIELDS.has(name);
 
 /** The hostname with the recorded port. */
 function authorityOf({ authority }: Entry, { hostname }: ReplayEdits): string {

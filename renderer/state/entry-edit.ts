@@ -1,3 +1,4 @@
+import { SENDER_FIELDS } from '../../main/base/request-shell.ts';
 import type { HeaderField } from '../../main/contract/api.ts';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import { hostnameOf } from './entry-look.ts';
@@ -26,14 +27,11 @@ export interface ReplayChanges {
   body?: string;
 }
 
-/** Set by Vivarium as it sends. */
-const SET_ANEW: ReadonlySet<string> = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
-
 export function editOf(entry: TrafficDetail): EntryEdit {
   const { method, target, requestHeaders, requestBody, keyId } = entry;
   const headers = requestHeaders.filter(({ name }) => {
     const lower = name.toLowerCase();
-    return !SET_ANEW.has(lower) && !lower.startsWith(':') && !(lower === 'authorization' && keyId !== undefined);
+    return !SENDER_FIELDS.has(lower) && !lower.startsWith(':') && !(lower === 'authorization' && keyId !== undefined);
   });
   return {
     method,

@@ -1,25 +1,20 @@
-import { posixWord } from '../../main/base/shell.ts';
+import { asAxios, asFetch, asGo, asPython, takesBody } from '../../main/base/request-code.ts';
+import {
+  asCurl,
+  asHttpie,
+  asPowerShell,
+  hasDotSegments,
+  SENDER_FIELDS,
+  type CopiedRequest,
+} from '../../main/base/request-shell.ts';
+import { posixWord, powerShellString } from '../../main/base/shell.ts';
 import type { HeaderField } from '../../main/contract/api.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import { resolvesByDefault, isWindowsPath, rootFile } from './first-request.ts';
-import { asCurl, asFetch, asPython, hasDotSegments, takesBody, type CopiedRequest } from './request-text.ts';
 
-/** Headers that every client adds itself, and those of the connection. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-]);
+/** Fields that every client adds itself. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['accept-encoding', 'user-agent']);
 
 /** Marks a redaction. */
 const HIDDEN = '…';
@@ -28,19 +23,29 @@ const HIDDEN = '…';
 const REDACTED = /(?:["=]|:\/\/|viv_[0-9A-Za-z]{4}|Bearer )…/;
 
 /** What a request can be copied as. */
-export type CodeLanguage = 'curl' | 'fetch' | 'python';
+export const CODE_LANGUAGES = [
+  { value: 'curl', label: 'curl' },
+  { value: 'httpie', label: 'HTTPie' },
+  { value: 'powershell', label: 'PowerShell' },
+  { value: 'fetch', label: 'fetch' },
+  { value: 'axios', label: 'axios' },
+  { value: 'python', label: 'Python' },
+  { value: 'go', label: 'Go' },
+] as const;
+export type CodeLanguage = (typeof CODE_LANGUAGES)[number]['value'];
 
-/** A recorded request as code to send it again. */
-export interface EntryRequest extends Record<CodeLanguage, string> {
-  /** Caveats of each, in sentences. */
-  notes: Record<CodeLanguage, string[]>;
+/** A request as code to send it again, and its caveats in sentences. */
+export interface RequestCode {
+  text: string;
+  notes: string[];
 }
 
 /** Undefined for a request that can't be sent again because it had no Host. */
-export function entryRequest(
+export function entryCode(
   entry: TrafficDetail,
   { ports, dataDir }: Pick<StatusReport, 'ports' | 'dataDir'>,
-): EntryRequest | undefined {
+  language: CodeLanguage,
+): RequestCode | undefined {
   const { authority, scheme, method, target, requestBody, requestHeaders, requestBytes } = entry;
   const url = `${scheme}://${authority ?? ''}${target}`;
   if (authority === null || !URL.canParse(url)) return undefined;
@@ -72,41 +77,69 @@ export function entryRequest(
     ...(requestBody?.cut === true ? ['Only the first 64 KiB of its body were recorded.'] : []),
     ...(requestBody === null && requestBytes > 0 ? ['Its body was not recorded.'] : []),
   ];
-  const shellNotes = isWindowsPath(dataDir)
+  const onlyPosix = isWindowsPath(dataDir)
     ? ['Paste it into Git Bash or WSL: cmd and PowerShell treat quotation marks differently.']
     : [];
-  const resolving = [
-    ...(isFound
-      ? [
-          `${hostname} has to resolve to 127.0.0.1, which not every system does for *.localhost; the doctor shows whether this one does.`,
-        ]
-      : [`${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`]),
-  ];
-  const fetchNotes = [
-    ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
-    ...(hasDotSegments(url) ? ['fetch resolves . and .. in the path; curl sends them.'] : []),
-    ...resolving,
-    ...(scheme === 'https' ? ['In Node, set NODE_EXTRA_CA_CERTS to the root’s file.'] : []),
-  ];
-  return {
-    curl: asCurl(copied, [
-      ...(isFound ? [] : [`--connect-to ::127.0.0.1:${listenerPort}`]),
-      ...(scheme === 'https' ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
-    ]),
-    fetch: asFetch(copied),
-    python: asPython(copied, { caFile: scheme === 'https' ? rootFile(dataDir) : undefined }),
-    notes: {
-      curl: [...notes, ...shellNotes],
-      fetch: [...notes, ...fetchNotes],
-      python: [...notes, ...resolving],
-    },
-  };
+  const resolving = isFound
+    ? `${hostname} has to resolve to 127.0.0.1, which not every system does for *.localhost; the doctor shows whether this one does.`
+    : `${hostname} has to lead to 127.0.0.1, port ${listenerPort}.`;
+  const caFile = scheme === 'https' ? rootFile(dataDir) : undefined;
+  const resolvesDots = hasDotSegments(url) ? [`${language} resolves . and .. in the path; curl sends them.`] : [];
+  const code = (text: string, ...more: readonly string[]): RequestCode => ({ text, notes: [...notes, ...more] });
+  switch (language) {
+    case 'curl': {
+      const options = [
+        ...(isFound ? [] : [`--connect-to ::127.0.0.1:${listenerPort}`]),
+        ...(caFile === undefined ? [] : [`--cacert ${posixWord(caFile)}`]),
+      ];
+      return code(asCurl(copied, options), ...onlyPosix);
+    }
+    case 'httpie': {
+      const proxied = { ...copied, url: `${scheme}://${hostname}${target}` };
+      return code(
+        asHttpie(proxied, { proxyUrl: `http://127.0.0.1:${ports.http}`, caFile }),
+        'For HTTPie 3; through the proxy, because HTTPie cannot be given the address of a hostname.',
+        ...onlyPosix,
+      );
+    }
+    case 'powershell': {
+      const options = [
+        `--connect-to '::127.0.0.1:${listenerPort}'`,
+        ...(caFile === undefined ? [] : [`--cacert ${powerShellString(caFile)} --ssl-revoke-best-effort`]),
+      ];
+      const isQuoted = [url, ...copied.headers.map(({ value }) => value)].some((text) => text.includes('"'));
+      return code(
+        asPowerShell(copied, options),
+        'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS write curl instead.',
+        ...(isQuoted ? ['It has quotation marks, which PowerShell passes on from 7.3.'] : []),
+      );
+    }
+    case 'fetch':
+      return code(
+        asFetch(copied),
+        ...(requestBody !== null && !takesBody(method) ? [`fetch sends no body with ${method}; curl does.`] : []),
+        ...resolvesDots,
+        resolving,
+        ...(caFile === undefined ? [] : ['In Node, set NODE_EXTRA_CA_CERTS to the root’s file.']),
+      );
+    case 'axios':
+      return code(
+        asAxios(copied, { pinned: true, caFile }),
+        ...resolvesDots,
+        ...(isFound ? [] : [`In place of the port in its address, ${listenerPort} is the listener’s.`]),
+        'For Node, as a module.',
+      );
+    case 'python':
+      return code(asPython(copied, { caFile }), resolving);
+    case 'go':
+      return code(asGo(copied, { port: listenerPort, caFile }), 'Save it as request.go, and run go run request.go.');
+  }
 }
 
 const isCredentials = ({ name }: HeaderField): boolean => name.toLowerCase() === 'authorization';
 
 function isWorthCopying({ name, value }: HeaderField): boolean {
   const lower = name.toLowerCase();
-  if (lower.startsWith(':') || LEFT_OUT.has(lower) || value.includes(HIDDEN)) return false;
+  if (lower.startsWith(':') || SENDER_FIELDS.has(lower) || LEFT_OUT.has(lower) || value.includes(HIDDEN)) return false;
   return !(lower === 'accept' && value === '*/*');
 }

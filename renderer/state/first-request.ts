@@ -1,3 +1,4 @@
+import { asCurl } from '../../main/base/request-shell.ts';
 import { posixWord } from '../../main/base/shell.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Environment } from '../../main/contract/values.ts';
@@ -17,20 +18,19 @@ export interface FirstRequestOptions {
  * A request for a shell, with `$VIVARIUM_KEY` set unless the secret is included. Adds the address of a hostname that
  * the system can't resolve.
  */
-export function firstRequest(options: FirstRequestOptions): string {
-  const { project, secure, dataDir, secret = '$VIVARIUM_KEY' } = options;
-  const url = firstUrl(options);
+export function firstRequest(of: FirstRequestOptions): string {
+  const { project, secure, dataDir, secret } = of;
+  const url = firstUrl(of);
   const { hostname, port } = new URL(url);
-  const lines = [
+  const options = [
     ...(resolvesByDefault(hostname)
       ? []
       : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
     ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
-    // An upstream does its own authorisation; the key only selects the rate limits.
-    ...(limitsHold(project) ? [`-H "Authorization: Bearer ${secret}"`] : []),
-    posixWord(url),
   ];
-  return `curl ${lines.join(' \\\n  ')}`;
+  // An upstream does its own authorisation; the key only selects the rate limits.
+  const authorized = limitsHold(project);
+  return asCurl({ method: 'GET', url, headers: [], body: undefined, authorized, secret }, options);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { asCurl } from '../../main/base/request-shell.ts';
 import { posixWord } from '../../main/base/shell.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { rootFile } from './first-request.ts';
@@ -22,11 +23,11 @@ export function petRequest({ project, filter, tab, secure, dataDir }: PetRequest
     limit: String(LIMIT),
     ...(filter.status !== undefined && { status: filter.status }),
   });
-  return [
-    'curl -H "Authorization: Bearer $VIVARIUM_KEY"',
-    ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
-    posixWord(tab === 'orders' ? `${base}/store/orders` : `${base}/pets?${query.toString()}`),
-  ].join(' \\\n  ');
+  const url = tab === 'orders' ? `${base}/store/orders` : `${base}/pets?${query.toString()}`;
+  return asCurl(
+    { method: 'GET', url, headers: [], body: undefined, authorized: true },
+    secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : [],
+  );
 }
 
 /** The parts of the list's filter that the API lacks, as a sentence; undefined without any. */

@@ -48,8 +48,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   vivarium: ['cli', 'headless'],
   desktop: ['electron', 'cli', 'headless', 'app', 'supervise', 'contract', 'base'],
   preload: [],
-  // The words of commands, which page and engine both write. It imports nothing, so it runs in the page too.
-  renderer: ['contract', 'main/base/shell.ts'],
+  // Requests as code and the words of commands, which page and engine both write; a test says that they run in the page.
+  renderer: ['contract', 'main/base/request-code.ts', 'main/base/request-shell.ts', 'main/base/shell.ts'],
 };
 
 const ADVICE: Record<string, string> = {
@@ -159,8 +159,9 @@ describe('imports', () => {
 
   it('are none in what the page shares with the engine', () => {
     const shared = engine.filter(({ path }) => MAY_IMPORT.renderer?.includes(path));
-    expect(shared.map(({ path }) => path)).toEqual(['main/base/shell.ts']);
-    expect(shared.flatMap(importsOf)).toEqual([]);
+    const inPage = ['main/base/request-code.ts', 'main/base/request-shell.ts', 'main/base/shell.ts'];
+    expect(shared.map(({ path }) => path)).toEqual(inPage);
+    expect([...new Set(shared.flatMap(valueImportsOf))].toSorted()).toEqual(['./request-shell.ts', './shell.ts']);
   });
 
   it('know every part of main', () => {

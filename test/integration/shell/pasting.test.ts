@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { TrafficDetail } from '../../../main/contract/traffic.ts';
-import { entryRequest } from '../../../renderer/state/entry-request.ts';
+import { entryCode } from '../../../renderer/state/entry-request.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
 import { openTerminal, SHELLS, type ShellName } from '../../support/pasting.ts';
 
@@ -154,7 +154,7 @@ describe.skipIf(process.platform !== 'linux')(
         const detail = detailOf(request);
         const status = { ports: { http: port, https: 1, dns: 1, control: 1 }, dataDir: '/d' };
         received = [];
-        await terminal.paste(entryRequest(detail, status)?.curl ?? '');
+        await terminal.paste(entryCode(detail, status, 'curl')?.text ?? '');
         const got = received.map(sent);
         if (JSON.stringify(got) !== JSON.stringify([recorded(detail)])) differing.push({ what, got });
       }

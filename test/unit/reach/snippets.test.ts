@@ -81,7 +81,8 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
   });
 
   it('of PowerShell and C# replace the lookup, trust the root and send the key', () => {
-    expect(texts().powershell).toBe(`curl.exe --include --noproxy '*' --resolve 'shop.acme.test:8443:127.0.0.1' \`
+    expect(texts().powershell).toBe(`curl.exe --include --noproxy '*' \`
+  --resolve 'shop.acme.test:8443:127.0.0.1' \`
   --cacert '/home/anna/my data/root.pem' --ssl-revoke-best-effort \`
   -H "Authorization: Bearer $env:VIVARIUM_KEY" \`
   'https://shop.acme.test:8443/v1/pets?limit=5'

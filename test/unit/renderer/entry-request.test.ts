@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { statusLook, timeline } from '../../../renderer/state/entry-look.ts';
-import { entryRequest } from '../../../renderer/state/entry-request.ts';
+import { entryCode, type CodeLanguage } from '../../../renderer/state/entry-request.ts';
+import type { TrafficDetail } from '../../../main/contract/traffic.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
@@ -12,27 +13,33 @@ const STATUS = {
   dataDir: '/home/ada/.local/share/vivarium',
 };
 
+const codeOf = (entry: TrafficDetail, language: CodeLanguage = 'curl', status = STATUS) => {
+  const code = entryCode(entry, status, language);
+  if (code === undefined) throw new Error('The request has no Host.');
+  return code;
+};
+
 describe('a recorded request as code', () => {
   it('has the key’s variable in place of its secret, and leaves out what clients say by themselves', () => {
-    const request = entryRequest(makeDetail(1), STATUS);
-    expect(request?.curl).toBe(
+    expect(codeOf(makeDetail(1)).text).toBe(
       [
         'curl -H "Authorization: Bearer $VIVARIUM_KEY" \\',
         "  -H 'Accept: application/json' \\",
         "  'http://demo.vivarium.localhost:8080/v1/pets?limit=20'",
       ].join('\n'),
     );
-    expect(request?.fetch).toContain('Authorization: `Bearer ${process.env.VIVARIUM_KEY}`');
-    expect(request?.notes.curl).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
-    expect(request?.notes.fetch.at(-1)).toContain('which not every system does for *.localhost');
+    const asFetch = codeOf(makeDetail(1), 'fetch');
+    expect(asFetch.text).toContain('Authorization: `Bearer ${process.env.VIVARIUM_KEY}`');
+    expect(codeOf(makeDetail(1)).notes).toEqual(['Set VIVARIUM_KEY to the key; its secret is not recorded.']);
+    expect(asFetch.notes.at(-1)).toContain('which not every system does for *.localhost');
   });
 
   it('leads a custom domain to this machine, with the root for HTTPS', () => {
-    const request = entryRequest(makeDetail(1, { scheme: 'https', authority: 'shop.acme.test:8443' }), STATUS);
-    expect(request?.curl).toContain(
+    const detail = makeDetail(1, { scheme: 'https', authority: 'shop.acme.test:8443' });
+    expect(codeOf(detail).text).toContain(
       'curl --connect-to ::127.0.0.1:8443 \\\n  --cacert /home/ada/.local/share/vivarium/ca/root.pem',
     );
-    expect([request?.notes.curl.length, request?.notes.fetch.length]).toEqual([1, 3]);
+    expect([codeOf(detail).notes.length, codeOf(detail, 'fetch').notes.length]).toEqual([1, 3]);
   });
 
   it('has the body as it was, digit by digit, and says what is missing of it', () => {
@@ -42,61 +49,103 @@ describe('a recorded request as code', () => {
       bytes: 49,
       cut: false,
     } as const;
-    const request = entryRequest(makeDetail(1, { method: 'POST', requestBody: body, requestBytes: 49 }), STATUS);
-    expect(request?.curl).toContain(`--data-raw '{"name":"O'"’"'Neil'"'"'s","categoryId":9007199254740993}'`);
-    expect(entryRequest(makeDetail(1, { requestBody: { ...body, cut: true } }), STATUS)?.notes.curl).toContain(
+    expect(codeOf(makeDetail(1, { method: 'POST', requestBody: body, requestBytes: 49 })).text).toContain(
+      `--data-raw '{"name":"O'"’"'Neil'"'"'s","categoryId":9007199254740993}'`,
+    );
+    expect(codeOf(makeDetail(1, { requestBody: { ...body, cut: true } })).notes).toContain(
       'Only the first 64 KiB of its body were recorded.',
     );
-    expect(entryRequest(makeDetail(1, { requestBytes: 5 }), STATUS)?.notes.curl).toContain(
-      'Its body was not recorded.',
-    );
+    expect(codeOf(makeDetail(1, { requestBytes: 5 })).notes).toContain('Its body was not recorded.');
   });
 
-  it.skipIf(spawnSync('python3', ['--version']).status !== 0).each([
-    ['text', { text: '{"name":"O’Neil\'s \\ \u2028 \u0007 😀"}', encoding: 'utf8', bytes: 40, cut: false }],
-    ['bytes', { text: '/wA=', encoding: 'base64', bytes: 2, cut: false }],
-  ] as const)('is Python that sends the same %s (skipped without python3)', async (_what, requestBody) => {
+  const TEXT = { text: '{"name":"O’Neil\'s \\ \u2028 \u0007 😀"}', encoding: 'utf8', bytes: 40, cut: false } as const;
+  const BYTES = { text: '/wA=', encoding: 'base64', bytes: 2, cut: false } as const;
+
+  it.for([
+    ['python', 'python3', TEXT],
+    ['python', 'python3', BYTES],
+    ['httpie', 'http', { ...TEXT, text: '{"name":"O’Neil\'s"}' }],
+    ['httpie', 'http', TEXT],
+  ] as const)('in %s sends the same (skipped without %s): %j', async ([language, program, requestBody], { skip }) => {
+    skip(spawnSync(program, ['--version']).status !== 0, `${program} is not installed`);
     let received: { url: string | undefined; method: string | undefined; fields: unknown; body: Buffer } | undefined;
     const upstream = await startUpstream((request, response) => {
       void buffer(request).then((body) => {
-        const { authorization, 'x-odd': odd } = request.headers;
-        received = { url: request.url, method: request.method, fields: [authorization, odd], body };
+        const { authorization, 'x-odd': odd, 'x-json': json, 'x-none': none, 'content-type': type } = request.headers;
+        received = { url: request.url, method: request.method, fields: [authorization, odd, json, none, type], body };
         response.end();
       });
     });
     const detail = makeDetail(1, {
       method: 'POST',
-      target: '/v1/pets?a="b"',
+      target: '/v1/pets?a=b%20c',
       authority: `127.0.0.1:${upstream.port}`,
       requestBody,
       requestBytes: requestBody.bytes,
       requestHeaders: [
         { name: 'Authorization', value: 'Bearer viv_3fQ9…' },
         { name: 'X-Odd', value: `a "b" {c} 'd' \\n` },
+        { name: 'X-Json', value: '=@1' },
+        { name: 'X-None', value: '' },
+        { name: 'Content-Type', value: 'text/x-odd' },
       ],
     });
-    const program = entryRequest(detail, STATUS)?.python ?? '';
-    await promisify(execFile)('python3', ['-c', program], {
-      env: { ...process.env, VIVARIUM_KEY: 'k', NO_PROXY: '*' },
+    // The upstream stands in for the proxy, too.
+    const { text } = codeOf(detail, language, { ...STATUS, ports: { ...STATUS.ports, http: upstream.port } });
+    const shell = language === 'python' ? 'python3' : 'bash';
+    await promisify(execFile)(shell, ['-c', text], {
+      env: { ...process.env, VIVARIUM_KEY: 'k', ...(language === 'python' && { NO_PROXY: '*' }) },
     });
     expect(received).toEqual({
-      url: '/v1/pets?a="b"',
+      url: `${language === 'httpie' ? 'http://127.0.0.1' : ''}/v1/pets?a=b%20c`,
       method: 'POST',
-      fields: ['Bearer k', `a "b" {c} 'd' \\n`],
+      fields: ['Bearer k', `a "b" {c} 'd' \\n`, '=@1', '', 'text/x-odd'],
       body: Buffer.from(requestBody.text, requestBody.encoding),
     });
   });
 
+  it.each([
+    [
+      'go',
+      TEXT,
+      ['strings.NewReader("{\\"name', '\\U00002028', 'Header.Add("X-Odd", "caf\\xe9 \\"q\\"")', '"127.0.0.1:8080"'],
+    ],
+    ['go', BYTES, ['base64.StdEncoding.DecodeString("/wA=")', 'bytes.NewReader(content)']],
+    [
+      'axios',
+      TEXT,
+      ['data: \'{"name', "'Content-Type': false", 'transformResponse: (data) => data', "'X-Odd': 'café \"q\"'"],
+    ],
+    ['axios', BYTES, ["data: Buffer.from('/wA=', 'base64')"]],
+    ['powershell', TEXT, ['UTF8.GetBytes((\'{"name":"O’’Neil\'\'s', '--data-binary "@$body"', "-H 'Content-Type:'"]],
+    ['powershell', BYTES, ["FromBase64String('/wA=')", "--connect-to '::127.0.0.1:8080'", '$env:VIVARIUM_KEY']],
+  ] as const)('in %s has the method, the fields and the body: %j', (language, requestBody, parts) => {
+    const { text } = codeOf(
+      makeDetail(1, {
+        method: 'PUT',
+        requestBody,
+        requestHeaders: [
+          { name: 'Authorization', value: 'Bearer viv_3fQ9…' },
+          { name: 'X-Odd', value: 'caf\xe9 "q"' },
+          { name: 'Transfer-Encoding', value: 'chunked' },
+        ],
+      }),
+      language,
+    );
+    for (const part of ['PUT', 'VIVARIUM_KEY', ...parts]) expect(text).toContain(part);
+    expect(text).not.toContain('chunked');
+  });
+
   it('says which shell it is for, where the system’s own is another', () => {
     const onWindows = { ...STATUS, dataDir: 'C:\\Users\\ada\\vivarium' };
-    expect(entryRequest(makeDetail(1), onWindows)?.notes.curl.at(-1)).toContain('Git Bash or WSL');
+    expect(codeOf(makeDetail(1), 'curl', onWindows).notes.at(-1)).toContain('Git Bash or WSL');
   });
 
   it('brings bytes along that are no text', () => {
     const requestBody = { text: '/wA=', encoding: 'base64', bytes: 2, cut: false } as const;
-    const request = entryRequest(makeDetail(1, { method: 'PUT', requestBody, requestBytes: 2 }), STATUS);
-    expect(request?.curl).toMatch(/^printf %s \/wA= \| base64 -d \| curl -X PUT [^]*--data-binary @- /);
-    expect(request?.fetch).toContain("body: Buffer.from('/wA=', 'base64')");
+    const detail = makeDetail(1, { method: 'PUT', requestBody, requestBytes: 2 });
+    expect(codeOf(detail).text).toMatch(/^printf %s \/wA= \| base64 -d \| curl -X PUT [^]*--data-binary @- /);
+    expect(codeOf(detail, 'fetch').text).toContain("body: Buffer.from('/wA=', 'base64')");
   });
 
   it.each([
@@ -114,25 +163,24 @@ describe('a recorded request as code', () => {
       ...others,
       ...(requestHeaders !== undefined && { requestHeaders: [...requestHeaders] }),
     });
-    expect(entryRequest(detail, STATUS)?.notes.fetch.join(' ')).toContain(note);
+    expect(codeOf(detail, 'fetch').notes.join(' ')).toContain(note);
   });
 
   it('has no secret that was redacted, and names what it leaves out', () => {
-    const request = entryRequest(
+    const request = codeOf(
       makeDetail(1, {
         requestHeaders: [
           { name: 'Authorization', value: 'Basic …' },
           { name: 'Cookie', value: 'session=…' },
         ],
       }),
-      STATUS,
     );
-    expect(request?.curl).toBe("curl 'http://demo.vivarium.localhost:8080/v1/pets?limit=20'");
-    expect(request?.notes.curl).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
+    expect(request.text).toBe("curl 'http://demo.vivarium.localhost:8080/v1/pets?limit=20'");
+    expect(request.notes).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
   });
 
   it('is none without a Host', () => {
-    expect(entryRequest(makeDetail(1, { authority: null }), STATUS)).toBeUndefined();
+    expect(entryCode(makeDetail(1, { authority: null }), STATUS, 'go')).toBeUndefined();
   });
 });
 

@@ -1,12 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import {
-  asCurl,
-  asFetch,
-  requestText,
-  responseText,
-  type CopiedRequest,
-} from '../../../renderer/state/request-text.ts';
+import { asFetch } from '../../../main/base/request-code.ts';
+import { asCurl, type CopiedRequest } from '../../../main/base/request-shell.ts';
+import { requestText, responseText } from '../../../renderer/state/request-text.ts';
 
 const URL_OF_PETS = 'http://demo.vivarium.localhost:8080/v1/pets';
 const JSON_TYPE = { name: 'Content-Type', value: 'application/json' };
