@@ -24,17 +24,7 @@ import { exitCodeFor } from './exit-codes.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
 import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
-import {
-  DATA_DIR_FLAG,
-  HELP_FLAG,
-  isOn,
-  JSON_FLAG,
-  lastOf,
-  OUTPUT_FLAG,
-  readArguments,
-  usageError,
-  type Arguments,
-} from './flags.ts';
+import { isOn, lastOf, OUTPUT_FLAG, PROCEDURE_FLAGS, readArguments, usageError, type Arguments } from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
@@ -76,7 +66,7 @@ export async function ask(
 async function askProcedure(namespace: string, name: string, args: readonly string[], io: Io): Promise<number> {
   const procedure = findProcedure(namespace, name);
   const fields = listFields(procedure);
-  const flags = [HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)];
+  const flags = [...PROCEDURE_FLAGS, ...flagsOf(fields)];
   refuseEaten([namespace, name], args, flags, io);
   const read = readArguments(args, flags);
   if (isOn(read, 'help')) {

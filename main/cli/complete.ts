@@ -5,7 +5,7 @@ import { bashReplies, readBashLine } from './bash-line.ts';
 import { callProcedure } from './client.ts';
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { fieldsOfWords, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, OUTPUT_FLAG, type Option } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Option } from './flags.ts';
 import { EXIT_OK, type Io } from './io.ts';
 import { alternativesOf, choicesOf } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, type CliProcedure } from './procedures.ts';
@@ -142,8 +142,6 @@ const takesNext = (word: string, options: readonly Option[]): boolean =>
 
 const isFile = ({ placeholder }: Option): boolean => placeholder === 'FILE' || placeholder === 'DIR';
 
-const OWN_OPTIONS = [JSON_FLAG, OUTPUT_FLAG, DATA_DIR_FLAG, HELP_FLAG];
-
 async function ofProcedure(
   procedure: CliProcedure,
   before: readonly string[],
@@ -151,7 +149,7 @@ async function ofProcedure(
   names: KnownNames,
 ): Promise<Candidate[] | typeof FILES> {
   const fields = listFields(procedure);
-  const flags = [...flagsOf(fields), ...OWN_OPTIONS];
+  const flags = [...flagsOf(fields), ...PROCEDURE_FLAGS];
   const given = new Set<string>();
   let wordCount = 0;
   let open: string | null = null;
@@ -172,7 +170,7 @@ async function ofProcedure(
   if (current.startsWith('-')) {
     const own = fields.map(({ flag, schema }) => ({ value: `--${flag}`, does: schema.title ?? '' }));
     const files = fields.flatMap(({ fileFlag }) => (fileFlag === null ? [] : [{ value: `--${fileFlag}`, does: '' }]));
-    return [...own, ...files, ...optionCandidates(OWN_OPTIONS)].filter(({ value }) => !given.has(value.slice(2)));
+    return [...own, ...files, ...optionCandidates(PROCEDURE_FLAGS)].filter(({ value }) => !given.has(value.slice(2)));
   }
   const positionals = positionalsOf(fields).filter(
     ({ flag, fileFlag }) => !given.has(flag) && !given.has(fileFlag ?? ''),

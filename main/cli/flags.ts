@@ -41,6 +41,14 @@ export const OUTPUT_FLAG: Option = {
   does: 'The result into a file',
 };
 
+/** The options of every procedure besides its inputs. */
+export const PROCEDURE_FLAGS: readonly Option[] = [
+  JSON_FLAG,
+  OUTPUT_FLAG,
+  { ...DATA_DIR_FLAG, does: 'The data folder of the Vivarium to ask' },
+  HELP_FLAG,
+];
+
 /**
  * Reads `--name value`, `--name=value`, `--switch`, `--no-switch`, and `--` before positionals. A value may start with
  * one dash (a negative number); one with two dashes needs the form `--name=--value`.

@@ -1,7 +1,7 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { examplesOf } from './samples.ts';
 import { listFields, type Field, positionalsOf, usageWord } from './fields.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, OUTPUT_FLAG, readArguments } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readArguments } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
@@ -14,9 +14,7 @@ const indent = (lines: readonly string[]): string => lines.map((line) => `  ${li
 /** Of sentences, in cells. */
 const HELP_WIDTH = 100;
 
-const CLIENT_OPTIONS = columns(
-  optionRows([JSON_FLAG, OUTPUT_FLAG, { ...DATA_DIR_FLAG, does: 'The data folder of the Vivarium to ask' }, HELP_FLAG]),
-);
+const CLIENT_OPTIONS = columns(optionRows(PROCEDURE_FLAGS));
 
 /** The command `help`, for the commands of the table. */
 export function createHelp(commands: readonly Command[]): LoadedCommand {
