@@ -5,7 +5,7 @@
  *
  * Old syntax, as in `launch.mjs`: an old Node must be able to read this to say that it is too old.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,8 +13,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const folder = dirname(fileURLToPath(import.meta.url));
 const built = join(folder, '..', '..', 'out', 'main');
 
-/** Of V8: an eighth of a command's time. Where nothing can be written, or in an old Node, there is none. Each build clears it. */
-if (existsSync(built)) module.enableCompileCache?.(join(built, '.compiled'));
+/**
+ * V8's code cache saves an eighth of a command's time; an old Node has none. Each build clears it, and could not clear
+ * the files of another user, such as root's.
+ */
+const owner = statSync(built, { throwIfNoEntry: false })?.uid;
+if (owner === (process.getuid?.() ?? 0)) module.enableCompileCache?.(join(built, '.compiled'));
 
 /** Whether npx found the command, or could: it is not on the path of a shell then. Windows' shims hide their own path. */
 const byNpx =
