@@ -81,4 +81,4 @@ export const RATE_HEADERS = [
 /**
  * The value of Access-Control-Expose-Headers, without which pages could not read our headers (Fetch standard, §3.3.2).
  */
-export const EXPOSED_HEADERS = Object.keys(HEADERS).join(', ');
+export const EXPOSED_HEADERS = [...Object.keys(HEADERS), 'RateLimit', 'RateLimit-Policy'].join(', ');

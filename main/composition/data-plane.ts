@@ -32,6 +32,7 @@ export async function startDataPlane(
   const limiter = createLimiter({
     clock,
     storage: store.limits,
+    withDraftFields: () => settings.current().rateLimitFields,
     banRule: () => settings.inForce().ban,
     onBan: ({ projectId }) => events.emit('limits.changed', { projectId }),
     onError: (error) => log.error('Rate counters could not be written; they are tried again', { error }),
@@ -70,6 +71,7 @@ export async function startDataPlane(
       events.emit('status.changed');
     },
     targets: { api },
+    serverTiming: () => settings.current().serverTiming,
     recording() {
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';

@@ -15,6 +15,8 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   secretNames: [],
   trustedProxies: [],
+  serverTiming: false,
+  rateLimitFields: false,
   traffic: { record: true, bodies: true },
   caKey: 'file',
 };

@@ -79,6 +79,10 @@ export const settingsValues = z.object({
    * or `Forwarded` say of the client counts for limits, Traffic, links and upstreams.
    */
   trustedProxies: z.array(trustedProxy).max(100),
+  /** Whether answers say in `Server-Timing` how long each stage took, for browsers' developer tools. */
+  serverTiming: z.boolean(),
+  /** Whether answers have `RateLimit` and `RateLimit-Policy` (IETF draft) beside the rate headers of the specification. */
+  rateLimitFields: z.boolean(),
   /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),
 });

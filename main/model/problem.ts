@@ -44,8 +44,11 @@ export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): P
     headers: ['Retry-After', String(retryAfterSeconds)],
   });
 
-/** The rate headers of the specification, name, value, … */
-export const rateFields = ({ limit, remaining, resetSeconds }: RateState): string[] => [
+/** The rate headers, name, value, … */
+export const rateFields = (rate: RateState): readonly string[] => rate.fields ?? specifiedRateFields(rate);
+
+/** Those of the specification. */
+export const specifiedRateFields = ({ limit, remaining, resetSeconds }: RateState): string[] => [
   'X-RateLimit-Limit',
   String(limit),
   'X-RateLimit-Remaining',

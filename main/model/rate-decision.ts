@@ -20,6 +20,11 @@ export interface RateState {
   remaining: number;
   /** Unix time in whole seconds, rounded up, at which the rate window ends. */
   resetSeconds: number;
+  /**
+   * The header fields, name, value, …, where they say more than the above: with a moved clock, and with the fields of the
+   * IETF draft.
+   */
+  fields?: readonly string[];
 }
 
 export interface Refusal {
@@ -170,6 +175,27 @@ export function peek(limits: PlanLimits, caller: CallerState, ban: BanRule | nul
   const day = open('day', state.day, limits.perDay, DAY_MS, nowMs);
   if (state.bannedUntilMs !== null) return banned(narrower(minute, day), state.bannedUntilMs, nowMs);
   return { refusal: null, rate: rateState(waitFor(minute, day) ?? narrower(minute, day)) };
+}
+
+/**
+ * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11) for both rate windows. During a ban nothing
+ * remains until its end.
+ */
+export function rateLimitFields(limits: PlanLimits, state: CallerState, nowMs: EpochMs): string[] {
+  const { bannedUntilMs } = state;
+  const policies = [
+    `"minute";q=${limits.perMinute};w=${MINUTE_MS / 1000}`,
+    `"day";q=${limits.perDay};w=${DAY_MS / 1000}`,
+  ];
+  const left = ({ name, remaining, endsAtMs }: OpenWindow): string => {
+    const atMs = Math.max(endsAtMs, bannedUntilMs ?? 0);
+    return `"${name}";r=${bannedUntilMs === null ? remaining : 0};t=${secondsUntil(atMs, nowMs)}`;
+  };
+  const windows = [
+    open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs),
+    open('day', state.day, limits.perDay, DAY_MS, nowMs),
+  ];
+  return ['RateLimit-Policy', policies.join(', '), 'RateLimit', windows.map(left).join(', ')];
 }
 
 function open(

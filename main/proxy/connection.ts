@@ -7,6 +7,7 @@ import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
 import type { StallMark } from './stall.ts';
+import type { StageTimes } from './server-timing.ts';
 import type { Capture } from './capture.ts';
 import type { Client } from './forwarded-client.ts';
 import type { Scheme } from '../base/hostname.ts';
@@ -86,6 +87,8 @@ export interface RunningRecord {
   activeMs: number;
   /** The last sweep's observation of a complete response that the client has not read; null before. */
   seen: StallMark | null;
+  /** When it entered each stage, for `Server-Timing`; null if the client is not told. */
+  readonly times: StageTimes | null;
   /** When the target received it. */
   handedMs: number | null;
   /** Whether the client waits for 100 (Continue) before sending its body. */

@@ -7,7 +7,7 @@ import type { Exchange, RunningRecord } from './connection.ts';
 /** The initial record of an exchange. */
 export function beginRecord(
   startedMs: number,
-  { awaitsContinue, upgrade }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade'>,
+  { awaitsContinue, upgrade, times }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times'>,
   capture: Capture | null,
 ): RunningRecord {
   return {
@@ -21,6 +21,7 @@ export function beginRecord(
     startedMs,
     activeMs: startedMs,
     seen: null,
+    times,
     handedMs: null,
     awaitsContinue,
     upgrade,

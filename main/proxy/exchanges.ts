@@ -11,6 +11,7 @@ import type { Connections } from './connections.ts';
 import { beginRecord, summarize } from './exchange.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
+import { reportTimes, StageTimes } from './server-timing.ts';
 
 /** `heads`: header sections, sizes and times; `bodies`: also the first bytes of bodies. */
 export type Recording = 'off' | 'heads' | 'bodies';
@@ -43,6 +44,8 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
   connections: Connections;
   /** Whether connections should close after the current response. */
   stopping: () => boolean;
+  /** Whether answers have `Server-Timing`. */
+  isTimed: () => boolean;
   /** How much of each exchange to record. */
   recording: () => Recording;
   onExchange: ((summary: ExchangeSummary) => void) | undefined;
@@ -59,7 +62,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   function begin(
     connection: Connection,
     sent: HttpExchange,
-    how: Pick<RunningRecord, 'awaitsContinue' | 'upgrade'>,
+    how: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times'>,
   ): Exchange {
     const startedMs = clock.monotonic();
     const recording = options.recording();
@@ -112,7 +115,9 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         request.destroy();
         return;
       }
-      const exchange = begin(connection, sent, { awaitsContinue, upgrade: false });
+      const times = options.isTimed() ? new StageTimes(monotonic) : null;
+      if (times !== null) reportTimes(response, times);
+      const exchange = begin(connection, sent, { awaitsContinue, upgrade: false, times });
       response.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       // Over HTTP/1.x, Node reports only errors that have a listener.
@@ -133,7 +138,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         return;
       }
       const response = new ServerResponse(request);
-      const exchange = begin(connection, { request, response }, { awaitsContinue: false, upgrade: true });
+      const exchange = begin(connection, { request, response }, { awaitsContinue: false, upgrade: true, times: null });
       socket.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       const answerAndClose = (answer: Answer): void => {

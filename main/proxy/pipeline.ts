@@ -5,6 +5,7 @@ import type { Answer } from '../base/http/answer.ts';
 import { asHttp1, hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
 import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/hostname.ts';
 import { limitsWithoutKey } from '../contract/plan-limits.ts';
+import type { StageName } from '../contract/stages.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Decision, RateState } from '../model/rate-decision.ts';
@@ -12,7 +13,7 @@ import type { Redirect, Route, UpstreamDestination } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem } from './answer.ts';
 import { readAuthority, type SentAuthority } from './authority.ts';
 import { isOwnPort } from './connect-request.ts';
-import { cutExchange, type Connection, type Exchange } from './connection.ts';
+import { cutExchange, type Connection, type Exchange, type RunningRecord } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { headText } from './capture.ts';
 import type { ErrorPages } from './error-pages.ts';
@@ -86,7 +87,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (unfit !== null) return refuse(unfit);
 
     // 400, 414, 421, 431
-    record.stage = 'authority';
+    enter(record, 'authority');
     const asked = readAuthority(authorityFacts(exchange, headers, limits));
     if (!asked.ok) return refuse(asked.problem);
     const { authority, text } = asked.authority;
@@ -109,13 +110,13 @@ export function createPipeline(services: PipelineServices): Pipeline {
     }
 
     // 403, 404, 508
-    record.stage = 'route';
+    enter(record, 'route');
     const lead = findDestination(asked, exchange, table, services);
     record.route = lead.route;
     if (!lead.ok) return refuse(lead.problem);
 
     // 301, 302, 307, 308
-    record.stage = 'redirect';
+    enter(record, 'redirect');
     if (lead.hsts) asHttp1(exchange.response).setHeader('Strict-Transport-Security', `max-age=${HSTS_SECONDS}`);
     if (lead.redirect !== null) return redirectTo(lead.redirect, asked, exchange, services.httpsPort());
     const { route } = lead;
@@ -126,17 +127,17 @@ export function createPipeline(services: PipelineServices): Pipeline {
       return request.method === 'OPTIONS' ? OPTIONS_ANSWER : refuse(problem.traceRefused());
 
     // The target answers 401 itself.
-    record.stage = 'identify';
+    enter(record, 'identify');
     const keyId = findKey(connection, headers, route, table, internalTokens);
     record.keyId = keyId;
 
-    record.stage = 'limit';
+    enter(record, 'limit');
     const arrive = (decision: Decision | null): void => {
       record.decision = decision;
       services.onArrival?.(route, decision);
       // The stage `limit` answers a refused request, though the built-in API formats the answer.
       if (decision !== null && decision.refusal !== null) return;
-      record.stage = 'target';
+      enter(record, 'target');
       if (record.capture !== null) record.handedMs = services.clock.monotonic();
     };
     if (target.kind === 'upstream' && !target.limited) {
@@ -176,6 +177,11 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
     return null;
   };
+}
+
+function enter(record: RunningRecord, stage: StageName): void {
+  record.stage = stage;
+  record.times?.enter(stage);
 }
 
 /** A parsed authority, with the form of its request target. */

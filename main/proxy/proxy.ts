@@ -57,6 +57,8 @@ export interface ProxyOptions {
   onArrival?: (route: Route, decision: Decision | null) => void;
   /** How much of each exchange to record; nothing if omitted. */
   recording?: () => Recording;
+  /** Whether answers have `Server-Timing`; not if omitted. */
+  serverTiming?: () => boolean;
   /** Called at the end of every exchange. Must not throw. */
   onExchange?: (summary: ExchangeSummary) => void;
 }
@@ -131,6 +133,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     looks: options.looks ?? { answer: () => null },
     ownPaths: options.ownPaths ?? new Map(),
     onArrival: options.onArrival,
+    isTimed: options.serverTiming ?? (() => false),
     recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,
     httpsPort: () => httpsListener.port,

@@ -1,13 +1,17 @@
-import type { Clock } from '../base/clock.ts';
+import type { AdjustableClock } from '../base/clock.ts';
 import { LruMap } from '../base/lru.ts';
+import type { PlanLimits } from '../contract/projects.ts';
 import { type Caller, callerName, type RequestLimiter } from '../model/caller.ts';
+import { specifiedRateFields } from '../model/problem.ts';
 import {
   type BanRule,
   type CallerState,
   decide,
+  type Decision,
   type LimitRow,
   NEW_CALLER,
   peek,
+  rateLimitFields,
   settle,
 } from '../model/rate-decision.ts';
 
@@ -60,7 +64,9 @@ interface Entry {
 }
 
 export function createLimiter(options: {
-  clock: Clock;
+  clock: Pick<AdjustableClock, 'now' | 'realTimer' | 'state'>;
+  /** Whether answers also have the fields of the IETF draft; read at each decision. */
+  withDraftFields?: () => boolean;
   storage: LimitStorage;
   /** The current rule, read at each decision, so that a changed setting applies at once. */
   banRule: () => BanRule;
@@ -87,6 +93,22 @@ export function createLimiter(options: {
   }
 
   const ruleFor = (caller: string): BanRule | null => (caller.startsWith('key:') ? banRule() : null);
+
+  /**
+   * The decision with its header fields. `X-RateLimit-Reset` is in real time, like `Date` and the dates of certificates:
+   * a client compares it with its own clock.
+   */
+  function sent(decision: Decision, limits: PlanLimits, state: CallerState): Decision {
+    const { now, offsetMs } = clock.state();
+    const withDraftFields = options.withDraftFields?.() === true;
+    if (offsetMs === 0 && !withDraftFields) return decision;
+    const { rate } = decision;
+    const fields = [
+      ...specifiedRateFields({ ...rate, resetSeconds: Math.ceil(rate.resetSeconds - offsetMs / 1000) }),
+      ...(withDraftFields ? rateLimitFields(limits, state, now) : []),
+    ];
+    return { ...decision, rate: { ...rate, fields } };
+  }
 
   function touch(projectId: string, caller: string): Entry {
     return entries.use(keyOf(projectId, caller), () => {
@@ -155,12 +177,13 @@ export function createLimiter(options: {
         flush();
         options.onBan?.(caller);
       }
-      return outcome.decision;
+      return sent(outcome.decision, limits, outcome.state);
     },
     peek(caller, limits) {
       const name = callerName(caller);
       const state = entries.peek(keyOf(caller.projectId, name))?.state ?? NEW_CALLER;
-      return peek(limits, state, ruleFor(name), clock.now());
+      const [ban, nowMs] = [ruleFor(name), clock.now()];
+      return sent(peek(limits, state, ban, nowMs), limits, settle(state, ban, nowMs));
     },
     usage(projectId) {
       const nowMs = clock.now();

@@ -141,6 +141,20 @@ const CORS: SettingsShape<{ kind: string; cors: string }> = {
   write: ({ kind, cors }) => ({ cors: kind === 'any' ? '*' : kind === 'none' ? [] : linesOf(cors) }),
 };
 
+const yesNo = (on: boolean): string => (on ? 'yes' : 'no');
+
+const ANSWERS: SettingsShape<{ rateLimitFields: string; serverTiming: string }> = {
+  what: 'Header fields of answers',
+  read: ({ rateLimitFields, serverTiming }) => ({
+    rateLimitFields: yesNo(rateLimitFields),
+    serverTiming: yesNo(serverTiming),
+  }),
+  write: ({ rateLimitFields, serverTiming }) => ({
+    rateLimitFields: rateLimitFields === 'yes',
+    serverTiming: serverTiming === 'yes',
+  }),
+};
+
 const TRUSTED_PROXIES: SettingsShape<{ trustedProxies: string }> = {
   what: 'Trusted proxies',
   read: ({ trustedProxies }) => ({ trustedProxies: trustedProxies.join('\n') }),
@@ -186,6 +200,7 @@ export class EngineSettings {
   readonly resolver;
   readonly caaIdentity;
   readonly cors;
+  readonly answers;
   readonly trustedProxies;
   readonly secretNames;
   readonly #unfollow: () => void;
@@ -197,6 +212,7 @@ export class EngineSettings {
     this.resolver = new SettingsGroup(RESOLVER, parts);
     this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
     this.cors = new SettingsGroup(CORS, parts);
+    this.answers = new SettingsGroup(ANSWERS, parts);
     this.trustedProxies = new SettingsGroup(TRUSTED_PROXIES, parts);
     this.secretNames = new SettingsGroup(SECRET_NAMES, parts);
     const groups = [
@@ -205,6 +221,7 @@ export class EngineSettings {
       this.resolver,
       this.caaIdentity,
       this.cors,
+      this.answers,
       this.trustedProxies,
       this.secretNames,
     ];

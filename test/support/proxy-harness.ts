@@ -139,6 +139,7 @@ export async function startProxy(
     log?: Log;
     whyUnserved?: (hostname: string) => string | null;
     trustedProxies?: readonly string[];
+    serverTiming?: boolean;
   } = {},
 ): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
@@ -151,6 +152,7 @@ export async function startProxy(
     contextFor: (hostname) => options.certificates?.contextFor(hostname ?? DEFAULT_LEAF) ?? null,
     whyUnserved: options.whyUnserved ?? (() => null),
     trustedProxies: () => options.trustedProxies ?? [],
+    serverTiming: () => options.serverTiming ?? false,
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
     pages: loadErrorPages(PAGES_DIRECTORY),

@@ -35,7 +35,13 @@ export function endToEndFields(rawHeaders: readonly string[], connection: string
   return withoutFields(rawHeaders, (name) => isHopByHop(name, named));
 }
 
-const NAMES: ReadonlySet<string> = new Set(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']);
+const NAMES: ReadonlySet<string> = new Set([
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
+]);
 
 /** Whether `name`, in lower case, is a rate header; an upstream's rate headers would contradict ours. */
 export const isRateField = (name: string): boolean => NAMES.has(name);

@@ -35,6 +35,8 @@ describe('with the setting "*"', () => {
         'Allow',
         'Accept',
         'Accept-Encoding',
+        'RateLimit',
+        'RateLimit-Policy',
       ]);
       expect(headers).not.toHaveProperty('vary');
     }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { connect as http2Connect } from 'node:http2';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 import type { UpstreamContext } from '../../../main/proxy/target.ts';
 import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { curl } from '../../support/proxy-command.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
@@ -454,6 +455,37 @@ describe('a response', () => {
     });
     const answer = await ask(await proxyTo(upstream.url), 'GET / HTTP/1.1');
     expect(answer.text).not.toMatch(/x-private|proxy-authenticate/i);
+  });
+});
+
+describe('Server-Timing', () => {
+  const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+  afterAll(() => certificates.remove());
+  const STAGES = /^listener;dur=\d+\.\d{3}, authority;dur=[\d.]+, route;dur=[\d.]+, redirect;dur=[\d.]+, identify;/;
+
+  test.each(['--http1.1', '--http2'])('follows that of the upstream, and names the stages: %s', async (version) => {
+    const upstream = await startUpstream((_request, response) =>
+      response.writeHead(200, { 'Server-Timing': 'db;dur=53' }).end('x'),
+    );
+    const running = await proxyTo(upstream.url, { certificates, serverTiming: true });
+    const { httpsPort } = running;
+    for (const [hostname, count] of [
+      [DEMO, 2],
+      [SHOP, 1],
+    ] as const) {
+      const at = ['--cacert', certificates.trustFile, '--resolve', `${hostname}:${httpsPort}:127.0.0.1`];
+      const { stdout } = await curl(version, ...at, `https://${hostname}:${httpsPort}/`);
+      const fields = [...stdout.matchAll(/^server-timing: (.*)\r$/gim)].map(([, value]) => value);
+      expect(fields).toHaveLength(count);
+      if (count === 2) expect(fields[0]).toBe('db;dur=53');
+      expect(fields.at(-1)).toMatch(STAGES);
+      expect(fields.at(-1)).toMatch(/, limit;dur=[\d.]+, target;dur=[\d.]+$/);
+    }
+  });
+
+  test('is not sent otherwise', async () => {
+    const upstream = await startUpstream((_request, response) => response.end());
+    expect((await ask(await proxyTo(upstream.url), 'GET / HTTP/1.1')).text).not.toMatch(/server-timing/i);
   });
 });
 

@@ -269,3 +269,56 @@ describe('what survives a restart', () => {
     expect(rows.rows.has('p key:a')).toBe(true);
   });
 });
+
+describe('the header fields of a decision', () => {
+  const fieldsOf = (fields: readonly string[] | undefined) =>
+    Object.fromEntries((fields ?? []).flatMap((name, index, all) => (index % 2 === 0 ? [[name, all[index + 1]]] : [])));
+
+  it('are those of the specification alone as long as the clock is not moved', () => {
+    const { limiter } = create();
+    expect(limiter.take(key('k'), FREE).rate.fields).toBeUndefined();
+  });
+
+  it.each([
+    ['ahead', 30 * 86_400_000 + 500],
+    ['back', -400_000],
+  ])('have X-RateLimit-Reset by the real clock when the clock is set %s', async (_how, byMs) => {
+    const clock = createFakeClock();
+    const { limiter } = create({ clock });
+    await clock.set(clock.now() + byMs);
+    takeMany(limiter, key('k'), 60);
+    await clock.pass(10_000);
+    const { refusal, rate } = limiter.take(key('k'), FREE);
+    const waitSeconds = Number(fieldsOf(rate.fields)['X-RateLimit-Reset']) - clock.state().realNow / 1_000;
+    expect(refusal?.retryAfterSeconds).toBe(50);
+    expect(waitSeconds).toBeGreaterThanOrEqual(50);
+    expect(waitSeconds).toBeLessThanOrEqual(51);
+    // Traffic shows the app’s time.
+    expect(rate.resetSeconds).toBe(Math.ceil(clock.now() / 1_000 + 50));
+  });
+
+  it('have those of the draft on request, for both windows', async () => {
+    const clock = createFakeClock();
+    const limiter = createLimiter({
+      clock,
+      storage: createRows(),
+      banRule: () => ({ afterRefusals: 1, durationMs: 600_000 }),
+      withDraftFields: () => true,
+    });
+    const policy = '"minute";q=60;w=60, "day";q=1000;w=86400';
+    expect(fieldsOf(limiter.peek(key('k'), FREE).rate.fields)).toEqual({
+      'X-RateLimit-Limit': '60',
+      'X-RateLimit-Remaining': '60',
+      'X-RateLimit-Reset': String(clock.now() / 1_000 + 60),
+      'RateLimit-Policy': policy,
+      RateLimit: '"minute";r=60;t=60, "day";r=1000;t=86400',
+    });
+    for (let request = 0; request < 60; request++) limiter.take(key('k'), FREE);
+    await clock.pass(20_500);
+    const refused = limiter.take(key('k'), FREE);
+    expect(refused.refusal?.code).toBe('rate_limit_exceeded');
+    expect(fieldsOf(limiter.take(key('k'), FREE).rate.fields)['RateLimit']).toBe(
+      '"minute";r=0;t=600, "day";r=0;t=86380',
+    );
+  });
+});
