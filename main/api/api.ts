@@ -1,12 +1,14 @@
+import { platformHostname } from '../base/config.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Dataset } from '../model/pet.ts';
 import { type Answer, noContent, success } from '../base/http/answer.ts';
 import type { HttpExchange, HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { problemAnswer, type Problem } from '../model/problem.ts';
+import type { Route } from '../model/route.ts';
 import { readBody } from './body.ts';
 import { isPreflight, preflightHeaders, type CorsSetting } from './cors.ts';
-import { createDocuments } from './openapi.ts';
+import { type ApiServer, createDocuments } from './openapi.ts';
 import { failureOf, gone, stopping, thrown, unauthorized } from './failures.ts';
 import type { ApiContext, Endpoint, Sent } from './operation.ts';
 import { BASE_PATH, baseUrlAt, OPERATIONS } from './operations.ts';
@@ -15,18 +17,23 @@ import { createResponder } from './responder.ts';
 import { createRoutes } from './routes.ts';
 import type { OrderSource, PetSource } from './sources.ts';
 
+/** What the stages found out about a request to the API. */
+export interface ServedContext extends ApiContext {
+  route: Dataset & Pick<Route, 'slug'>;
+}
+
 /** The Animal Store API, mounted in the process that listens. */
 export interface Api {
   /** Answers one request. Never throws, and always ends the response unless the client has disconnected. */
-  handle(exchange: HttpExchange, context: ApiContext): void;
+  handle(exchange: HttpExchange, context: ServedContext): void;
   /** Answers with a problem found by the proxy, in the API's own format. */
   refuse(exchange: HttpExchange, context: ApiContext, problem: Problem): void;
   /** Whether this is a CORS preflight, which `handle` answers without an API key and which must not be counted. */
   isPreflight(request: HttpRequest): boolean;
   /** Requests one pet of the dataset in-process; rejects with an Error that gives the reason if the API fails. */
   probe(dataset: Dataset): Promise<void>;
-  /** The text of the OpenAPI document for a base address. */
-  document(baseUrl: string): string;
+  /** The text of the OpenAPI document, as served at the first of these base addresses. */
+  document(servers: readonly ApiServer[]): string;
   /** Answers 503 to every request from now on. */
   close(): void;
 }
@@ -48,7 +55,7 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
   const responder = createResponder(clock, log, cors);
   let closed = false;
 
-  function answer(exchange: HttpExchange, context: ApiContext): void {
+  function answer(exchange: HttpExchange, context: ServedContext): void {
     const { request } = exchange;
     const { method = '', url = '' } = request;
     const send = (ready: Answer): void => responder.send(exchange, context, ready);
@@ -56,7 +63,7 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
     if (closed) return send(problemAnswer(stopping()));
     const found = routes.find(method, url, context.origin);
     if (found.kind === 'none') return send(found.answer);
-    if (found.kind === 'document') return send(success(200, documentAt(baseUrlAt(context.origin))));
+    if (found.kind === 'document') return send(success(200, documentAt(serversAt(context))));
     perform(found.operation, found.sent, exchange, context);
   }
 
@@ -104,11 +111,22 @@ export function createApi({ clock, log, pets, orders, cors }: ApiOptions): Api {
         throw new Error(`The API answered ${status}: ${message}`, { cause: error });
       }
     },
-    document: (baseUrl) => documentAt(baseUrl).text,
+    document: (servers) => documentAt(servers).text,
     close() {
       closed = true;
     },
   };
+}
+
+/** The base address that was asked, then that of the other environment at the platform's hostname and the same port. */
+function serversAt({ route, origin }: ServedContext): ApiServer[] {
+  const other = route.environment === 'production' ? 'staging' : 'production';
+  const url = new URL(origin);
+  url.hostname = platformHostname(route.slug, other);
+  return [
+    { url: baseUrlAt(origin), description: route.environment },
+    { url: baseUrlAt(url.origin), description: other },
+  ];
 }
 
 /** A probe is not a client request: it is not counted, and its answer has no headers. */

@@ -3,6 +3,7 @@ import { HEADERS, type HeaderName, RATE_HEADERS } from './headers.ts';
 import { type DocumentSchemas, type JsonSchema, documentSchemas } from './openapi-schemas.ts';
 import type { FailureStatus, Operation } from './operation.ts';
 import { errorBody } from './schemas.ts';
+import type { Environment } from '../contract/values.ts';
 import { type Body, bodyOf } from '../base/http/answer.ts';
 
 /** The version of the description, as given in the specification. */
@@ -15,16 +16,22 @@ const DESCRIPTION = `An animal store: list animals, add one, fetch one.
 Every operation needs an API key as bearer token. Every response carries the rate limit headers. Identifiers are
 signed 64-bit integers over their whole range: read them with a JSON parser that does not round.`;
 
+/** A base address, as the document's `servers` have it. */
+export interface ApiServer {
+  url: string;
+  description: Environment;
+}
+
 /**
  * The OpenAPI 3.1 document of `operations`, as JSON text. It is generated from the schemas used for validation and
- * serialisation, so it always matches them. `baseUrl` is its only server.
+ * serialisation, so it always matches them. Clients use the first of `servers` unless told otherwise.
  */
-export function openApiText(operations: readonly Operation[], baseUrl: string): string {
+export function openApiText(operations: readonly Operation[], servers: readonly ApiServer[]): string {
   const schemas = documentSchemas(operations);
   return exactStringify({
     openapi: '3.1.0',
     info: { title: 'Animal Store API', version: DESCRIPTION_VERSION, description: DESCRIPTION },
-    servers: [{ url: baseUrl }],
+    servers,
     tags: [
       { name: 'animals', description: 'The animals of the store.' },
       { name: 'Store', description: 'The store itself.' },
@@ -91,12 +98,13 @@ const dateOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 1
 
 function parametersIn(location: 'path' | 'query', schema: Operation['query'], schemas: DocumentSchemas): JsonSchema[] {
   if (schema === undefined) return [];
-  return Object.entries(schemas.parameters(schema)).map(([name, { description, ...rest }]) => ({
+  return Object.entries(schemas.parameters(schema)).map(([name, { description, examples, ...rest }]) => ({
     name,
     in: location,
     required: location === 'path',
     description,
     schema: rest,
+    ...(Array.isArray(examples) && { example: examples[0] as unknown }),
   }));
 }
 
@@ -132,15 +140,16 @@ function jsonContent(schema: JsonSchema, example: unknown): JsonSchema {
 /** A project has two base addresses, each over HTTP and HTTPS for every hostname. */
 const DOCUMENTS_MAX = 64;
 
-/** The OpenAPI document of each base address, generated on first use. */
-export function createDocuments(operations: readonly Operation[]): (baseUrl: string) => Body {
+/** The OpenAPI document for each list of base addresses, generated on first use. */
+export function createDocuments(operations: readonly Operation[]): (servers: readonly ApiServer[]) => Body {
   const documents = new Map<string, Body>();
-  return (baseUrl) => {
-    const known = documents.get(baseUrl);
+  return (servers) => {
+    const name = servers.map(({ url }) => url).join(' ');
+    const known = documents.get(name);
     if (known !== undefined) return known;
-    const document = bodyOf(openApiText(operations, baseUrl));
+    const document = bodyOf(openApiText(operations, servers));
     if (documents.size >= DOCUMENTS_MAX) documents.clear();
-    documents.set(baseUrl, document);
+    documents.set(name, document);
     return document;
   };
 }

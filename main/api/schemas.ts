@@ -62,14 +62,19 @@ export const listQuery = z.object({
     .min(1, LIMIT_MESSAGE)
     .max(100, LIMIT_MESSAGE)
     .default(20)
-    .describe('Maximum number of animals returned.'),
-  status: petStatus.optional().describe('Restricts the result to animals with that status.'),
+    .describe('Maximum number of animals returned.')
+    .meta({ examples: [20] }),
+  status: petStatus
+    .optional()
+    .describe('Restricts the result to animals with that status.')
+    .meta({ examples: ['available'] }),
   after: int64InAddress
     .optional()
-    .describe('Continues after the animal with this id; the Link header of a page has it for the next one.'),
+    .describe('Continues after the animal with this id; the Link header of a page has it for the next one.')
+    .meta({ examples: [20] }),
 });
 export type ListQuery = z.output<typeof listQuery>;
 
 export const petParams = z.object({
-  petId: int64InAddress.describe('Identifier of the animal to retrieve.'),
+  petId: int64InAddress.describe('Identifier of the animal to retrieve.').meta({ examples: [1] }),
 });

@@ -132,7 +132,7 @@ export function createServices(
       projects,
       keys: store.keys,
       present,
-      document: (baseUrl) => dataPlane.api.document(baseUrl),
+      document: dataPlane.api.document,
       async upstreamDocument({ target }, authority, signal) {
         const published = routeTarget(target);
         if (published.kind === 'api') return null;

@@ -82,6 +82,7 @@ export function buildSnapshot({ projects, keys, domains }: SnapshotSource): Publ
 const routeOf = (project: PublishedProject, limits: PlanLimits, environment: Environment): Omit<Route, 'hostname'> => ({
   projectId: project.id,
   projectName: project.name,
+  slug: project.slug,
   environment,
   plan: project.plan,
   limits,

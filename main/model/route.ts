@@ -25,6 +25,8 @@ export interface Route {
   hostname: string;
   projectId: string;
   projectName: string;
+  /** In the platform's hostnames. */
+  slug: string;
   environment: Environment;
   plan: Plan;
   limits: PlanLimits;

@@ -17,8 +17,8 @@ export function createApiServices(options: {
   projects: Pick<ProjectRows, 'get' | 'list'>;
   keys: Pick<KeyRows, 'get'>;
   present: (row: ProjectRow) => Project;
-  /** The OpenAPI document of the built-in API, as served at a base address. */
-  document: (baseUrl: string) => string;
+  /** The OpenAPI document of the built-in API, as served at the first of its base addresses. */
+  document: (servers: readonly { url: string; description: Environment }[]) => string;
   /** The bytes that a project's upstream serves as its OpenAPI document, asked without counting; null if there are none. */
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
@@ -38,9 +38,14 @@ export function createApiServices(options: {
 
   return {
     async describe({ projectId, environment }, { signal }) {
-      const baseUrl = baseUrlOf(projectId, environment);
       const project = existingProject(projects, projectId);
-      if (project.target.kind === 'api') return { baseUrl, document: options.document(baseUrl) };
+      const addresses = options.present(project).baseUrl;
+      const baseUrl = addresses[environment];
+      if (project.target.kind === 'api') {
+        const order = [environment, environment === 'production' ? 'staging' : 'production'] as const;
+        const servers = order.map((description) => ({ url: addresses[description], description }));
+        return { baseUrl, document: options.document(servers) };
+      }
       const bytes = await options.upstreamDocument(project, partsOf(baseUrl).host, signal);
       const text = bytes === null ? null : readText(bytes, false);
       return { baseUrl, document: text !== null && isOpenApi(text) ? text : null };

@@ -16,7 +16,7 @@ import type { Decision } from '../../main/model/rate-decision.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createMemoryStore, type MemoryStore } from './api-memory.ts';
 
-export const DATASET = { projectId: 'prj_demo', environment: 'production' } as const;
+export const DATASET = { projectId: 'prj_demo', environment: 'production', slug: 'demo' } as const;
 const ORIGIN = 'http://demo.vivarium.localhost:8080';
 export const API_KEY = 'viv_0123456789abcdefghijABCDEFGHIJ01';
 export const AUTHORIZATION = { authorization: `Bearer ${API_KEY}` };

@@ -33,6 +33,7 @@ export function routeFor(hostname: string, projectId: string, more: Partial<Rout
     hostname,
     projectId,
     projectName: projectId,
+    slug: 'demo',
     environment: 'production',
     plan: 'pro',
     limits: PRO,

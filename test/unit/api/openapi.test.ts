@@ -1,3 +1,5 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openApiText } from '../../../main/api/openapi.ts';
@@ -6,6 +8,10 @@ import { OPERATIONS } from '../../../main/api/operations.ts';
 import { parseExactJson } from '../../../main/base/exact-json.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
+const SERVERS = [
+  { url: BASE_URL, description: 'production' as const },
+  { url: 'http://demo-staging.vivarium.localhost:8080/v1', description: 'staging' as const },
+];
 
 interface Shown {
   operationId: string;
@@ -13,9 +19,12 @@ interface Shown {
   deprecated?: boolean;
   'x-sunset'?: string;
   'x-stability'?: string;
-  parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: unknown }> };
-  responses: Record<string, { headers: Record<string, unknown>; content: Record<string, { schema: unknown }> }>;
+  parameters?: { name: string; in: string; required: boolean; example: unknown; schema: Record<string, unknown> }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: unknown; example: unknown }> };
+  responses: Record<
+    string,
+    { headers: Record<string, unknown>; content: Record<string, { schema: unknown; example: unknown }> }
+  >;
 }
 
 interface Document {
@@ -33,7 +42,7 @@ interface Document {
 }
 
 const documentOf = (operations: readonly Operation[]): Document =>
-  JSON.parse(openApiText(operations, BASE_URL)) as Document;
+  JSON.parse(openApiText(operations, SERVERS)) as Document;
 const document = documentOf(Object.values(OPERATIONS));
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -42,7 +51,7 @@ describe('the OpenAPI document', () => {
     expect(document).toMatchObject({
       openapi: '3.1.0',
       info: { version: '1.0.0' },
-      servers: [{ url: BASE_URL }],
+      servers: SERVERS,
       security: [{ apiKey: [] }],
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
     });
@@ -108,8 +117,24 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  test('has an example for each parameter, body and response, which the same schema takes', () => {
+    const ajv = addFormats.default(new Ajv2020({ strict: false }));
+    const faultOf = (schema: unknown, example: unknown) => {
+      const whole = { ...(schema as object), components: document.components };
+      return ajv.validate(whole, example) ? null : ajv.errorsText();
+    };
+    const shown = Object.values(document.paths).flatMap((item) => Object.values(item));
+    for (const { operationId, parameters = [], requestBody, responses } of shown) {
+      const bodies = [...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)];
+      for (const { schema, example } of [...parameters, ...bodies.flatMap(({ content }) => Object.values(content))]) {
+        expect(example, operationId).toBeDefined();
+        expect(faultOf(schema, example), operationId).toBeNull();
+      }
+    }
+  });
+
   test('has the bounds of int64 to the last digit', () => {
-    const text = openApiText(Object.values(OPERATIONS), BASE_URL);
+    const text = openApiText(Object.values(OPERATIONS), SERVERS);
     const exact = parseExactJson(text) as unknown as Document;
     expect(exact.components.schemas['Pet']).toMatchObject({
       properties: { id: { minimum: -9223372036854775808n, maximum: 9223372036854775807n } },
@@ -142,7 +167,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('says of no operation that it is unstable', () => {
-    expect(openApiText(Object.values(OPERATIONS), BASE_URL)).not.toContain('x-stability');
+    expect(openApiText(Object.values(OPERATIONS), SERVERS)).not.toContain('x-stability');
   });
 
   test.each(['experimental', 'beta'] as const)('carries the stability marker %s of an operation', (stability) => {

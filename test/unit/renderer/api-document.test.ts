@@ -4,6 +4,7 @@ import { OPERATIONS } from '../../../main/api/operations.ts';
 import { operationsOf, readApiDocument, type ApiDocument } from '../../../renderer/state/api-document.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
+const SERVERS = [{ url: BASE_URL, description: 'production' as const }];
 
 function read(text: string): ApiDocument {
   const document = readApiDocument(text);
@@ -11,7 +12,7 @@ function read(text: string): ApiDocument {
   return document;
 }
 
-const served = read(openApiText(Object.values(OPERATIONS), BASE_URL));
+const served = read(openApiText(Object.values(OPERATIONS), SERVERS));
 const operation = (id: string, document = served) => {
   const found = operationsOf(document).find((candidate) => candidate.id === id);
   if (found === undefined) throw new Error(`There is no ${id}.`);
@@ -84,7 +85,7 @@ describe('the document that is served', () => {
 
 describe('a made-up document', () => {
   it('may mark operations with x-stability', () => {
-    const text = openApiText([{ ...OPERATIONS.listPets, stability: 'beta' }], BASE_URL);
+    const text = openApiText([{ ...OPERATIONS.listPets, stability: 'beta' }], SERVERS);
     expect(operation('listPets', read(text)).stability).toBe('beta');
   });
 

@@ -14,7 +14,8 @@ import { createFakeTransport } from '../../support/page-link.ts';
 import { makeKey } from '../../support/page-world.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
-const TEXT = openApiText(Object.values(OPERATIONS), BASE_URL);
+const SERVERS = [{ url: BASE_URL, description: 'production' as const }];
+const TEXT = openApiText(Object.values(OPERATIONS), SERVERS);
 const JSON_TYPE = 'application/json';
 
 async function setUp(
