@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, EpochMs } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ResourceRecord } from '../dns/record.ts';
@@ -11,9 +11,9 @@ import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 export interface RecordWriter {
   /**
    * Adds all records in one transaction; an existing record only gets its TTL, and a SOA replaces the zone's. Returns the
-   * number of new ones.
+   * number of new ones. `nowMs`: one moment for all parts of an import, which become visible together then.
    */
-  put(zone: string, records: readonly ResourceRecord[]): number;
+  put(zone: string, records: readonly ResourceRecord[], nowMs?: EpochMs): number;
   /** Replaces a current record. The new one keeps its id, unless it exists already. */
   replace(record: VersionRow, wanted: ResourceRecord): void;
   /** Changes RRsets in one transaction: puts records, and removes current ones by value. */
@@ -44,8 +44,8 @@ export function createRecordWriter(options: {
   const { clock, records } = options;
 
   /** Adds the stored changes of one RRset to `changes`. Returns the records that are new. */
-  function plan(zone: string, key: RRsetKey, change: Change, changes: Collected): number {
-    const time = { nowMs: clock.now(), delayMs: options.propagationMs() };
+  function plan(zone: string, key: RRsetKey, change: Change, changes: Collected, nowMs = clock.now()): number {
+    const time = { nowMs, delayMs: options.propagationMs() };
     const { name, type } = key;
     // What only adds concerns few of the versions there, however many they are.
     const before =
@@ -80,12 +80,12 @@ export function createRecordWriter(options: {
   }
 
   return {
-    put(zone, wanted) {
+    put(zone, wanted, nowMs) {
       const changes = nothingCollected();
       let created = 0;
       for (const { name, type, put } of rrsetsOf(wanted)) {
         const change = type === 'SOA' ? replacing(records.rrset(zone, name, type), put.slice(-1)) : { put };
-        created += plan(zone, { name, type }, change, changes);
+        created += plan(zone, { name, type }, change, changes, nowMs);
       }
       if (changes.names.size > 0) store(zone, changes, created);
       return created;

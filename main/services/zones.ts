@@ -81,13 +81,14 @@ export function createZoneServices(options: {
     apex: string,
     part: readonly ResourceRecord[],
     taken: number,
+    nowMs: number,
   ): { created: number; existing: number } {
     try {
       existingZone(zones, apex);
       const own = part
         .filter((record) => !isGenerated(record, apex, nameServer))
         .map((record) => ({ ...record, data: withoutSerial(record.data) }));
-      const created = writer.put(apex, own);
+      const created = writer.put(apex, own, nowMs);
       return { created, existing: own.length - created };
     } catch (error) {
       if (!(error instanceof VivariumError) || taken === 0) throw error;
@@ -142,9 +143,10 @@ export function createZoneServices(options: {
       const report = { created: 0, existing: 0, rejectedTotal: 0, forcible: 0, warningsTotal: 0 };
       const rejected: ZoneFileFault[] = [];
       const warnings: ZoneFileFault[] = [];
+      const nowMs = clock.now();
       // Each part is checked and stored synchronously, so no other change can come in between.
       for (const part of parts) {
-        const { created, existing } = putPart(apex, part.records, report.created);
+        const { created, existing } = putPart(apex, part.records, report.created, nowMs);
         report.created += created;
         report.existing += existing;
         report.rejectedTotal += part.faults.length;

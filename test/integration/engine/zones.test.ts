@@ -374,6 +374,15 @@ describe('zone files', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ records: 9_997 }]);
   });
 
+  it('imports a file as one change, whatever the number of its parts', async () => {
+    const engine = await engineWithZone();
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    const text = Array.from({ length: 2000 }, (_, n) => `big A 10.0.${n >> 8}.${n & 255}`).join('\n');
+    await engine.call('zones.import', { name: 'acme.test', text });
+    const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+    expect([records.length, new Set(records.map(({ visibleAt }) => visibleAt)).size]).toEqual([2000, 1]);
+  });
+
   it('are imported in parts: other calls take turns, and an aborted import reports its progress', async () => {
     const engine = await engineWithZone();
     const text = Array.from({ length: 30_000 }, (_, index) => `h${index} A 192.0.2.${index % 256}`).join('\n');
