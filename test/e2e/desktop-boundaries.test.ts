@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
-import { HOSTS, startDesktop, titleOf, windowState, type Desktop } from '../support/desktop.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HOSTS, titleOf, useDesktop, windowState, type Desktop } from '../support/desktop.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -28,14 +28,21 @@ async function attempt(desktop: Desktop, script: string): Promise<unknown> {
 
 for (const host of HOSTS) {
   describe.skipIf(host.missing !== null)(`the page of the desktop’s window, on ${titleOf(host)}`, () => {
+    const app = useDesktop(host);
+    beforeEach(async () => {
+      const desktop = app();
+      await desktop.page();
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.loadURL('app://vivarium/'));
+    });
+
     it('has nothing of Node or Electron but a marker', async () => {
       const names = ['require', 'process', 'module', 'Buffer', 'electron', 'ipcRenderer', 'global', 'vivariumDesktop'];
-      const found = await attempt(startDesktop(host), `${JSON.stringify(names)}.filter((name) => name in globalThis)`);
+      const found = await attempt(app(), `${JSON.stringify(names)}.filter((name) => name in globalThis)`);
       expect(found).toEqual(['vivariumDesktop']);
     });
 
     it('leads nowhere else', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       for (const address of [
         'https://example.org/',
         'http://127.0.0.1:9/',
@@ -49,7 +56,7 @@ for (const host of HOSTS) {
 
     it('opens no window', async () => {
       const opened = await attempt(
-        startDesktop(host),
+        app(),
         `(() => {
           const link = Object.assign(document.createElement('a'), { href: 'https://example.org/', target: '_blank' });
           document.body.append(link);
@@ -62,7 +69,7 @@ for (const host of HOSTS) {
     });
 
     it('embeds nothing', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       await attempt(
         desktop,
         `for (const src of ['https://example.org/', location.href, 'data:text/html,<script>document.write("embed" + "ded")</script>']) {
@@ -76,7 +83,7 @@ for (const host of HOSTS) {
     });
 
     it('runs and reads nothing but its own files', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       await desktop.page();
       const { url } = desktop.runtime().control;
       const outcome = await attempt(
@@ -101,7 +108,7 @@ for (const host of HOSTS) {
     });
 
     it('comes from no other folder', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       const page = await desktop.page();
       const { origin } = new URL(page.url());
       for (const path of ['/%2e%2e%2fpackage.json', '/..%5c..%5cpackage.json', '/assets/..%2f..%2f..%2fpackage.json']) {
@@ -112,7 +119,7 @@ for (const host of HOSTS) {
     });
 
     it('may put text on the clipboard, and is denied everything else', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       await (await desktop.page()).bringToFront();
       const outcome = await attempt(
         desktop,
@@ -139,7 +146,7 @@ for (const host of HOSTS) {
     });
 
     it('alone has a way to the engine: another document in a window like its own is refused', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       await desktop.page();
       await desktop.evaluate(
         ({ BrowserWindow }, { url, preload, icon }) => {
@@ -171,10 +178,11 @@ for (const host of HOSTS) {
       );
       const intruder = await desktop.pageAt('data:');
       await expect.poll(() => intruder.title()).toBe('refused');
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[1]?.destroy());
     });
 
     it('cannot be replaced by one from elsewhere, not even by the app itself', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       await ready(await desktop.page());
       const load = desktop.evaluate(({ BrowserWindow }) =>
         BrowserWindow.getAllWindows()[0]?.loadURL('https://example.org/'),

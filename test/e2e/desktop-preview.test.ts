@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it, vi } from 'vitest';
-import { type Desktop, type DesktopHost, HOSTS, startDesktop, titleOf, WAYLAND_SESSION } from '../support/desktop.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Desktop, HOSTS, startDesktop, titleOf, useDesktop, WAYLAND_SESSION } from '../support/desktop.ts';
 import { FREE_PORTS } from '../support/program.ts';
 
 /** An app and a window, on a machine that does much else beside. */
@@ -9,9 +9,8 @@ const PREVIEW_MS = 90_000;
 const HOSTNAME = 'www.happypaws.test';
 const URL = `https://${HOSTNAME}/v1/openapi.json`;
 
-/** A desktop with its demo, and a preview of a custom domain. */
-async function openPreview(host: DesktopHost, env: Record<string, string> = {}) {
-  const desktop = startDesktop(host, { args: FREE_PORTS, env });
+/** A preview of a custom domain of the demo. */
+async function openPreview(desktop: Desktop) {
   await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
   expect(await desktop.call('reach.preview', { hostname: HOSTNAME })).toEqual({ url: URL });
   const page = await desktop.pageAt(`https://${HOSTNAME}/`);
@@ -30,15 +29,19 @@ const titles = (desktop: Desktop): Promise<string[]> =>
 
 for (const host of HOSTS) {
   describe.skipIf(host.missing !== null)(`the preview window, on ${titleOf(host)}`, { timeout: PREVIEW_MS }, () => {
-    it('is shown where a hidden window is never drawn', async () => {
-      const { desktop } = await openPreview(host, WAYLAND_SESSION);
-      const visible = () =>
-        desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()));
-      await vi.waitFor(async () => expect(await visible()).toEqual([true, true]), { timeout: 10_000 });
+    // A session in which a hidden window is never drawn.
+    const app = useDesktop(host, { args: FREE_PORTS, env: WAYLAND_SESSION });
+    afterEach(async () => {
+      await app().evaluate(({ BrowserWindow }) => {
+        for (const window of BrowserWindow.getAllWindows()) if (window.getTitle() !== 'Vivarium') window.destroy();
+      });
     });
 
     it('shows a hostname over verified HTTPS, without a browser or trust', async () => {
-      const { desktop } = await openPreview(host);
+      const { desktop } = await openPreview(app());
+      const visible = () =>
+        desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()));
+      await expect.poll(visible).toEqual([true, true]);
       expect(await desktop.call('reach.browser')).toMatchObject({ preview: true });
       expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
       // A page that calls itself something else.
@@ -52,10 +55,10 @@ for (const host of HOSTS) {
     });
 
     it('is opened by Preview, which says why it is not when there are five', async () => {
-      const desktop = startDesktop(host, { args: FREE_PORTS });
-      const app = await desktop.page();
-      await app.getByRole('link', { name: 'General' }).click();
-      const reach = app.getByRole('region', { name: 'Reach it' });
+      const desktop = app();
+      const own = await desktop.page();
+      await own.getByRole('link', { name: 'General' }).click();
+      const reach = own.getByRole('region', { name: 'Reach it' });
       await reach.getByText('Staging', { exact: true }).click();
       await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
       const preview = reach.getByRole('button', { name: 'Preview' });
@@ -69,32 +72,8 @@ for (const host of HOSTS) {
       await reach.getByText('open already').waitFor();
     });
 
-    it('closes despite the `beforeunload` of its page: by an address, by its button, and by Quit', async () => {
-      const { desktop, page } = await openPreview(host);
-      await askToStay(page);
-      await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
-      await askToStay(page);
-      await desktop.evaluate(({ BrowserWindow }) => {
-        const isPreview = (window: Electron.BrowserWindow) => window.webContents.getURL().startsWith('https:');
-        BrowserWindow.getAllWindows().find(isPreview)?.close();
-      });
-      await vi.waitFor(async () => expect(await titles(desktop)).toEqual(['Vivarium']), { timeout: 10_000 });
-      await desktop.call('reach.preview', { hostname: HOSTNAME });
-      const again = await desktop.pageAt(URL);
-      await again.getByText('"Animal Store API"').waitFor();
-      await askToStay(again);
-      expect((await desktop.quit()).code).toBe(0);
-    });
-
-    it('does not prevent quitting when its page hangs', async () => {
-      const { desktop, page } = await openPreview(host);
-      await askToStay(page);
-      await page.evaluate(`void setTimeout(() => { for (;;); })`);
-      expect((await desktop.quit()).code).toBe(0);
-    });
-
     it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {
-      const { desktop, page } = await openPreview(host);
+      const { desktop, page } = await openPreview(app());
       const { control } = desktop.runtime();
       for (const address of ['https://example.org/', `${control.url}/`, 'file:///etc/passwd', 'app://vivarium/']) {
         await page.evaluate(`void location.assign(${JSON.stringify(address)})`);
@@ -115,21 +94,34 @@ for (const host of HOSTS) {
       await page.getByText('"Animal Store API"').waitFor();
     });
 
-    it('sends no datagrams past the proxy by WebRTC', async () => {
-      const { desktop } = await openPreview(host);
+    it('sends no datagrams past the proxy by WebRTC, is of what is served only, and at most five', async () => {
+      const { desktop } = await openPreview(app());
       const policies = await desktop.evaluate(({ BrowserWindow }) =>
         BrowserWindow.getAllWindows()
           .filter((window) => window.webContents.getURL().startsWith('https:'))
           .map((window) => window.webContents.getWebRTCIPHandlingPolicy()),
       );
       expect(policies).toEqual(['disable_non_proxied_udp']);
-    });
-
-    it('is of what is served only, and at most five', async () => {
-      const { desktop } = await openPreview(host);
       await expect(desktop.call('reach.preview', { hostname: 'example.org' })).rejects.toThrow(/Nothing is served at/);
       for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
       await expect(desktop.call('reach.preview', { hostname: HOSTNAME })).rejects.toThrow(/open already/);
+    });
+
+    it('closes despite the `beforeunload` of its page: by an address, by its button, and by Quit', async () => {
+      const { desktop, page } = await openPreview(startDesktop(host, { args: FREE_PORTS }));
+      await askToStay(page);
+      await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
+      await askToStay(page);
+      await desktop.evaluate(({ BrowserWindow }) => {
+        const isPreview = (window: Electron.BrowserWindow) => window.webContents.getURL().startsWith('https:');
+        BrowserWindow.getAllWindows().find(isPreview)?.close();
+      });
+      await expect.poll(() => titles(desktop)).toEqual(['Vivarium']);
+      await desktop.call('reach.preview', { hostname: HOSTNAME });
+      const again = await desktop.pageAt(URL);
+      await again.getByText('"Animal Store API"').waitFor();
+      await askToStay(again);
+      await again.evaluate(`void setTimeout(() => { for (;;); })`);
       expect((await desktop.quit()).code).toBe(0);
     });
   });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   chooseFromMenu,
-  hideWindow,
   HOSTS,
   ownErrors,
   startDesktop,
   titleOf,
+  useDesktop,
   WAYLAND_SESSION,
   windowState,
   type Desktop,
@@ -23,29 +23,29 @@ async function seeLiveChange(desktop: Desktop, name: string): Promise<void> {
   await page.getByText(name).first().waitFor();
 }
 
-type WayToQuit = [who: string, ask: (desktop: Desktop) => void | Promise<void>];
-
-const WAYS_TO_QUIT: WayToQuit[] = [['its menu', (desktop) => chooseFromMenu(desktop, 'Quit Vivarium')]];
-// On Windows, a signal ends the process at once.
-if (process.platform !== 'win32') WAYS_TO_QUIT.push(['SIGTERM', (desktop) => desktop.signal('SIGTERM')]);
+async function expectDrained(desktop: Desktop): Promise<void> {
+  const ended = await desktop.ended;
+  expect([ended.code, ownErrors(ended)]).toEqual([0, '']);
+  expect(() => desktop.runtime()).toThrow('ENOENT');
+  expect(readFileSync(join(desktop.dataDir, 'logs', 'vivarium.log'), 'utf8')).toMatch(/Vivarium has stopped\n$/);
+}
 
 for (const host of HOSTS) {
   describe.skipIf(host.missing !== null)(`the desktop app, on ${titleOf(host)}`, () => {
-    it('opens one window, whose page follows the engine without signing in', async () => {
-      const desktop = startDesktop(host);
+    // A session in which a hidden window is never drawn.
+    const app = useDesktop(host, { env: WAYLAND_SESSION });
+
+    it('opens one window, whose page follows the engine without signing in, also after a reload', async () => {
+      const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');
-      expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
+      await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
       expect((await windowState(desktop)).url).toMatch(/^app:\/\/vivarium\//);
+      await (await desktop.page()).reload();
+      await seeLiveChange(desktop, 'Orangery');
     });
 
-    it('shows its window where a hidden one is never drawn', async () => {
-      const desktop = startDesktop(host, { env: WAYLAND_SESSION });
-      await desktop.page();
-      await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
-    });
-
-    it('keeps serving when its window is closed, with one message', async () => {
-      const desktop = startDesktop(host);
+    it('keeps serving when its window is closed, with one message, and shows it when it is started again', async () => {
+      const desktop = app();
       await desktop.page();
       const closeWindow = () =>
         desktop.evaluate(({ BrowserWindow }) => {
@@ -59,45 +59,22 @@ for (const host of HOSTS) {
       await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
       expect(await desktop.call('status.get')).toHaveProperty('version');
 
-      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.show());
-      await closeWindow();
-      await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
-    });
-
-    it('shows the window of the first start when it is started again', async () => {
-      const desktop = startDesktop(host);
-      await hideWindow(desktop);
       const again = startDesktop(host, { dataDir: desktop.dataDir });
       expect((await again.ended).code).toBe(0);
       await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
+      await closeWindow();
+      await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.show());
     });
 
     it('runs once for each data folder', async () => {
-      const one = startDesktop(host);
-      const other = startDesktop(host);
-      await Promise.all([one.page(), other.page()]);
-      expect(one.runtime().pid).not.toBe(other.runtime().pid);
-    });
-
-    it.each(WAYS_TO_QUIT)('drains and ends with 0 when %s asks it to', async (_who, ask) => {
-      const desktop = startDesktop(host);
-      await desktop.page();
-      await ask(desktop);
-      const ended = await desktop.ended;
-      expect([ended.code, ownErrors(ended)]).toEqual([0, '']);
-      expect(() => desktop.runtime()).toThrow('ENOENT');
-      expect(readFileSync(join(desktop.dataDir, 'logs', 'vivarium.log'), 'utf8')).toMatch(/Vivarium has stopped\n$/);
-    });
-
-    it('takes the page back after a reload, and lets go of what it had asked for', async () => {
-      const desktop = startDesktop(host);
-      await seeLiveChange(desktop, 'Before');
-      await (await desktop.page()).reload();
-      await seeLiveChange(desktop, 'After');
+      const other = startDesktop(host, { hidden: true });
+      await Promise.all([app().serving(), other.serving()]);
+      expect(app().runtime().pid).not.toBe(other.runtime().pid);
     });
 
     it('offers to load a page again that has crashed, and the servers never notice', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       const page = await desktop.page();
       const dialog = desktop.nextDialog();
       const crash = page.waitForEvent('crash');
@@ -111,7 +88,7 @@ for (const host of HOSTS) {
     });
 
     it('stays while its engine fails, which starts again on its ports and data, and says why', async () => {
-      const desktop = startDesktop(host);
+      const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');
       const page = await desktop.page();
       const { http } = desktop.runtime();
@@ -140,16 +117,21 @@ for (const host of HOSTS) {
       expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
     });
 
-    it('opens with its last position and size', async () => {
-      const desktop = startDesktop(host);
-      await desktop.page();
+    it('drains and ends with 0 when its menu or SIGTERM asks it to, and opens with its last position', async () => {
+      const first = startDesktop(host);
+      await first.page();
       const place = { x: 60, y: 80, width: 1000, height: 700 };
-      await desktop.evaluate(({ BrowserWindow }, bounds) => BrowserWindow.getAllWindows()[0]?.setBounds(bounds), place);
-      await desktop.quit();
-      const again = startDesktop(host, { dataDir: desktop.dataDir });
+      await first.evaluate(({ BrowserWindow }, bounds) => BrowserWindow.getAllWindows()[0]?.setBounds(bounds), place);
+      await chooseFromMenu(first, 'Quit Vivarium');
+      await expectDrained(first);
+      const again = startDesktop(host, { dataDir: first.dataDir });
       await again.page();
       const bounds = await again.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getNormalBounds());
       expect(bounds).toEqual(place);
+      // On Windows, a signal ends the process at once.
+      if (process.platform === 'win32') return;
+      again.signal('SIGTERM');
+      await expectDrained(again);
     });
   });
 }

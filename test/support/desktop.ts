@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { createElectronHost } from './desktop-on-electron.ts';
 import { createStandInHost } from './desktop-on-stand-in.ts';
@@ -59,6 +60,7 @@ export interface Desktop extends RunningApp {
   dataDir: string;
   /** Its address, once it serves. */
   runtime(): RuntimeFile;
+  serving(): Promise<void>;
   /** Calls one procedure over its control port. */
   call(procedure: string, input?: unknown): Promise<unknown>;
   /** Quits it as its menu does, and waits for the end. */
@@ -68,25 +70,61 @@ export interface Desktop extends RunningApp {
 /** A session in which Electron draws no hidden window; real Electron uses the session of the tests. */
 export const WAYLAND_SESSION = { ELECTRON_STAND_IN_SESSION: 'wayland' };
 
-/** Starts the app on free ports and its own data folder, without a demo project by default. */
-export function startDesktop(
-  host: DesktopHost,
-  options: { dataDir?: string; args?: readonly string[]; env?: Record<string, string> } = {},
-): Desktop {
-  const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
-  const { args = [...FREE_PORTS, '--empty'], env = {} } = options;
-  if (!existsSync(DESKTOP_PROGRAM)) throw new Error('The app is not built; run npm run build.');
-  // The test kills the app, which then cannot remove the files that it and Chromium made there.
-  const app = host.start(['--', '--data-dir', dataDir, ...args], { TMPDIR: temporaryFolder(), ...env });
-  track(async () => {
-    app.signal('SIGKILL');
-    await app.ended;
+export interface DesktopStart {
+  dataDir?: string;
+  args?: readonly string[];
+  env?: Record<string, string>;
+  /** Opens no window, which saves a Chromium on the stand-in. */
+  hidden?: boolean;
+  /** A link of the system. */
+  link?: string;
+}
+
+/** Starts the app on free ports and its own data folder, without a demo project by default. Ends it after the test. */
+export function startDesktop<Host extends DesktopHost>(host: Host, options: DesktopStart = {}) {
+  const desktop = launchDesktop(host, options, temporaryFolder);
+  track(() => kill(desktop));
+  return desktop;
+}
+
+/** One app for all tests of a `describe`, each of which leaves it as it found it. */
+export function useDesktop<Host extends DesktopHost>(host: Host, options: DesktopStart = {}) {
+  let desktop: ReturnType<typeof launchDesktop<Host>> | null = null;
+  afterAll(async () => {
+    if (desktop !== null) await kill(desktop);
   });
+  // Removed with the folder of the test file.
+  const folder = () => mkdtempSync(join(dirname(tmpdir()), 'desktop-'));
+  return () => (desktop ??= launchDesktop(host, options, folder));
+}
+
+async function kill(app: RunningApp): Promise<void> {
+  app.signal('SIGKILL');
+  await app.ended;
+}
+
+function launchDesktop<Host extends DesktopHost>(host: Host, options: DesktopStart, newFolder: () => string) {
+  const { args = [...FREE_PORTS, '--empty'], env = {}, hidden = false, link } = options;
+  const dataDir = options.dataDir ?? join(newFolder(), 'data');
+  if (!existsSync(DESKTOP_PROGRAM)) throw new Error('The app is not built; run npm run build.');
+  const own = [...(hidden ? ['--hidden'] : []), ...(link === undefined ? [] : [link])];
+  // The test kills the app, which then cannot remove the files that it and Chromium made there.
+  const app = host.start([...own, '--', '--data-dir', dataDir, ...args], { TMPDIR: newFolder(), ...env }) as ReturnType<
+    Host['start']
+  >;
   const runtime = () => JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
-  return {
+  const early = app.ended.then<never>(({ code, stderr }) => {
+    throw new Error(`The app ended with ${code}: ${stderr}`);
+  });
+  early.catch(() => undefined);
+  const desktop: Desktop = {
     ...app,
     dataDir,
     runtime,
+    async serving() {
+      const isServing = () => existsSync(join(dataDir, 'runtime.json'));
+      await Promise.race([vi.waitFor(() => expect(isServing()).toBe(true), SERVING), early]);
+    },
     async call(procedure, input) {
       const { url, token } = runtime().control;
       const response = await fetch(`${url}/api/${procedure.replace('.', '/')}`, {
@@ -103,7 +141,10 @@ export function startDesktop(
       return app.ended;
     },
   };
+  return desktop as Desktop & typeof app;
 }
+
+const SERVING = { timeout: 30_000, interval: 20 };
 
 /** What the app itself has printed as errors: without Chromium's own lines. */
 export const ownErrors = ({ stderr }: Ended): string =>

@@ -2,6 +2,7 @@ import type { App } from 'electron';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { fault, tell } from './driver.ts';
 import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
@@ -20,6 +21,8 @@ const EVENTS = [
   'web-contents-created',
   'child-process-gone',
 ] as const;
+
+const CLOSE_MS_MAX = 1_000;
 
 const LOCK_FILE = 'SingletonLock';
 const MESSAGE_FILE = 'SingletonMessage';
@@ -222,12 +225,17 @@ class StandInApp
     this.#ending = true;
     for (const window of [...this.standIn.windows]) window.destroy();
     this.emit('quit', createEvent('quit', {}), exitCode);
-    void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(() => process.exit(exitCode));
+    // A page that hangs does not keep Electron's processes; Playwright kills its browser as this process exits.
+    const closed = Promise.allSettled(this.standIn.beforeExit.map((close) => close()));
+    void Promise.race([closed, delay(CLOSE_MS_MAX)]).then(() => process.exit(exitCode));
   }
 
   getLoginItemSettings(): ReturnType<App['getLoginItemSettings']> {
     this.#requireLoginItems();
-    return strictly('the login item', { openAtLogin: this.#opensAtLogin }) as ReturnType<App['getLoginItemSettings']>;
+    // Nothing here logs in.
+    return strictly('the login item', { openAtLogin: this.#opensAtLogin, wasOpenedAtLogin: false }) as ReturnType<
+      App['getLoginItemSettings']
+    >;
   }
 
   setLoginItemSettings(settings: Parameters<App['setLoginItemSettings']>[0]): void {
