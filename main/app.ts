@@ -99,7 +99,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   certificates.httpBound(dataPlane.ports.http);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
-  const { services, demo } = createServices(foundation, {
+  const { services, resolve, demo } = createServices(foundation, {
     certificates,
     dns,
     domains,
@@ -131,7 +131,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     reach.publish(snapshot);
   }
 
-  const router = createRouter(services, { log, clock });
+  const router = createRouter(services, { log, clock, resolve });
   // Announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });

@@ -31,7 +31,7 @@ import { createPetSeeds } from '../services/pet-seeds.ts';
 import { createPetServices } from '../services/pets.ts';
 import { createProjectServices } from '../services/projects.ts';
 import { createReachServices } from '../services/reach.ts';
-import { resolvingReferences } from '../services/references.ts';
+import { resolveReferences } from '../services/references.ts';
 import { createRecordServices } from '../services/records.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createTrafficServices } from '../services/traffic.ts';
@@ -228,5 +228,6 @@ export function createServices(
     services,
     petsJson: () => resource('demo/pets.json'),
   });
-  return { services: resolvingReferences(services, { projects, keys: store.keys }), demo };
+  const references = { projects, keys: store.keys };
+  return { services, resolve: (input: unknown) => resolveReferences(input, references), demo };
 }

@@ -34,6 +34,8 @@ interface Implementable {
 export interface RouterOptions {
   log: Log;
   clock: Pick<Clock, 'monotonic'>;
+  /** Turns a valid input into what a service takes, such as a project's slug into its id. By default itself. */
+  resolve?: (input: unknown) => unknown;
 }
 
 /**
@@ -42,7 +44,8 @@ export interface RouterOptions {
  * details, and go to the log in full. A call with an idempotency key that may change something is done once, and to its
  * end: its caller may have lost the connection, and asks for the outcome again.
  */
-export function createRouter(services: Services, { log, clock }: RouterOptions): ControlRouter {
+export function createRouter(services: Services, options: RouterOptions): ControlRouter {
+  const { log, clock, resolve = (input: unknown) => input } = options;
   const outcomes = createOutcomes(clock);
   const keyed = implement(contract)
     .$context<CallerContext>()
@@ -72,7 +75,7 @@ export function createRouter(services: Services, { log, clock }: RouterOptions):
           if (procedure === undefined) throw new Error(`The contract has no procedure ${namespace}.${name}.`);
           const path = [namespace, name];
           const run: Run = ({ input, signal, context }) =>
-            service(input, { signal: keyOf(path, context) === undefined ? signal : undefined });
+            service(resolve(input), { signal: keyOf(path, context) === undefined ? signal : undefined });
           return [[name, procedure.handler(run)]];
         }),
       ),

@@ -1,6 +1,5 @@
 import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { CallContext, Services } from '../contract/index.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';
 
 /** Names of the ids that references become; the contract's schemas for them are `projectReference` and `keyReference`. */
@@ -14,26 +13,10 @@ export interface ReferenceOptions {
   keys: Pick<KeyRows, 'get' | 'named'>;
 }
 
-type Service = (input: unknown, context: CallContext) => unknown;
-
 /**
- * Wraps all services: an input's `projectId` may be the project's id, slug or exact name, its `keyId` a key's id or name.
- * The services see ids only. This is the one place that resolves references, for all transports.
+ * Replaces the references of an input by ids: `projectId` may be the project's id, slug or exact name, `keyId` a key's
+ * id or name. Texts in the form of an id stay: the service knows what one needs.
  */
-export function resolvingReferences(services: Services, options: ReferenceOptions): Services {
-  const wrap = (service: Service): Service => {
-    return (input, context) => service(resolveReferences(input, options), context);
-  };
-  const wrapped = Object.entries(services as unknown as Record<string, Record<string, Service>>).map(
-    ([namespace, procedures]) => [
-      namespace,
-      Object.fromEntries(Object.entries(procedures).map(([name, service]) => [name, wrap(service)])),
-    ],
-  );
-  return Object.fromEntries(wrapped) as unknown as Services;
-}
-
-/** Replaces the references of an input by ids. Texts in the form of an id stay: the service knows what one needs. */
 export function resolveReferences(input: unknown, options: ReferenceOptions): unknown {
   if (typeof input !== 'object' || input === null) return input;
   const { projectId: project, keyId: key } = input as { projectId?: unknown; keyId?: unknown };
