@@ -211,7 +211,7 @@ function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
   }
   if (others.length > 0) {
     const names = others.map(({ name }) => name).join(', ');
-    sentences.push(`It contains the root of another Vivarium, which \`untrust\` removes by its fingerprint: ${names}.`);
+    sentences.push(`It contains the root of another Vivarium, which is removed by its fingerprint only: ${names}.`);
   }
   return sentences.join(' ');
 }

@@ -5,7 +5,12 @@ export type ThemeChoice = (typeof THEMES)[number];
 
 const THEME_KEY = 'vivarium.theme';
 const SINGLE_KEYS_KEY = 'vivarium.single-keys';
+const SPLITS_KEY = 'vivarium.splits';
 const RECENT_KEY = 'vivarium.recent-commands';
+
+/** The width of a list beside its item, in per cent. */
+export const SPLIT_MIN = 15;
+export const SPLIT_MAX = 80;
 
 /** Commands that the palette lists first. */
 const RECENT_MAX = 6;
@@ -14,6 +19,7 @@ const RECENT_MAX = 6;
 export class Preferences {
   #theme = $state<ThemeChoice>('system');
   #singleKeys = $state(true);
+  #splits = $state.raw<Readonly<Record<string, number>>>({});
   #recent = $state.raw<readonly string[]>([]);
   readonly #storage: KeyValueStorage;
   readonly #applyTheme: (choice: ThemeChoice) => void;
@@ -24,8 +30,21 @@ export class Preferences {
     const remembered = storage.getItem(THEME_KEY);
     this.#theme = THEMES.find((theme) => theme === remembered) ?? 'system';
     this.#singleKeys = storage.getItem(SINGLE_KEYS_KEY) !== 'off';
+    this.#splits = readSplits(storage.getItem(SPLITS_KEY));
     this.#recent = readIds(storage.getItem(RECENT_KEY));
     applyTheme(this.#theme);
+  }
+
+  /** The width of a page's list in per cent; undefined for the default. */
+  splitOf(name: string): number | undefined {
+    return this.#splits[name];
+  }
+
+  rememberSplit(name: string, share: number | undefined): void {
+    const { [name]: _before, ...others } = this.#splits;
+    const kept = share === undefined ? others : { ...others, [name]: Math.min(SPLIT_MAX, Math.max(SPLIT_MIN, share)) };
+    this.#splits = kept;
+    this.#storage.setItem(SPLITS_KEY, JSON.stringify(kept));
   }
 
   /** Ids of commands chosen in the palette, the latest first. */
@@ -61,10 +80,24 @@ export class Preferences {
 }
 
 function readIds(text: string | null): string[] {
+  const ids = readJson(text);
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string').slice(0, RECENT_MAX) : [];
+}
+
+function readSplits(text: string | null): Record<string, number> {
+  const splits = readJson(text);
+  if (typeof splits !== 'object' || splits === null) return {};
+  const shares = Object.entries(splits).filter(
+    (entry): entry is [string, number] =>
+      typeof entry[1] === 'number' && entry[1] >= SPLIT_MIN && entry[1] <= SPLIT_MAX,
+  );
+  return Object.fromEntries(shares);
+}
+
+function readJson(text: string | null): unknown {
   try {
-    const ids: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string').slice(0, RECENT_MAX) : [];
+    return JSON.parse(text ?? 'null');
   } catch {
-    return [];
+    return null;
   }
 }

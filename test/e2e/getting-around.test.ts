@@ -44,6 +44,31 @@ describe('getting around', () => {
     await page.keyboard.press('Escape');
   });
 
+  it('has the actions of a row at a right click and by keyboard, and lists whose width stays', async () => {
+    const opened = await openPage({ path: '/projects/happy-paws/domains' });
+    const { page } = opened;
+    const row = page.getByRole('link', { name: /www\.happypaws\.test/ });
+    await row.click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Make primary' }).waitFor();
+    await page.keyboard.press('Escape');
+    await row.focus();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitem', { name: 'Open in a new tab' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.waitForFunction("document.activeElement.dataset.hostname === 'www.happypaws.test'");
+    await row.click();
+    const splitter = page.getByRole('separator', { name: 'Width of the list' });
+    await splitter.press('Home');
+    await splitter.press('ArrowRight');
+    await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
+    await expectSound(opened);
+    await page.reload();
+    await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
+    await splitter.press('Enter');
+    await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('40');
+  });
+
   it('shows the sheet of shortcuts at a question mark, but not during typing', async () => {
     const opened = await openPage();
     const { page } = opened;
