@@ -8,6 +8,16 @@ export type EditableColumn = (typeof EDITABLE)[number];
 
 export const isEditable = (column: Column): column is EditableColumn => EDITABLE.some((name) => name === column);
 
+/** `/` and `?` stay the page's own; an input method announces its first key as `Process`. */
+const STARTS: Record<EditableColumn, RegExp> = {
+  name: /^(?:[^/?\s]|Process|Dead)$/u,
+  categoryId: /^[-\d]$/,
+  status: /^[aps]$/i,
+};
+
+/** Whether a key begins an edit by typing over a cell of the column. */
+export const startsText = (key: string, column: Column): boolean => isEditable(column) && STARTS[column].test(key);
+
 /** The header row. */
 export const HEAD = -1;
 

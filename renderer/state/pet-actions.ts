@@ -108,10 +108,11 @@ export class PetActions {
   }
 }
 
-function fieldOf(column: EditableColumn, text: string): Partial<Omit<TypedPet, 'id'>> {
+/** A field from typed or pasted text. */
+export function fieldOf(column: EditableColumn, text: string): Partial<Omit<TypedPet, 'id'>> {
   if (column === 'name') return { name: text };
   // The engine refuses an invalid status with its own message.
-  return column === 'categoryId' ? { categoryId: text.trim() } : { status: text as PetStatus };
+  return column === 'categoryId' ? { categoryId: text.trim() } : { status: text.trim().toLowerCase() as PetStatus };
 }
 
 function shorten(name: string): string {

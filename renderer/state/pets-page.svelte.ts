@@ -1,9 +1,9 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { titledFailure } from '../connection/failure.ts';
+import { describeFailure, issuesOf, titledFailure, withTitle } from '../connection/failure.ts';
 import type { Source } from '../live/live-query.svelte.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
-import { GridCursor } from './grid-cursor.svelte.ts';
-import { PetActions, type TypedPet } from './pet-actions.ts';
+import { type Cell, EDITABLE, GridCursor, isEditable } from './grid-cursor.svelte.ts';
+import { fieldOf, PetActions, type TypedPet } from './pet-actions.ts';
 import { PetBulk, type PetChange } from './pet-bulk.ts';
 import { isSameSet, type PetFilter } from './pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
@@ -11,7 +11,11 @@ import type { PetRows } from './pet-rows.svelte.ts';
 import { PetSelection, SELECTED_MAX } from './pet-selection.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import type { Works } from './works.svelte.ts';
+import { inListOrder, rowText, type RowFormat } from './pet-text.ts';
 import { formatCount } from '../time/format.ts';
+
+/** More is a file to import; reading the rows below takes ten calls. */
+const PASTED_ROWS_MAX = 10_000;
 
 /** The grid's interface for the page. */
 export interface GridOnScreen {
@@ -106,6 +110,47 @@ export class PetsPage {
     }
   }
 
+  /** The selected pets as text, in the order of the list. */
+  async selectedText(format: RowFormat): Promise<string> {
+    const { filter } = this.list.rows;
+    return rowText(inListOrder(await this.bulk.read(filter.environment, this.selection.ids), filter), format);
+  }
+
+  /**
+   * Writes pasted cells over those from `cell` on, to the right and down; a single one over that column of all selected
+   * pets.
+   */
+  async pasteCells(cell: Cell, cells: readonly (readonly string[])[]): Promise<void> {
+    try {
+      const changes = await this.#changesOf(cell, cells);
+      if (typeof changes === 'string') this.#toasts.fail(changes);
+      else await this.bulk.change(this.list.rows.filter.environment, changes);
+    } catch (error) {
+      this.#toasts.fail(withTitle('Nothing was pasted.', pasteFailure(error)));
+    }
+  }
+
+  /** The changes, or why there are none. */
+  async #changesOf({ row, column }: Cell, cells: readonly (readonly string[])[]): Promise<PetChange[] | string> {
+    if (!isEditable(column)) return 'Ids are not pasted over. Begin at a name, a category or a status.';
+    const columns = EDITABLE.slice(EDITABLE.indexOf(column));
+    const width = Math.max(...cells.map((each) => each.length));
+    if (width > columns.length) {
+      return `Nothing was pasted: it is ${width} columns wide, and ${columns.length === 1 ? 'one is' : `${columns.length} are`} left from here on.`;
+    }
+    if (cells.length > PASTED_ROWS_MAX) {
+      return `Nothing was pasted: it has more than ${formatCount(PASTED_ROWS_MAX)} rows. Import them as a file.`;
+    }
+    const fill = cells.length === 1 && width === 1 && this.selection.size > 0 ? cells[0]?.[0] : undefined;
+    if (fill !== undefined) return this.selection.ids.map((id) => ({ id, ...fieldOf(column, fill) }));
+    const last = Math.min(row + cells.length, this.list.rows.total ?? 0) - 1;
+    const ids = await this.list.rows.idsBetween(row, last);
+    return ids.map((id, index) => {
+      const fields = (cells[index] ?? []).map((text, at) => fieldOf(columns[at] ?? column, text));
+      return Object.assign({ id }, ...fields) as PetChange;
+    });
+  }
+
   /** Saves an edited cell. @throws the engine's refusal. */
   async save(rows: PetRows, { pet, column, text }: CellEdit): Promise<void> {
     rows.put(await this.actions.change(rows.filter.environment, pet, { column, text }));
@@ -135,4 +180,12 @@ export class PetsPage {
     const row = await rows.find(id).catch(() => undefined);
     if (row !== undefined && this.list.rows === rows) this.#grid?.goTo(row);
   }
+}
+
+/** The engine's refusal of pasted cells, by the row of the paste. */
+function pasteFailure(error: unknown): string {
+  const [issue] = issuesOf(error);
+  const [, index, field] = /^changes\[(\d+)\]\.(\w+)$/.exec(issue?.path ?? '') ?? [];
+  if (issue === undefined || index === undefined || field === undefined) return describeFailure(error);
+  return `Row ${Number(index) + 1} of it: ${field} ${issue.message}.`;
 }

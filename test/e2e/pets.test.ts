@@ -222,10 +222,52 @@ describe('the keyboard', () => {
     await page.keyboard.press('Control+z');
     await toast(page, '4 pets restored.').waitFor();
     expect((await pets(engine)).items).toEqual(before);
+    await counted(page, '30 pets').waitFor();
     await page.keyboard.press('Control+a');
     await selected('30 pets selected').waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(marked).toEqual([]);
+
+    const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
+    const paste = async (text: string) => {
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+      await page.keyboard.press('Control+v');
+    };
+    await cell(page, 0, 'name').click();
+    // No shortcut of the page, as it is elsewhere.
+    await page.keyboard.type('nora');
+    await page.keyboard.press('Enter');
+    await toast(page, /name to nora/).waitFor();
+    await expect.poll(() => focused(page)).toBe('0 name');
+    await page.keyboard.press('Control+c');
+    expect(await clipboard()).toBe('nora');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Control+c');
+    await toast(page, 'Copied 2 pets.').waitFor();
+    expect(await clipboard()).toBe(
+      'id\tname\tcategoryId\tstatus\n1\tnora\t1\tavailable\n2\tMoss the Maine Coon\t2\tavailable\n',
+    );
+    await page.keyboard.press('Control+v');
+    await counted(page, '32 pets').waitFor();
+    expect((await pets(engine)).items.slice(30)).toMatchObject([{ name: 'nora' }, { name: 'Moss the Maine Coon' }]);
+    await page.keyboard.press('ArrowRight');
+    await paste('55');
+    await toast(page, '2 pets changed.').waitFor();
+    await page.keyboard.press('Escape');
+    await cell(page, 3, 'name').click();
+    await paste('Ann\t9223372036854775807\nBen\tx');
+    await toast(page, 'Nothing was pasted. Row 2 of it: categoryId must be an integer').waitFor();
+    await paste('Ann\t9223372036854775807\nBen\t-1\tSold');
+    await expect
+      .poll(async () => (await pets(engine)).items.slice(0, 5).map((pet) => Object.values(pet).join(' ')))
+      .toEqual([
+        '1 nora 55 available',
+        '2 Moss the Maine Coon 55 available',
+        '3 Saffron the Sun Conure 3 pending',
+        '4 Ann 9223372036854775807 available',
+        '5 Ben -1 sold',
+      ]);
     expect(errors).toEqual([]);
   });
 

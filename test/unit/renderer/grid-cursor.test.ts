@@ -7,6 +7,7 @@ import {
   HEAD,
   moveBy,
   nextEditable,
+  startsText,
 } from '../../../renderer/state/grid-cursor.svelte.ts';
 
 const SIZE = { rows: 100, page: 20 };
@@ -52,6 +53,17 @@ describe('a key in the grid', () => {
   it('leads nowhere but to the titles when there are no rows', () => {
     expect(moveBy('ArrowDown', false, cell(`${HEAD} name`), { rows: 0, page: 20 })).toEqual(cell(`${HEAD} name`));
   });
+});
+
+it.each([
+  ['name', 'nÉ9"日', '/? '],
+  ['categoryId', '-0123456789', 'n+ '],
+  ['status', 'apsS', 'x1 '],
+  ['id', '', '1a'],
+  ['select', '', '1a'],
+] as const)('typing into %s begins an edit with one of %j, and with none of %j', (column, starting, others) => {
+  expect([...starting].filter((key) => !startsText(key, column))).toEqual([]);
+  expect([...others].filter((key) => startsText(key, column))).toEqual([]);
 });
 
 describe('the next cell to edit', () => {

@@ -168,6 +168,26 @@ describe('the selected pets', () => {
     expect(page.selection.size).toBe(0);
   });
 
+  it('get one pasted cell, and other cells are written over those from the cursor on', async () => {
+    const { page, world, sent, said } = await setUpMany(30);
+    page.selection.toggle('3', 2);
+    page.selection.toggle('9', 8);
+    await page.pasteCells({ row: 0, column: 'categoryId' }, [['77']]);
+    page.selection.clear();
+    await page.pasteCells({ row: 29, column: 'name' }, [['Ann', '5', ' Sold '], ['beyond the end']]);
+    expect(sent('pets.updateMany')).toEqual([
+      { ...DATASET, changes: ['3', '9'].map((id) => ({ id, categoryId: '77' })) },
+      { ...DATASET, changes: [{ id: '30', name: 'Ann', categoryId: '5', status: 'sold' }] },
+    ]);
+    expect(world.pets[29]).toEqual({ id: '30', name: 'Ann', categoryId: '5', status: 'sold' });
+    await page.pasteCells({ row: 0, column: 'id' }, [['1']]);
+    await page.pasteCells({ row: 0, column: 'status' }, [['sold', '1']]);
+    expect(said().slice(2)).toEqual([
+      'Ids are not pasted over. Begin at a name, a category or a status.',
+      'Nothing was pasted: it is 2 columns wide, and one is left from here on.',
+    ]);
+  });
+
   it('that cannot be removed are named with the reason', async () => {
     const { page, transport, said } = await setUpMany(30);
     transport.teach('pets.removeMany', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
