@@ -1,3 +1,4 @@
+import { Drafts } from './drafts.svelte.ts';
 import type { KeyValueStorage } from './storage.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -21,11 +22,14 @@ export class Preferences {
   #singleKeys = $state(true);
   #splits = $state.raw<Readonly<Record<string, number>>>({});
   #recent = $state.raw<readonly string[]>([]);
+  /** What pages remember about their own views. */
+  readonly views: Drafts;
   readonly #storage: KeyValueStorage;
   readonly #applyTheme: (choice: ThemeChoice) => void;
 
   constructor(storage: KeyValueStorage, applyTheme: (choice: ThemeChoice) => void) {
     this.#storage = storage;
+    this.views = new Drafts(storage, 'vivarium.view.');
     this.#applyTheme = applyTheme;
     const remembered = storage.getItem(THEME_KEY);
     this.#theme = THEMES.find((theme) => theme === remembered) ?? 'system';

@@ -7,11 +7,21 @@ import { LiveQuery } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
+import type { Drafts } from './drafts.svelte.ts';
 import { hostnameOf, isHostnameOf } from './entry-look.ts';
 import { limitsHold } from './project-target.ts';
 import type { SettingsSource } from './settings-query.ts';
 import { readArchive } from './traffic-archive.ts';
 import { Task } from './task.svelte.ts';
+import {
+  DEFAULT_COLUMNS,
+  nextSort,
+  readColumns,
+  readSort,
+  sortEntries,
+  type ColumnId,
+  type EntrySort,
+} from './traffic-columns.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import { TrafficLog, type TrafficQuery } from './traffic-log.svelte.ts';
 
@@ -30,6 +40,8 @@ export type TrafficRange = '5' | '15' | '30';
 export interface TrafficPageOptions extends SettingsSource {
   navigator: Navigator;
   toasts: Toasts;
+  /** What the browser remembers. */
+  views: Drafts;
   /** Reactive; always the same project. */
   project: () => Project;
   /** All projects. Reactive. */
@@ -47,6 +59,13 @@ export class TrafficPage {
   #coming: TrafficLog | undefined;
   #paused = $state(false);
   #reading = false;
+  #columns = $state.raw<Partial<Record<TrafficScope, ColumnId[]>>>({});
+  /** The entries in the chosen order. */
+  readonly entries = $derived.by((): readonly TrafficEntry[] => {
+    const { sort } = this;
+    const { entries } = this.#log;
+    return sort === undefined ? entries : sortEntries(entries, sort, this);
+  });
   #base = $state.raw<Pick<TrafficEntry, 'id'> | undefined>();
   /** The ids of two entries to show side by side. */
   compared = $state.raw<{ left: string; right: string } | undefined>();
@@ -55,8 +74,12 @@ export class TrafficPage {
 
   constructor(options: TrafficPageOptions) {
     this.#options = options;
-    const { client, changes, time, settings, toasts, project } = options;
+    const { client, changes, time, settings, toasts, views, project } = options;
     const { id: projectId } = project();
+    for (const scope of ['project', 'all'] as const) {
+      const columns = readColumns(views.read(columnsOf(scope)));
+      if (columns !== undefined) this.#columns = { ...this.#columns, [scope]: columns };
+    }
     this.settings = settings;
     this.keys = new LiveQuery({
       changes,
@@ -97,6 +120,29 @@ export class TrafficPage {
   get range(): TrafficRange {
     const { minutes } = this.#query;
     return minutes === '15' || minutes === '30' ? minutes : '5';
+  }
+
+  /** The columns that the user wants in this scope. */
+  get columns(): readonly ColumnId[] {
+    return this.#columns[this.scope] ?? DEFAULT_COLUMNS[this.scope];
+  }
+
+  /** Undefined: the default ones again. */
+  chooseColumns(columns: readonly ColumnId[] | undefined): void {
+    const chosen = readColumns(columns);
+    const { [this.scope]: _before, ...others } = this.#columns;
+    this.#columns = chosen === undefined ? others : { ...others, [this.scope]: chosen };
+    this.#options.views.keep(columnsOf(this.scope), chosen);
+  }
+
+  /** The order in the address; newest first without one. */
+  get sort(): EntrySort | undefined {
+    return readSort(this.#query['sort']);
+  }
+
+  /** Sorts by a column, the other way round, or no longer. Without a column, newest first. */
+  sortBy(id: ColumnId | undefined): void {
+    this.#options.navigator.setQuery({ sort: id === undefined ? '' : nextSort(this.sort, id) });
   }
 
   /** The filter in the address, as written. */
@@ -282,6 +328,8 @@ export class TrafficPage {
     return log;
   }
 }
+
+const columnsOf = (scope: TrafficScope): string => `traffic.columns.${scope}`;
 
 function describeRecording({ record, bodies }: Settings['traffic']): string {
   if (!record) return 'Recording is off.';

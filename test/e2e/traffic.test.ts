@@ -232,6 +232,36 @@ describe('the Traffic page', () => {
     expect(await cut('nope', '.path')).toBe(false);
   });
 
+  it('has columns that are chosen and sorted by keyboard and mouse, and remembered', async () => {
+    const opened = await openTraffic({ prepare: few });
+    const { page } = opened;
+    const titles = list(page).getByRole('group', { name: 'Columns' }).getByRole('button');
+    await row(page, /nope/).waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Hostname' }).check();
+    await page.getByRole('checkbox', { name: 'Size' }).uncheck();
+    expect(await page.getByRole('checkbox', { name: 'Status' }).isDisabled()).toBe(true);
+    await expectSound(opened);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => titles.allInnerTexts()).toContain('Hostname');
+    await page.reload();
+    await row(page, /nope/).waitFor();
+    const shown = ['Time', 'Method', 'Status', 'Asked for', 'Hostname', 'Caller', 'Took'];
+    expect(await titles.allInnerTexts()).toEqual(shown);
+    await titles.filter({ hasText: 'Status' }).focus();
+    await page.keyboard.press('Enter');
+    const order = async () => (await rows(page).allInnerTexts()).map((text) => /\s(\d{3})\s/.exec(text)?.[1]).join(' ');
+    await expect.poll(order).toBe('201 401 404');
+    await page.keyboard.press('Enter');
+    await expect.poll(order).toBe('404 401 201');
+    await page.getByText('Sorted by Status, descending').waitFor();
+    await expectSound(opened);
+    await page.getByRole('button', { name: 'newest first' }).click();
+    await expect.poll(order).toBe('404 401 201');
+    expect(new URL(page.url()).search).toBe('');
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+  });
+
   it('holds the list under the mouse, beside an open entry, and while a report is shown', async () => {
     const { page, engine } = await openTraffic({ prepare: few });
     const second = row(page, 'status=sold');

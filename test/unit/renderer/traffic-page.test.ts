@@ -1,6 +1,8 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../renderer/navigation/navigator.svelte.ts';
+import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { SELECT_DELAY_MS, TrafficPage } from '../../../renderer/state/traffic-page.svelte.ts';
 import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
@@ -9,7 +11,7 @@ import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { fakeTraffic, makeDetail, makeEntry } from '../../support/page-traffic.ts';
 import { makeKey, makeProject } from '../../support/page-world.ts';
 
-async function setUp(path = '/projects/demo/traffic') {
+async function setUp(path = '/projects/demo/traffic', views = new Drafts(createMemoryStorage())) {
   const time = createFakeClock();
   const traffic = fakeTraffic([makeEntry(2), makeEntry(1)]);
   let recording = { record: true, bodies: true };
@@ -42,6 +44,7 @@ async function setUp(path = '/projects/demo/traffic') {
     settings: settingsQuery(source),
     navigator,
     toasts,
+    views,
     project: () => makeProject('Demo'),
     projects: () => [
       makeProject('Demo'),
@@ -126,6 +129,39 @@ describe('the Traffic page', () => {
       'shop.acme.test',
       '',
     ]);
+  });
+
+  it('remembers the columns of each scope, and takes the default ones back', async () => {
+    const views = new Drafts(createMemoryStorage());
+    const { page } = await setUp(undefined, views);
+    const usual = page.columns;
+    page.chooseColumns(['host', 'took']);
+    expect(page.columns).toEqual(['status', 'target', 'host', 'took']);
+    const again = await setUp('/projects/demo/traffic', views);
+    expect(again.page.columns).toEqual(page.columns);
+    again.page.setQuery({ scope: 'all' });
+    expect(again.page.columns).toContain('project');
+    page.chooseColumns(undefined);
+    expect(page.columns).toEqual(usual);
+    expect((await setUp(undefined, views)).page.columns).toEqual(usual);
+    views.keep('traffic.columns.project', { no: 'list' });
+    expect((await setUp(undefined, views)).page.columns).toEqual(usual);
+  });
+
+  it('sorts by a column of the address, the other way round, and newest first again', async () => {
+    const { page, traffic, address } = await setUp();
+    traffic.come([makeEntry(3, { durationMs: 50 }), makeEntry(4, { durationMs: 1 })]);
+    await settle();
+    const order = () => page.entries.map(({ id }) => id).join(' ');
+    page.sortBy('took');
+    expect([address(), order()]).toEqual(['/projects/demo/traffic?sort=-took', 'trf_3 trf_2 trf_1 trf_4']);
+    page.sortBy('took');
+    expect([address(), order()]).toEqual(['/projects/demo/traffic?sort=took', 'trf_4 trf_2 trf_1 trf_3']);
+    page.sortBy('took');
+    expect([address(), order()]).toEqual(['/projects/demo/traffic', 'trf_4 trf_3 trf_2 trf_1']);
+    page.sortBy('time');
+    page.sortBy(undefined);
+    expect(address()).toBe('/projects/demo/traffic');
   });
 
   it('names callers as people do', async () => {
