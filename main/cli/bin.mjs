@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command `vivarium` that npm installs. In a clone (`npx vivarium`, `npm link`) it hands over to the launcher, which
- * installs and builds what is missing. In the packed tarball the built program is inside, and runs in this process.
+ * The command `vivarium` that npm installs. The built program of the packed tarball runs in this process; that of a clone
+ * (`npm link`) does while it is up to date. Otherwise the launcher takes over, which installs and builds what is missing.
  *
  * Old syntax, as in `launch.mjs`: an old Node must be able to read this to say that it is too old.
  */
@@ -27,7 +27,9 @@ const byNpx =
 /** What `main/base/own-command.ts` prints. */
 process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : runsByPath() ? `node ${quoted(process.argv[1])}` : 'vivarium';
 
-if (existsSync(join(folder, 'launch.mjs'))) {
+const isClone = existsSync(join(folder, 'launch.mjs'));
+
+if (isClone && !(await isReady())) {
   // npm's folder of a script that calls this is not the folder of the call.
   process.env.INIT_CWD = process.cwd();
   process.argv.splice(2, 0, 'vivarium');
@@ -40,6 +42,17 @@ if (existsSync(join(folder, 'launch.mjs'))) {
       'In a clone Node 20 is enough: its launcher installs a newer one. See https://nodejs.org.\n',
   );
   process.exitCode = 1;
+}
+
+/**
+ * Whether a clone's command runs in this process, because a launcher and a second Node would take longer than most
+ * commands. Not below npx, which ends without ending its children, and not for an engine, which has a Node of its own.
+ */
+async function isReady() {
+  if (byNpx || !isNodeNewEnough() || process.argv.some((word) => word === 'serve' || word === 'start')) return false;
+  const { isBuilt, isInstalled } = await import('./up-to-date.mjs');
+  const root = join(folder, '..', '..');
+  return isInstalled(root) && isBuilt(root);
 }
 
 /** The engine decides about every HTTP upgrade itself (`shouldUpgradeCallback`), which came with these releases. */

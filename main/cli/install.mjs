@@ -2,12 +2,12 @@
  * Runs `npm ci` when `node_modules` does not match `package-lock.json`. Copes with interrupted installs, packages
  * removed by hand, and concurrent starts. Plain Node (≥ 20), as `launch.mjs`.
  */
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runExclusively } from './alone.mjs';
 import { runNpmCi } from './npm-ci.mjs';
+import { findMissing, installStamp, isInstalled, isThere, readLock, readPackages } from './up-to-date.mjs';
 
 /**
  * Installs the packages in the lock file of `root` if any is missing; waits for another start that is installing.
@@ -17,13 +17,10 @@ import { runNpmCi } from './npm-ci.mjs';
  * @returns {Promise<string | null>} why it failed and what to do, or null
  */
 export async function install({ root, say, prove = async () => null, patience }) {
-  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
-  const wanted = createHash('sha256').update(lock).digest('hex');
-  const stamp = join(root, 'node_modules', '.vivarium-install');
-  const isDone = () => readText(stamp) === wanted && findMissing(root) === null;
-  if (isDone()) return null;
+  if (isInstalled(root)) return null;
   return runExclusively(root, async () => {
-    if (isDone()) return null;
+    if (isInstalled(root)) return null;
+    const lock = readLock(root);
     // npm omits optional packages for other platforms.
     const packages = readPackages(lock).filter(([, entry]) => !entry.optional);
     const paths = packages.map(([path]) => path);
@@ -37,36 +34,13 @@ export async function install({ root, say, prove = async () => null, patience })
         return `npm reported no error, but ${left}. Delete ${join(root, 'node_modules')} and start again.`;
     }
     try {
-      writeFileSync(stamp, wanted);
+      writeFileSync(installStamp(root), lock);
     } catch {
       // Read-only disk: the next start checks again.
     }
     return null;
   });
 }
-
-/** The packages of a lock file, by folder. */
-function readPackages(lock) {
-  return Object.entries(JSON.parse(lock).packages ?? {}).filter(([path]) => path.startsWith('node_modules/'));
-}
-
-/** The first package in npm's own list that is missing, or null. npm writes that list at the end of an install. */
-function findMissing(root) {
-  const list = readText(join(root, 'node_modules', '.package-lock.json'));
-  if (list === null) return 'npm has not finished there';
-  const missing = readPackages(list).find(([path]) => !isThere(root, path));
-  return missing === undefined ? null : `${missing[0]} is missing`;
-}
-
-function readText(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
-const isThere = (root, path) => existsSync(join(root, path, 'package.json'));
 
 /** The first package that is missing or whose version differs from the lock file, or null. */
 function findProblem(root, packages) {

@@ -6,10 +6,9 @@
  * All messages go to standard error, to keep `npm run -s vivarium -- call …` pure JSON.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { runExclusively } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
 import {
@@ -24,36 +23,28 @@ import {
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
 import { PROGRAM_FLAGS } from './program-flags.mjs';
+import { BUILD_CONFIGS, buildStamp, isBuilt, listSources } from './up-to-date.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const isWindows = process.platform === 'win32';
 
 const NODE_MAJOR_MIN = 20;
-const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
-
-/** They need the pinned Node and `PROGRAM_FLAGS`; the other commands run in any Node from 24. */
-const ENGINE_COMMANDS = ['serve', 'start'];
 
 const PROGRAM = join(root, 'out', 'main', 'vivarium.js');
 const PACKAGER = join(root, 'node_modules', 'electron-builder', 'cli.js');
 /** Options that make electron-builder target macOS; short options may be combined into one word. */
 const MAC_OPTION = /^(--mac(os)?(=.*)?|-[lw]*[mo][lmow]*)$/;
-const BUILD_STAMP = join(root, 'out', '.vivarium-build');
+const BUILD_STAMP = buildStamp(root);
 
 const NO_NODE = 'Node 24 could not be fetched; connect, or start with Node 24';
 
 const COMMANDS = ['start', 'test', 'vivarium', 'build', 'bench', 'package'];
 
-/** Inputs of the build. */
-const BUILD_SOURCES = ['main', 'preload', 'renderer', 'resources'];
-const BUILD_CONFIGS = ['vite.main.config.ts', 'vite.preload.config.ts', 'vite.renderer.config.ts'];
-const BUILD_SOURCE_FILES = ['package.json', 'package-lock.json', ...BUILD_CONFIGS];
-
 async function main() {
   // Inherited from a command that `bin.mjs` started, which is what npm's scripts are not.
   if (basename(process.argv[1]) === 'launch.mjs') delete process.env.VIVARIUM_COMMAND;
   const [command = 'start', ...rest] = process.argv.slice(2);
-  if (NODE_MAJOR < NODE_MAJOR_MIN) {
+  if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     fail(
       `Vivarium needs Node ${NODE_MAJOR_MIN} or newer to start; this is ${process.version}. See https://nodejs.org.`,
     );
@@ -66,13 +57,12 @@ async function main() {
   }
   const again = command === 'start' ? planAgain({ env: process.env, args: rest }) : null;
   if (again !== null) fail(`npm took the options for itself. Put -- before them: ${again}`);
-  const isHere = command === 'vivarium' && NODE_MAJOR >= 24 && !rest.some((word) => ENGINE_COMMANDS.includes(word));
-  const node = await interruptible(() => prepare(command, isHere));
+  const node = await interruptible(() => prepare(command));
   switch (command) {
     case 'start':
       return start(node, rest);
     case 'vivarium':
-      return isHere ? runHere(rest) : handOver(node, [...PROGRAM_FLAGS, PROGRAM, ...rest], callersFolder());
+      return handOver(node, [...PROGRAM_FLAGS, PROGRAM, ...rest], callersFolder());
     case 'test':
       return handOver(node, [join(root, 'test', 'support', 'run-tests.ts'), ...rest], root);
     case 'bench':
@@ -83,10 +73,9 @@ async function main() {
 }
 
 /** Installs and builds what is missing. A signal stops this and its child processes. */
-async function prepare(command, isHere) {
+async function prepare(command) {
   const failure = await install({ root, say, prove });
   if (failure !== null) fail(failure);
-  if (isHere && isBuilt()) return process.execPath;
   const node = await findNode24();
   if (node === null) fail(`${NO_NODE}.`);
   if (command === 'build') rmSync(BUILD_STAMP, { force: true });
@@ -140,11 +129,11 @@ function isNode24(path) {
 
 /** Builds into `out/` if any source has changed; waits for another start that is building. */
 async function build(node) {
-  if (isBuilt()) return;
+  if (isBuilt(root)) return;
   await runExclusively(root, async () => {
-    if (isBuilt()) return;
+    if (isBuilt(root)) return;
     say('Building…');
-    const wanted = hashSources();
+    const wanted = listSources(root);
     try {
       mkdirSync(dirname(BUILD_STAMP), { recursive: true });
       rmSync(BUILD_STAMP, { force: true });
@@ -164,30 +153,8 @@ async function build(node) {
   });
 }
 
-const isBuilt = () => existsSync(BUILD_STAMP) && readFileSync(BUILD_STAMP, 'utf8') === hashSources();
-
-/** Hashes names, sizes and times of all sources: cheap, and changes with every edit or checkout. */
-function hashSources() {
-  const hash = createHash('sha256');
-  const add = (path) => {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats?.isDirectory()) for (const name of readdirSync(path)) add(join(path, name));
-    else if (stats !== undefined) hash.update(`${path}\0${stats.size}\0${stats.mtimeMs}\n`);
-  };
-  for (const name of [...BUILD_SOURCE_FILES, ...BUILD_SOURCES]) add(join(root, name));
-  return hash.digest('hex');
-}
-
 /** The user's folder: npm runs scripts in the project's folder, but relative paths refer to the user's. */
 const callersFolder = () => process.env.INIT_CWD ?? process.cwd();
-
-/** Runs the program in this process: a second Node would take longer than most commands. */
-async function runHere(words) {
-  process.chdir(callersFolder());
-  process.argv.splice(1, Infinity, PROGRAM, ...words);
-  whenOrphaned(() => process.kill(process.pid, 'SIGTERM'));
-  await import(pathToFileURL(PROGRAM).href);
-}
 
 /**
  * Runs the program in Node 24 or Electron, and exits as it exits unless the caller continues. Forwards signals sent to
