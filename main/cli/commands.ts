@@ -75,7 +75,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'import',
     usage: 'FILE [--dry-run]',
-    summary: 'Create and change what such a text has',
+    summary: 'Create and change what an exported file has',
     load: async () => (await import('./world.ts')).IMPORT,
   },
   {

@@ -173,15 +173,17 @@ function handOver(program, args, cwd) {
     stopped = true;
     child.kill(signal);
   };
+  // Windows' console notifies the child itself, and `kill` would end it at once.
+  const pass = isWindows ? () => (stopped = true) : stop;
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  for (const signal of signals) process.on(signal, stop);
+  for (const signal of signals) process.on(signal, pass);
   // Stopping npm kills its shell without a signal to this process, which then gets another parent.
   const forget = whenOrphaned(() => stop('SIGTERM'));
   return new Promise((resolve) => {
     child.on('error', (error) => fail(`${program} could not be started: ${error.message}`));
     child.on('exit', (code, signal) => {
       forget();
-      for (const name of signals) process.off(name, stop);
+      for (const name of signals) process.off(name, pass);
       process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
       resolve({ code, signal, stopped, elapsedMs: performance.now() - startedAt });
     });
