@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defaultDataDir, resolveDataDir } from '../base/data-dir.ts';
 import { ownCommand } from '../base/own-command.ts';
 import { readRuntime } from '../base/runtime-file.ts';
+import { widthLimit } from '../base/terminal.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { askFor } from './client.ts';
@@ -10,7 +11,7 @@ import { isOn, JSON_FLAG } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning, NotRunningError } from './running.ts';
-import { printable } from './text.ts';
+import { printable, wrap } from './text.ts';
 
 const DRY_RUN = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be done' } as const;
 /** The command `uninstall`. */
@@ -30,7 +31,12 @@ export const UNINSTALL = localCommand({
   examples: ['vivarium uninstall --dry-run', 'vivarium uninstall'],
   async run(read, dataDir, io) {
     const report = await work(dataDir, isOn(read, DRY_RUN.name), io);
-    const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(report)] : render(report).map(printable);
+    const isJson = isOn(read, JSON_FLAG.name);
+    const lines = isJson
+      ? [JSON.stringify(report)]
+      : render(report)
+          .map(printable)
+          .flatMap(fitted(widthLimit(io)));
     io.stdout.write(`${lines.join('\n')}\n`);
     const isLeft = report.stores?.some(({ outcome }) => outcome === 'failed' || outcome === 'to_paste') === true;
     return isLeft ? EXIT_FAILED : EXIT_OK;
@@ -198,9 +204,21 @@ function render({ dryRun, stores, traces, dataDir, sharedWith, running, deleteCo
   ];
 }
 
+/** Breaks sentences to a terminal's width; commands stay whole. */
+const fitted =
+  (width: number | null) =>
+  (line: string): string[] => {
+    const [indent = ''] = /^ */.exec(line) ?? [];
+    if (width === null || indent === COMMAND_INDENT) return [line];
+    return wrap(line.slice(indent.length), width - indent.length).map((text) => indent + text);
+  };
+
+const COMMAND_INDENT = '    ';
+const MESSAGE_INDENT = '      ';
+
 const storeLines = ({ title, outcome, message, command }: StoreOutcome): string[] => [
   `  ${OUTCOMES[outcome]} ${title}`,
-  ...(message === '' ? [] : [`    ${message}`]),
+  ...(message === '' ? [] : [`${MESSAGE_INDENT}${message}`]),
   ...(command === undefined ? [] : [`    ${command}`]),
 ];
 
