@@ -201,11 +201,11 @@ export function createConnections(options: {
     },
     dropTunnels(table) {
       for (const connection of open) {
-        for (const { record } of connection.exchanges) {
-          const { tunnelled, route } = record;
+        for (const exchange of connection.exchanges) {
+          const { tunnelled, route } = exchange.record;
           if (!tunnelled || route === null) continue;
           const next = table.route(route.hostname);
-          if (next === undefined || !sameTarget(next.target, route.target)) destroyConnection(connection);
+          if (next === undefined || !sameTarget(next.target, route.target)) cutExchange(exchange);
         }
       }
     },
@@ -216,9 +216,9 @@ export function createConnections(options: {
         const nowMs = clock.monotonic();
         for (const connection of open) {
           if (connection.exchanges.length === 0) closeIdle(connection, closingResponse, nowMs);
-          // A tunnel has no end to wait for.
-          else if (connection.exchanges.some(({ record }) => record.tunnelled)) destroyConnection(connection);
           else connection.session?.close();
+          // A tunnel has no end to wait for.
+          for (const exchange of connection.exchanges) if (exchange.record.tunnelled) cutExchange(exchange);
           for (const { request, response } of connection.exchanges) {
             if (!isHttp2(request) && !response.headersSent) response.setHeader('Connection', 'close');
           }

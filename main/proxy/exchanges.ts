@@ -24,7 +24,7 @@ export interface Exchanges {
   serve(sent: HttpExchange, awaitsContinue: boolean): void;
   /**
    * Runs a WebSocket upgrade through the same stages. A refused one is answered on the bare socket, which then closes,
-   * because Node has released it.
+   * because Node has released it. Over HTTP/2, that is one stream.
    */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
   /** Completes the bookkeeping of an exchange; idempotent. */
@@ -132,7 +132,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
     },
     upgrade(request, socket, head) {
       socket.on('error', onClientGone);
-      const connection = connections.of(socket);
+      const connection = connections.of(connectionKey({ request }));
       if (connection === undefined) {
         socket.destroy();
         return;
@@ -175,5 +175,5 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
 }
 
 /** The key that maps a request to its connection: the socket, or the HTTP/2 session. */
-const connectionKey = ({ request }: HttpExchange): object =>
+const connectionKey = ({ request }: Pick<HttpExchange, 'request'>): object =>
   isHttp2(request) ? (request.stream.session ?? request.stream) : request.socket;

@@ -9,6 +9,7 @@ import {
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../base/log.ts';
+import { asksForWebSocket } from './extended-connect.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
@@ -18,6 +19,8 @@ export interface Http2Options {
   log: Log;
   limits: ProxyLimits;
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse, awaitsContinue: boolean) => void;
+  /** Takes a request for a WebSocket; returns whether it did, because its target speaks WebSocket. */
+  onWebSocket: (request: Http2ServerRequest) => boolean;
 }
 
 /** Serves a connection that negotiated HTTP/2 in its TLS handshake. */
@@ -28,7 +31,7 @@ export type Http2Acceptor = (connection: Connection, socket: Duplex) => void;
  * CONTINUATION). Node's options limit streams, header lists, resets, and refused and malformed streams; PING and
  * SETTINGS frames are counted here, because each one alone is legal.
  */
-export function createHttp2Acceptor({ connections, log, limits, onRequest }: Http2Options): Http2Acceptor {
+export function createHttp2Acceptor({ connections, log, limits, onRequest, onWebSocket }: Http2Options): Http2Acceptor {
   const server = createServer(nodeOptions(limits));
   let accepting: Connection | null = null;
 
@@ -42,7 +45,9 @@ export function createHttp2Acceptor({ connections, log, limits, onRequest }: Htt
   server.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) =>
     onRequest(request, response, false),
   );
-  onConnect(server, (request, response) => onRequest(request, response, false));
+  onConnect(server, (request, response) => {
+    if (!asksForWebSocket(request) || !onWebSocket(request)) onRequest(request, response, false);
+  });
 
   function adopt(connection: Connection, session: ServerHttp2Session): void {
     connection.session = session;
@@ -70,6 +75,8 @@ function nodeOptions(limits: ProxyLimits): ServerOptions {
       maxConcurrentStreams: limits.streamsMax,
       maxHeaderListSize: limits.headerBytesMax,
       enablePush: false,
+      // RFC 8441.
+      enableConnectProtocol: true,
     },
     // Four pseudo-header fields, plus one more field for the authority stage to detect and answer.
     maxHeaderListPairs: limits.headerFieldsMax + 5,

@@ -14,6 +14,7 @@ import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { ExchangeSummary } from '../model/exchange-record.ts';
 import { createExchanges, type Recording } from './exchanges.ts';
+import { asUpgrade } from './extended-connect.ts';
 import { createTrust } from './forwarded-client.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
@@ -146,6 +147,12 @@ export function createProxy(options: ProxyOptions): Proxy {
     log,
     limits,
     onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
+    onWebSocket(asked) {
+      if (!leadsToUpstream(asked.headers[':authority'] ?? asked.headers.host, table)) return false;
+      const { request, socket } = asUpgrade(asked);
+      exchanges.upgrade(request, socket, NO_BYTES);
+      return true;
+    },
   });
 
   const createPlainServer = (): HttpServer =>
@@ -281,8 +288,14 @@ function mayUpgradeToWebSocket(request: IncomingMessage, table: RouteTable): boo
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket' || hasBody(request)) return false;
   // An absolute target (RFC 9112 §3.2.2) may name another host than `Host`.
   if (url?.startsWith('/') !== true) return false;
-  const authority = parseAuthority(headers.host ?? '');
+  return leadsToUpstream(headers.host, table);
+}
+
+function leadsToUpstream(text: string | undefined, table: RouteTable): boolean {
+  const authority = parseAuthority(text ?? '');
   return authority !== null && table.route(authority.host)?.target.kind === 'upstream';
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));

@@ -68,6 +68,8 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     const opened = openings.get(request);
     if (forwarding === undefined || opened === undefined) return;
     forwarding.onRequestStart(passageOf(outgoing));
+    // The library drops them from a request over HTTP/2.
+    for (const [name, value] of Object.entries(UPGRADE)) outgoing.setHeader(name, value);
     guardUpgrade(outgoing, socket, forwarding, limits, opened);
   });
 
@@ -84,7 +86,7 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     },
     upgrade(forwarding, socket, head, opened) {
       const request = asIncoming(forwarding.request);
-      Object.assign(forwarding.headers, { connection: 'Upgrade', upgrade: 'websocket' });
+      Object.assign(forwarding.headers, UPGRADE);
       take(forwarding, request);
       openings.set(request, opened);
       proxy.ws(request, socket, head, forwarding.origin.dialling, onError(forwarding));
@@ -97,6 +99,8 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     Object.defineProperty(request, 'headers', { value: forwarding.headers, writable: true });
   }
 }
+
+const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket' };
 
 const onError = (forwarding: Forwarding) => (error: Error) => forwarding.onResponseError(null, error);
 

@@ -127,7 +127,7 @@ export function relayInterim({ status, fields, headers }: ResponseHead, response
 }
 
 /** HTTP/2 requires lower-case field names, and Node groups values by name (RFC 9113 §8.2). */
-function toHttp2(fields: readonly string[]): Record<string, string | string[]> {
+export function toHttp2(fields: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   for (let index = 0; index < fields.length; index += 2) {
     const name = (fields[index] as string).toLowerCase();

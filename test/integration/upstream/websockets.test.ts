@@ -1,8 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type Settings,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
@@ -25,7 +34,7 @@ async function startEcho(): Promise<{ url: string; server: WebSocketServer }> {
 }
 
 async function setUp(url: string, options: Parameters<typeof startProxy>[0] = {}) {
-  const running = await startProxy({ ...options, snapshot: snapshotTo(url) });
+  const running = await startProxy({ snapshot: snapshotTo(url), ...options });
   track(() => running.stop());
   return running;
 }
@@ -233,5 +242,124 @@ describe('a server for WebSockets only', () => {
   test('does not deploy if it answers nothing at all', async () => {
     const { url } = await startRawUpstream(() => undefined);
     await expect(probe(url, 200)).rejects.toThrow('did not start to answer within 0.2 s');
+  });
+});
+
+describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
+  const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
+  afterAll(() => certificates.remove());
+
+  const serve = async (url: string, options: Parameters<typeof startProxy>[0] = {}) => {
+    const running = await setUp(url, { certificates, ...options });
+    const session = connectHttp2(`https://127.0.0.1:${running.httpsPort}`, {
+      servername: DEMO,
+      rejectUnauthorized: false,
+    });
+    session.on('error', () => undefined);
+    track(() => session.destroy());
+    const [settings] = (await once(session, 'remoteSettings')) as [Settings];
+    expect(settings.enableConnectProtocol).toBe(true);
+    return { running, session };
+  };
+  /** Opens a stream, whose status and fields it gives. */
+  const open = async (session: ClientHttp2Session, fields: OutgoingHttpHeaders = {}) => {
+    const stream = session.request({
+      ...{ ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https', ':path': '/chat', ':authority': DEMO },
+      'sec-websocket-version': '13',
+      ...fields,
+    });
+    stream.on('error', () => undefined);
+    const [answer] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    return { stream, answer };
+  };
+  /** A text frame, masked with zeros. */
+  const frame = (text: string) =>
+    Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+  const textOf = async (stream: ClientHttp2Stream) => {
+    let text = '';
+    for await (const chunk of stream as AsyncIterable<Buffer>) text += chunk.toString();
+    return text;
+  };
+
+  test('carries frames both ways beside other streams, is recorded, and ends with the upstream', async () => {
+    const echo = await startEcho();
+    const { running, session } = await serve(echo.url);
+    const [first, second] = [await open(session), await open(session)];
+    expect(first.answer[':status']).toBe(200);
+    expect(Object.keys(first.answer)).not.toContain('sec-websocket-accept');
+    for (const [{ stream }, text] of [
+      [first, 'one'],
+      [second, 'two'],
+    ] as const) {
+      stream.write(frame(text));
+      const [heard] = (await once(stream, 'data')) as [Buffer];
+      expect(heard).toEqual(Buffer.concat([Buffer.from([0x81, 3]), Buffer.from(text)]));
+    }
+    // A stream that the client resets takes its upstream connection along, and only that.
+    first.stream.close(constants.NGHTTP2_CANCEL);
+    await until(() => echo.server.clients.size === 1);
+    for (const client of echo.server.clients) client.close(4001, 'enough');
+    const [closing] = (await once(second.stream, 'data')) as [Buffer];
+    expect(closing.subarray(0, 4)).toEqual(Buffer.from([0x88, 8, 0x0f, 0xa1]));
+    second.stream.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x0f, 0xa1]));
+    await once(second.stream, 'close');
+    expect([second.stream.rstCode, session.closed]).toEqual([constants.NGHTTP2_NO_ERROR, false]);
+    await until(() => running.summaries.length === 2);
+    expect(
+      running.summaries.map(({ method, status, stage, httpVersion }) => [method, status, stage, httpVersion]),
+    ).toEqual([
+      ['GET', 101, 'target', '2.0'],
+      ['GET', 101, 'target', '2.0'],
+    ]);
+  });
+
+  test('is cut alone when its hostname is removed or led elsewhere, and when Vivarium stops', async () => {
+    const echo = await startEcho();
+    const { running, session } = await serve(echo.url);
+    const closed = async (change: () => void) => {
+      const { stream } = await open(session);
+      const gone = once(stream, 'close');
+      change();
+      await gone;
+      expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    };
+    const other = await startUpstream((_request, response) => void response.end());
+    await closed(() => running.proxy.publish(snapshotTo(other.url)));
+    expect(session.destroyed).toBe(false);
+    running.proxy.publish(snapshotTo(echo.url));
+    await closed(() => void running.proxy.stop(60_000));
+  });
+
+  test.each<[string, number, (socket: Socket) => void]>([
+    ['that the upstream does not want', 403, (socket) => socket.end('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno')],
+    [
+      'that the upstream accepts for another key',
+      502,
+      (socket) =>
+        socket.write(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\n',
+        ),
+    ],
+    ['to an upstream that breaks off', 502, (socket) => socket.destroy()],
+  ])('%s is answered with %i', async (_what, status, speak) => {
+    const upstream = await startRawUpstream((socket) => socket.once('data', () => speak(socket)));
+    const { running, session } = await serve(upstream.url);
+    const { stream, answer } = await open(session);
+    expect(answer[':status']).toBe(status);
+    const text = await textOf(stream);
+    if (status === 403) expect(text).toBe('no');
+    await until(() => running.summaries.length === 1);
+  });
+
+  test('is refused by the limit in words, and elsewhere than at an upstream', async () => {
+    const echo = await startEcho();
+    const { running, session } = await serve(echo.url, { snapshot: snapshotTo(echo.url, { limited: true }) });
+    expect((await open(session)).answer).toMatchObject({ ':status': 200, 'x-ratelimit-remaining': '59' });
+    running.limiter.refusing = true;
+    const { stream, answer } = await open(session);
+    expect(answer).toMatchObject({ ':status': 429, 'retry-after': '7' });
+    expect(JSON.parse(await textOf(stream))).toMatchObject({ code: 'rate_limit_exceeded' });
+    expect((await open(session, { ':authority': SHOP })).answer[':status']).toBe(405);
+    expect((await open(session, { ':protocol': 'connect-udp' })).answer[':status']).toBe(405);
   });
 });
