@@ -1,11 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-/** Integration tests that load Playwright. */
-const IN_BROWSER = ['packaging/package', 'ca/chromium-trust', 'ca/nss-trust'].map(
-  (name) => `test/integration/${name}.test.ts`,
-);
-
 export default defineConfig({
   // View state is written with runes, which must be compiled.
   plugins: [svelte({ configFile: false })],
@@ -23,9 +18,8 @@ export default defineConfig({
     isolate: false,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
-      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], exclude: IN_BROWSER } },
-      // Playwright keeps using the TMPDIR in which it was loaded, which is removed after that file.
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', ...IN_BROWSER], isolate: true } },
+      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'] } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
     ],
   },
 });

@@ -58,15 +58,16 @@ function isExecutable(path: string): boolean {
 /**
  * A headless Chromium whose home is `home`, so that it sees that folder's trust store (`.pki/nssdb`) and no other.
  * The caller closes it.
+ * @param options.tmpDir its temporary folder, which must outlive it; by default that of the test.
  */
-export function launchChromium(options: LaunchOptions & { home: string }): Promise<Browser> {
-  const { home, args = [], ...rest } = options;
+export function launchChromium(options: LaunchOptions & { home: string; tmpDir?: string }): Promise<Browser> {
+  const { home, tmpDir, args = [], ...rest } = options;
   const { XDG_DATA_HOME: _data, XDG_CONFIG_HOME: _config, ...environment } = process.env;
   return chromium.launch({
     executablePath: findChromium(),
     // Its sandbox needs user namespaces, which containers and root do not have.
     args: ['--no-sandbox', ...args],
-    env: { ...environment, HOME: home },
+    env: { ...environment, HOME: home, ...(tmpDir !== undefined && { TMPDIR: tmpDir }) },
     ...rest,
   });
 }

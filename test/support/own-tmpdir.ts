@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+// Playwright keeps using the temporary folder in which it was loaded: it must not be that of the first file.
+import 'playwright-core';
 
 /** What programs ask for it: POSIX, and Windows. */
 const VARIABLES = ['TMPDIR', 'TEMP', 'TMP'] as const;
@@ -17,6 +19,8 @@ function enter(folder: string): void {
 }
 
 const outer = tmpdir();
+/** For what outlives a file: the browser of a worker. */
+process.env.TEST_WORKER_TMPDIR = outer;
 const ofFile = mkdtempSync(join(outer, PREFIX));
 enter(ofFile);
 

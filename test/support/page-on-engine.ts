@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
@@ -55,27 +54,36 @@ const WINDOWS = [
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
 
+let started: Promise<Browser> | undefined;
+
+/** The worker's Chromium, for all of its files; Playwright ends it with the worker. */
+function takeBrowser(): Promise<Browser> {
+  return (started ??= startBrowser());
+}
+
+function startBrowser(): Promise<Browser> {
+  const home = mkdtempSync(join(process.env.TEST_WORKER_TMPDIR ?? '', 'v-home-'));
+  process.once('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  // A page of another engine is the same site, and takes over the process with its compiled scripts.
+  return launchChromium({ home, executablePath: findHeadlessChromium(), tmpDir: home, args: ['--process-per-site'] });
+}
+
 /**
- * For a file of tests: starts Chromium and opens one tab. The returned function starts a fresh engine for one test and
- * loads the path from it in that tab. Each engine has a port and with it an origin of its own, so that no storage is
- * shared.
+ * For a file of tests: opens one tab in the worker's Chromium. The returned function starts a fresh engine for one test
+ * and loads the path from it in that tab. Each engine has a port and with it an origin of its own, so that no storage
+ * is shared.
  */
 export function useEnginePages(): (options?: EnginePageOptions) => Promise<EnginePage> {
   let folder: string;
-  let home: string;
   let browser: Browser;
   let shared: Tab | null = null;
 
   beforeAll(async () => {
     folder = await buildPage();
-    home = await mkdtemp(join(tmpdir(), 'vivarium-home-'));
-    browser = await launchChromium({ home, executablePath: findHeadlessChromium() });
+    browser = await takeBrowser();
   });
 
-  afterAll(async () => {
-    await browser.close();
-    await rm(home, { recursive: true, force: true });
-  });
+  afterAll(() => shared?.context.close());
 
   /** The file's tab; a new one for another time zone, which is fixed per tab. */
   async function takeTab(timezoneId: string | undefined): Promise<Tab> {
