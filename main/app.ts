@@ -126,7 +126,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       keys: store.keys.active(),
       domains: domains.lifecycle.list(),
     });
-    dns.publish(snapshot.platformHostnames);
+    dns.publish(snapshot, dataPlane.ports.https);
     dataPlane.publish(snapshot);
     reach.publish(snapshot);
   }

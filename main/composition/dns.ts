@@ -5,6 +5,9 @@ import { createDnsServer } from '../dns/server.ts';
 import { createZonePublisher } from '../dns/zone-publisher.ts';
 import { ZoneSet } from '../dns/zone-set.ts';
 import { providerFacts, zoneFacts } from '../services/zone-rules.ts';
+import { wildcardOver } from '../contract/wildcards.ts';
+import { serviceRecord } from '../dns/service-parameters.ts';
+import type { Snapshot } from '../model/route.ts';
 import { createRecordUpdates } from '../services/record-updates.ts';
 import { createRecordWriter } from '../services/record-writer.ts';
 import type { Foundation } from './foundation.ts';
@@ -88,7 +91,13 @@ export async function startDns(
     onRecordsChanged(listener: () => void): void {
       onChanged = listener;
     },
-    /** Sets the names of the platform's own zone that have addresses. */
-    publish: platform.publish,
+    /** Sets the names of the platform's own zone that have addresses, and those that have HTTPS records. */
+    publish(snapshot: Snapshot & { platformHostnames: readonly string[] }, httpsPort: number): void {
+      platform.publish(snapshot.platformHostnames);
+      if (!settings.current().httpsRecords) return zones.setServices(() => null);
+      const served = new Set([...snapshot.routes.map(({ hostname }) => hostname), ...snapshot.redirects.keys()]);
+      const record = serviceRecord(httpsPort);
+      zones.setServices((name) => (served.has(name) || served.has(wildcardOver(name)) ? record : null));
+    },
   };
 }

@@ -7,6 +7,7 @@ export const DEFAULT_SETTINGS: Settings = {
   cors: '*',
   propagation: 'PT0S',
   resolver: 'local',
+  httpsRecords: true,
   issuanceDelay: 'PT0S',
   caaIdentity: {
     domain: 'vivarium.localhost',

@@ -59,6 +59,8 @@ export const settingsValues = z.object({
    */
   propagation: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   resolver,
+  /** Whether every served hostname has an HTTPS record with its port, where its zone has none. */
+  httpsRecords: z.boolean(),
   /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { NAMED_TYPES } from './record-types.ts';
 import { timestamp } from './values.ts';
 
 /** The maximum length of a zone file to import, in characters. */
@@ -8,8 +9,10 @@ export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 /** Included texts of one import. */
 const ZONE_FILES_MAX = 100;
 
-/** SOA: at the apex only; its serial is the server's. */
-export const recordType = z.enum(['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME', 'TXT', 'CAA', 'MX', 'NS', 'SOA']);
+/** A type by its name, or by its number where it has none here (RFC 3597). SOA: at the apex; the serial is the server's. */
+export const recordType = z.union([z.enum(NAMED_TYPES), z.templateLiteral(['TYPE', z.number()])], {
+  error: `must be one of ${NAMED_TYPES.join(', ')}, or a number such as "TYPE65280"`,
+});
 
 export const nameText = z.string().min(1).max(1000);
 const ttl = z.int().min(0).max(2_147_483_647);

@@ -33,7 +33,7 @@ export function flatten(set: ZoneSet, owner: DomainName, alias: RRset, type: 'A'
     if (location.kind === 'delegated') {
       return failed(owner, `leads to ${absoluteText(target)}, which is delegated to another server`);
     }
-    if (location.kind === 'absent') return { kind: 'none' };
+    if (location.kind === 'absent' || location.kind === 'renamed') return { kind: 'none' };
     const addresses = rrsetOf(location.node, type);
     if (addresses !== undefined) {
       const lowest = Math.min(ttlSeconds, addresses.ttlSeconds);

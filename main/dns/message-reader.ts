@@ -1,13 +1,13 @@
 import type { DomainName } from '../model/dns-name.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
-import { QUESTION_TYPES, type RecordData, type UnknownData } from './record.ts';
+import { QUESTION_TYPES, type RecordData } from './record.ts';
 import { MessageFault, WireReader } from './wire-reader.ts';
 
 /** A record of a response. Data of unknown types stays in octets (RFC 3597). */
 export interface ResponseRecord {
   readonly name: DomainName;
   readonly ttlSeconds: number;
-  readonly data: RecordData | UnknownData;
+  readonly data: RecordData;
 }
 
 /** A decoded response. */

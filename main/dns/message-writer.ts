@@ -1,7 +1,8 @@
-import { ipv4Octets, ipv6Groups } from '../model/address.ts';
 import { HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
 import { labelOctets, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
-import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordData, type RRset, type WireType } from './record.ts';
+import type { FieldWriter } from './field.ts';
+import { fieldsOf, valueIn } from './record-fields.ts';
+import { CLASS_IN, codeOfType, QUESTION_TYPES, type RecordData, type RRset } from './record.ts';
 import { STRING_OCTETS_MAX } from './record-text.ts';
 
 /** RFC 1035 §4.2.2: TCP's length field has two octets. */
@@ -42,7 +43,7 @@ export type Section = 'answer' | 'authority' | 'additional';
  *
  * Writes past the limit or the buffer are harmless and detected after each record.
  */
-export class MessageWriter {
+export class MessageWriter implements FieldWriter {
   readonly #memory = Buffer.alloc(MESSAGE_OCTETS_MAX + 1);
   /** Offsets of written names, for compression (RFC 1035 §4.1.4). */
   readonly #names = new Map<DomainName, number>();
@@ -67,8 +68,8 @@ export class MessageWriter {
       if (octet >= UPPER_A && octet <= UPPER_Z && offset >= HEADER_OCTETS && offset < questionEnd - 4) mixedCase = true;
     }
     this.#offset = 2;
-    this.#uint16(flags);
-    this.#uint16(questionEnd > HEADER_OCTETS ? 1 : 0);
+    this.uint16(flags);
+    this.uint16(questionEnd > HEADER_OCTETS ? 1 : 0);
     this.#offset = questionEnd;
     this.#rememberQuestion(name, mixedCase);
   }
@@ -93,7 +94,7 @@ export class MessageWriter {
    */
   section(section: Section, rrsets: readonly RRset[]): boolean {
     for (const rrset of rrsets) {
-      const code = TYPE_CODES[rrset.type as WireType];
+      const code = codeOfType(rrset.type);
       for (const data of rrset.data) if (!this.#record(rrset, code, data)) return false;
       this.#counts[section] += rrset.data.length;
     }
@@ -101,18 +102,18 @@ export class MessageWriter {
   }
 
   #record(rrset: RRset, code: number, data: RecordData): boolean {
-    if (rrset.name === this.#asked) this.#uint16(0xc000 | HEADER_OCTETS);
-    else this.#name(rrset.name, true);
-    this.#uint16(code);
-    this.#uint16(CLASS_IN);
-    this.#uint32(rrset.ttlSeconds);
+    if (rrset.name === this.#asked) this.uint16(0xc000 | HEADER_OCTETS);
+    else this.name(rrset.name, true);
+    this.uint16(code);
+    this.uint16(CLASS_IN);
+    this.uint32(rrset.ttlSeconds);
     const lengthAt = this.#offset;
     this.#offset += 2;
     this.#data(data);
     const end = this.#offset;
     if (end > this.#recordLimit) return false;
     this.#offset = lengthAt;
-    this.#uint16(end - lengthAt - 2);
+    this.uint16(end - lengthAt - 2);
     this.#offset = end;
     return true;
   }
@@ -122,120 +123,83 @@ export class MessageWriter {
     const text = detail?.text ?? '';
     const cookieOctets = cookie?.length ?? 0;
     const fits = this.#offset + OPT_OCTETS + cookieOctets + DETAIL_OCTETS + text.length <= this.#limit;
-    this.#octet(0);
-    this.#uint16(QUESTION_TYPES.OPT);
-    this.#uint16(udpOctetsMax);
-    this.#octet(extendedRcode);
-    this.#octet(0);
-    this.#uint16(dnssecOk ? 0x8000 : 0);
-    this.#uint16(cookieOctets + (detail !== undefined && fits ? DETAIL_OCTETS + text.length : 0));
+    this.octet(0);
+    this.uint16(QUESTION_TYPES.OPT);
+    this.uint16(udpOctetsMax);
+    this.octet(extendedRcode);
+    this.octet(0);
+    this.uint16(dnssecOk ? 0x8000 : 0);
+    this.uint16(cookieOctets + (detail !== undefined && fits ? DETAIL_OCTETS + text.length : 0));
     this.#counts.additional++;
-    for (const octet of cookie ?? []) this.#octet(octet);
+    for (const octet of cookie ?? []) this.octet(octet);
     if (detail === undefined || !fits) return;
-    this.#uint16(OPTION_EXTENDED_ERROR);
-    this.#uint16(2 + text.length);
-    this.#uint16(detail.code);
-    this.#text(text);
+    this.uint16(OPTION_EXTENDED_ERROR);
+    this.uint16(2 + text.length);
+    this.uint16(detail.code);
+    this.text(text);
   }
 
   /** The message in its own buffer. */
   finish(): Buffer {
     const end = this.#offset;
     this.#offset = 6;
-    this.#uint16(this.#counts.answer);
-    this.#uint16(this.#counts.authority);
-    this.#uint16(this.#counts.additional);
+    this.uint16(this.#counts.answer);
+    this.uint16(this.#counts.authority);
+    this.uint16(this.#counts.additional);
     const message = Buffer.allocUnsafe(end);
     this.#memory.copy(message, 0, 0, end);
     return message;
   }
 
   #data(data: RecordData): void {
-    switch (data.type) {
-      case 'A':
-        for (const octet of ipv4Octets(data.address)) this.#octet(octet);
-        return;
-      case 'AAAA':
-        for (const group of ipv6Groups(data.address)) this.#uint16(group);
-        return;
-      case 'CNAME':
-      case 'NS':
-      case 'PTR':
-        return this.#name(data.target, true);
-      case 'ALIAS':
-      case 'ANAME':
-        // Answers never contain one: the responder substitutes addresses.
-        throw new TypeError(`${data.type} has no form on the wire.`);
-      case 'MX':
-        this.#uint16(data.preference);
-        return this.#name(data.exchange, true);
-      case 'SRV':
-        this.#uint16(data.priority);
-        this.#uint16(data.weight);
-        this.#uint16(data.port);
-        // RFC 2782: "name compression is not to be used for this field".
-        return this.#name(data.target, false);
-      case 'TXT':
-        for (const text of data.strings) this.#strings(text);
-        return;
-      case 'HINFO':
-        this.#strings(data.cpu);
-        return this.#strings(data.os);
-      case 'CAA':
-        this.#octet(data.flags);
-        this.#octet(data.tag.length);
-        this.#text(data.tag);
-        return this.#text(data.value);
-      case 'SOA':
-        this.#name(data.primary, true);
-        this.#name(data.mailbox, true);
-        this.#uint32(data.serial);
-        this.#uint32(data.refreshSeconds);
-        this.#uint32(data.retrySeconds);
-        this.#uint32(data.expireSeconds);
-        return this.#uint32(data.minimumSeconds);
+    if ('octets' in data) return this.text(data.octets);
+    const fields = fieldsOf(data.type);
+    // Answers never contain an ALIAS: the responder substitutes addresses.
+    if (fields === undefined || data.type === 'ALIAS' || data.type === 'ANAME') {
+      throw new TypeError(`${data.type} has no form on the wire.`);
     }
+    for (const [name, field] of fields) field.write(this, valueIn(data, name));
   }
 
-  #name(name: DomainName, compress: boolean): void {
+  name(name: DomainName, compress: boolean): void {
     for (let at = name; at !== ROOT; at = parentOf(at)) {
       const known = compress ? this.#names.get(at) : undefined;
-      if (known !== undefined) return this.#uint16(0xc000 | known);
+      if (known !== undefined) return this.uint16(0xc000 | known);
       // Uncompressed names are not pointer targets either.
       if (compress && this.#offset < POINTER_OFFSETS && this.#offset < this.#limit) this.#names.set(at, this.#offset);
       const dot = at.indexOf('.');
       const label = labelOctets(dot < 0 ? at : at.slice(0, dot));
-      this.#octet(label.length);
-      this.#text(label);
+      this.octet(label.length);
+      this.text(label);
     }
-    this.#octet(0);
+    this.octet(0);
   }
 
   /** Character-strings (RFC 1035 §3.3), as many as the text needs. */
-  #strings(text: string): void {
+  strings(text: string): void {
     for (let at = 0; at === 0 || at < text.length; at += STRING_OCTETS_MAX) {
       const part = text.slice(at, at + STRING_OCTETS_MAX);
-      this.#octet(part.length);
-      this.#text(part);
+      this.octet(part.length);
+      this.text(part);
     }
   }
 
-  #text(octets: string): void {
-    for (let index = 0; index < octets.length; index++) this.#octet(octets.charCodeAt(index));
+  text(octets: string): void {
+    for (let index = 0; index < octets.length; index++) this.octet(octets.charCodeAt(index));
   }
 
-  #octet(value: number): void {
+  octet(value: number): void {
     this.#memory[this.#offset++] = value;
   }
 
-  #uint16(value: number): void {
+  uint16(value: number): void {
     this.#memory[this.#offset++] = value >>> 8;
     this.#memory[this.#offset++] = value;
   }
 
-  #uint32(value: number): void {
-    this.#uint16(value >>> 16);
-    this.#uint16(value & 0xffff);
+  uint32(value: number): void {
+    this.uint16(value >>> 16);
+    this.uint16(value & 0xffff);
   }
 }
 

@@ -1,4 +1,5 @@
-import { absoluteText, quoteOctets, relativeText, ROOT, type DomainName } from '../model/dns-name.ts';
+import { absoluteText, relativeText, ROOT, type DomainName } from '../model/dns-name.ts';
+import { fieldsOf, valueIn } from './record-fields.ts';
 import type { RecordData, ResourceRecord } from './record.ts';
 
 /** A record's value in the form that `parseValue` reads. */
@@ -19,35 +20,13 @@ export function formatRecord(record: ResourceRecord, origin?: DomainName): strin
 }
 
 function formatData(data: RecordData, name: (name: DomainName) => string): string {
-  switch (data.type) {
-    case 'A':
-    case 'AAAA':
-      return data.address;
-    case 'CNAME':
-    case 'NS':
-    case 'PTR':
-    case 'ALIAS':
-    case 'ANAME':
-      return name(data.target);
-    case 'MX':
-      return `${data.preference} ${name(data.exchange)}`;
-    case 'SRV':
-      return `${data.priority} ${data.weight} ${data.port} ${name(data.target)}`;
-    case 'TXT':
-      return data.strings.map(quoteOctets).join(' ');
-    case 'HINFO':
-      return `${quoteOctets(data.cpu)} ${quoteOctets(data.os)}`;
-    case 'CAA':
-      return `${data.flags} ${data.tag} ${quoteOctets(data.value)}`;
-    case 'SOA':
-      return [
-        name(data.primary),
-        name(data.mailbox),
-        data.serial,
-        data.refreshSeconds,
-        data.retrySeconds,
-        data.expireSeconds,
-        data.minimumSeconds,
-      ].join(' ');
-  }
+  if ('octets' in data) return formatUnknown(data.octets);
+  const values = (fieldsOf(data.type) ?? []).map(([field, { format }]) => format(valueIn(data, field), name));
+  return values.filter((text) => text !== '').join(' ');
+}
+
+/** RFC 3597 §5. */
+function formatUnknown(octets: string): string {
+  const hex = Buffer.from(octets, 'latin1').toString('hex').toUpperCase();
+  return `\\# ${octets.length} ${hex}`.trimEnd();
 }

@@ -3,15 +3,18 @@ import { canonicalAddress } from '../model/address.ts';
 import { caaFault } from '../model/caa/value.ts';
 import { caaWarnings } from '../model/caa/wording.ts';
 import { parseName, ROOT, unescape, utf8Octets, type DomainName } from '../model/dns-name.ts';
-import { TTL_SECONDS_MAX, type RecordData, type RecordType } from './record.ts';
+import { RECORD_TYPES, type NamedType } from '../contract/record-types.ts';
+import type { Words } from './field.ts';
+import { dataOf, fieldsOf } from './record-fields.ts';
+import { TTL_SECONDS_MAX, typeCode, type RecordData, type RecordType } from './record.ts';
 import { readTokens, type Token } from './tokens.ts';
+import { readData } from './wire-reader.ts';
 
 /** RFC 1035 §3.3: a character-string of a TXT record has at most 255 octets. */
 export const STRING_OCTETS_MAX = 255;
 /** The limit of real providers for a TXT record (Cloudflare 2,048, Route 53 4,000); the wire allows 64 KiB. */
 const TEXT_OCTETS_MAX = 4096;
 const UINT16_MAX = 0xffff;
-const UINT32_MAX = 0xffff_ffff;
 
 export type DataResult = { ok: true; data: RecordData; warnings: string[] } | { ok: false; message: string };
 
@@ -33,12 +36,24 @@ export function parseZoneValue(type: RecordType, value: string): DataResult {
   return 'fault' in read ? { ok: false, message: read.fault } : parseTokens(type, read.tokens, ROOT);
 }
 
+/** `digestType` as words. */
+const wordsOf = (field: string): string =>
+  field.replace(/Seconds$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 /** Parses a record's value from a zone file: names without a trailing dot are relative to `origin`. */
 export function parseTokens(type: RecordType, tokens: readonly Token[], origin: DomainName): DataResult {
   return guarded(() => {
-    const fields = new Fields(type, tokens, origin);
-    const data = readFields(type, fields);
-    fields.end();
+    const [first] = tokens;
+    const fields = fieldsOf(type);
+    if (fields === undefined || (first?.quoted === false && first.text === '\\#')) return readOctets(type, tokens);
+    const words = new RecordWords(type, tokens, origin);
+    const data = dataOf(
+      type,
+      fields.map(([name, field]) => [name, field.parse(words, wordsOf(name))] as const),
+    );
+    words.end();
+    const wrong = data.type === 'CAA' ? caaFault(data.flags, data.tag) : null;
+    if (wrong !== null) throw new RecordFault(wrong);
     return data;
   });
 }
@@ -53,71 +68,34 @@ function guarded(read: () => RecordData): DataResult {
   }
 }
 
-function readFields(type: RecordType, fields: Fields): RecordData {
-  switch (type) {
-    case 'A':
-      return { type, address: fields.address(4) };
-    case 'AAAA':
-      return { type, address: fields.address(6) };
-    case 'CNAME':
-    case 'NS':
-    case 'PTR':
-    case 'ALIAS':
-    case 'ANAME':
-      return { type, target: fields.name() };
-    case 'MX':
-      return { type, preference: fields.integer('preference', UINT16_MAX), exchange: fields.name() };
-    case 'SRV':
-      return {
-        type,
-        priority: fields.integer('priority', UINT16_MAX),
-        weight: fields.integer('weight', UINT16_MAX),
-        port: fields.integer('port', UINT16_MAX),
-        target: fields.name(),
-      };
-    case 'TXT':
-      return { type, strings: fields.strings() };
-    case 'HINFO':
-      return { type, cpu: fields.string(), os: fields.string() };
-    case 'CAA': {
-      const flags = fields.integer('flags', 255);
-      const tag = fields.string();
-      const wrong = caaFault(flags, tag);
-      if (wrong !== null) throw new RecordFault(wrong);
-      return { type, flags, tag, value: fields.text() };
-    }
-    case 'SOA':
-      return {
-        type,
-        primary: fields.name(),
-        mailbox: fields.name(),
-        serial: fields.integer('serial', UINT32_MAX),
-        refreshSeconds: fields.duration('refresh'),
-        retrySeconds: fields.duration('retry'),
-        expireSeconds: fields.duration('expire'),
-        minimumSeconds: fields.duration('minimum'),
-      };
+/** RFC 3597 §5: `\\# 4 C0000201`, of a type with a form of its own too. */
+function readOctets(type: RecordType, tokens: readonly Token[]): RecordData {
+  const [, length, ...digits] = tokens.map(({ text }) => text);
+  const hex = digits.join('');
+  const octets = Buffer.from(hex, 'hex');
+  if (!/^(?:[0-9a-f]{2})*$/i.test(hex) || length !== String(octets.length) || octets.length > UINT16_MAX) {
+    throw new RecordFault(`${type}: "\\#" takes the number of octets, then as many in hexadecimal: \\# 4 C0000201`);
   }
+  const code = typeCode(type);
+  const data = code === null ? null : readData(code, octets);
+  if (data !== null) return data;
+  throw new RecordFault(`${type}: these octets are not data of that type. ${exampleOf(type)}`);
 }
 
-const EXAMPLES: Record<RecordType, string> = {
-  A: '192.0.2.1',
-  AAAA: '2001:db8::1',
-  CNAME: 'target.example',
-  ALIAS: 'target.example',
-  ANAME: 'target.example',
-  NS: 'ns1.example',
-  PTR: 'host.example',
-  MX: '10 mail.example',
-  SRV: '0 5 443 host.example',
+const isNamed = (type: RecordType): type is NamedType => type in RECORD_TYPES;
+
+const exampleOf = (type: RecordType): string =>
+  `Write it like ${isNamed(type) ? (ZONE_EXAMPLES[type] ?? RECORD_TYPES[type].example) : '\\# 4 C0000201'}`;
+
+/** Where the form of a zone file is another. */
+const ZONE_EXAMPLES: Partial<Record<RecordType, string>> = {
   TXT: '"some text"',
-  HINFO: '"CPU" "OS"',
   CAA: '0 issue "ca.example"',
   SOA: 'ns1.example. hostmaster.example. 1 7200 900 1209600 300',
 };
 
 /** The words of one record's value, consumed in order. */
-class Fields {
+class RecordWords implements Words {
   readonly #type: RecordType;
   readonly #tokens: readonly Token[];
   readonly #origin: DomainName;
@@ -137,7 +115,7 @@ class Fields {
   }
 
   #fault(what: string): RecordFault {
-    return new RecordFault(`${this.#type}: ${what}. Write it like ${EXAMPLES[this.#type]}`);
+    return new RecordFault(`${this.#type}: ${what}. ${exampleOf(this.#type)}`);
   }
 
   address(family: 4 | 6): string {
@@ -190,6 +168,16 @@ class Fields {
       strings.push(...splitText(octets));
     } while (this.#next < this.#tokens.length);
     return strings;
+  }
+
+  rest(): Token[] {
+    const rest = this.#tokens.slice(this.#next);
+    this.#next = this.#tokens.length;
+    return rest;
+  }
+
+  fail(what: string): never {
+    throw this.#fault(what);
   }
 
   end(): void {

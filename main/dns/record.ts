@@ -1,29 +1,21 @@
+import { NAMED_TYPES, RECORD_TYPES, type NamedType, type NumberedType } from '../contract/record-types.ts';
 import type { DomainName } from '../model/dns-name.ts';
 
-/** Record types that exist on the wire, with their codes (IANA, DNS parameters). */
-export const TYPE_CODES = {
-  A: 1,
-  NS: 2,
-  CNAME: 5,
-  SOA: 6,
-  PTR: 12,
-  HINFO: 13,
-  MX: 15,
-  TXT: 16,
-  AAAA: 28,
-  SRV: 33,
-  CAA: 257,
-} as const;
-
-export type WireType = keyof typeof TYPE_CODES;
-
 /** ALIAS and ANAME are two names for one thing: the server replaces such a record by its target's addresses. */
-export type RecordType = WireType | 'ALIAS' | 'ANAME';
+type AliasType = 'ALIAS' | 'ANAME';
 
-export const RECORD_TYPES: readonly RecordType[] = [...(Object.keys(TYPE_CODES) as WireType[]), 'ALIAS', 'ANAME'];
+/** Types that exist on the wire and have a form of their own here. */
+export type WireType = Exclude<NamedType, AliasType>;
+
+export type RecordType = NamedType | NumberedType;
+
+/** The codes of the types that exist on the wire. */
+export const TYPE_CODES = Object.fromEntries(
+  NAMED_TYPES.flatMap((name) => (RECORD_TYPES[name].code === null ? [] : [[name, RECORD_TYPES[name].code]])),
+) as Record<WireType, number>;
 
 /** Codes of types that can be queried but not stored here. */
-export const QUESTION_TYPES = { OPT: 41, DS: 43, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, ANY: 255 } as const;
+export const QUESTION_TYPES = { OPT: 41, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, ANY: 255 } as const;
 
 export const CLASS_IN = 1;
 /** Classes of RFC 2136 §2.4 and §2.5, without data of their own. */
@@ -46,22 +38,58 @@ export interface Soa {
   minimumSeconds: number;
 }
 
-/** A record's data by type. Texts hold octets, one character (U+0000 to U+00FF) each. */
+/** A parameter of SVCB and HTTPS (RFC 9460 §14.3), with its value in octets of the wire. */
+export interface ServiceParameter {
+  key: number;
+  value: string;
+}
+
+/** A place on Earth in the units of the wire (RFC 1876 §2). */
+export interface Location {
+  size: number;
+  horizontalPrecision: number;
+  verticalPrecision: number;
+  latitude: number;
+  longitude: number;
+  altitude: number;
+}
+
+/** A record's data by type. Texts and hexadecimal data hold octets, one character (U+0000 to U+00FF) each. */
 export type RecordData =
-  | { type: 'A' | 'AAAA'; address: string }
-  | { type: 'CNAME' | 'NS' | 'PTR' | 'ALIAS' | 'ANAME'; target: DomainName }
+  | { type: 'A'; address: string }
+  | { type: 'AAAA'; address: string }
+  | { type: 'CNAME'; target: DomainName }
+  | { type: 'NS'; target: DomainName }
+  | { type: 'PTR'; target: DomainName }
+  | { type: 'DNAME'; target: DomainName }
+  | { type: 'ALIAS'; target: DomainName }
+  | { type: 'ANAME'; target: DomainName }
   | { type: 'MX'; preference: number; exchange: DomainName }
   | { type: 'SRV'; priority: number; weight: number; port: number; target: DomainName }
   | { type: 'TXT'; strings: readonly string[] }
   | { type: 'HINFO'; cpu: string; os: string }
   | { type: 'CAA'; flags: number; tag: string; value: string }
-  | Soa;
+  | { type: 'DS'; keyTag: number; algorithm: number; digestType: number; digest: string }
+  | { type: 'TLSA'; usage: number; selector: number; matching: number; association: string }
+  | { type: 'SSHFP'; algorithm: number; fingerprintType: number; fingerprint: string }
+  | {
+      type: 'NAPTR';
+      order: number;
+      preference: number;
+      actions: string;
+      services: string;
+      regexp: string;
+      replacement: DomainName;
+    }
+  | { type: 'LOC'; location: Location }
+  | { type: 'SVCB'; priority: number; server: DomainName; parameters: readonly ServiceParameter[] }
+  | { type: 'HTTPS'; priority: number; server: DomainName; parameters: readonly ServiceParameter[] }
+  | Soa
+  | UnknownData;
 
-/** Data of a type that zones here cannot hold, as read from a message (RFC 3597). */
+/** Data of any other type (RFC 3597). */
 export interface UnknownData {
-  /** A mnemonic or `TYPE65`, also for types that zones here cannot hold. */
-  readonly type: string;
-  /** The data in hexadecimal. */
+  readonly type: NumberedType;
   readonly octets: string;
 }
 
@@ -79,23 +107,37 @@ export interface RRset {
   readonly data: readonly RecordData[];
 }
 
-const TYPE_NAMES = new Map<number, string>([
-  ...Object.entries(TYPE_CODES).map(([name, code]) => [code, name] as const),
-  ...Object.entries(QUESTION_TYPES).map(([name, code]) => [code, name] as const),
-]);
+const WIRE_NAMES = new Map(Object.entries(TYPE_CODES).map(([name, code]) => [code, name as WireType]));
+const QUESTION_NAMES = new Map<number, string>(Object.entries(QUESTION_TYPES).map(([name, code]) => [code, name]));
 
-/** The mnemonic of a type, or `TYPE65` for types without one here (RFC 3597 §5). */
-export const typeName = (code: number): string => TYPE_NAMES.get(code) ?? `TYPE${code}`;
+/** The type of records with that code. */
+export const recordTypeOf = (code: number): RecordType => WIRE_NAMES.get(code) ?? `TYPE${code}`;
+
+/** The code of a record's type; 0 for ALIAS, which has none. */
+export const codeOfType = (type: RecordType): number => TYPE_CODES[type as WireType] ?? typeCode(type) ?? 0;
+
+/** The mnemonic of a type, or `TYPE65280` for types without one here (RFC 3597 §5). */
+export const typeName = (code: number): string => QUESTION_NAMES.get(code) ?? recordTypeOf(code);
 
 /** The code of a mnemonic or `TYPE65`; null for other texts. ALIAS has no code: clients query A or AAAA. */
 export function typeCode(name: string): number | null {
   const upper = name.toUpperCase();
-  for (const [code, mnemonic] of TYPE_NAMES) if (mnemonic === upper) return code;
+  for (const [code, mnemonic] of [...WIRE_NAMES, ...QUESTION_NAMES]) if (mnemonic === upper) return code;
   const match = /^TYPE([0-9]{1,5})$/.exec(upper);
   return match !== null && Number(match[1]) <= 0xffff ? Number(match[1]) : null;
 }
 
-export const isRecordType = (text: string): text is RecordType => (RECORD_TYPES as readonly string[]).includes(text);
+/** RFC 6895 §3.1: 0, OPT, and 128 to 255 are no data. */
+export const isDataType = (code: number): boolean =>
+  code > 0 && code !== QUESTION_TYPES.OPT && (code < 128 || code > 255);
+
+/** The type that a text names, in any case and also by its number; null for a text that names none for records. */
+export function readRecordType(text: string): RecordType | null {
+  const upper = text.toUpperCase();
+  if (upper === 'ALIAS' || upper === 'ANAME') return upper;
+  const code = typeCode(upper);
+  return code !== null && isDataType(code) ? recordTypeOf(code) : null;
+}
 
 /** Whether the server replaces the record by its target's addresses. */
 export const isAlias = (type: RecordType): boolean => type === 'ALIAS' || type === 'ANAME';

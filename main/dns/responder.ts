@@ -1,7 +1,22 @@
-import { absoluteText, parentOf, type DomainName, isAtOrBelow } from '../model/dns-name.ts';
+import {
+  absoluteText,
+  isAtOrBelow,
+  NAME_OCTETS_MAX,
+  parentOf,
+  wireLength,
+  type DomainName,
+} from '../model/dns-name.ts';
 import { flatten } from './alias.ts';
 import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
-import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RecordType, type RRset, type RecordData } from './record.ts';
+import {
+  CLASS_IN,
+  QUESTION_TYPES,
+  recordTypeOf,
+  TYPE_CODES,
+  type RecordType,
+  type RRset,
+  type RecordData,
+} from './record.ts';
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { findZone, locate, type Location, type ZoneSet } from './zone-set.ts';
 
@@ -10,10 +25,6 @@ export const CNAME_HOPS_MAX = 10;
 
 /** RFC 8482 §4.2: long enough to keep ANY clients from asking again soon. */
 const ANY_TTL_SECONDS = 3600;
-
-const NAME_BY_CODE = new Map<number, RecordType>(
-  (Object.entries(TYPE_CODES) as [RecordType, number][]).map(([name, code]) => [code, name]),
-);
 
 /**
  * The answer of an authoritative server for these zones, without recursion (RFC 1034 §4.3.2). Pure: depends on the set
@@ -39,26 +50,36 @@ export function answer(set: ZoneSet, question: Question): DnsAnswer {
   }
 }
 
+/** Hostnames come and go with domains and projects, and browsers keep the answer for as long. */
+const SERVICE_TTL_SECONDS = 5;
+
 /** One walk from the question's name along its CNAMEs. */
 class Resolution {
   readonly #set: ZoneSet;
   readonly #code: number;
-  /** Null for a type that no zone here can hold; its CNAMEs are still followed. */
-  readonly #type: RecordType | null;
+  readonly #type: RecordType;
   readonly #chain: RRset[] = [];
+  #asked: DomainName = '';
 
   constructor(set: ZoneSet, code: number) {
     this.#set = set;
     this.#code = code;
-    this.#type = NAME_BY_CODE.get(code) ?? null;
+    this.#type = recordTypeOf(code);
   }
 
   run(name: DomainName): DnsAnswer {
+    this.#asked = name;
     for (let owner = name; ;) {
       const zone = this.#zoneOf(owner);
       if (zone === null) return this.#outside(owner);
-      const location = locate(zone, owner, this.#code === QUESTION_TYPES.DS);
+      const location = locate(zone, owner, this.#code === TYPE_CODES.DS);
       if (location.kind === 'delegated') return this.#refer(zone, location.cut);
+      if (location.kind === 'renamed') {
+        const next = this.#rename(location.node, owner);
+        if (typeof next !== 'string') return next;
+        owner = next;
+        continue;
+      }
       if (this.#isUndelegated(zone, owner, location)) return this.#negative(zone, 'NOERROR');
       if (location.kind === 'absent') return this.#negative(zone, 'NXDOMAIN');
       const rrset = this.#pick(location.node, owner);
@@ -74,10 +95,28 @@ class Resolution {
     }
   }
 
+  /** Follows a DNAME by the CNAME that it stands for (RFC 6672 §3.2); the next name, or the end of the walk. */
+  #rename(node: ZoneNode, owner: DomainName): DomainName | DnsAnswer {
+    const rrset = rrsetOf(node, 'DNAME');
+    const [data] = rrset?.data ?? [];
+    if (rrset === undefined || data?.type !== 'DNAME' || this.#chain.length >= CNAME_HOPS_MAX)
+      return this.#close('NOERROR');
+    if (!this.#chain.includes(rrset)) this.#chain.push(rrset);
+    const prefix = node.name === '' ? owner : owner.slice(0, -node.name.length - 1);
+    const target = data.target === '' ? prefix : `${prefix}.${data.target}`;
+    if (wireLength(target) > NAME_OCTETS_MAX) return this.#close('YXDOMAIN');
+    const cname = { type: 'CNAME' as const, target };
+    this.#chain.push({ name: owner, type: 'CNAME', ttlSeconds: rrset.ttlSeconds, data: [cname] });
+    const isOver = this.#code === TYPE_CODES.CNAME || this.#code === QUESTION_TYPES.ANY;
+    return isOver || this.#chain.some(({ name, type }) => type === 'CNAME' && name === target)
+      ? this.#close('NOERROR')
+      : target;
+  }
+
   /** The parent zone, if served here, holds DS above the cut (RFC 4035 §3.1.4.1). */
   #zoneOf(name: DomainName): ZoneIndex | null {
     const zone = findZone(this.#set, name);
-    if (this.#code !== QUESTION_TYPES.DS || zone?.apex !== name || name === '') return zone;
+    if (this.#code !== TYPE_CODES.DS || zone?.apex !== name || name === '') return zone;
     return findZone(this.#set, parentOf(name)) ?? zone;
   }
 
@@ -86,12 +125,12 @@ class Resolution {
    * child from resolvers that follow RFC 8020.
    */
   #isUndelegated(parent: ZoneIndex, name: DomainName, { kind }: Location): boolean {
-    return kind !== 'node' && this.#code === QUESTION_TYPES.DS && parent.apex !== name && this.#set.has(name);
+    return kind !== 'node' && this.#code === TYPE_CODES.DS && parent.apex !== name && this.#set.has(name);
   }
 
   #pick(node: ZoneNode, owner: DomainName): RRset | undefined {
     if (this.#code === QUESTION_TYPES.ANY) return anyRRset(node, owner);
-    const rrset = this.#type === null ? undefined : rrsetOf(node, this.#type);
+    const rrset = rrsetOf(node, this.#type);
     return rrset === undefined ? undefined : owned(rrset, owner);
   }
 
@@ -102,6 +141,10 @@ class Resolution {
   }
 
   #withoutData(zone: ZoneIndex, node: ZoneNode, owner: DomainName): DnsAnswer {
+    const service = this.#code === TYPE_CODES.HTTPS ? this.#set.serviceOf(this.#asked) : null;
+    if (service !== null) {
+      return this.#positive({ name: owner, type: 'HTTPS', ttlSeconds: SERVICE_TTL_SECONDS, data: [service] });
+    }
     const alias = aliasOf(node);
     if (alias === undefined || !zone.supportsAlias || (this.#type !== 'A' && this.#type !== 'AAAA')) {
       return this.#negative(zone, 'NOERROR');
@@ -136,7 +179,7 @@ class Resolution {
   }
 
   /** AA refers to the question's own name (RFC 1035 §4.1.1); a referral has it only after one of our CNAMEs. */
-  #close(rcode: 'NOERROR' | 'NXDOMAIN', authority: RRset[] = [], additional: RRset[] = []): DnsAnswer {
+  #close(rcode: 'NOERROR' | 'NXDOMAIN' | 'YXDOMAIN', authority: RRset[] = [], additional: RRset[] = []): DnsAnswer {
     const referral = this.#chain.length === 0 && authority[0]?.type === 'NS';
     return {
       rcode,

@@ -1,7 +1,7 @@
 import type { DomainName } from '../model/dns-name.ts';
 import type { Question } from './answer.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
-import { CLASS_ANY, CLASS_NONE, QUESTION_TYPES, type RecordData, type UnknownData } from './record.ts';
+import { CLASS_ANY, CLASS_NONE, QUESTION_TYPES, type RecordData } from './record.ts';
 import { SignedReader, type Tsig } from './tsig.ts';
 import { MessageFault } from './wire-reader.ts';
 
@@ -17,7 +17,7 @@ export interface UpdateRecord {
   class: number;
   ttlSeconds: number;
   /** Null without data, which the classes ANY and NONE allow. */
-  data: RecordData | UnknownData | null;
+  data: RecordData | null;
 }
 
 export interface UpdateMessage {

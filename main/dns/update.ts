@@ -5,8 +5,8 @@ import {
   CLASS_ANY,
   CLASS_IN,
   CLASS_NONE,
-  isRecordType,
   QUESTION_TYPES,
+  readRecordType,
   TTL_SECONDS_MAX,
   typeName,
   type RecordData,
@@ -100,7 +100,8 @@ class Draft {
       return value === undefined ? [] : [{ type: rrset.type, value }];
     });
     return [...stored, ...changed].flatMap(({ type, value }) => {
-      const read = type !== without && isRecordType(type) ? parseZoneValue(type, value) : null;
+      const known = type === without ? null : readRecordType(type);
+      const read = known === null ? null : parseZoneValue(known, value);
       return read?.ok === true ? [read.data] : [];
     });
   }
@@ -165,8 +166,7 @@ function change({ name, type, class: recordClass, ttlSeconds, data }: UpdateReco
   }
 }
 
-function add(name: DomainName, ttl: number, data: UpdateRecord['data'] & object, draft: Draft): void {
-  if ('octets' in data) return refuse('REFUSED', `Records of the type ${data.type} are not supported.`);
+function add(name: DomainName, ttl: number, data: RecordData, draft: Draft): void {
   const { apex, nameServer, supportsAlias } = draft.zone;
   // What comes from a message meets the rules and limits of what is typed.
   const typed = parseZoneValue(data.type, valueOf(data));
@@ -183,5 +183,4 @@ function add(name: DomainName, ttl: number, data: UpdateRecord['data'] & object,
   rrset.set(valueOf(typed.data), record.ttlSeconds);
 }
 
-const valueOf = (data: RecordData | { type: string; octets: string }): string =>
-  'octets' in data ? `\\# ${data.octets}` : formatZoneValue(withoutSerial(data));
+const valueOf = (data: RecordData): string => formatZoneValue(withoutSerial(data));

@@ -1,7 +1,8 @@
-import { canonicalAddress } from '../model/address.ts';
 import { LABEL_OCTETS_MAX, labelFromOctets, NAME_OCTETS_MAX, type DomainName } from '../model/dns-name.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
-import { TYPE_CODES, typeName, type RecordData, type UnknownData } from './record.ts';
+import type { FieldReader } from './field.ts';
+import { dataOf, fieldsOf } from './record-fields.ts';
+import { recordTypeOf, type RecordData } from './record.ts';
 
 const POINTER_BITS = 0xc0;
 
@@ -15,7 +16,7 @@ export class MessageFault extends Error {}
  * Reads a message from its header's end on: numbers, names and record data. Throws MessageFault or RangeError where the
  * message is malformed. Reads each pointer target once.
  */
-export class WireReader {
+export class WireReader implements FieldReader {
   protected readonly message: Buffer;
   protected offset = HEADER_OCTETS;
   readonly #pointedAt = new Map<number, { labels: readonly string[]; octets: number }>();
@@ -25,53 +26,34 @@ export class WireReader {
   }
 
   /** The data of a record, which ends at `end`. */
-  protected data(type: number, end: number): RecordData | UnknownData {
-    switch (type) {
-      case TYPE_CODES.A:
-        return { type: 'A', address: [...this.octets(4)].join('.') };
-      case TYPE_CODES.AAAA: {
-        const groups = [...this.octets(16).toString('hex').matchAll(/.{4}/g)].map(([group]) => group);
-        return { type: 'AAAA', address: canonicalAddress(groups.join(':')) };
-      }
-      case TYPE_CODES.CNAME:
-        return { type: 'CNAME', target: this.name() };
-      case TYPE_CODES.NS:
-        return { type: 'NS', target: this.name() };
-      case TYPE_CODES.PTR:
-        return { type: 'PTR', target: this.name() };
-      case TYPE_CODES.MX:
-        return { type: 'MX', preference: this.uint16(), exchange: this.name() };
-      case TYPE_CODES.SRV: {
-        const [priority, weight, port] = [this.uint16(), this.uint16(), this.uint16()];
-        return { type: 'SRV', priority, weight, port, target: this.name() };
-      }
-      case TYPE_CODES.TXT: {
-        const strings: string[] = [];
-        while (this.offset < end) strings.push(this.string());
-        return { type: 'TXT', strings };
-      }
-      case TYPE_CODES.HINFO:
-        return { type: 'HINFO', cpu: this.string(), os: this.string() };
-      case TYPE_CODES.CAA: {
-        const flags = this.octets(1).readUInt8();
-        const tag = this.string();
-        if (tag === '' || this.offset > end) throw new MessageFault();
-        return { type: 'CAA', flags, tag, value: this.octets(end - this.offset).toString('latin1') };
-      }
-      case TYPE_CODES.SOA: {
-        const [primary, mailbox] = [this.name(), this.name()];
-        const [serial, refreshSeconds, retrySeconds] = [this.uint32(), this.uint32(), this.uint32()];
-        const [expireSeconds, minimumSeconds] = [this.uint32(), this.uint32()];
-        const timers = { refreshSeconds, retrySeconds, expireSeconds, minimumSeconds };
-        return { type: 'SOA', primary, mailbox, serial, ...timers };
-      }
-      default:
-        return { type: typeName(type), octets: this.octets(end - this.offset).toString('hex') };
-    }
+  protected data(type: number, end: number): RecordData {
+    const name = recordTypeOf(type);
+    const fields = fieldsOf(name);
+    if (fields === undefined) return { type: `TYPE${type}`, octets: this.until(end).toString('latin1') };
+    return dataOf(
+      name,
+      fields.map(([field, { read }]) => [field, read(this, end)] as const),
+    );
+  }
+
+  until(end: number): Buffer {
+    return this.octets(end - this.offset);
+  }
+
+  isBefore(end: number): boolean {
+    return this.offset < end;
+  }
+
+  malformed(): never {
+    throw new MessageFault();
+  }
+
+  uint8(): number {
+    return this.octets(1).readUInt8();
   }
 
   /** A name, compressed or not (RFC 1035 §4.1.4). */
-  protected name(): DomainName {
+  name(): DomainName {
     const name = this.#labels(this.offset, 0);
     this.offset = name.end;
     return name.labels.join('.');
@@ -101,11 +83,11 @@ export class WireReader {
     }
   }
 
-  protected string(): string {
+  string(): string {
     return this.octets(this.octets(1).readUInt8()).toString('latin1');
   }
 
-  protected octets(count: number): Buffer {
+  octets(count: number): Buffer {
     const end = this.offset + count;
     if (count < 0 || end > this.message.length) throw new MessageFault();
     const octets = this.message.subarray(this.offset, end);
@@ -113,11 +95,28 @@ export class WireReader {
     return octets;
   }
 
-  protected uint16(): number {
+  uint16(): number {
     return this.octets(2).readUInt16BE();
   }
 
-  protected uint32(): number {
+  uint32(): number {
     return this.octets(4).readUInt32BE();
+  }
+}
+
+/** Record data of a type from its octets alone; null when malformed. */
+export function readData(type: number, octets: Buffer): RecordData | null {
+  try {
+    return new DataReader(Buffer.concat([Buffer.alloc(HEADER_OCTETS), octets])).read(type);
+  } catch (error) {
+    if (error instanceof MessageFault || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+class DataReader extends WireReader {
+  read(type: number): RecordData | null {
+    const data = this.data(type, this.message.length);
+    return this.offset === this.message.length ? data : null;
   }
 }

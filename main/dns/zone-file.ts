@@ -1,14 +1,8 @@
 import { absoluteText, isAtOrBelow, parseName, type DomainName } from '../model/dns-name.ts';
 import { formatRecord } from './record-format.ts';
 import { parseTokens, parseTtl } from './record-text.ts';
-import {
-  isRecordType,
-  RECORD_TYPES,
-  TTL_SECONDS_MAX,
-  type RecordData,
-  type RecordType,
-  type ResourceRecord,
-} from './record.ts';
+import { NAMED_TYPES } from '../contract/record-types.ts';
+import { readRecordType, TTL_SECONDS_MAX, type RecordData, type RecordType, type ResourceRecord } from './record.ts';
 import { expandEntry } from './generate.ts';
 import { isDirective, readEntries, type Entry, type Token } from './tokens.ts';
 import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './zone.ts';
@@ -46,8 +40,6 @@ export interface ZoneFileOptions {
   ttlSeconds?: number;
   /** Whether ALIAS and ANAME are allowed. */
   supportsAlias?: boolean;
-  /** Accepted types; lines of other types are reported. All by default. */
-  types?: readonly RecordType[];
   /** Data of the zone's existing records by name, for the rules on records that share a name. */
   at?: (name: DomainName) => readonly RecordData[];
   /** Accepts everything a careless provider would (`carelessFaults`). */
@@ -200,10 +192,8 @@ class ZoneFileReader {
     const owner = indented ? this.#owner : this.#readOwner(rest);
     if (typeof owner === 'object') return owner === null ? 'The first record needs a name before it.' : owner.fault;
     this.#owner = owner;
-    const { types = RECORD_TYPES } = this.#options;
-    const head = readHead(rest, types);
+    const head = readHead(rest);
     if ('fault' in head) return head.fault;
-    if (!types.includes(head.type)) return `${head.type} records are not supported; the types are ${types.join(', ')}.`;
 
     const data = parseTokens(head.type, rest, this.#origin);
     if (!data.ok) return data.message;
@@ -274,27 +264,27 @@ class ZoneFileReader {
   }
 }
 
+const TYPES_TEXT = `${NAMED_TYPES.join(', ')}, or a number as TYPE65280`;
+
 /** TTL and class, in either order and both optional, before the type (RFC 1035 §5.1); removes them from `tokens`. */
-function readHead(
-  tokens: Token[],
-  types: readonly RecordType[],
-): { type: ResourceRecord['data']['type']; ttlSeconds: number | null } | { fault: string } {
+function readHead(tokens: Token[]): { type: RecordType; ttlSeconds: number | null } | { fault: string } {
   let ttlSeconds: number | null = null;
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
     const word = token.text.toUpperCase();
     if (token.quoted) break;
-    if (isRecordType(word)) return { type: word, ttlSeconds };
+    const type = readRecordType(word);
+    if (type !== null) return { type, ttlSeconds };
     if (word === 'IN') continue;
     if (word === 'CH' || word === 'HS' || word === 'CS') return { fault: `Class ${word} is not served; write IN.` };
     const seconds = parseTtl(word);
     if (seconds === null || ttlSeconds !== null) {
       return {
-        fault: `"${token.text}" is not a TTL, a class or a supported type; types are ${types.join(', ')}.`,
+        fault: `"${token.text}" is not a TTL, a class or a supported type; types are ${TYPES_TEXT}.`,
       };
     }
     ttlSeconds = seconds;
   }
-  return { fault: `The type is missing; it is one of ${types.join(', ')}.` };
+  return { fault: `The type is missing; it is one of ${TYPES_TEXT}.` };
 }
 
 /** A zone as a zone file; `readZoneFile` and, except for ALIAS and ANAME, other name servers parse it losslessly. */

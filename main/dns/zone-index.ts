@@ -31,6 +31,8 @@ export class ZoneIndex {
   readonly #nodes = new Map<DomainName, OwnNode>();
   /** Delegating nodes. */
   #cuts = 0;
+  /** Nodes with a DNAME. */
+  #renames = 0;
   #negative: RRset;
   readonly #onChange: () => void;
 
@@ -103,6 +105,7 @@ export class ZoneIndex {
   #set(node: OwnNode, rrsets: readonly RRset[]): void {
     const delegates = node.parent !== null && rrsets.some(({ type }) => type === 'NS');
     this.#cuts += Number(delegates) - Number(node.delegates);
+    this.#renames += Number(renames(rrsets)) - Number(renames(node.rrsets));
     node.rrsets = rrsets;
     node.delegates = delegates;
     this.#prune(node);
@@ -143,6 +146,16 @@ export class ZoneIndex {
     return cut;
   }
 
+  /** The highest DNAME above a name whose closest encloser is the node (RFC 6672 §2.3). */
+  renameAbove(node: ZoneNode, name: DomainName): ZoneNode | null {
+    if (this.#renames === 0) return null;
+    let found: ZoneNode | null = null;
+    for (let at: ZoneNode | null = node; at !== null; at = at.parent) {
+      if (at.name !== name && renames(at.rrsets)) found = at;
+    }
+    return found;
+  }
+
   /** A node, created with all nodes between it and the apex. */
   #add(name: DomainName): OwnNode {
     const above = parentOf(name);
@@ -167,6 +180,8 @@ export class ZoneIndex {
     throw new VivariumError('invalid_request', `The zone "${absoluteText(this.apex)}" needs exactly one SOA record.`);
   }
 }
+
+const renames = (rrsets: readonly RRset[]): boolean => rrsets.some(({ type }) => type === 'DNAME');
 
 /** The RRset of a type at a node. */
 export function rrsetOf(node: ZoneNode, type: RecordType): RRset | undefined {

@@ -3,7 +3,7 @@ import { nextTurn } from '../base/turns.ts';
 import { NAME_SERVER } from './platform-zone.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from './record-text.ts';
-import { isRecordType, type ResourceRecord } from './record.ts';
+import { readRecordType, type ResourceRecord } from './record.ts';
 import type { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
 import type { DomainName } from '../model/dns-name.ts';
@@ -210,7 +210,8 @@ function visibleRecords(versions: readonly StoredVersion[], nowMs: EpochMs): Res
 
 /** Null for stored values that this version cannot parse; the zone's other records are still served. */
 function readVersion({ name, type, ttlSeconds, value }: StoredVersion): ResourceRecord | null {
-  if (!isRecordType(type)) return null;
-  const read = parseZoneValue(type, value);
+  const known = readRecordType(type);
+  if (known === null) return null;
+  const read = parseZoneValue(known, value);
   return read.ok ? { name, ttlSeconds, data: read.data } : null;
 }

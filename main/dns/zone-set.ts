@@ -1,4 +1,5 @@
 import { parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
+import type { RecordData } from './record.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 
@@ -6,6 +7,7 @@ import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 export class ZoneSet {
   readonly #zones = new Map<DomainName, ZoneIndex>();
   #changes = 0;
+  #services: (name: DomainName) => RecordData | null = () => null;
 
   /** A counter that increases with every change to any zone. */
   get changes(): number {
@@ -28,6 +30,17 @@ export class ZoneSet {
     return index;
   }
 
+  /** Sets which names have an HTTPS record where their zone has none. */
+  setServices(services: (name: DomainName) => RecordData | null): void {
+    this.#services = services;
+    this.#changes++;
+  }
+
+  /** The HTTPS record of a hostname that is served here; null for any other name. */
+  serviceOf(name: DomainName): RecordData | null {
+    return this.#services(name);
+  }
+
   remove(apex: DomainName): void {
     this.#zones.delete(apex);
     this.#changes++;
@@ -48,6 +61,7 @@ export type Location =
   | { kind: 'node'; node: ZoneNode }
   | { kind: 'wildcard'; node: ZoneNode }
   | { kind: 'delegated'; cut: ZoneNode }
+  | { kind: 'renamed'; node: ZoneNode }
   | { kind: 'absent' };
 
 const ABSENT: Location = { kind: 'absent' };
@@ -59,6 +73,10 @@ const ABSENT: Location = { kind: 'absent' };
 export function locate(zone: ZoneIndex, name: DomainName, atCut = false): Location {
   const encloser = zone.closest(name);
   const cut = zone.cutAbove(encloser);
+  const renamed = zone.renameAbove(encloser, name);
+  // The higher of the two hides the other.
+  if (renamed !== null && (cut === null || renamed.name.length < cut.name.length))
+    return { kind: 'renamed', node: renamed };
   if (cut !== null && !(atCut && cut.name === name)) return { kind: 'delegated', cut };
   if (encloser.name === name) return { kind: 'node', node: encloser };
   const wildcard = zone.node(encloser.name === ROOT ? '*' : `*.${encloser.name}`);

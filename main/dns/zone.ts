@@ -159,6 +159,7 @@ function targetFaults(data: RecordData): string[] {
 
 function hostOf(data: RecordData): DomainName | null {
   if (data.type === 'MX') return data.exchange;
+  if ('server' in data) return data.server;
   return 'target' in data ? data.target : null;
 }
 
@@ -169,7 +170,7 @@ function apexFaults(type: RecordType, shown: string): string[] {
 
 function neighbourFaults(data: RecordData, present: readonly RecordData[], shown: string): string[] {
   // Ignores the same record and, for types with several values, other values of its type.
-  const repeats = data.type !== 'CNAME' && data.type !== 'SOA' && !isAlias(data.type);
+  const repeats = data.type !== 'CNAME' && data.type !== 'DNAME' && data.type !== 'SOA' && !isAlias(data.type);
   const text = repeats ? '' : formatZoneValue(data);
   const others = present.filter((other) => other.type !== data.type || (!repeats && formatZoneValue(other) !== text));
   const types = [...new Set(others.map(({ type }) => type))];
@@ -182,6 +183,9 @@ function neighbourFaults(data: RecordData, present: readonly RecordData[], shown
   }
   if (types.includes('CNAME')) {
     return [`"${shown}" has a CNAME, which must be the only record of its name (RFC 1034 §3.6.2); remove it first.`];
+  }
+  if (data.type === 'DNAME' && types.includes('DNAME')) {
+    return [`"${shown}" has a DNAME with another target already (RFC 6672 §2.4); remove it first.`];
   }
   if (data.type === 'SOA' && types.includes('SOA')) return [`"${shown}" has a SOA already; a zone has exactly one.`];
   return aliasFaults(data.type, types, shown);

@@ -19,11 +19,13 @@ export function createDnsServices(options: {
   const { clock } = options;
 
   function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
-    const shown = { name: nameText(name), type: data.type, ttl: ttlSeconds };
-    if (!('octets' in data)) return { ...shown, value: formatValue(data), rdata: formatZoneValue(data) };
-    // RFC 3597 §5: notation for data of unknown types.
-    const unknown = `\\# ${data.octets.length / 2} ${data.octets}`.trimEnd();
-    return { ...shown, value: unknown, rdata: unknown };
+    return {
+      name: nameText(name),
+      type: data.type,
+      ttl: ttlSeconds,
+      value: formatValue(data),
+      rdata: formatZoneValue(data),
+    };
   }
 
   return {

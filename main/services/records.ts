@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { type PropagatingRRset, type RecordInfo, recordType } from '../contract/zones.ts';
-import type { RecordData, ResourceRecord } from '../dns/record.ts';
+import { readRecordType, type RecordData, type ResourceRecord } from '../dns/record.ts';
 import { statesOf } from '../dns/propagation.ts';
 import { formatValue, formatZoneValue } from '../dns/record-format.ts';
 import { parseValue, parseZoneValue } from '../dns/record-text.ts';
@@ -129,8 +129,8 @@ function presentPropagating(versions: readonly VersionRow[], nowMs: number): Pro
 
 /** A stored record's data; null if another version of Vivarium wrote data that this one can't read. */
 export function readData({ type, value }: Pick<VersionRow, 'type' | 'value'>): RecordData[] {
-  const known = recordType.safeParse(type);
-  const read = known.success ? parseZoneValue(known.data, value) : null;
+  const known = readRecordType(type);
+  const read = known === null ? null : parseZoneValue(known, value);
   return read?.ok === true ? [read.data] : [];
 }
 
@@ -142,7 +142,10 @@ function readRecord(
   const issues: InputIssue[] = [];
   const name = parseName(input.name, zone.name);
   if (!name.ok) issues.push({ path: 'name', message: name.message });
-  const data = parseValue(input.type, input.value);
+  const type = readRecordType(input.type);
+  if (type === null)
+    throw refused('invalid_request', [{ path: 'type', message: `${input.type} is no type of records.` }]);
+  const data = parseValue(type, input.value);
   if (!data.ok) issues.push({ path: 'value', message: data.message });
   if (!name.ok || !data.ok) throw refused('invalid_request', issues);
   return { name: name.name, ttlSeconds: input.ttl, data: withoutSerial(data.data) };

@@ -36,7 +36,7 @@ const settingNames = Object.keys(settingsValues.shape) as (keyof Settings)[];
 
 export function createSettingsServices(options: {
   holder: SettingsHolder;
-  effects: Pick<Effects, 'emit'>;
+  effects: Pick<Effects, 'emit' | 'publish'>;
   /**
    * Applies the settings; done when it resolves.
    * @throws VivariumError when that fails.
@@ -56,6 +56,7 @@ export function createSettingsServices(options: {
       const { caaIdentity, ...rest } = patch;
       const identity = caaIdentity && { caaIdentity: { ...holder.current().caaIdentity, ...caaIdentity } };
       const settings = holder.update({ ...rest, ...identity });
+      if (patch.httpsRecords !== undefined) effects.publish();
       effects.emit('settings.changed');
       if (patch.resolver !== undefined || identity !== undefined) lookupsChanged();
       return settings;

@@ -2,7 +2,6 @@ import type { Clock } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
 import { boundedText, ISSUE_CHARACTERS_MAX, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { recordType } from '../contract/zones.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { type ZoneFileFault, readZoneFileInParts, writeZoneFile } from '../dns/zone-file.ts';
 import type { ZoneIndex } from '../dns/zone-index.ts';
@@ -36,7 +35,7 @@ export function examineZoneText(
   records: Pick<RecordRows, 'list' | 'typesAt'>,
 ): { faults: readonly ZoneFileFault[]; missing: number } {
   const { apex, supportsAlias, nameServer } = zone;
-  const options = { apex, supportsAlias, types: recordType.options, force: true, at: dataForImport(apex, records) };
+  const options = { apex, supportsAlias, force: true, at: dataForImport(apex, records) };
   const [read] = readZoneFileInParts(text, options, Number.POSITIVE_INFINITY);
   const keyOf = (name: string, data: ResourceRecord['data']): string =>
     JSON.stringify([name, data.type, formatValue(data)]);
@@ -133,7 +132,7 @@ export function createZoneServices(options: {
         {
           apex,
           supportsAlias,
-          types: recordType.options,
+
           force,
           files,
           at: dataForImport(apex, records),

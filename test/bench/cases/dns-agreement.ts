@@ -12,7 +12,7 @@ const ZONES = 8;
 const RECORDS_PER_ZONE = 26;
 const NAMES_PER_ZONE = 70;
 /** ANY is left out: how little it is answered with is each server's own choice (RFC 8482). */
-const TYPES = { ...TYPE_CODES, DS: 43 };
+const TYPES = { ...TYPE_CODES, TYPE65280: 65_280 };
 const LABELS = ['a', 'b', 'c', 'd', '*'];
 /** Disagreements that are told one by one. */
 const TOLD_MAX = 10;
@@ -94,12 +94,14 @@ async function makeZone(vivarium: Vivarium, folder: string, apex: string, random
     const line = anyRecord(owner, present, random, anyTarget);
     if (line !== null) owners.set(owner, [...present, line]);
   }
+  // NSD refuses a zone with records below a DNAME.
+  for (const owner of ['r', 'r.a']) if (!owners.has(owner)) owners.set(owner, [`DNAME ${anyTarget()}`]);
   const text = [...owners].flatMap(([owner, lines]) => lines.map((line) => `${owner || '@'} ${line}`)).join('\n');
   await vivarium.call('zones.create', { name: apex });
   await vivarium.call('zones.import', { name: apex, text: `$TTL 600\n${text}` });
   const exported = await vivarium.call<{ text: string }>('zones.export', { name: apex });
   writeFileSync(join(folder, `${apex}.zone`), exported.text);
-  const asked = new Set(['', ...owners.keys()]);
+  const asked = new Set(['', ...owners.keys(), 'a.r', 'b.a.r', 'c.r.a', `${'x'.repeat(60)}.`.repeat(3) + 'r']);
   while (asked.size < NAMES_PER_ZONE) asked.add(anyName(1 + random(4)));
   return [...asked].map((name) => (name === '' ? apex : `${name}.${apex}`));
 }
@@ -107,13 +109,23 @@ async function makeZone(vivarium: Vivarium, folder: string, apex: string, random
 /** Type and data of a record that may stand beside those that are there; null for none. */
 function anyRecord(owner: string, present: readonly string[], random: Random, target: () => string): string | null {
   const isAlone = present.some((line) => line.startsWith('CNAME'));
-  const kind = random(10);
+  const kind = random(20);
   if (kind < 2) return owner === '' || present.length > 0 ? null : `CNAME ${target()}`;
   if (isAlone) return null;
   if (kind === 2) return owner === '' || owner.startsWith('*') ? null : `NS ${target()}`;
   if (kind === 3) return `MX ${random(50)} ${target()}`;
   if (kind === 4) return `CAA 0 issue "ca${random(9)}.example"`;
   if (kind === 5) return `TXT "text ${random(99)}"`;
+  if (kind === 10)
+    return `HTTPS ${random(3)} ${target()} alpn=h2 port=${random(60_000)} ipv4hint=192.0.2.${random(250)}`;
+  if (kind === 11) return `SVCB 1 . key667="a\\${100 + random(99)}b"`;
+  if (kind === 12) return `SRV ${random(9)} 5 443 ${target()}`;
+  if (kind === 13 || kind === 14) return `PTR ${target()}`;
+  if (kind === 15) return `TLSA 3 1 1 ${(0x10000000 + random(99_999)).toString(16)}`;
+  if (kind === 16) return `NAPTR 100 ${random(99)} "S" "SIP+D2U" "" ${target()}`;
+  if (kind === 17) return `SSHFP 4 2 ${(0x10000000 + random(99_999)).toString(16)}`;
+  if (kind === 18) return `LOC 52 ${random(60)} 23 N 4 53 32 E ${random(99)}m 1m 10000m 10m`;
+  if (kind === 19) return `TYPE65280 \\# 2 ${(0x1000 + random(0xefff)).toString(16)}`;
   return kind < 8 ? `A 192.0.2.${random(250)}` : `AAAA 2001:db8::${(1 + random(250)).toString(16)}`;
 }
 

@@ -40,6 +40,27 @@ describe('the platform zone', () => {
   });
 });
 
+it('gives served hostnames an HTTPS record with the port, until they are gone or a setting says no', async () => {
+  const engine = await startEngine();
+  const record = `HTTPS 1 . alpn="h2,http/1.1" port=${engine.app.runtime.https.port}`;
+  const ask = async (name: string) => (await dig(engine, name, 'HTTPS')).answers;
+  expect(await ask('demo.vivarium.localhost')).toEqual([record]);
+  // The demo's domains: by CNAME served, and attached without a certificate.
+  expect(await ask('www.happypaws.test')).toEqual(['CNAME cname.vivarium.localhost.', record]);
+  expect(await ask('shop.happypaws.test')).not.toContain(record);
+  expect(await ask('cname.vivarium.localhost')).toEqual([]);
+  await engine.call('settings.update', { httpsRecords: false });
+  expect(await ask('demo.vivarium.localhost')).toEqual([]);
+  await engine.call('settings.update', { httpsRecords: true });
+  await engine.call('domains.remove', { hostname: 'www.happypaws.test' });
+  expect(await ask('www.happypaws.test')).toEqual(['CNAME cname.vivarium.localhost.']);
+  const own = { zone: 'happypaws.test', name: 'x', type: 'HTTPS', value: '1 . alpn=h3 port=1' };
+  await engine.call('records.put', own);
+  expect(await ask('x.happypaws.test')).toEqual(['HTTPS 1 . alpn="h3" port=1']);
+  const numbered = { zone: 'happypaws.test', name: 'x', type: 'TYPE65280', value: '\\# 2 c0ff' };
+  expect(await engine.call('records.put', numbered)).toMatchObject({ type: 'TYPE65280', value: '\\# 2 C0FF' });
+});
+
 it.each(['', 'BOGUS', 'A-B'])('a question for the type "%s" is refused with what to write', async (type) => {
   const engine = await startEngine({ empty: true });
   await expect(engine.call('dns.query', { name: 'www.acme.test', type })).rejects.toThrow(/record type.*TYPE65/);

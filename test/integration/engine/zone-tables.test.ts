@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordType } from '../../../main/contract/zones.ts';
+import { NAMED_TYPES } from '../../../main/contract/record-types.ts';
 import { writeZoneFile } from '../../../main/dns/zone-file.ts';
 import type { Zone } from '../../../main/dns/zone.ts';
 import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';
@@ -7,7 +7,7 @@ import { DNS_TABLES, linesOf, PLATFORM_TABLE, type DnsFact, type DnsTable } from
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 /** Types that a user's zone has; others stand in the tables for any type. */
-const KEPT: ReadonlySet<string> = new Set(recordType.options);
+const KEPT: ReadonlySet<string> = new Set(NAMED_TYPES);
 
 /** Tables about the root are not about zones of users. */
 const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !table.title.startsWith('RFC 1034');

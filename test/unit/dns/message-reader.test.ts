@@ -73,8 +73,8 @@ describe('what is no response', () => {
   });
 
   it('keeps data of unknown types as octets', () => {
-    const response = readResponse(replyTo(query, { answer: [record(65, Buffer.from([1, 2]))] }));
-    expect(response?.answer[0]?.data).toEqual({ type: 'TYPE65', octets: '0102' });
+    const response = readResponse(replyTo(query, { answer: [record(65_280, Buffer.from([1, 2]))] }));
+    expect(response?.answer[0]?.data).toEqual({ type: 'TYPE65280', octets: '\x01\x02' });
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('what is no response', () => {
     const name = Buffer.alloc(2);
     name.writeUInt16BE(0xc000 | (start + chain.length - 2));
     const many = Array.from({ length: 4_000 }, () => record(1, Buffer.alloc(4), name));
-    const octets = replyTo(query, { answer: [record(65, chain), ...many] });
+    const octets = replyTo(query, { answer: [record(65_280, chain), ...many] });
     const before = process.cpuUsage();
     expect(readResponse(octets)?.answer.length ?? null).toBe(records);
     const { user, system } = process.cpuUsage(before);

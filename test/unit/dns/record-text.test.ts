@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatRecord, formatValue, formatZoneValue } from '../../../main/dns/record-format.ts';
-import { parseTtl, parseValue } from '../../../main/dns/record-text.ts';
+import { parseTtl, parseValue, parseZoneValue } from '../../../main/dns/record-text.ts';
 import { typeCode, typeName, type RecordType } from '../../../main/dns/record.ts';
 
 /** A value that is wrong must throw, so that a table of right ones can be short. */
@@ -128,11 +128,93 @@ test('types and their codes', () => {
     null,
     null,
   ]);
-  expect([typeName(257), typeName(252), typeName(65)]).toEqual(['CAA', 'AXFR', 'TYPE65']);
+  expect([typeName(257), typeName(252), typeName(65)]).toEqual(['CAA', 'AXFR', 'HTTPS']);
 });
 
 test('a record as one line', () => {
   const record = { name: 'www.acme.test', ttlSeconds: 60, data: read('CNAME', 'cname.acme.test') };
   expect(formatRecord(record)).toBe('www.acme.test. 60 IN CNAME cname.acme.test.');
   expect(formatRecord(record, 'acme.test')).toBe('www 60 IN CNAME cname');
+});
+
+describe('types in both forms', () => {
+  const foo = (top: string) => `03666f6f076578616d706c6503${Buffer.from(top).toString('hex')}00`;
+  const octets = (hex: string) => `\\# ${hex.length / 2} ${hex}`;
+
+  // RFC 9460, Appendix D.1 and D.2; the examples of RFC 6698, 4255, 1876, 3403 and 4034.
+  test.each<[RecordType, string, string]>([
+    ['HTTPS', '0 foo.example.com.', `0000${foo('com')}`],
+    ['SVCB', '1 .', '000100'],
+    ['SVCB', '16 foo.example.com. port=53', `0010${foo('com')}000300020035`],
+    ['SVCB', '1 foo.example.com. key667=hello', `0001${foo('com')}029b000568656c6c6f`],
+    ['SVCB', String.raw`1 foo.example.com. key667="hello\210qoo"`, `0001${foo('com')}029b000968656c6c6fd2716f6f`],
+    [
+      'SVCB',
+      '1 foo.example.com. ipv6hint="2001:db8::1,2001:db8::53:1"',
+      `0001${foo('com')}0006002020010db800000000000000000000000120010db8000000000000000000530001`,
+    ],
+    [
+      'SVCB',
+      '16 foo.example.org. alpn=h2,h3-19 mandatory=ipv4hint,alpn ipv4hint=192.0.2.1',
+      `0010${foo('org')}000000040001000400010009026832 0568332d313900040004c0000201`.replace(' ', ''),
+    ],
+    [
+      'SVCB',
+      String.raw`16 foo.example.org. alpn="f\\\\oo\\,bar,h2"`,
+      `0010${foo('org')}0001000c08665c6f6f2c626172026832`,
+    ],
+    ['HTTPS', '1 . alpn=h2 no-default-alpn ech=AAA=', '000100000100030268320002000000050002' + '0000'],
+    ['DS', '60485 5 1 2BB183AF5F22588179A53B0A98631FAD1A292118', 'ec4505012bb183af5f22588179a53b0a98631fad1a292118'],
+    ['TLSA', '3 1 1 d2abde24 0d7cd3ee', '030101d2abde240d7cd3ee'],
+    ['SSHFP', '2 1 123456789abcdef67890123456789abcdef67890', '0201123456789abcdef67890123456789abcdef67890'],
+    [
+      'NAPTR',
+      '100 50 "s" "http+I2L" "" foo.example.com.',
+      `0064003201730868747470 2b49324c00${foo('com')}`.replace(' ', ''),
+    ],
+    ['DNAME', 'foo.example.com.', foo('com')],
+    ['SRV', '0 5 443 foo.example.com.', `0000000501bb${foo('com')}`],
+    ['TYPE65280', octets('c0ff'), 'c0ff'],
+  ])('%s %s', (type, text, hex) => {
+    const data = parseZoneValue(type, text);
+    expect(data).toEqual(parseZoneValue(type, octets(hex)));
+    expect(data.ok && parseZoneValue(type, formatZoneValue(data.data))).toEqual(data);
+  });
+
+  test.each<[RecordType, string]>([
+    ['LOC', '42 21 54.000 N 71 6 18.000 W -24.00m 30.00m 10000.00m 10.00m'],
+    ['LOC', '52 0 0.000 S 0 0 0.000 E 0.00m 1.00m 2000.00m 0.00m'],
+    ['HTTPS', '1 . alpn=h2,http/1.1 port=8443 ipv4hint=127.0.0.1 ipv6hint=::1'],
+    ['NAPTR', '100 10 "S" "SIP+D2U" "!^.*$!sip:info@example!" .'],
+  ])('%s %s is written as it is read', (type, text) => {
+    const data = parseZoneValue(type, text);
+    expect(data.ok && formatZoneValue(data.data)).toBe(text);
+  });
+
+  // RFC 9460, Appendix D.3, and others.
+  test.each<[RecordType, string]>([
+    ['SVCB', '1 foo.example.com. key123=abc key123=def'],
+    ['SVCB', '1 foo.example.com. mandatory'],
+    ['SVCB', '1 foo.example.com. alpn'],
+    ['SVCB', '1 foo.example.com. port'],
+    ['SVCB', '1 foo.example.com. ipv4hint'],
+    ['SVCB', '1 foo.example.com. ipv6hint'],
+    ['SVCB', '1 foo.example.com. no-default-alpn=abc'],
+    ['SVCB', '1 foo.example.com. mandatory=key123'],
+    ['SVCB', '1 foo.example.com. mandatory=mandatory'],
+    ['SVCB', '1 foo.example.com. mandatory=key123,key123 key123=abc'],
+    ['HTTPS', '1 . no-default-alpn'],
+    ['HTTPS', '1 . port=65536'],
+    ['HTTPS', '1 . key65536=x'],
+    ['HTTPS', '1 . color=red'],
+    ['HTTPS', octets('0001000003000200350001000302683200')],
+    ['DS', '1 8 2 ABC'],
+    ['TLSA', '3 1 1'],
+    ['LOC', '91 0 0 N 0 0 0 E 0m'],
+    ['LOC', '1 60 0 N 0 0 0 E 0m'],
+    ['TYPE65280', 'c0ff'],
+    ['TYPE65280', '\\# 3 c0ff'],
+  ])('%s %s is refused', (type, text) => {
+    expect(parseZoneValue(type, text)).toMatchObject({ ok: false });
+  });
 });

@@ -263,13 +263,15 @@ six AAAA 2001:db8::1
   expect(linesOf(text)[1]).toBe('@ 3600 IN SOA ns.vivarium.localhost. hostmaster 7 7200 900 1209600 300');
 });
 
-describe('types', () => {
-  test('that are not kept are reported by their line', () => {
-    const text = 'a A 192.0.2.1\nb SRV 0 5 443 host\nc TXT x';
-    const result = readZoneFile(text, { apex: 'a.test', types: ['A', 'TXT'] });
-    expect(result.records.map(({ name }) => name)).toEqual(['a.a.test', 'c.a.test']);
-    expect(result.faults).toEqual([{ line: 2, message: 'SRV records are not supported; the types are A, TXT.' }]);
-  });
+test('types without a name here, or of a name in octets, are read by RFC 3597', () => {
+  const { records, faults } = read(
+    'a TYPE65280 \\# 3 010203\nb type1 \\# 4 c0000201\nc TYPE255 \\# 0\nd A \\# 3 010203',
+  );
+  expect(records.map((record) => formatRecord(record, 'acme.test'))).toEqual([
+    'a 3600 IN TYPE65280 \\# 3 010203',
+    'b 3600 IN A 192.0.2.1',
+  ]);
+  expect(faults.map(({ line }) => line)).toEqual([3, 4]);
 });
 
 describe('a hostile file', () => {
