@@ -51,6 +51,15 @@ export function writeFilter({ environment, status, search, sort, descending }: P
 /** Whether the filter excludes some pets. */
 export const isFiltered = ({ status, search }: PetFilter): boolean => status !== undefined || search !== '';
 
+/** The filter as the engine takes it. */
+export const listQuery = ({ environment, status, search, sort, descending }: PetFilter) => ({
+  environment,
+  sort,
+  descending,
+  ...(status !== undefined && { status }),
+  ...(search !== '' && { search }),
+});
+
 /** Whether two filters have the same pets, in whatever order. */
 export const isSameSet = (one: PetFilter, other: PetFilter): boolean =>
   one.environment === other.environment && one.status === other.status && one.search === other.search;

@@ -1,6 +1,6 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
-import type { PetFilter } from './pet-filter.ts';
+import { listQuery, type PetFilter } from './pet-filter.ts';
 import { RowWindow } from './row-window.ts';
 
 /** Rows loaded before and after the visible ones, so short scrolls find them ready. */
@@ -120,19 +120,7 @@ export class PetRows {
 
   #list(range: { offset: number; limit: number; anchor?: string; before?: number }, signal = this.#abort.signal) {
     const { client, projectId, filter } = this.#options;
-    const { environment, status, search, sort, descending } = filter;
-    return client.pets.list(
-      {
-        projectId,
-        environment,
-        sort,
-        descending,
-        ...(status !== undefined && { status }),
-        ...(search !== '' && { search }),
-        ...range,
-      },
-      { signal },
-    );
+    return client.pets.list({ projectId, ...listQuery(filter), ...range }, { signal });
   }
 
   async #readVisible(signal: AbortSignal): Promise<number> {

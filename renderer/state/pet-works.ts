@@ -1,7 +1,15 @@
-import type { ImportColumns, ImportDelimiter, ImportFormat, ImportReport } from '../../main/contract/pets.ts';
+import type {
+  ImportColumns,
+  ImportDelimiter,
+  ImportFormat,
+  ImportReport,
+  PetRecord,
+} from '../../main/contract/pets.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import type { Client } from '../connection/transport.ts';
 import { formatBytes, formatCount, formatCounted } from '../time/format.ts';
+import { listQuery, type PetFilter } from './pet-filter.ts';
+import { createRowText, type RowFormat } from './pet-text.ts';
 import { PIECE_BYTES, textPieces, type Encoding } from './text-pieces.ts';
 import type { Work, WorkOptions } from './works.svelte.ts';
 
@@ -115,6 +123,59 @@ export function importing(
         const { added = [], created = 0 } = work.report ?? {};
         if (added.length > 0 && added.length <= ID_RANGES_MAX) onadded(added, created);
       }
+    },
+  };
+}
+
+/** The most pets in one file: about 100 MB, which the page has in memory. */
+const EXPORTED_MAX = 1_000_000;
+
+/** Pets that a call lists. */
+const PAGE_PETS = 1_000;
+
+/** Pages of pets: all of a dataset by id, which misses nothing while others add and remove pets; or those of a list. */
+export async function* pagesOf(
+  { client, projectId, environment }: DatasetOfPets,
+  filter?: PetFilter,
+): AsyncGenerator<PetRecord[], void, void> {
+  if (filter === undefined) {
+    for (let after: string | undefined; ;) {
+      const from = after !== undefined && { after };
+      const { items, next } = await client.pets.list({ projectId, environment, limit: PAGE_PETS, ...from });
+      yield items;
+      if (next === undefined) return;
+      after = next;
+    }
+  }
+  for (let offset = 0, whole = true; whole; offset += PAGE_PETS) {
+    const { items } = await client.pets.list({ projectId, ...listQuery(filter), offset, limit: PAGE_PETS });
+    yield items;
+    whole = items.length === PAGE_PETS;
+  }
+}
+
+/** Writes pets into a file, which `onfile` gets in parts when it is whole. */
+export function exporting(
+  { title, total, format }: { title: string; total: number; format: RowFormat },
+  pages: AsyncIterable<readonly PetRecord[]>,
+  onfile: (parts: readonly string[]) => void,
+): WorkOptions {
+  return {
+    title,
+    total,
+    async run(work) {
+      const text = createRowText(format);
+      const parts: string[] = [];
+      for await (const page of pages) {
+        if (!work.going) return 'Stopped; no file was written.';
+        parts.push(text.add(page.slice(0, EXPORTED_MAX - work.done)));
+        const done = Math.min(EXPORTED_MAX, work.done + page.length);
+        work.advance(done, `${formatCount(done)} of ${pets(Math.max(done, total))} written`);
+        if (done === EXPORTED_MAX) break;
+      }
+      onfile([...parts, text.end()]);
+      const left = work.done === EXPORTED_MAX && total > EXPORTED_MAX ? ', the most that a file takes' : '';
+      return `${pets(work.done)} exported${left}.`;
     },
   };
 }

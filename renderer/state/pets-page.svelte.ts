@@ -11,7 +11,7 @@ import type { PetRows } from './pet-rows.svelte.ts';
 import { PetSelection, SELECTED_MAX } from './pet-selection.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import type { Works } from './works.svelte.ts';
-import { inListOrder, rowText, type RowFormat } from './pet-text.ts';
+import { inListOrder } from './pet-text.ts';
 import { formatCount } from '../time/format.ts';
 
 /** More is a file to import; reading the rows below takes ten calls. */
@@ -110,10 +110,10 @@ export class PetsPage {
     }
   }
 
-  /** The selected pets as text, in the order of the list. */
-  async selectedText(format: RowFormat): Promise<string> {
+  /** The selected pets in the order of the list. */
+  async readSelected(): Promise<PetRecord[]> {
     const { filter } = this.list.rows;
-    return rowText(inListOrder(await this.bulk.read(filter.environment, this.selection.ids), filter), format);
+    return inListOrder(await this.bulk.read(filter.environment, this.selection.ids), filter);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
@@ -59,7 +59,8 @@ describe('the list of pets', () => {
   });
 
   it('is searched, filtered and sorted, and all of it is in the address', async () => {
-    const { page, open, errors } = await openPets();
+    const opened = await openPets();
+    const { page, open, errors } = opened;
     await page.keyboard.press('/');
     await page.keyboard.type('THE bo');
     await counted(page, '2 found').waitFor();
@@ -72,6 +73,18 @@ describe('the list of pets', () => {
     expect(await grid(page).getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('descending');
     const { searchParams } = new URL(page.url());
     expect(Object.fromEntries(searchParams)).toEqual({ search: 'THE bo', status: 'available', sort: '-name' });
+    await page.getByRole('button', { name: 'More actions for the pets' }).click();
+    await page.getByRole('menuitem', { name: 'Export…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export pets' });
+    await dialog.getByText('The 2 found').waitFor();
+    await expectSound(opened);
+    const download = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const file = await download;
+    expect([file.suggestedFilename(), await readFile(await file.path(), 'utf8')]).toEqual([
+      'demo-production-pets.csv',
+      'id,name,categoryId,status\n7,Pepper the Bombay Cat,2,available\n1,Biscuit the Border Collie,1,available\n',
+    ]);
     await open(`${PATH}?status=sold&search=zzz`);
     await page.getByText('No pet matches').waitFor();
     await page.getByRole('button', { name: 'Show all pets' }).click();

@@ -2,11 +2,12 @@
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
-import { clearing, formatOf, importing, seeding } from '../../../renderer/state/pet-works.ts';
+import { clearing, exporting, formatOf, importing, pagesOf, seeding } from '../../../renderer/state/pet-works.ts';
 import { type Encoding, encodingOf, textPieces, UnreadableFileError } from '../../../renderer/state/text-pieces.ts';
 import { Works } from '../../../renderer/state/works.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
+import { NO_FILTER } from '../../support/page-pets.ts';
 
 async function setUp() {
   const time = createFakeClock();
@@ -158,6 +159,58 @@ describe('an import', () => {
     const work = works.start(importing(dataset, { file: new Blob(['{}']), name: 'a.json', form: { format: 'json' } }));
     await untilEnded(work);
     expect([work.state, work.result]).toEqual(['failed', 'text: must be a JSON array.']);
+  });
+});
+
+describe('an export', () => {
+  const pet = (id: number) => ({ id: String(id), name: `Pet ${id}`, categoryId: '1', status: 'sold' });
+
+  /** An engine with 2,500 pets, listed by id or from a position. */
+  async function setUpList() {
+    const parts = await setUp();
+    const all = Array.from({ length: 2_500 }, (_, index) => pet(index + 1));
+    parts.transport.teach('pets.list', (input) => {
+      const { after, offset, limit } = input as { after?: string; offset?: number; limit: number };
+      const start = offset ?? Number(after ?? 0);
+      const items = all.slice(start, start + limit);
+      return { items, total: all.length, ...(start + limit < all.length && { next: items.at(-1)?.id }) };
+    });
+    return { ...parts, all };
+  }
+
+  it.each([
+    ['all pets', undefined],
+    ['a list', { ...NO_FILTER, sort: 'name', search: 'pet' }],
+  ] as const)('of %s has every pet once, and its progress', async (_what, filter) => {
+    const { works, dataset, all, sent } = await setUpList();
+    const files: string[] = [];
+    const options = { title: 'Exporting', total: 2_500, format: 'ndjson' } as const;
+    const work = works.start(exporting(options, pagesOf(dataset, filter), (parts) => files.push(parts.join(''))));
+    await untilEnded(work);
+    expect(
+      files.map((text) =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => String((JSON.parse(line) as { id: number }).id)),
+      ),
+    ).toEqual([all.map(({ id }) => id)]);
+    expect([sent('pets.list').length, work.result, work.note]).toEqual([
+      3,
+      '2,500 pets exported.',
+      '2,500 of 2,500 pets written',
+    ]);
+  });
+
+  it('that is stopped writes nothing', async () => {
+    const { works, dataset } = await setUpList();
+    const files: unknown[] = [];
+    const work = works.start(
+      exporting({ title: 'Exporting', total: 2_500, format: 'csv' }, pagesOf(dataset), (parts) => files.push(parts)),
+    );
+    work.stop();
+    await untilEnded(work);
+    expect([files, work.state, work.result]).toEqual([[], 'stopped', 'Stopped; no file was written.']);
   });
 });
 
