@@ -10,6 +10,7 @@ import { formatCounted } from '../time/format.ts';
 import type { Drafts } from './drafts.svelte.ts';
 import { hostnameOf, isHostnameOf } from './entry-look.ts';
 import { limitsHold } from './project-target.ts';
+import { SavedFilters } from './saved-filters.svelte.ts';
 import type { SettingsSource } from './settings-query.ts';
 import { readArchive } from './traffic-archive.ts';
 import { Task } from './task.svelte.ts';
@@ -52,6 +53,8 @@ export interface TrafficPageOptions extends SettingsSource {
 export class TrafficPage {
   readonly settings: LiveQuery<Settings>;
   readonly keys: LiveQuery<ApiKey[]>;
+  /** The filters that the browser remembers. */
+  readonly saved: SavedFilters;
   readonly replay: Task<[id: string], TrafficDetail>;
   readonly download: Task<[save: (name: string, pieces: string[]) => void], void>;
   #log = $state.raw() as TrafficLog;
@@ -76,6 +79,7 @@ export class TrafficPage {
     this.#options = options;
     const { client, changes, time, settings, toasts, views, project } = options;
     const { id: projectId } = project();
+    this.saved = new SavedFilters(views);
     for (const scope of ['project', 'all'] as const) {
       const columns = readColumns(views.read(columnsOf(scope)));
       if (columns !== undefined) this.#columns = { ...this.#columns, [scope]: columns };

@@ -152,7 +152,8 @@ describe('the Traffic page', () => {
   });
 
   it('is narrowed by a filter with completion by keyboard, which is part of the address', async () => {
-    const { page, open, errors } = await openTraffic({ prepare: few });
+    const opened = await openTraffic({ prepare: few });
+    const { page, open, errors } = opened;
     await row(page, /nope/).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('sta');
@@ -171,6 +172,22 @@ describe('the Traffic page', () => {
     await page.getByText('No entries match').waitFor();
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await expect.poll(() => rows(page).count()).toBe(3);
+    const filters = page.getByRole('dialog', { name: 'Saved filters' });
+    await filter(page).fill('status:401');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await filters.getByLabel('Save status:401 as').fill('No key');
+    await page.keyboard.press('Enter');
+    await filters.getByRole('button', { name: 'No key status:401' }).waitFor();
+    await expectSound(opened);
+    await open(PATH);
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await filters.getByRole('button', { name: 'No key status:401' }).click();
+    await expect.poll(() => filter(page).inputValue()).toBe('status:401');
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await filters.getByRole('button', { name: 'Remove the filter No key' }).click();
+    await filters.getByText('No filter is saved yet').waitFor();
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);

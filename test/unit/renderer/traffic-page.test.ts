@@ -148,6 +148,28 @@ describe('the Traffic page', () => {
     expect((await setUp(undefined, views)).page.columns).toEqual(usual);
   });
 
+  it('remembers filters by name, replaces and removes them, and refuses what is none', async () => {
+    const views = new Drafts(createMemoryStorage());
+    const { page } = await setUp(undefined, views);
+    expect(page.saved.save('', ' ')).toContain('type one first');
+    expect(page.saved.save(' ', 'status:4xx')).toBeUndefined();
+    page.saved.save('مرفوض', 'is:refused');
+    page.saved.save('a'.repeat(1_000), 'is:replay');
+    page.saved.save('مرفوض', 'status:429');
+    const { saved } = (await setUp(undefined, views)).page;
+    expect(saved.list.map(({ name, filter }) => [name.length, filter])).toEqual([
+      [80, 'is:replay'],
+      [10, 'status:4xx'],
+      [5, 'status:429'],
+    ]);
+    saved.remove('status:4xx');
+    expect((await setUp(undefined, views)).page.saved.list).toHaveLength(2);
+    for (let count = 2; count < 50; count++) saved.save(`f${count}`, 'is:failed');
+    expect(saved.save('one more', 'is:failed')).toContain('remove one');
+    views.keep('traffic.filters', [{ name: 'x', filter: 'nothing:1' }, { name: 1 }, null]);
+    expect((await setUp(undefined, views)).page.saved.list).toEqual([]);
+  });
+
   it('sorts by a column of the address, the other way round, and newest first again', async () => {
     const { page, traffic, address } = await setUp();
     traffic.come([makeEntry(3, { durationMs: 50 }), makeEntry(4, { durationMs: 1 })]);
