@@ -135,7 +135,7 @@ describe('vivarium <namespace> <procedure>', () => {
     [
       ['pets', 'lst'],
       1,
-      'vivarium: pets has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, clear, import, seed.\n',
+      'vivarium: pets has no procedure "lst". Did you mean "list"? There are list, get, create, update, remove, get-many, update-many, remove-many, clear, import, preview-import, seed.\n',
     ],
     [['pet', 'list'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
     [['pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
@@ -416,7 +416,7 @@ describe('vivarium', () => {
   it.each([
     [['help', 'serve'], '--control-port PORT'],
     [['serve', '--help'], 'VIVARIUM_CONTROL_PORT'],
-    [['help', 'call'], 'Exit codes'],
+    [['help', 'call'], 'Exit code 0'],
     [['pets'], 'Procedures\n'],
     [['pets', '--help'], 'Procedures\n'],
     [['help', 'pets', 'create'], '--category-id'],

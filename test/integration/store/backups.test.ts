@@ -1,7 +1,7 @@
-import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBackups } from '../../../main/store/backups.ts';
 import { latestVersion, MIGRATIONS } from '../../../main/store/migrations.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
@@ -67,10 +67,11 @@ describe('the daily backup', () => {
     const clock = createFakeClock();
     const store = openFile(file, { clock });
     const passed = clock.pass(5_000);
-    await new Promise((resolve) => setImmediate(resolve));
+    const folder = join(dirname(file), 'backups');
+    await vi.waitUntil(() => existsSync(folder), { interval: 1 });
     store.close();
     await passed;
-    expect(contentOf(join(dirname(file), 'backups'))).toEqual(new Map());
+    expect(contentOf(folder)).toEqual(new Map());
     expect(openFile(file).pets.count(HERE, null)).toBe(20_000);
   });
 
