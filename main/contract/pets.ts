@@ -94,6 +94,11 @@ const listInput = dataset.extend({
   status: petStatus.optional(),
   /** A part of the name in any case, or an exact id. */
   search: z.string().max(200).optional(),
+  /** A part of the name in any case. */
+  name: z.string().max(200).optional(),
+  categoryId: int64Input.optional(),
+  /** Only ids from `first` to `last`, both included. */
+  ids: z.strictObject({ first: int64Input.optional(), last: int64Input.optional() }).optional(),
   sort: petSort.default('id'),
   descending: z.boolean().default(false),
   limit: z.int().min(1).max(1000).default(50),

@@ -36,7 +36,13 @@ export function createPetServices(options: {
               before: input.before,
             }
           : { after: BigInt(input.after) };
-      const query = { status, search, sort, descending, limit, from };
+      const where = {
+        ...(input.name !== undefined && { name: input.name }),
+        ...(input.categoryId !== undefined && { categoryId: BigInt(input.categoryId) }),
+        ...(input.ids?.first !== undefined && { first: BigInt(input.ids.first) }),
+        ...(input.ids?.last !== undefined && { last: BigInt(input.ids.last) }),
+      };
+      const query = { status, search, where, sort, descending, limit, from };
       const { items, total, offset, next } = await pets.list(datasetOf(input), query, signal);
       return {
         items: items.map(presentPet),

@@ -5,13 +5,14 @@ import type { Connection } from './connection.ts';
 import type { DatasetHandle } from './datasets.ts';
 import type { Pet } from '../model/pet.ts';
 import type { SortedPets } from './pet-sorted.ts';
-import { createPetWalks, STRETCH_ROWS, type SortKey, type Walk } from './pet-walk.ts';
+import { type ColumnFilter, createPetWalks, STRETCH_ROWS, type SortKey, type Walk } from './pet-walk.ts';
 
 export interface PetQuery {
   /** Only pets of this status; null for all. */
   status: PetStatus | null;
   /** A part of the name in any case, or an exact id; null or empty for all. */
   search: string | null;
+  where?: ColumnFilter;
   sort: PetSort;
   descending: boolean;
   limit: number;
@@ -80,11 +81,15 @@ export function createPetListings(
   const listings = new LruMap<Listing>(LISTINGS_KEPT);
 
   function listingOf(handle: DatasetHandle, query: PetQuery, table: string | undefined): Listing {
-    const { status, search, sort, descending } = query;
-    const key = JSON.stringify([handle.id, status, search, sort, descending, table]);
+    const { status, search, where = {}, sort, descending } = query;
+    const filter = [where.name, where.categoryId, where.first, where.last].map(String);
+    const key = JSON.stringify([handle.id, status, search, filter, sort, descending, table]);
     const known = listings.get(key);
     if (known?.revision === handle.revision) return known;
-    const listing = begin(handle.revision, walkOver({ dataset: handle.id, status, search, sort, descending }, table));
+    const listing = begin(
+      handle.revision,
+      walkOver({ dataset: handle.id, status, search, where, sort, descending }, table),
+    );
     listings.set(key, listing);
     return listing;
   }
@@ -192,7 +197,9 @@ export function createPetListings(
   };
 }
 
-const isSearch = ({ search }: PetQuery): boolean => search !== null && search !== '';
+/** Whether rows must be read to count the matching ones. */
+const isSearch = ({ search, where = {} }: PetQuery): boolean =>
+  (search !== null && search !== '') || Object.keys(where).length > 0;
 
 const lastOf = ({ landmarks }: Listing): Landmark => landmarks.at(-1) as Landmark;
 

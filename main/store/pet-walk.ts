@@ -13,8 +13,19 @@ export interface Wanted {
   status: PetStatus | null;
   /** A part of the name in any case, or an exact id; null or empty for all. */
   search: string | null;
+  where: ColumnFilter;
   sort: PetSort;
   descending: boolean;
+}
+
+/** Filters by column; all of them must match. */
+export interface ColumnFilter {
+  /** A part of the name in any case. */
+  name?: string;
+  categoryId?: bigint;
+  /** The lowest and the highest id. */
+  first?: bigint;
+  last?: bigint;
 }
 
 /** A row's position in a sort: the values of the sort's columns. */
@@ -46,7 +57,7 @@ export type SortedBy = 'name' | 'categoryId';
 
 /** The columns of such a table: the sort key, the id, and what filters and searches read. */
 export const SORTED_COLUMNS: Record<SortedBy, readonly [string, ...string[]]> = {
-  name: ['folded_name', 'id', 'status'],
+  name: ['folded_name', 'id', 'status', 'category_id'],
   categoryId: ['category_id', 'id', 'status', 'folded_name'],
 };
 
@@ -125,6 +136,10 @@ export function createPetWalks(sqlite: Database): (wanted: Wanted, table?: strin
       status: wanted.status,
       text: foldName(text),
       id: isInt64Text(text.trim()) ? BigInt(text.trim()) : null,
+      name: foldName(wanted.where.name ?? ''),
+      category: wanted.where.categoryId ?? null,
+      first: wanted.where.first ?? null,
+      last: wanted.where.last ?? null,
     };
     const at = (stretch: SortKey, more: Parameters = {}): Parameters => ({
       ...parameters,
@@ -159,10 +174,23 @@ interface Kind {
 
 const EVERYTHING = 'TRUE';
 
-function kindOf({ status, search, sort }: Wanted): Kind {
-  const searching = search !== null && search !== '';
-  const searched = searching ? ['(instr(folded_name, :text) > 0 OR id = :id)'] : [];
-  const name = searching ? ['folded_name'] : [];
+/** The conditions of filters by column, and the columns that they read. */
+const CONDITIONS: Record<keyof ColumnFilter, { sql: string; reads: string }> = {
+  name: { sql: 'instr(folded_name, :name) > 0', reads: 'folded_name' },
+  // The plus keeps SQLite from dropping the column from the order, which it would then sort anew.
+  categoryId: { sql: '+category_id = :category', reads: 'category_id' },
+  first: { sql: 'id >= :first', reads: 'id' },
+  last: { sql: 'id <= :last', reads: 'id' },
+};
+
+function kindOf({ status, search, where, sort }: Wanted): Kind {
+  const conditions = Object.entries(CONDITIONS)
+    .filter(([name]) => where[name as keyof ColumnFilter] !== undefined)
+    .map(([, condition]) => condition);
+  if (search !== null && search !== '') {
+    conditions.push({ sql: '(instr(folded_name, :text) > 0 OR id = :id)', reads: 'folded_name' });
+  }
+  const searching = conditions.length > 0;
   const byId = sort === 'id' || sort === 'status';
   // A search reads names, which the table contains and the status index does not.
   if (status !== null && byId && !searching) {
@@ -171,8 +199,8 @@ function kindOf({ status, search, sort }: Wanted): Kind {
   const ofStatus = status === null ? [] : ['status = :status'];
   return {
     sorting: SORTINGS[status !== null && byId ? 'id' : sort],
-    filter: [...ofStatus, ...searched].join(' AND ') || EVERYTHING,
-    reads: [...(status === null ? [] : ['status']), ...name],
+    filter: [...ofStatus, ...conditions.map(({ sql }) => sql)].join(' AND ') || EVERYTHING,
+    reads: [...(status === null ? [] : ['status']), ...conditions.map(({ reads }) => reads)],
   };
 }
 

@@ -6,6 +6,12 @@ export interface PetFilter {
   /** Undefined: all. */
   status: PetStatus | undefined;
   search: string;
+  /** A part of the name. */
+  name: string;
+  /** A category, in decimal digits; empty for all. */
+  categoryId: string;
+  /** One id, or a range such as `3..9`, `3..` or `..9`; empty for all. */
+  ids: string;
   sort: PetSort;
   descending: boolean;
 }
@@ -31,6 +37,9 @@ export function readFilter(query: Query): PetFilter {
     environment: query['environment'] === 'staging' ? 'staging' : 'production',
     status: STATUSES.find((status) => status === query['status']),
     search: (query['search'] ?? '').slice(0, SEARCH_LENGTH_MAX),
+    name: (query['name'] ?? '').slice(0, SEARCH_LENGTH_MAX),
+    categoryId: isInteger(query['category'] ?? '') ? (query['category'] ?? '') : '',
+    ids: isIdRange(query['ids'] ?? '') ? (query['ids'] ?? '') : '',
     sort: sort ?? 'id',
     descending: sort !== undefined && descending,
   };
@@ -38,31 +47,61 @@ export function readFilter(query: Query): PetFilter {
 
 export const readTab = (query: Query): PetsTab => (query['show'] === 'orders' ? 'orders' : 'pets');
 
+const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
+const RANGE = /^(.*?)\.\.(.*)$/;
+
+/** Whether a text is empty or an integer; the engine knows how large it may be. */
+export const isInteger = (text: string): boolean => text === '' || INTEGER.test(text);
+
+/** The ends of `3..9`, `3..`, `..9` or `3`. */
+function endsOf(ids: string): [first: string, last: string] {
+  const [, first = ids, last = ids] = RANGE.exec(ids) ?? [];
+  return [first, last];
+}
+
+export const isIdRange = (ids: string): boolean => endsOf(ids).every(isInteger);
+
 /** The filter for an address, without defaults. */
-export function writeFilter({ environment, status, search, sort, descending }: PetFilter): Record<string, string> {
+export function writeFilter(filter: PetFilter): Record<string, string> {
+  const { environment, status, search, name, categoryId, ids, sort, descending } = filter;
   return {
     environment: environment === 'production' ? '' : environment,
     status: status ?? '',
     search,
+    name,
+    category: categoryId,
+    ids,
     sort: descending ? `-${sort}` : sort === 'id' ? '' : sort,
   };
 }
 
 /** Whether the filter excludes some pets. */
-export const isFiltered = ({ status, search }: PetFilter): boolean => status !== undefined || search !== '';
+export const isFiltered = (filter: PetFilter): boolean =>
+  filter.status !== undefined || filter.search !== '' || columnFilters(filter) > 0;
+
+/** How many columns a filter of their own has. */
+export const columnFilters = ({ name, categoryId, ids }: PetFilter): number =>
+  [name, categoryId, ids].filter((text) => text !== '').length;
 
 /** The filter as the engine takes it. */
-export const listQuery = ({ environment, status, search, sort, descending }: PetFilter) => ({
-  environment,
-  sort,
-  descending,
-  ...(status !== undefined && { status }),
-  ...(search !== '' && { search }),
-});
+export function listQuery({ environment, status, search, name, categoryId, ids, sort, descending }: PetFilter) {
+  const [first, last] = endsOf(ids);
+  const range = { ...(first !== '' && { first }), ...(last !== '' && { last }) };
+  return {
+    environment,
+    sort,
+    descending,
+    ...(status !== undefined && { status }),
+    ...(search !== '' && { search }),
+    ...(name !== '' && { name }),
+    ...(categoryId !== '' && { categoryId }),
+    ...(Object.keys(range).length > 0 && { ids: range }),
+  };
+}
 
 /** Whether two filters have the same pets, in whatever order. */
 export const isSameSet = (one: PetFilter, other: PetFilter): boolean =>
-  one.environment === other.environment && one.status === other.status && one.search === other.search;
+  (['environment', 'status', 'search', 'name', 'categoryId', 'ids'] as const).every((key) => one[key] === other[key]);
 
 /** The next sort order after a click on `sort`: ascending, or reversed if already sorted by it. */
 export const sortedBy = (filter: PetFilter, sort: PetSort): PetFilter => ({

@@ -2,7 +2,7 @@ import { asCurl } from '../../main/base/request-shell.ts';
 import { posixWord } from '../../main/base/shell.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { rootFile } from './first-request.ts';
-import type { PetFilter, PetsTab } from './pet-filter.ts';
+import { columnFilters, type PetFilter, type PetsTab } from './pet-filter.ts';
 
 /** The API's page limit. */
 const LIMIT = 100;
@@ -31,8 +31,13 @@ export function petRequest({ project, filter, tab, secure, dataDir }: PetRequest
 }
 
 /** The parts of the list's filter that the API lacks, as a sentence; undefined without any. */
-export function unsupportedByApi({ search, sort, descending }: Pick<PetFilter, 'search' | 'sort' | 'descending'>) {
-  const parts = [...(search === '' ? [] : ['search']), ...(sort === 'id' && !descending ? [] : ['order'])];
+export function unsupportedByApi(filter: PetFilter) {
+  const { search, sort, descending } = filter;
+  const parts = [
+    ...(search === '' ? [] : ['search']),
+    ...(columnFilters(filter) === 0 ? [] : ['filter by column']),
+    ...(sort === 'id' && !descending ? [] : ['order']),
+  ];
   if (parts.length === 0) return undefined;
   return `The API filters by status and answers in the order of ids; the ${parts.join(' and the ')} here ${parts.length === 1 ? 'is' : 'are'} this page’s own.`;
 }

@@ -73,6 +73,17 @@ describe('the list of pets', () => {
     expect(await grid(page).getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('descending');
     const { searchParams } = new URL(page.url());
     expect(Object.fromEntries(searchParams)).toEqual({ search: 'THE bo', status: 'available', sort: '-name' });
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('2..x');
+    await page.getByText('It must be an id or a range').waitFor();
+    await expectSound(opened);
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('2..');
+    await page.getByRole('textbox', { name: 'Category' }).fill('2');
+    await counted(page, '1 found').waitFor();
+    expect(new URL(page.url()).searchParams.get('ids')).toBe('2..');
+    await page.getByRole('button', { name: 'Clear these filters' }).click();
+    await counted(page, '2 found').waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'More actions for the pets' }).click();
     await page.getByRole('menuitem', { name: 'Export…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Export pets' });

@@ -16,6 +16,9 @@ export const NO_FILTER: PetFilter = {
   environment: 'production',
   status: undefined,
   search: '',
+  name: '',
+  categoryId: '',
+  ids: '',
   sort: 'id',
   descending: false,
 };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import {
   isFiltered,
+  listQuery,
   type PetFilter,
   readFilter,
   readTab,
@@ -20,6 +21,10 @@ describe('what an address asks for', () => {
       { status: 'sold', search: ' Re x' },
       { status: 'sold', search: ' Re x' },
     ],
+    [
+      { name: 'a b', category: '-7', ids: '3..' },
+      { name: 'a b', categoryId: '-7', ids: '3..' },
+    ],
     [{ sort: 'name' }, { sort: 'name' }],
     [{ sort: '-categoryId' }, { sort: 'categoryId', descending: true }],
     [{ sort: '-id' }, { descending: true }],
@@ -35,12 +40,30 @@ describe('what an address asks for', () => {
     { sort: '-price' },
     { sort: '--id' },
     { show: 'x' },
+    { category: '7x', ids: '3..x' },
+    { category: '007', ids: '1..2..3' },
   ])('%j is as if it were not there', (query) => {
     expect([readFilter(query), readTab(query)]).toEqual([NO_FILTER, 'pets']);
   });
 
   it('is cut to what the engine takes', () => {
     expect(readFilter({ search: 'x'.repeat(500) }).search).toHaveLength(200);
+  });
+});
+
+it.each([
+  ['', undefined],
+  ['7', { first: '7', last: '7' }],
+  ['-3..9', { first: '-3', last: '9' }],
+  ['3..', { first: '3' }],
+  ['..9', { last: '9' }],
+  ['..', undefined],
+])('the ids %j are asked for as %j', (ids, range) => {
+  expect(listQuery({ ...NO_FILTER, ids })).toEqual({
+    environment: 'production',
+    sort: 'id',
+    descending: false,
+    ...(range !== undefined && { ids: range }),
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { INT64_MAX, INT64_MIN, petSort, type PetSort, type PetStatus } from '../../../main/contract/values.ts';
 import type { PetQuery } from '../../../main/store/pet-listing.ts';
 import type { NewPet, Pet } from '../../../main/model/pet.ts';
-import { createPetWalks, STRETCH_ROWS } from '../../../main/store/pet-walk.ts';
+import { type ColumnFilter, createPetWalks, STRETCH_ROWS } from '../../../main/store/pet-walk.ts';
 import { allPets, HERE, memoryParts, memoryStore, pet, projectRow, query, STAGING } from './parts.ts';
 
 async function found(names: readonly string[], search: string): Promise<string[]> {
@@ -126,6 +126,31 @@ describe('a sorted list', () => {
     categoryId: (a, b) => Number(a.categoryId > b.categoryId) - Number(a.categoryId < b.categoryId) || compareIds(a, b),
     status: (a, b) => Buffer.compare(bytes(a.status), bytes(b.status)) || compareIds(a, b),
   };
+
+  it.each<[string, ColumnFilter, (row: Pet) => boolean]>([
+    ['part of the name', { name: 'aD' }, ({ name }) => name.toLowerCase().includes('ad')],
+    ['a category', { categoryId: INT64_MIN }, ({ categoryId }) => categoryId === INT64_MIN],
+    ['ids from one on', { first: 8_000n }, ({ id }) => id >= 8_000n],
+    ['ids between two', { first: 3n, last: 4_010n }, ({ id }) => id >= 3n && id <= 4_010n],
+    [
+      'several of them',
+      { name: 'rex', categoryId: 5n, last: 5_000n },
+      ({ id, name, categoryId }) => id <= 5_000n && name === 'Rex' && categoryId === 5n,
+    ],
+  ])('has only pets with %s, in every order', async (_what, where, matches) => {
+    const { pets } = await manyPets();
+    const all = allPets(pets, HERE).filter(matches);
+    for (const sort of petSort.options) {
+      for (const status of [null, 'sold'] as const) {
+        const expected = all.filter((row) => status === null || row.status === status).sort(COMPARISONS[sort]);
+        const from = { offset: Math.max(0, expected.length - 2), anchor: null };
+        const page = await pets.list(HERE, query({ sort, status, where, limit: 5, from }));
+        expect([page.total, page.items]).toEqual([expected.length, expected.slice(-2)]);
+      }
+    }
+    const after = await pets.list(HERE, query({ where, limit: 1, from: { after: 1_000n } }));
+    expect([after.total, after.items]).toEqual([all.length, all.filter(({ id }) => id > 1_000n).slice(0, 1)]);
+  });
 
   it('has every order, filter and search right, at every place', async () => {
     const { pets } = await manyPets();
@@ -260,7 +285,7 @@ describe('a sorted list', () => {
     const { sqlite } = memoryParts();
     const texts: string[] = [];
     sqlite.exec(`
-      CREATE TEMP TABLE by_name (folded_name TEXT, id INT, status TEXT, PRIMARY KEY (folded_name, id)) WITHOUT ROWID;
+      CREATE TEMP TABLE by_name (folded_name TEXT, id INT, status TEXT, category_id INT, PRIMARY KEY (folded_name, id)) WITHOUT ROWID;
       CREATE TEMP TABLE by_category (category_id INT, id INT, status TEXT, folded_name TEXT,
         PRIMARY KEY (category_id, id)) WITHOUT ROWID`);
     const watched = { prepare: (sql: string) => (texts.push(sql), sqlite.prepare(sql)) } as unknown as typeof sqlite;
@@ -269,7 +294,9 @@ describe('a sorted list', () => {
       for (const status of [null, 'sold'] as const) {
         for (const search of [null, 'x']) {
           const table = sort === 'name' ? 'by_name' : sort === 'categoryId' ? 'by_category' : undefined;
-          walkOver({ dataset: 1, status, search, sort, descending: true }, table);
+          for (const where of [{}, { name: 'x', categoryId: 1n, first: 1n, last: 9n }]) {
+            walkOver({ dataset: 1, status, search, where, sort, descending: true }, table);
+          }
         }
       }
     }
