@@ -42,3 +42,6 @@ export interface DesktopFacts {
   keyring: { state: 'untried' | 'sealed' } | { state: 'refused'; reason: string };
   tray: boolean;
 }
+
+/** In the XDG autostart folder; named as the desktop entry of the installed app. */
+export const AUTOSTART_ENTRY = 'localhost.vivarium.app.desktop';

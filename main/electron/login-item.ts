@@ -1,6 +1,7 @@
 import { app } from 'electron';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { posix } from 'node:path';
+import { AUTOSTART_ENTRY } from '../base/desktop.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { autostartEntry, HIDDEN_SWITCH } from './rules.ts';
 
@@ -25,14 +26,11 @@ const inSystemSettings = (): LoginItem => ({
   set: (openAtLogin) => app.setLoginItemSettings({ openAtLogin, args: [HIDDEN_SWITCH] }),
 });
 
-/** As the desktop entry of the installed app. */
-const ENTRY_NAME = 'localhost.vivarium.app.desktop';
-
 /** Desktop Application Autostart Specification 0.5: entries in `$XDG_CONFIG_HOME/autostart`. */
 function inAutostart(env: NodeJS.ProcessEnv, homeDir: string): LoginItem {
   const config = env['XDG_CONFIG_HOME'] ?? '';
   const folder = posix.join(posix.isAbsolute(config) ? config : posix.join(homeDir, '.config'), 'autostart');
-  const file = posix.join(folder, ENTRY_NAME);
+  const file = posix.join(folder, AUTOSTART_ENTRY);
   return {
     isOn: () => existsSync(file),
     set(on) {

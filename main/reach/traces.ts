@@ -1,5 +1,6 @@
 import { join, posix } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
+import { AUTOSTART_ENTRY } from '../base/desktop.ts';
 import { isWithin } from '../base/hostname.ts';
 import { posixWord } from '../base/shell.ts';
 import { type InstructionFacts, makeInstructions } from './instructions.ts';
@@ -61,6 +62,7 @@ export function findTraces(facts: TraceFacts): Trace[] {
     ...stepTraces(facts),
     ...rootTraces(facts),
     ...commandTraces(facts),
+    ...loginTraces(facts),
   ];
   return [...traces.filter(({ found }) => found), ...traces.filter(({ found }) => !found)];
 }
@@ -181,6 +183,25 @@ function commandTraces({ platform, home, readText }: TraceFacts): Trace[] {
       : [{ title: `${fishFile} completes commands of Vivarium`, undo: `rm -- ${posixWord(fishFile)}`, found: true }]),
     { title: 'The command vivarium, from npm link or npm i -g', undo: 'npm rm -g vivarium', found: false },
   ];
+}
+
+/** What *Start at Login* of the app leaves: an entry of the XDG autostart folder, or a setting of the system. */
+function loginTraces({ platform, home, environment, readText }: TraceFacts): Trace[] {
+  const title = '“Start at Login” of the app';
+  if (platform === 'darwin') {
+    return [{ title, undo: '# Remove Vivarium in System Settings → General → Login Items', found: false }];
+  }
+  if (platform === 'win32')
+    return [{ title, undo: '# Switch Vivarium off in Settings → Apps → Startup', found: false }];
+  const config = environment['XDG_CONFIG_HOME'] ?? '';
+  const file = posix.join(
+    posix.isAbsolute(config) ? config : posix.join(home, '.config'),
+    'autostart',
+    AUTOSTART_ENTRY,
+  );
+  return readText(file) === null
+    ? []
+    : [{ title: `${title} (${file})`, undo: `rm -- ${posixWord(file)}`, found: true }];
 }
 
 /** fish has no `unset`; the user's shell is all that is known of the one in front of them. */

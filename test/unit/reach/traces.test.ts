@@ -57,6 +57,17 @@ sudo sed -i -E '/^(127\.0\.0\.1|::1) demo\.vivarium\.localhost$/d' /etc/hosts`,
     expect(titles('80\n').join()).toContain('sysctl');
   });
 
+  it('are the start at login, where the system shows it', () => {
+    const entry = '/home/anna/.config/autostart/localhost.vivarium.app.desktop';
+    expect(found({ [entry]: '[Desktop Entry]' })).toEqual([
+      [`“Start at Login” of the app (${entry})`, `rm -- ${entry}`],
+    ]);
+    const moved = { environment: { XDG_CONFIG_HOME: '/etc/anna' } };
+    expect(found({ [entry]: '' }, moved)).toEqual([]);
+    for (const platform of ['darwin', 'win32'] as const)
+      expect(traces({}, { platform }).map(({ title }) => title)).toContain('“Start at Login” of the app');
+  });
+
   it('are the files of macOS for any zone above a hostname', () => {
     const files = {
       '/etc/resolver/acme.test': 'nameserver 127.0.0.1\nport 5380\n',
