@@ -5,6 +5,9 @@ import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { createTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 
+/** Concurrent checks: enough to overlap DNS latency, few enough not to overload a resolver. */
+const TURNS_AT_ONCE = 32;
+
 export interface Schedule {
   /** Recomputes the next moments; call it after every change. */
   arm(): void;
@@ -31,8 +34,15 @@ export function createSchedule(options: {
     running++;
     try {
       const nowMs = clock.now();
-      const due = domains.list().filter((domain) => isDue(domain, nowMs));
-      await Promise.all(due.map(run));
+      // Lanes share it: beginning thousands of checks in one turn would keep requests waiting.
+      const due = domains
+        .list()
+        .filter((domain) => isDue(domain, nowMs))
+        .values();
+      const lane = async () => {
+        for (const domain of due) await run(domain);
+      };
+      await Promise.all(Array.from({ length: TURNS_AT_ONCE }, lane));
     } finally {
       running--;
       arm();
@@ -85,9 +95,6 @@ function isDue(domain: AttachedDomain, nowMs: EpochMs): boolean {
 
 /** Maximum queue for one hostname; the cap sheds clients that ask faster than checks finish. */
 const TURNS_WAITING_MAX = 50;
-
-/** Concurrent checks: enough to overlap DNS latency, few enough not to overload a resolver. */
-const TURNS_AT_ONCE = 32;
 
 /** Serialises work per hostname and runs different hostnames concurrently up to a limit. */
 export interface HostnameTurns {

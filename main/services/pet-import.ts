@@ -35,13 +35,13 @@ const importedPet = z.object({
 });
 
 /** Text read before yielding to other work: a few milliseconds, and about one transaction's worth of rows. */
-const CHARACTERS_PER_TURN = 65_536;
+const CHARACTERS_PER_TURN = 32_768;
 
 /** Longer values are cut off in messages. */
 const QUOTED_MAX = 60;
 
-/** Rows checked before yielding to other work: about 5 ms. */
-const ROWS_PER_TURN = 1_000;
+/** Rows checked before yielding to other work: about 2 ms. */
+const ROWS_PER_TURN = 500;
 
 /** A text to import as pets. */
 export interface PetImport {

@@ -1,3 +1,4 @@
+import { nextTurn } from '../base/turns.ts';
 import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
@@ -32,6 +33,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
           throw stopped(error, change, changes.length);
         }
         if (change !== null) changes.push(change);
+        await nextTurn();
       }
       return { changes, left, keys };
     },

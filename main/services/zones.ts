@@ -5,14 +5,14 @@ import type { Services } from '../contract/index.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { type ZoneFileFault, readZoneFileInParts, writeZoneFile } from '../dns/zone-file.ts';
 import type { ZoneIndex } from '../dns/zone-index.ts';
-import { formatValue } from '../dns/record-format.ts';
+import { formatRecord, formatValue } from '../dns/record-format.ts';
 import { createZone, isGenerated, withoutSerial } from '../dns/zone.ts';
 import { relativeText } from '../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { updateSecret } from './record-updates.ts';
 import { readData } from './records.ts';
-import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
+import { existingZone, newZoneName, presentZone, RECORDS_MAX, ZONES_MAX } from './zone-rules.ts';
 
 /** Lines of each kind that an import lists; further ones are counted. */
 const LINES_LISTED_MAX = 100;
@@ -23,7 +23,13 @@ const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
 });
 
 /** Zone file entries processed before yielding to other work: a few milliseconds. */
-const ENTRIES_PER_TURN = 150;
+const ENTRIES_PER_TURN = 75;
+
+/** Records exported before yielding to other work: about a millisecond. */
+const RECORDS_PER_TURN = 500;
+
+/** A zone that changes as often while it is exported is exported at once. */
+const EXPORT_ATTEMPTS_MAX = 3;
 
 /**
  * Reads a zone text without storing it: the lines that an import would reject, and how many records are not in the zone
@@ -95,6 +101,25 @@ export function createZoneServices(options: {
     }
   }
 
+  /** The apex's records come first, and the zone's own SOA and NS depend on them only. */
+  async function writeInTurns(
+    { name: apex, supportsAlias, serial }: ReturnType<typeof existingZone>,
+    max: number,
+  ): Promise<string> {
+    let text = '';
+    for (const part of records.parts(apex, max)) {
+      const read = part.flatMap((row) =>
+        readData(row).map((data) => ({ name: row.name, ttlSeconds: row.ttlSeconds, data })),
+      );
+      text +=
+        text === ''
+          ? writeZoneFile(createZone({ apex, nameServer, serial, supportsAlias, records: read }))
+          : read.map((record) => `${formatRecord(record, apex)}\n`).join('');
+      if (max === RECORDS_PER_TURN) await nextTurn();
+    }
+    return text;
+  }
+
   return {
     list: () => zones.list().map(presentZone),
     create({ name: text, supportsAlias }) {
@@ -116,14 +141,13 @@ export function createZoneServices(options: {
       changed(zone.name);
       return presentZone(zone);
     },
-    export({ name }) {
-      const { name: apex, supportsAlias, serial } = existingZone(zones, name);
-      const stored = records
-        .list(apex)
-        .flatMap((row) => readData(row).map((data) => ({ name: row.name, ttlSeconds: row.ttlSeconds, data })));
-      return {
-        text: writeZoneFile(createZone({ apex, nameServer, serial, supportsAlias, records: stored })),
-      };
+    async export({ name }) {
+      for (let attempt = 1; ; attempt++) {
+        const zone = existingZone(zones, name);
+        const max = attempt < EXPORT_ATTEMPTS_MAX ? RECORDS_PER_TURN : RECORDS_MAX;
+        const text = await writeInTurns(zone, max);
+        if (existingZone(zones, name).serial === zone.serial) return { text };
+      }
     },
     async import({ name, text, files, force }) {
       const { name: apex, supportsAlias } = existingZone(zones, name);

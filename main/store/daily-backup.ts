@@ -20,8 +20,8 @@ export const DAILY_BYTES_MAX = 512 * 1024 * 1024;
 /** Pages copied per turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
 
-/** Rows of the copy read per turn: about a millisecond. */
-const STEP_ROWS = 1_000;
+/** Rows of the copy read per turn: about a millisecond; those with certificates are long. */
+const STEP_ROWS = 200;
 
 /**
  * Makes a backup some seconds after the start if the newest is older than a day, in small steps between other work. On

@@ -110,8 +110,8 @@ function isOfOnePet(error: unknown): error is Error {
   return error instanceof VivariumError || codeOf(error)?.startsWith('SQLITE_CONSTRAINT') === true;
 }
 
-/** Pets per transaction, some 10 ms, to let other work run. */
-const BATCH_PETS = 50 * CHUNK_PETS;
+/** Pets per transaction, some 5 ms, to let other work run. */
+const BATCH_PETS = 25 * CHUNK_PETS;
 
 interface Insertion {
   writer: PetWriter;

@@ -45,6 +45,8 @@ export interface Owner {
 export interface Records {
   /** A zone's current records: those of its apex, then by name; within a name by type and age. */
   list(zone: string): VersionRow[];
+  /** The same in parts of at most `max`, except for those of the apex; each is read when it is asked for. */
+  parts(zone: string, max: number): Generator<VersionRow[], void, void>;
   /** The current records at one name, by type and age. */
   at(zone: string, name: string): VersionRow[];
   /** The current record with that id. */
@@ -88,6 +90,13 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
   );
   const at = sqlite.prepare<[string, string], VersionRow>(
     `${SELECT} WHERE zone = ? AND name = ? AND visible_until_ms IS NULL ORDER BY type, key`,
+  );
+  const after = sqlite.prepare<[{ zone: string; name: string; type: string; key: number; max: number }], VersionRow>(
+    `${SELECT} WHERE zone = :zone AND name <> :zone AND visible_until_ms IS NULL
+       AND (name, type, key) > (:name, :type, :key) ORDER BY name, type, key LIMIT :max`,
+  );
+  const partAfter = guarded((zone: string, last: VersionRow | undefined, max: number) =>
+    after.all({ zone, name: last?.name ?? '', type: last?.type ?? '', key: last?.key ?? 0, max }),
   );
   const byId = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE id = ? AND visible_until_ms IS NULL`);
   // One of the next type, past any number of values: a search in the index.
@@ -157,6 +166,14 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
 
   return {
     list: guarded((zone: string) => [...at.all(zone, zone), ...below.all({ zone })]),
+    *parts(zone, max) {
+      yield at.all(zone, zone);
+      let part = partAfter(zone, undefined, max);
+      while (part.length > 0) {
+        yield part;
+        part = partAfter(zone, part.at(-1), max);
+      }
+    },
     at: guarded((zone: string, name: string) => at.all(zone, name)),
     get: guarded((id: string) => byId.get(id) ?? null),
     typesAt: guarded((zone: string, name: string) => {

@@ -26,6 +26,7 @@ import { routeCount } from './cases/route-count.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsFindings } from './cases/tls-findings.ts';
 import { tlsHandshakes } from './cases/tls-handshakes.ts';
+import { turns } from './cases/turns.ts';
 import { trafficPage } from './cases/traffic-page.ts';
 import { upstreamRequests } from './cases/upstream-requests.ts';
 import { upstreamStreams } from './cases/upstream-streams.ts';
@@ -49,6 +50,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   upstreamRequests,
   upstreamStreams,
   engineTurns,
+  turns,
   petsPage,
   trafficPage,
   longWork,

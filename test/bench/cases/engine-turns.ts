@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
+import { nextTurn } from '../../../main/base/turns.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import type { Services } from '../../../main/contract/index.ts';
 import { createPetSeeds } from '../../../main/services/pet-seeds.ts';
+import type { Dataset } from '../../../main/model/pet.ts';
 import { createPetServices } from '../../../main/services/pets.ts';
 import { openStore } from '../../../main/store/store.ts';
 import { type Figure, ROOT, temporaryFolder } from '../harness.ts';
 
 /** The longest that long work may keep everything else in the engine waiting. */
-const WANTED_MS = 50;
+const WANTED_MS = 16;
 
 const PETS = 1_000_000;
 const PART_PETS = 5_000;
@@ -47,15 +49,15 @@ export async function engineTurns(): Promise<Figure[]> {
     await figureOf('they are sorted by name', () => pets.list({ ...LIST, sort: 'name', offset: PETS / 2 }, CALL)),
     await figureOf('they are searched', () => pets.list({ ...LIST, sort: 'id', search: 'nobody' }, CALL)),
     await figureOf('they are all removed', () => pets.clear(DATASET, CALL)),
-    await figureOf('60 MB of JSON are imported', () => importAll(pets, 'json', texts.json)),
-    await figureOf('60 MB of CSV are imported', () => importAll(pets, 'csv', texts.csv)),
+    await figureOf('60 MB of JSON are imported', () => importAll(pets, DATASET, 'json', texts.json)),
+    await figureOf('60 MB of CSV are imported', () => importAll(pets, DATASET, 'csv', texts.csv)),
   ];
   store.close();
   clock.stop();
   return figures;
 }
 
-async function figureOf(what: string, work: () => unknown): Promise<Figure> {
+export async function figureOf(what: string, work: () => unknown): Promise<Figure> {
   const turns: number[] = [];
   let working = true;
   let before = process.threadCpuUsage();
@@ -69,6 +71,8 @@ async function figureOf(what: string, work: () => unknown): Promise<Figure> {
   const begunMs = performance.now();
   await work();
   working = false;
+  // The turn in which it ended, which may be its only one.
+  await nextTurn();
   const seconds = (performance.now() - begunMs) / 1_000;
   turns.sort((a, b) => a - b);
   const longest = turns.at(-1) ?? Number.NaN;
@@ -85,11 +89,16 @@ async function seed(pets: Services['pets']): Promise<void> {
   for (let skip = 0; skip < PETS; skip += PART_PETS) await pets.seed({ ...DATASET, count: PART_PETS, skip }, CALL);
 }
 
-async function importAll(pets: Services['pets'], format: 'json' | 'csv', text: string): Promise<void> {
+export async function importAll(
+  pets: Services['pets'],
+  dataset: Dataset,
+  format: 'json' | 'csv',
+  text: string,
+): Promise<void> {
   let importId: string | undefined;
   for (let start = 0; start < text.length; start += PIECE_CHARACTERS) {
     const end = start + PIECE_CHARACTERS;
-    const piece = { ...DATASET, format, text: text.slice(start, end), more: end < text.length };
+    const piece = { ...dataset, format, text: text.slice(start, end), more: end < text.length };
     ({ importId } = await pets.import({ ...piece, ...(importId !== undefined && { importId }) }, CALL));
   }
 }
@@ -102,7 +111,7 @@ export function jsonOf(bytes: number): string {
   return `[${rowsOf(bytes, row).join(',\n')}]`;
 }
 
-const csvOf = (bytes: number): string =>
+export const csvOf = (bytes: number): string =>
   ['name,categoryId,status', ...rowsOf(bytes, (number) => `${NAME} ${number},${number % 7},available`), ''].join('\n');
 
 function rowsOf(bytes: number, row: (number: number) => string): string[] {

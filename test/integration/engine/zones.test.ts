@@ -545,3 +545,24 @@ describe('dns.query', () => {
     expect(error.issues?.map((issue) => issue.path)).toEqual([path]);
   });
 });
+
+it('a zone is exported whole, although it is read in parts and changes meanwhile', async () => {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  const { zones, records } = engine.app.services;
+  const context = { signal: undefined };
+  await zones.create({ name: 'big.test', supportsAlias: true }, context);
+  const values = Array.from({ length: 1_200 }, (_, number) => `v${number}`);
+  const text = values.map((value, number) => `h${number % 400} 300 IN TXT "${value}"`).join('\n');
+  await zones.import({ name: 'big.test', text, force: false }, context);
+  const exporting = zones.export({ name: 'big.test' }, context);
+  await records.put({ zone: 'big.test', name: 'a', type: 'A', ttl: 3_600, value: '192.0.2.1', force: false }, context);
+  const lines = (await exporting).text.split('\n');
+  expect(lines.slice(0, 4).map((line) => line.split(' ').slice(0, 4).join(' '))).toEqual([
+    '$ORIGIN big.test.',
+    '@ 3600 IN SOA',
+    '@ 3600 IN NS',
+    'a 3600 IN A',
+  ]);
+  const found = lines.flatMap((line) => /"(v\d+)"/.exec(line)?.[1] ?? []);
+  expect(found.toSorted()).toEqual(values.toSorted());
+});

@@ -2,7 +2,6 @@ import type { App } from 'electron';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { fault, tell } from './driver.ts';
 import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts';
@@ -226,8 +225,9 @@ class StandInApp
     for (const window of [...this.standIn.windows]) window.destroy();
     this.emit('quit', createEvent('quit', {}), exitCode);
     // A page that hangs does not keep Electron's processes; Playwright kills its browser as this process exits.
-    const closed = Promise.allSettled(this.standIn.beforeExit.map((close) => close()));
-    void Promise.race([closed, delay(CLOSE_MS_MAX)]).then(() => process.exit(exitCode));
+    const exit = () => process.exit(exitCode);
+    setTimeout(exit, CLOSE_MS_MAX);
+    void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(exit);
   }
 
   getLoginItemSettings(): ReturnType<App['getLoginItemSettings']> {
