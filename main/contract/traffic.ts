@@ -152,6 +152,19 @@ const fieldValue = z
   .max(8_000)
   .regex(/^[\t -~\u0080-\u00ff…]*$/, 'must have no line break and no character beyond Latin-1');
 
+const headersOf = (value: typeof fieldValue) => z.array(z.strictObject({ name: fieldName, value })).max(100);
+
+const method = z
+  .string()
+  .max(32)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a method, such as POST')
+  .refine((name) => name !== 'CONNECT', 'must not be CONNECT');
+
+const hostname = z
+  .string()
+  .max(253)
+  .regex(/^[!-~]+$/, 'must be a hostname, without a port');
+
 const one = z.strictObject({ id: identifier });
 
 /** Maximum entries per answer. */
@@ -244,26 +257,30 @@ export const traffic = {
     })
     .input(
       one.extend({
-        method: z
-          .string()
-          .max(32)
-          .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a method, such as POST')
-          .refine((method) => method !== 'CONNECT', 'must not be CONNECT')
-          .optional(),
+        method: method.optional(),
         target: requestTarget.optional(),
-        hostname: z
-          .string()
-          .max(253)
-          .regex(/^[!-~]+$/, 'must be a hostname, without a port')
-          .optional(),
+        hostname: hostname.optional(),
         /** Replaces all; a value whose secret is redacted (`…`) is sent as it was recorded. */
-        headers: z
-          .array(z.strictObject({ name: fieldName, value: fieldValue }))
-          .max(100)
-          .optional(),
+        headers: headersOf(fieldValue).optional(),
         body: z.string().max(BODY_LENGTH_MAX).optional(),
         /** The API key to send it with; null for none. Without it, the recorded one. */
         keyId: keyReference.nullable().meta({ title: 'key' }).optional(),
+      }),
+    )
+    .output(trafficDetail),
+  send: base
+    .route({ summary: 'Send a request to a served hostname; it is recorded and counted like any other' })
+    .input(
+      z.strictObject({
+        hostname,
+        target: requestTarget.default('/'),
+        method: method.default('GET').meta({ examples: ['POST'] }),
+        scheme: z.enum(['http', 'https']).default('http'),
+        /** Vivarium sets host, framing and connection fields itself. */
+        headers: headersOf(fieldValue.regex(/^[^…]*$/, 'must have the secret in place of …')).optional(),
+        body: z.string().max(BODY_LENGTH_MAX).optional(),
+        /** The API key to send it with; its secret need not be known. */
+        keyId: keyReference.meta({ title: 'key' }).optional(),
       }),
     )
     .output(trafficDetail),

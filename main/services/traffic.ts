@@ -1,20 +1,20 @@
 import type { AdjustableClock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../contract/traffic.ts';
+import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT, type TrafficDetail } from '../contract/traffic.ts';
 import { readFilter } from '../contract/traffic-filter.ts';
+import { matches } from '../contract/traffic-match.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 import type { Loopback } from '../proxy/loopback.ts';
 import type { InternalTokens } from '../proxy/identify.ts';
 import { keptBytes, toHar } from '../traffic/har.ts';
-import type { Entry, EntryIds } from '../traffic/entry.ts';
+import { type Entry, type EntryIds, MATCHED } from '../traffic/entry.ts';
 import type { Redactor } from '../traffic/redact.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { createSearch } from '../traffic/search.ts';
-import { replayRefusal, replayRequest } from '../traffic/replay.ts';
+import { type ReplayBase, type ReplayEdits, replayRefusal, replayRequest } from '../traffic/replay.ts';
 import { runningEntry } from '../traffic/running.ts';
 import { type Series, STEP_SECONDS, STEPS } from '../traffic/series.ts';
-import { matches } from '../traffic/match.ts';
 import { presentDetail, presentEntry, type Presentation } from '../traffic/present.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';
 
@@ -55,7 +55,7 @@ export function createTrafficServices(options: {
     const read = readFilter(filter);
     // Unreachable: the contract has validated it.
     if (!read.ok) throw new VivariumError('invalid_request', read.message);
-    const context = { nameOf, search: createSearch(options.redactor(), { once }) };
+    const context = { ...MATCHED, nameOf, search: createSearch(options.redactor(), { once }) };
     return (entry: Entry): boolean =>
       (projectId === undefined || entry.route?.projectId === projectId) && matches(entry, read.terms, context);
   }
@@ -103,6 +103,34 @@ export function createTrafficServices(options: {
         }
       })(),
     };
+  }
+
+  /** Sends a request through the own listener. `key`: what authenticates it; `of`: the entry that it repeats. */
+  async function send(
+    base: ReplayBase,
+    { key: keyId, of, ...edits }: ReplayEdits & { key: string | null; of: number | null },
+    signal: AbortSignal | undefined,
+  ): Promise<TrafficDetail> {
+    const key = keyId === null ? null : keys.get(keyId);
+    if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
+      throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
+    }
+    const internalToken =
+      key === null
+        ? null
+        : options.internalTokens.issue({ keyId: key.id, projectId: key.projectId, prefix: key.prefix });
+    const request = replayRequest(base, edits, internalToken?.token ?? null, options.redactor());
+    const since = recorder.next();
+    try {
+      const { fromPort } = await options.loopback.send(request, signal);
+      const sent = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
+      if (sent === null)
+        throw new VivariumError('unavailable', 'The request was sent but not recorded: recording is off.');
+      if (of !== null) recorder.markReplay(sent, of);
+      return presentDetail(sent, presentation());
+    } finally {
+      internalToken?.revoke();
+    }
   }
 
   return {
@@ -160,31 +188,17 @@ export function createTrafficServices(options: {
       const last = part.last();
       return { log, ...(last !== null && { next: ids.idOf(last) }) };
     },
+    send({ scheme, hostname, method, target, ...edits }, { signal }) {
+      const record = { requestFields: [], requestBody: { chunks: [], bytes: 0 } };
+      const base = { scheme, authority: hostname, method, target, record };
+      return send(base, { ...edits, key: edits.keyId ?? null, of: null }, signal);
+    },
     async replay({ id, ...edits }, { signal }) {
       const entry = existing(id);
       const refusal = replayRefusal(entry, edits);
       if (refusal !== null) throw new VivariumError('conflict', refusal);
-      const keyId = edits.keyId === undefined ? entry.keyId : edits.keyId;
-      const key = keyId === null ? null : keys.get(keyId);
-      if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
-        throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
-      }
-      const internalToken =
-        key === null
-          ? null
-          : options.internalTokens.issue({ keyId: key.id, projectId: key.projectId, prefix: key.prefix });
-      const request = replayRequest(entry, edits, internalToken?.token ?? null, options.redactor());
-      const since = recorder.next();
-      try {
-        const { fromPort } = await options.loopback.send(request, signal);
-        const again = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
-        if (again === null)
-          throw new VivariumError('unavailable', 'The request was replayed but not recorded: recording is off.');
-        recorder.markReplay(again, entry.number);
-        return presentDetail(again, presentation());
-      } finally {
-        internalToken?.revoke();
-      }
+      const key = edits.keyId === undefined ? entry.keyId : edits.keyId;
+      return await send(entry, { ...edits, key, of: entry.number }, signal);
     },
   };
 }

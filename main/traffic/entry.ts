@@ -29,6 +29,14 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
 export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 'upstream' =>
   byProxy || stage !== 'target' || route === null ? 'proxy' : route.target.kind;
 
+/** What a filter reads of an entry beside its plain fields. */
+export const MATCHED = {
+  answererOf,
+  environmentOf: ({ route }: Entry): string | undefined => route?.environment,
+  isRefused: ({ decision }: Entry): boolean => decision !== null && decision.refusal !== null,
+  isReplay: ({ replayOf }: Entry): boolean => replayOf !== null,
+};
+
 /**
  * Ids of one run's entries, such as `trf_mi8x2k1a_12`. Numbers restart with every run but ids do not, so a link from an
  * earlier run never leads to a different request.

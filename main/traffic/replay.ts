@@ -5,6 +5,11 @@ import type { Entry } from './entry.ts';
 import { bytesOf } from './present.ts';
 import type { Redactor } from './redact.ts';
 
+/** What a request is made of; a recorded entry is one. */
+export interface ReplayBase extends Pick<Entry, 'scheme' | 'method' | 'target' | 'authority'> {
+  record: Pick<Entry['record'], 'requestFields' | 'requestBody'>;
+}
+
 /** What is to differ from the recorded request. */
 export interface ReplayEdits {
   method?: string | undefined;
@@ -35,7 +40,7 @@ export function replayRefusal(entry: Entry, edits: ReplayEdits): string | null {
 }
 
 /** The request to send. `token` authenticates it as an API key. */
-export function replayRequest(entry: Entry, edits: ReplayEdits, token: string | null, redactor: Redactor) {
+export function replayRequest(entry: ReplayBase, edits: ReplayEdits, token: string | null, redactor: Redactor) {
   const { record } = entry;
   const sent = pairsOf(record.requestFields);
   const fields = edits.headers === undefined ? sent : restored(edits.headers, sent, redactor);
@@ -60,7 +65,7 @@ const isReplayed = (name: string): boolean =>
   !name.startsWith(':') && name !== 'authorization' && !SENDER_FIELDS.has(name);
 
 /** The hostname with the recorded port. */
-function authorityOf({ authority }: Entry, { hostname }: ReplayEdits): string {
+function authorityOf({ authority }: ReplayBase, { hostname }: ReplayEdits): string {
   const recorded = authority ?? '';
   return hostname === undefined ? recorded : `${hostname}${/:\d+$/.exec(recorded)?.[0] ?? ''}`;
 }

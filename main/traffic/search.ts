@@ -1,4 +1,5 @@
 import { pairsOf } from '../base/http/fields.ts';
+import type { MatchContext } from '../contract/traffic-match.ts';
 import type { RecordedBody } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 import { bytesOf, contentEncodingOf, decode } from './present.ts';
@@ -8,12 +9,7 @@ import type { Redactor } from './redact.ts';
 const DECODED_BYTES_MAX = 256 * 1024;
 
 /** Searches the messages of entries for text in lower case. */
-export interface MessageSearch {
-  /** In the header fields of both messages, written as `name: value`; not in redacted values. */
-  hasHeader(entry: Entry, text: string): boolean;
-  /** In the recorded bytes of both bodies, decompressed. */
-  hasBody(entry: Entry, text: string): boolean;
-}
+export type MessageSearch = MatchContext<Entry>['search'];
 
 /**
  * `once`: all entries are read before any is overwritten. Bodies that the log stores once are then searched once,

@@ -4,6 +4,8 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 export interface EntryDetailOptions extends Source {
   id: string;
+  /** The entry itself where it is one of an opened archive; null once that is closed. */
+  archived?: TrafficDetail | null | undefined;
 }
 
 /** The time between two reads of an entry that runs. */
@@ -18,11 +20,12 @@ export class EntryDetail {
   readonly entry: LiveQuery<TrafficDetail | null>;
   #next: { cancel(): void } | undefined;
 
-  constructor({ client, changes, time, id }: EntryDetailOptions) {
+  constructor({ client, changes, time, id, archived }: EntryDetailOptions) {
     this.entry = new LiveQuery({
       changes,
       time,
       read: async (signal) => {
+        if (archived !== undefined) return archived;
         try {
           return await client.traffic.get({ id }, { signal });
         } catch (error) {

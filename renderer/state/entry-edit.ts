@@ -55,6 +55,24 @@ export function changesOf(before: EntryEdit, after: EntryEdit): ReplayChanges {
   return changes;
 }
 
+/** A request of an archive to send to `hostname`, without the secrets that were redacted in it. */
+export const archivedEditOf = (entry: TrafficDetail, hostname: string): EntryEdit => ({
+  ...editOf({ ...entry, requestHeaders: entry.requestHeaders.filter(({ value }) => !value.includes('…')) }),
+  hostname,
+  keyId: '',
+});
+
+/** The request to send. */
+export const sentOf = ({ scheme }: TrafficDetail, { method, hostname, target, keyId, headers, body }: EntryEdit) => ({
+  scheme,
+  method: method.trim(),
+  hostname: hostname.trim(),
+  target: target.trim(),
+  headers: readHeaders(headers),
+  ...(body !== '' && { body }),
+  ...(keyId !== '' && { keyId }),
+});
+
 const readHeaders = (text: string): HeaderField[] =>
   text
     .split('\n')

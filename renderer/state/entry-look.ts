@@ -44,7 +44,7 @@ export function statusLook({ status, aborted, running }: Pick<TrafficEntry, 'sta
 export const hostnameOf = ({ authority }: Pick<TrafficEntry, 'authority'>): string =>
   (authority ?? '').replace(/:\d+$/, '');
 
-export const isHostnameOf = (hostname: string, url: string): boolean => new URL(url).hostname === hostname;
+export const hostnameIn = (url: string): string => new URL(url).hostname;
 
 /** HTTP/2 has no minor version (RFC 9113). */
 export const protocolOf = ({ httpVersion }: Pick<TrafficEntry, 'httpVersion'>): string =>

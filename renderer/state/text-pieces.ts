@@ -7,7 +7,7 @@ export interface TextPiece {
   readTo: number;
 }
 
-/** A file that can't be read as text; the message names the fix. */
+/** A file that can't be read as text, or as what it should be; the message names the fix. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }

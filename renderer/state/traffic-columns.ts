@@ -46,9 +46,10 @@ export const COLUMNS: readonly Column[] = [
 export const FIXED_COLUMNS: readonly ColumnId[] = ['status', 'target'];
 
 /** Shown until the user chooses others. */
-export const DEFAULT_COLUMNS: Record<'project' | 'all', readonly ColumnId[]> = {
+export const DEFAULT_COLUMNS: Record<'project' | 'all' | 'file', readonly ColumnId[]> = {
   project: ['time', 'method', 'status', 'target', 'caller', 'took', 'size'],
   all: ['time', 'method', 'status', 'target', 'host', 'project', 'caller', 'took', 'size'],
+  file: ['time', 'method', 'status', 'target', 'host', 'took', 'size'],
 };
 
 /** What goes first where there is no room. */

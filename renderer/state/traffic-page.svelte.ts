@@ -3,16 +3,21 @@ import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { TrafficDetail, TrafficEntry } from '../../main/contract/traffic.ts';
+import { describeFailure } from '../connection/failure.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
+import { ArchiveLog } from './archive-log.svelte.ts';
 import type { Drafts } from './drafts.svelte.ts';
-import { hostnameOf, isHostnameOf } from './entry-look.ts';
+import { hostnameIn, hostnameOf } from './entry-look.ts';
+import { isArchived } from './har-entry.ts';
+import { openArchive, type Archive } from './har-reader.ts';
 import { limitsHold } from './project-target.ts';
 import { SavedFilters } from './saved-filters.svelte.ts';
 import type { SettingsSource } from './settings-query.ts';
 import { readArchive } from './traffic-archive.ts';
+import { UnreadableFileError } from './text-pieces.ts';
 import { Task } from './task.svelte.ts';
 import {
   DEFAULT_COLUMNS,
@@ -29,8 +34,8 @@ import { TrafficLog, type TrafficQuery } from './traffic-log.svelte.ts';
 /** Longer than the repeat interval of a held key. */
 export const SELECT_DELAY_MS = 120;
 
-/** The scope of the list. `all` includes other projects and requests that reached none. */
-export type TrafficScope = 'project' | 'all';
+/** The scope of the list. `all` includes other projects and requests that reached none; `file`: an opened archive. */
+export type TrafficScope = 'project' | 'all' | 'file';
 
 /** The shown part of the Traffic page. */
 export type TrafficPart = 'entries' | 'charts';
@@ -66,9 +71,11 @@ export class TrafficPage {
   /** The entries in the chosen order. */
   readonly entries = $derived.by((): readonly TrafficEntry[] => {
     const { sort } = this;
-    const { entries } = this.#log;
+    const { entries } = this.archived ?? this.#log;
     return sort === undefined ? entries : sortEntries(entries, sort, this);
   });
+  #opened = $state.raw<ArchiveLog | undefined>();
+  #openFailure = $state<string | undefined>();
   #base = $state.raw<Pick<TrafficEntry, 'id'> | undefined>();
   /** The ids of two entries to show side by side. */
   compared = $state.raw<{ left: string; right: string } | undefined>();
@@ -80,7 +87,7 @@ export class TrafficPage {
     const { client, changes, time, settings, toasts, views, project } = options;
     const { id: projectId } = project();
     this.saved = new SavedFilters(views);
-    for (const scope of ['project', 'all'] as const) {
+    for (const scope of ['project', 'all', 'file'] as const) {
       const columns = readColumns(views.read(columnsOf(scope)));
       if (columns !== undefined) this.#columns = { ...this.#columns, [scope]: columns };
     }
@@ -101,7 +108,7 @@ export class TrafficPage {
     this.download = new Task(async (save) => {
       save(`${project().slug}-traffic.har`, await readArchive(client, this.#listQuery));
     });
-    this.#log = this.#open(this.wanted);
+    this.#log = this.#openLog(this.wanted);
   }
 
   get log(): TrafficLog {
@@ -114,7 +121,50 @@ export class TrafficPage {
   }
 
   get scope(): TrafficScope {
-    return this.#query['of'] === 'all' ? 'all' : 'project';
+    const { of } = this.#query;
+    return of === 'all' || (of === 'file' && this.#opened !== undefined) ? of : 'project';
+  }
+
+  /** The opened archive, whether or not it is shown. */
+  get opened(): Archive | undefined {
+    return this.#opened?.archive;
+  }
+
+  /** The list of the opened archive while it is shown. */
+  get archived(): ArchiveLog | undefined {
+    return this.scope === 'file' ? this.#opened : undefined;
+  }
+
+  /** An entry of the opened archive; null for one of an archive that was closed. */
+  archivedEntry(id: string): TrafficDetail | null | undefined {
+    return isArchived(id) ? (this.#opened?.get(id) ?? null) : undefined;
+  }
+
+  /** Why a file was not opened. */
+  get openFailure(): string | undefined {
+    return this.#openFailure;
+  }
+
+  /** Opens an HTTP archive in a list of its own; undefined if it is none. */
+  async open(file: File): Promise<Archive | undefined> {
+    this.#openFailure = undefined;
+    try {
+      const archive = await openArchive(file);
+      this.closeArchive();
+      this.#opened = new ArchiveLog(archive, this.#options.time);
+      this.setQuery({ scope: 'file', part: 'entries', filter: '' });
+      return archive;
+    } catch (error) {
+      this.#openFailure = error instanceof UnreadableFileError ? error.message : describeFailure(error);
+      return undefined;
+    }
+  }
+
+  closeArchive(): void {
+    if (this.item !== undefined && isArchived(this.item)) this.show(undefined);
+    if (this.#base !== undefined && isArchived(this.#base.id)) this.#base = undefined;
+    if (this.#opened !== undefined) this.setQuery({ scope: 'project', filter: '' });
+    this.#opened = undefined;
   }
 
   get part(): TrafficPart {
@@ -188,9 +238,14 @@ export class TrafficPage {
   /** The destination of an entry, unless obvious: a project's list omits its base address. */
   hostOf(entry: TrafficEntry): string {
     const hostname = hostnameOf(entry);
-    if (this.scope === 'all') return hostname;
+    if (this.scope !== 'project') return hostname;
     if (entry.environment === 'staging') return 'staging';
-    return isHostnameOf(hostname, this.#options.project().baseUrl.production) ? '' : hostname;
+    return hostname === this.hostnameHere ? '' : hostname;
+  }
+
+  /** Where requests of an archive are sent from here. */
+  get hostnameHere(): string {
+    return hostnameIn(this.#options.project().baseUrl.production);
   }
 
   /** The name of an entry's project; undefined if its host belongs to none. */
@@ -212,18 +267,19 @@ export class TrafficPage {
   /** Loads the requested list; the current one remains until then. */
   follow(): void {
     const { projectId, filter } = this.wanted;
+    void this.archived?.narrow(filter);
     const isShown = ({ query }: TrafficLog): boolean => query.projectId === projectId && query.filter === filter;
     if (this.#coming !== undefined && isShown(this.#coming)) return;
     this.#coming?.close();
     this.#coming = undefined;
-    if (!isShown(this.#log)) this.#coming = this.#open({ projectId, filter });
+    if (!isShown(this.#log)) this.#coming = this.#openLog({ projectId, filter });
   }
 
   setQuery(changes: { filter?: string; scope?: TrafficScope; part?: TrafficPart; range?: TrafficRange }): void {
     const { filter, scope, part, range } = changes;
     this.#options.navigator.setQuery({
       ...(filter !== undefined && { filter: filter.trim() }),
-      ...(scope !== undefined && { of: scope === 'all' ? scope : '' }),
+      ...(scope !== undefined && { of: scope === 'project' ? '' : scope }),
       ...(range !== undefined && { minutes: range === '5' ? '' : range }),
       ...(part !== undefined && { show: part === 'charts' ? part : '' }),
     });
@@ -312,7 +368,7 @@ export class TrafficPage {
     this.#log.hold(this.#paused || this.#reading);
   }
 
-  #open(query: TrafficQuery): TrafficLog {
+  #openLog(query: TrafficQuery): TrafficLog {
     const { client, changes, time } = this.#options;
     const log: TrafficLog = new TrafficLog({
       ...query,

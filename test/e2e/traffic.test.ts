@@ -392,13 +392,40 @@ describe('the Traffic page', () => {
     const archive = JSON.parse(await readFile(await download.path(), 'utf8')) as { log: { entries: unknown[] } };
     expect(archive.log.entries).toHaveLength(3);
     expect(await answeredFrom(page, await download.path(), engine)).toContain('"code":"not_found"');
+    // The same file as a list of its own: filtered, shown, compared, sent, and closed.
+    const file = page.getByLabel('HAR file');
+    await file.setInputFiles({ name: 'x.har', mimeType: '', buffer: Buffer.from('{"log":{"entries":[{}]}}') });
+    await page.getByRole('alert').getByText('None of its entries can be shown: entry 1 has no request: {}').waitFor();
+    await file.setInputFiles({ name: 'mine.har', mimeType: '', buffer: await readFile(await download.path()) });
+    await list(page).getByText('Of mine.har').waitFor();
+    await expectSound(opened);
+    await filter(page).fill('body:Rex');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await row(page, /POST\s*201/).click();
+    const archived = page.getByRole('region', { name: /^Entry har_/ });
+    await archived.getByText('From mine.har. It did not pass through Vivarium.').waitFor();
+    await expectSound(opened);
+    await archived.getByRole('button', { name: 'Send again' }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit and send' });
+    expect(await edit.getByLabel('Hostname').inputValue()).toBe('demo.vivarium.localhost');
+    await edit.getByRole('button', { name: 'Send' }).click();
+    const compared = page.getByRole('dialog', { name: 'Two requests compared' });
+    await expect
+      .poll(() => compared.getByRole('group', { name: 'Response', exact: true }).innerText())
+      .toMatch(/201\s*401/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Close mine.har' }).click();
+    await row(page, /nope/).waitFor();
+    expect(await page.getByText('mine.har').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await page.keyboard.press('Escape');
     await more.click();
     await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Forget all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
     await expectSound(opened);
     await dialog.getByRole('button', { name: 'Forget all traffic' }).click();
-    await toast(page, 'Forgot 3 entries.').waitFor();
+    await toast(page, 'Forgot 4 entries.').waitFor();
     await page.getByText('No requests yet').waitFor();
   });
 

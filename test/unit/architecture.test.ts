@@ -48,8 +48,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   vivarium: ['cli', 'headless'],
   desktop: ['electron', 'cli', 'headless', 'app', 'supervise', 'contract', 'base'],
   preload: [],
-  // Requests as code and the words of commands, which page and engine both write; a test says that they run in the page.
-  renderer: ['contract', 'main/base/request-code.ts', 'main/base/request-shell.ts', 'main/base/shell.ts'],
+  // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test says that they run in the page.
+  renderer: [
+    'contract',
+    'main/base/exact-json.ts',
+    'main/base/request-code.ts',
+    'main/base/request-shell.ts',
+    'main/base/shell.ts',
+  ],
 };
 
 const ADVICE: Record<string, string> = {
@@ -159,7 +165,12 @@ describe('imports', () => {
 
   it('are none in what the page shares with the engine', () => {
     const shared = engine.filter(({ path }) => MAY_IMPORT.renderer?.includes(path));
-    const inPage = ['main/base/request-code.ts', 'main/base/request-shell.ts', 'main/base/shell.ts'];
+    const inPage = [
+      'main/base/exact-json.ts',
+      'main/base/request-code.ts',
+      'main/base/request-shell.ts',
+      'main/base/shell.ts',
+    ];
     expect(shared.map(({ path }) => path)).toEqual(inPage);
     expect([...new Set(shared.flatMap(valueImportsOf))].toSorted()).toEqual(['./request-shell.ts', './shell.ts']);
   });

@@ -98,6 +98,29 @@ describe('traffic', () => {
     await entries(engine, 1, { filter: 'is:replay' });
   });
 
+  it('sends a request that was recorded elsewhere, and records it', async () => {
+    const engine = await startEngine();
+    const [key] = (await engine.call('keys.list', { projectId: (await engine.demo()).id })) as { id: string }[];
+    const sent = (await engine.call('traffic.send', {
+      hostname: 'demo.vivarium.localhost',
+      method: 'POST',
+      target: '/v1/pets',
+      headers: [
+        { name: 'X-Mine', value: 'yes' },
+        { name: 'Content-Type', value: 'application/json' },
+      ],
+      body: '{"name":"Rex","categoryId":1}',
+      keyId: key?.id,
+    })) as TrafficDetail;
+    expect(sent).toMatchObject({ status: 201, stage: 'target', keyId: key?.id, rate: { remaining: 59 } });
+    expect(sent.requestHeaders).toContainEqual({ name: 'X-Mine', value: 'yes' });
+    expect([sent.replayOf, await entries(engine, 1)]).toMatchObject([undefined, [{ id: sent.id }]]);
+    const redacted = { hostname: 'nobody.test', headers: [{ name: 'Cookie', value: 'session=…' }] };
+    await expect(engine.call('traffic.send', redacted)).rejects.toMatchObject({ code: 'invalid_request' });
+    const unknown = (await engine.call('traffic.send', { hostname: 'nobody.test' })) as TrafficDetail;
+    expect(unknown).toMatchObject({ method: 'GET', target: '/', status: 404, stage: 'route' });
+  });
+
   it('sends a changed request again, with what was redacted as it was recorded', async () => {
     const engine = await startEngine();
     await engine.api({ method: 'POST', body: { name: 'Rex', categoryId: 1 }, headers: { Cookie: 'session=secret' } });

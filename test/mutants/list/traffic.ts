@@ -107,7 +107,7 @@ export const TRAFFIC: readonly Mutant[] = [
   },
   {
     id: 'traffic.at-least-is-more-than',
-    file: 'main/traffic/match.ts',
+    file: 'main/contract/traffic-match.ts',
     find: "if (operator === '>=') return actual >= limit;",
     replace: "if (operator === '>=') return actual > limit;",
     breaks: 'status:>=500 leaves out 500',
@@ -115,7 +115,7 @@ export const TRAFFIC: readonly Mutant[] = [
   },
   {
     id: 'traffic.seconds-are-milliseconds',
-    file: 'main/traffic/match.ts',
+    file: 'main/contract/traffic-match.ts',
     find: '? 1_000 : 1;',
     replace: '? 1 : 1;',
     breaks: 'took:>2s lists everything',

@@ -1,11 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { completeFilter, readFilter } from '../../../main/contract/traffic-filter.ts';
-import { matches } from '../../../main/traffic/match.ts';
+import { matches } from '../../../main/contract/traffic-match.ts';
+import { MATCHED } from '../../../main/traffic/entry.ts';
 import { createSearch } from '../../../main/traffic/search.ts';
 import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 const CONTEXT = {
+  ...MATCHED,
   nameOf: (keyId: string) => (keyId === 'key_demo' ? 'Demo key' : null),
   search: createSearch(REDACTOR, { once: false }),
 };

@@ -1,18 +1,42 @@
-import { momentOf, type FilterField, type FilterTerm } from '../contract/traffic-filter.ts';
-import { answererOf, type Entry } from './entry.ts';
-import type { MessageSearch } from './search.ts';
+import { momentOf } from '../contract/traffic-filter.ts';
+import type { FilterField, FilterTerm } from './traffic-filter.ts';
 
-/** A key's display name. */
-export type KeyNames = (keyId: string) => string | null;
+/** What a filter reads of an entry itself: a recorded one of the engine, or one of an opened archive on the page. */
+export interface Matched {
+  method: string;
+  target: string;
+  authority: string | null;
+  status: number | null;
+  keyId?: string | null;
+  address: string;
+  stage: string;
+  scheme: string;
+  durationMs: number;
+  aborted: boolean;
+}
 
-/** What matching takes besides the entry. */
-export interface MatchContext {
-  nameOf: KeyNames;
-  search: MessageSearch;
+/** What it reads elsewhere. */
+export interface MatchContext<Entry extends Matched> {
+  /** A key's display name. */
+  nameOf(keyId: string): string | null;
+  answererOf(entry: Entry): string;
+  environmentOf(entry: Entry): string | undefined;
+  isRefused(entry: Entry): boolean;
+  isReplay(entry: Entry): boolean;
+  search: {
+    /** In the header fields of both messages, written as `name: value`; not in redacted values. */
+    hasHeader(entry: Entry, text: string): boolean;
+    /** In the recorded bytes of both bodies, decompressed. */
+    hasBody(entry: Entry, text: string): boolean;
+  };
 }
 
 /** Whether an entry matches all terms of a filter. */
-export function matches(entry: Entry, terms: readonly FilterTerm[], context: MatchContext): boolean {
+export function matches<Entry extends Matched>(
+  entry: Entry,
+  terms: readonly FilterTerm[],
+  context: MatchContext<Entry>,
+): boolean {
   return terms.every(({ field, values, negated }) => {
     const fits = values.some((value) =>
       field === null ? hasText(entry, value) : fitsField(entry, field, value, context),
@@ -21,11 +45,17 @@ export function matches(entry: Entry, terms: readonly FilterTerm[], context: Mat
   });
 }
 
-function hasText({ method, target, authority, status }: Entry, text: string): boolean {
+function hasText({ method, target, authority, status }: Matched, text: string): boolean {
   return `${method} ${authority ?? ''}${target} ${status ?? ''}`.toLowerCase().includes(text);
 }
 
-function fitsField(entry: Entry, field: FilterField, value: string, { nameOf, search }: MatchContext): boolean {
+function fitsField<Entry extends Matched>(
+  entry: Entry,
+  field: FilterField,
+  value: string,
+  context: MatchContext<Entry>,
+): boolean {
+  const { search } = context;
   switch (field) {
     case 'method':
       return entry.method.toLowerCase() === value;
@@ -41,15 +71,15 @@ function fitsField(entry: Entry, field: FilterField, value: string, { nameOf, se
       return search.hasBody(entry, value);
     case 'key': {
       const { keyId } = entry;
-      if (keyId === null) return value === 'none';
-      return keyId.toLowerCase() === value || (nameOf(keyId)?.toLowerCase().includes(value) ?? false);
+      if (keyId === null || keyId === undefined) return value === 'none';
+      return keyId.toLowerCase() === value || (context.nameOf(keyId)?.toLowerCase().includes(value) ?? false);
     }
     case 'address':
       return entry.address === value;
     case 'stage':
-      return entry.stage === value || answererOf(entry) === value;
+      return entry.stage === value || context.answererOf(entry) === value;
     case 'environment':
-      return entry.route?.environment === value;
+      return context.environmentOf(entry) === value;
     case 'scheme':
       return entry.scheme === value;
     case 'took':
@@ -59,7 +89,7 @@ function fitsField(entry: Entry, field: FilterField, value: string, { nameOf, se
     case 'until':
       return entry.realAtMs < (momentOf(value) ?? Infinity);
     case 'is':
-      return isKind(entry, value);
+      return isKind(entry, value, context);
   }
 }
 
@@ -80,14 +110,14 @@ function compare(actual: number, text: string, unit: RegExp): boolean {
   return operator === '<' ? actual < limit : actual <= limit;
 }
 
-function isKind(entry: Entry, kind: string): boolean {
+function isKind<Entry extends Matched>(entry: Entry, kind: string, context: MatchContext<Entry>): boolean {
   switch (kind) {
     case 'refused':
-      return entry.decision !== null && entry.decision.refusal !== null;
+      return context.isRefused(entry);
     case 'failed':
       return entry.status === null || entry.status >= 500;
     case 'replay':
-      return entry.replayOf !== null;
+      return context.isReplay(entry);
     case 'websocket':
       return entry.status === 101;
     default:
