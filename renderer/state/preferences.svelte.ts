@@ -1,4 +1,5 @@
 import { Drafts } from './drafts.svelte.ts';
+import { readWidths, type ColumnWidths } from './column-widths.ts';
 import type { KeyValueStorage } from './storage.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -15,6 +16,7 @@ export const SPLIT_MAX = 80;
 
 /** Commands that the palette lists first. */
 const RECENT_MAX = 6;
+const PET_COLUMNS_KEY = 'vivarium.pet-columns';
 
 /** The user's interface preferences, stored in the browser. `applyTheme` applies a theme to the document. */
 export class Preferences {
@@ -24,6 +26,7 @@ export class Preferences {
   #recent = $state.raw<readonly string[]>([]);
   /** What pages remember about their own views. */
   readonly views: Drafts;
+  #petColumns = $state.raw<ColumnWidths>({});
   readonly #storage: KeyValueStorage;
   readonly #applyTheme: (choice: ThemeChoice) => void;
 
@@ -36,6 +39,7 @@ export class Preferences {
     this.#singleKeys = storage.getItem(SINGLE_KEYS_KEY) !== 'off';
     this.#splits = readSplits(storage.getItem(SPLITS_KEY));
     this.#recent = readIds(storage.getItem(RECENT_KEY));
+    this.#petColumns = readWidths(storage.getItem(PET_COLUMNS_KEY));
     applyTheme(this.#theme);
   }
 
@@ -70,6 +74,16 @@ export class Preferences {
     this.#theme = choice;
     this.#storage.setItem(THEME_KEY, choice);
     this.#applyTheme(choice);
+  }
+
+  /** The widths of the columns of pets. */
+  get petColumns(): ColumnWidths {
+    return this.#petColumns;
+  }
+
+  set petColumns(widths: ColumnWidths) {
+    this.#petColumns = widths;
+    this.#storage.setItem(PET_COLUMNS_KEY, JSON.stringify(widths));
   }
 
   /** Whether single-key shortcuts are active; those with Ctrl or Command always are. */
