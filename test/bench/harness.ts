@@ -175,6 +175,13 @@ export async function startVivarium(
   };
 }
 
+/** The longest stretch of work of a server with the stall probe since it was last asked, in milliseconds. */
+export async function longestMs(server: ChildProcess): Promise<number> {
+  server.send('longest?');
+  const [ms] = (await once(server, 'message')) as [number];
+  return ms;
+}
+
 /** A project whose limits are out of the way, though every stage still runs; and a key of it. */
 export async function createOpenProject(
   vivarium: Vivarium,

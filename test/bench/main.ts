@@ -13,6 +13,7 @@ import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { engineTurns } from './cases/engine-turns.ts';
+import { fuzz } from './cases/fuzz.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
 import { interfaceChanges } from './cases/interface-changes.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
@@ -49,6 +50,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   manyDomains,
   upstreamRequests,
   upstreamStreams,
+  fuzz,
   engineTurns,
   turns,
   petsPage,

@@ -3,9 +3,10 @@ import { connect as tlsConnect } from 'node:tls';
 /** Frame types and flags of HTTP/2 that tests write and read (RFC 9113 §6). */
 const [DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY] = [0, 1, 3, 4, 7];
 const [END_STREAM, END_HEADERS] = [1, 4];
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+/** One frame. */
+export function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
   head.writeUInt8(type, 3);
@@ -15,7 +16,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 }
 
 /** A field as a literal without indexing, its bytes as they stand (RFC 7541 §6.2.2): whatever a client may send. */
-function literal([name, value]: readonly [string, string]): Buffer {
+export function literal([name, value]: readonly [string, string]): Buffer {
   const part = (text: string): Buffer => {
     const bytes = Buffer.from(text, 'latin1');
     if (bytes.length > 126) throw new Error('Longer than one byte of length says.');

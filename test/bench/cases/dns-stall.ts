@@ -1,7 +1,5 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { framed, message, opt, TcpClient, UdpClient } from '../../support/dns-client.ts';
-import { end, type Figure, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
+import { end, type Figure, longestMs, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
 import { storeRecords } from './dns-record-count.ts';
 
 /** Each packet is sent so often; the longest time of all counts. */
@@ -53,13 +51,6 @@ export async function dnsStall(): Promise<Figure[]> {
 function note(worst: { ms: number; packet: string }, ms: number, packet: string): void {
   if (process.env.BENCH_VERBOSE !== undefined) console.log(`    ${ms.toFixed(2)} ms  ${packet}`);
   if (ms > worst.ms) Object.assign(worst, { ms, packet });
-}
-
-/** The longest stretch of work since this was last asked. */
-async function longestMs(server: ChildProcess): Promise<number> {
-  server.send('longest?');
-  const [ms] = (await once(server, 'message')) as [number];
-  return ms;
 }
 
 /** A zone with as many records as fit, among them what is laborious to answer. */
