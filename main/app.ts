@@ -19,6 +19,8 @@ import { explainTakenPorts } from './composition/taken-ports.ts';
 import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './examine.ts';
 import { buildSnapshot } from './domains/snapshot.ts';
+import { DOH_PATH } from './dns/doh.ts';
+import { dohPath } from './composition/doh.ts';
 import { ownFile } from './proxy/own-paths.ts';
 import { createLooks } from './proxy/looks.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
@@ -94,7 +96,10 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     leaves,
     domains.whyUnserved,
     looks,
-    new Map([...certificates.openFiles].map(([path, file]) => [path, ownFile(file)])),
+    new Map([
+      ...[...certificates.openFiles].map(([path, file]) => [path, ownFile(file)] as const),
+      [DOH_PATH, dohPath({ answer: dns.doh, log })],
+    ]),
   );
   certificates.httpBound(dataPlane.ports.http);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });

@@ -1,4 +1,5 @@
 import { createDnsClient } from '../dns/client.ts';
+import { createDoh } from '../dns/doh.ts';
 import { createLookup, type Resolver } from '../dns/lookup.ts';
 import { NAME_SERVER, publishPlatformZone } from '../dns/platform-zone.ts';
 import { createDnsServer } from '../dns/server.ts';
@@ -75,6 +76,8 @@ export async function startDns(
     resolver,
     lookup: createLookup(client, resolver),
     recordWriter,
+    /** Answers messages of DNS over HTTPS. */
+    doh: createDoh({ exchange: server.exchange, forwardsProbe: () => settings.current().dohForwardsProbe }),
     /** The platform's own zone, as served. */
     platformZone: platform.index,
     /** The zone here that contains a hostname, if any. */

@@ -8,6 +8,7 @@ export const DEFAULT_SETTINGS: Settings = {
   propagation: 'PT0S',
   resolver: 'local',
   httpsRecords: true,
+  dohForwardsProbe: false,
   issuanceDelay: 'PT0S',
   caaIdentity: {
     domain: 'vivarium.localhost',

@@ -61,6 +61,11 @@ export const settingsValues = z.object({
   resolver,
   /** Whether every served hostname has an HTTPS record with its port, where its zone has none. */
   httpsRecords: z.boolean(),
+  /**
+   * Whether DNS over HTTPS lets the system resolve www.gstatic.com, by which Chromium checks the server; otherwise it
+   * answers with an address that leads nowhere.
+   */
+  dohForwardsProbe: z.boolean(),
   /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from '../base/port-refusal.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { Connections } from './connections.ts';
-import { createExchange } from './exchange.ts';
+import { createExchange, type Exchange } from './exchange.ts';
 import { listenTcp, listenUdp, type Listening } from './sockets.ts';
 import type { Updatable } from './update-exchange.ts';
 import type { ZoneSet } from './zone-set.ts';
@@ -106,6 +106,8 @@ export interface DnsServer {
   start(): Promise<DnsListening>;
   /** Closes all sockets and connections at once; resolves when they are closed. Idempotent. */
   stop(): Promise<void>;
+  /** Answers a message as its sockets do. */
+  exchange: Exchange;
   /** Open TCP connections. */
   connectionCount(): number;
 }
@@ -125,6 +127,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
   };
 
   return {
+    exchange,
     async start() {
       if (stopped) throw new VivariumError('unavailable', 'The DNS server was stopped; create another one.');
       starting ??= bindLoopback(open, options.port);

@@ -224,10 +224,13 @@ export const PARAMETERS: Field<readonly ServiceParameter[]> = {
   },
 };
 
-/** The record of a hostname that is served over HTTPS at a port of its own address (RFC 9460 §9). */
+/**
+ * The record of a hostname that is served over HTTPS at a port of its own address (RFC 9460 §9). HTTP/1.1 is implied;
+ * where it is written, Firefox demands it of the handshake and gives up when that agrees on HTTP/2.
+ */
 export const serviceRecord = (port: number): RecordData => ({
   type: 'HTTPS',
   priority: 1,
   server: ROOT,
-  parameters: [parameter(ALPN, 'h2,http/1.1'), parameter(PORT, String(port))],
+  parameters: [parameter(ALPN, 'h2'), parameter(PORT, String(port))],
 });

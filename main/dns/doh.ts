@@ -1,0 +1,140 @@
+import { resolve4 } from 'node:dns/promises';
+import { silentLog } from '../base/log.ts';
+import type { DomainName } from '../model/dns-name.ts';
+import { RCODES } from './answer.ts';
+import { createExchange, type Exchange } from './exchange.ts';
+import { guard, HEADER_OCTETS } from './message-guard.ts';
+import { MESSAGE_OCTETS_MAX } from './message-writer.ts';
+import { readResponse } from './message-reader.ts';
+import { NAME_SERVER } from './platform-zone.ts';
+import { TYPE_CODES, type RecordData } from './record.ts';
+import { ZoneSet } from './zone-set.ts';
+import { createZone } from './zone.ts';
+
+export const DOH_PATH = '/dns-query';
+export const DNS_MESSAGE = 'application/dns-message';
+
+/** The parts of an HTTP request that decide about it. */
+export interface DohRequest {
+  method: string;
+  /** Path and query. */
+  target: string;
+  scheme: 'http' | 'https';
+  /** `Host` or `:authority`. */
+  authority: string;
+  contentType: string | undefined;
+  origin: string | undefined;
+  /** `Sec-Fetch-Site`. */
+  fetchSite: string | undefined;
+}
+
+export interface Refused {
+  status: number;
+  /** A sentence. */
+  reason: string;
+}
+
+/** A message to answer, one to read from the body, or why neither. */
+export type DohQuery = { kind: 'message'; message: Buffer } | { kind: 'body' } | ({ kind: 'refused' } & Refused);
+
+/**
+ * Reads a request of DNS over HTTPS (RFC 8484 §4.1). Web pages cannot use the endpoint: it would tell them which
+ * hostnames there are.
+ */
+export function readDohRequest(request: DohRequest): DohQuery {
+  const { method, target, scheme, authority, contentType, origin, fetchSite } = request;
+  const refused = (status: number, reason: string): DohQuery => ({ kind: 'refused', status, reason });
+  const foreign = origin !== undefined && origin.toLowerCase() !== `${scheme}://${authority.toLowerCase()}`;
+  const byPage = fetchSite !== undefined && fetchSite !== 'none' && fetchSite !== 'same-origin';
+  if (foreign || byPage) return refused(403, 'Web pages can’t ask this DNS server; browsers ask it themselves.');
+  if (scheme === 'http') return refused(403, 'DNS over HTTPS is at the HTTPS port.');
+  if (method === 'POST') {
+    if (contentType?.split(';', 1)[0]?.trim().toLowerCase() === DNS_MESSAGE) return { kind: 'body' };
+    return refused(415, `The body of a POST is a DNS message, with Content-Type: ${DNS_MESSAGE}.`);
+  }
+  if (method !== 'GET') return refused(405, 'DNS messages are sent with GET or POST.');
+  const encoded = new URLSearchParams(target.split('?')[1] ?? '').getAll('dns');
+  const [text = ''] = encoded;
+  // RFC 4648 §5, without padding: a last group of one character encodes nothing.
+  if (encoded.length !== 1 || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) {
+    return refused(400, 'A GET has one parameter "dns": the DNS message in base64url, without padding (RFC 8484).');
+  }
+  return checkDohMessage(Buffer.from(text, 'base64url'));
+}
+
+/** The message of a body or parameter, if it may be one. */
+export function checkDohMessage(message: Buffer): DohQuery {
+  if (message.length > MESSAGE_OCTETS_MAX) {
+    return { kind: 'refused', status: 413, reason: `A DNS message has at most ${MESSAGE_OCTETS_MAX} octets.` };
+  }
+  const dropped = message.length < HEADER_OCTETS || guard(message).kind === 'drop';
+  return dropped ? { kind: 'refused', status: 400, reason: 'This is not a DNS query.' } : { kind: 'message', message };
+}
+
+/** The names by which browsers find out whether a server answers, with what it answers (measured, see README). */
+const FIREFOX_PROBE = { name: 'example.com', type: TYPE_CODES.NS };
+const CHROMIUM_PROBE = { name: 'www.gstatic.com', type: TYPE_CODES.A };
+
+/** RFC 5737: leads nowhere; browsers want an address, whichever. */
+const NOWHERE = '192.0.2.1';
+
+export interface DohAnswer {
+  message: Buffer;
+  /** Seconds for which it may be kept (RFC 8484 §5.1). */
+  maxAgeSeconds: number;
+}
+
+/**
+ * Answers as `exchange` does over UDP; larger than there, as over TCP. Besides, it answers the names that browsers probe
+ * with, because they otherwise do not use it. With `forwardsProbe`, the system resolves Chromium's, which is a name in
+ * use; nothing else ever leaves this machine.
+ */
+export function createDoh(options: {
+  exchange: Exchange;
+  forwardsProbe: () => boolean;
+}): (message: Buffer) => Promise<DohAnswer | null> {
+  async function overUs(message: Buffer): Promise<Buffer | null> {
+    const reply = options.exchange(message, 'udp');
+    if (reply === null || reply.length < HEADER_OCTETS) return reply;
+    const flags = reply.readUInt16BE(2);
+    if ((flags & 0x0200) !== 0) return options.exchange(message, 'tcp');
+    if ((flags & 0xf) !== RCODES.REFUSED) return reply;
+    return (await probed(message)) ?? reply;
+  }
+
+  async function probed(message: Buffer): Promise<Buffer | null> {
+    const guarded = guard(message);
+    if (guarded.kind !== 'query') return null;
+    const { question } = guarded;
+    const isFor = (probe: { name: string; type: number }) =>
+      question.name === probe.name && question.type === probe.type;
+    if (isFor(FIREFOX_PROBE)) return answerWith(message, question.name, 3600, [{ type: 'NS', target: NAME_SERVER }]);
+    if (!isFor(CHROMIUM_PROBE)) return null;
+    const found = options.forwardsProbe() ? await resolve4(question.name, { ttl: true }).catch(() => []) : [];
+    const ttl = Math.min(...found.map((each) => each.ttl));
+    const addresses = found.length === 0 ? [NOWHERE] : found.map(({ address }) => address);
+    const data = addresses.map((address) => ({ type: 'A' as const, address }));
+    return answerWith(message, question.name, found.length === 0 ? 0 : ttl, data);
+  }
+
+  return async (message) => {
+    const reply = await overUs(message);
+    return reply === null ? null : { message: reply, maxAgeSeconds: maxAgeOf(reply) };
+  };
+}
+
+/** The answer of a zone with these records at its apex. */
+function answerWith(message: Buffer, apex: DomainName, ttlSeconds: number, data: readonly RecordData[]): Buffer | null {
+  const zones = new ZoneSet();
+  const records = data.map((each) => ({ name: apex, ttlSeconds, data: each }));
+  zones.put(createZone({ apex, nameServer: NAME_SERVER, records }));
+  return createExchange({ zones: () => zones, log: silentLog })(message, 'udp');
+}
+
+/** The lowest TTL of the answer; of a negative one, that of its SOA. Errors are not kept. */
+function maxAgeOf(reply: Buffer): number {
+  const response = readResponse(reply);
+  if (response === null || (response.rcode !== RCODES.NOERROR && response.rcode !== RCODES.NXDOMAIN)) return 0;
+  const records = response.answer.length > 0 ? response.answer : response.authority;
+  return records.length === 0 ? 0 : Math.min(...records.map(({ ttlSeconds }) => ttlSeconds));
+}
