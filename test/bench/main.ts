@@ -14,6 +14,7 @@ import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { engineTurns } from './cases/engine-turns.ts';
 import { fuzz } from './cases/fuzz.ts';
+import { engineFailures } from './cases/engine-failures.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
 import { interfaceChanges } from './cases/interface-changes.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
@@ -53,6 +54,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   fuzz,
   engineTurns,
   turns,
+  engineFailures,
   petsPage,
   trafficPage,
   longWork,
