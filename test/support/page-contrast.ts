@@ -24,33 +24,40 @@ const MEDIA = [
 export async function unreadableButtons(page: Page): Promise<string[]> {
   const debuggerOfPage = await page.context().newCDPSession(page);
   const found: string[] = [];
-  const measureAll = async (state: string): Promise<void> => {
+  // A theme restyles and repaints the whole page, a state only its buttons: each theme comes once.
+  const measureIn = async (states: Record<string, string[]>): Promise<void> => {
     for (const media of MEDIA) {
       await page.emulateMedia(media);
-      const where = `${state}, ${media.colorScheme}, forced colours ${media.forcedColors}`;
-      found.push(...(await measure(page, where)));
+      for (const [state, pseudoClasses] of Object.entries(states)) {
+        await force(debuggerOfPage, buttons, pseudoClasses);
+        const where = `${state}, ${media.colorScheme}, forced colours ${media.forcedColors}`;
+        found.push(...(await measure(page, where)));
+      }
     }
   };
+  const buttons = await listButtons(debuggerOfPage);
   try {
-    for (const [state, pseudoClasses] of Object.entries(STATES)) {
-      await force(debuggerOfPage, pseudoClasses);
-      await measureAll(state);
-    }
-    await force(debuggerOfPage, []);
+    await measureIn(STATES);
     await page.evaluate("document.querySelectorAll('button').forEach((one) => (one.ariaDisabled = 'true'))");
-    await measureAll('disabled');
+    await measureIn({ disabled: [] });
   } finally {
     await debuggerOfPage.detach();
   }
   return found;
 }
 
-async function force(debuggerOfPage: CDPSession, forcedPseudoClasses: string[]): Promise<void> {
+async function listButtons(debuggerOfPage: CDPSession): Promise<number[]> {
   await debuggerOfPage.send('DOM.enable');
   await debuggerOfPage.send('CSS.enable');
   const { root } = await debuggerOfPage.send('DOM.getDocument');
   const { nodeIds } = await debuggerOfPage.send('DOM.querySelectorAll', { nodeId: root.nodeId, selector: 'button' });
-  for (const nodeId of nodeIds) await debuggerOfPage.send('CSS.forcePseudoState', { nodeId, forcedPseudoClasses });
+  return nodeIds;
+}
+
+async function force(debuggerOfPage: CDPSession, nodeIds: number[], forcedPseudoClasses: string[]): Promise<void> {
+  await Promise.all(
+    nodeIds.map((nodeId) => debuggerOfPage.send('CSS.forcePseudoState', { nodeId, forcedPseudoClasses })),
+  );
 }
 
 type Colour = [red: number, green: number, blue: number, alpha: number];
