@@ -1,4 +1,3 @@
-import type { Domain } from '../../main/contract/domains.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
@@ -79,22 +78,6 @@ export function makeUsage(caller: string, { limits, minute, day, nowMs, rest = {
 export function makeRates(latest: readonly number[], refused: readonly number[] = [], ageMs = 0): RequestRates {
   const before = (counts: readonly number[]) => [...Array.from({ length: 300 - counts.length }, () => 0), ...counts];
   return { ageMs, requests: before(latest), refused: before(refused), running: 0 };
-}
-
-export function makeDomain(hostname: string, projectId: string, rest: Partial<Domain> = {}): Domain {
-  return {
-    hostname,
-    projectId,
-    kind: 'subdomain',
-    state: 'verified',
-    certificate: { state: 'issued' },
-    instructions: [],
-    checks: [],
-    serving: { http: true, https: true },
-    primary: false,
-    attachedAt: CREATED_AT,
-    ...rest,
-  };
 }
 
 export const makeStatus = (): StatusReport => ({

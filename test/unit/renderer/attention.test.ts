@@ -3,7 +3,8 @@ import type { Check } from '../../../main/contract/domains.ts';
 import { listAttention, type AttentionSources } from '../../../renderer/state/attention.ts';
 import { nameCallers } from '../../../renderer/state/callers.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
-import { CREATED_AT, makeDomain, makeKey, makeUsage } from '../../support/page-world.ts';
+import { makeDomain } from '../../support/page-domains.ts';
+import { CREATED_AT, makeKey, makeUsage } from '../../support/page-world.ts';
 
 const NOTHING: AttentionSources = {
   warnings: [],
@@ -22,7 +23,7 @@ const told = (sources: Partial<AttentionSources>) =>
 
 describe('what needs attention', () => {
   it('is nothing when all is well', () => {
-    const domains = [makeDomain(SHOP, 'p', { checks: [check('ok', 'Right.'), check('warning', 'Careful.')] })];
+    const domains = [makeDomain(SHOP, { checks: [check('ok', 'Right.'), check('warning', 'Careful.')] })];
     expect(told({ domains })).toEqual([]);
   });
 
@@ -33,15 +34,15 @@ describe('what needs attention', () => {
       check('failed', 'Wrong.'),
       check('failed', 'Too.'),
     ];
-    expect(told({ domains: [makeDomain(SHOP, 'p', { state: 'misconfigured', checks })] })).toEqual(['brick: Wrong.']);
-    expect(told({ domains: [makeDomain(SHOP, 'p', { state: 'pending', checks: checks.slice(0, 2) })] })).toEqual([
+    expect(told({ domains: [makeDomain(SHOP, { state: 'misconfigured', checks })] })).toEqual(['brick: Wrong.']);
+    expect(told({ domains: [makeDomain(SHOP, { state: 'pending', checks: checks.slice(0, 2) })] })).toEqual([
       'amber: No answer.',
     ]);
   });
 
   it('is less pressing while the domain is served', () => {
     const checks = [check('failed', 'CAA forbids it.')];
-    expect(told({ domains: [makeDomain(SHOP, 'p', { checks })] })).toEqual(['amber: CAA forbids it.']);
+    expect(told({ domains: [makeDomain(SHOP, { checks })] })).toEqual(['amber: CAA forbids it.']);
   });
 
   it('is a ban until it is over, by the name of the key', () => {
@@ -81,7 +82,7 @@ describe('what needs attention', () => {
 
   it('has the domains with the same cause as one, which can be verified together', () => {
     const at = (hostname: string, code: Check['code']) =>
-      makeDomain(hostname, 'p', { state: 'misconfigured', checks: [{ ...check('failed', 'Wrong.'), code }] });
+      makeDomain(hostname, { state: 'misconfigured', checks: [{ ...check('failed', 'Wrong.'), code }] });
     const domains = [at('a.test', 'wrong_target'), at('b.test', 'no_record'), at('c.test', 'wrong_target')];
     expect(told({ domains })).toEqual([
       'brick: The CNAME leads elsewhere: 2 domains, such as a.test.',
@@ -94,12 +95,12 @@ describe('what needs attention', () => {
   });
 
   it('is what the engine warns of, last', () => {
-    const domains = [makeDomain(SHOP, 'p', { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
+    const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
     expect(told({ warnings: ['No ::1.'], domains })).toEqual(['brick: Wrong.', 'amber: No ::1.']);
   });
 
   it('leads to where it is dealt with', () => {
-    const domains = [makeDomain(SHOP, 'p', { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
+    const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
     expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual({
       place: { page: 'domains', item: SHOP },
       label: SHOP,
