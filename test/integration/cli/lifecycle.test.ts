@@ -225,13 +225,13 @@ describe('vivarium logs', () => {
       self: ['false'],
       loadEngine: () => Promise.reject(new Error('none')),
     });
-    await vi.waitFor(() => expect(printed.stdout).toBe('two\nthree\\u{1b}[31m\n'));
+    await expect.poll(() => printed.stdout).toBe('two\nthree\\u{1b}[31m\n');
     writeFileSync(current, 'four\nfi', { flag: 'a' });
-    await vi.waitFor(() => expect(printed.stdout).toMatch(/four\n$/));
+    await expect.poll(() => printed.stdout).toMatch(/four\n$/);
     writeFileSync(join(folder, 'next'), 'six\n');
     writeFileSync(current, 've\n', { flag: 'a' });
     renameSync(join(folder, 'next'), current);
-    await vi.waitFor(() => expect(printed.stdout).toMatch(/four\nfive\nsix\n$/));
+    await expect.poll(() => printed.stdout).toMatch(/four\nfive\nsix\n$/);
     interrupt();
     expect(await ended).toBe(0);
   });
