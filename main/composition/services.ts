@@ -30,6 +30,7 @@ import { createOrderServices } from '../services/orders.ts';
 import { createPetSeeds } from '../services/pet-seeds.ts';
 import { createPetServices } from '../services/pets.ts';
 import { createProjectServices } from '../services/projects.ts';
+import { createRequestHistory, createRequestServices } from '../services/requests.ts';
 import { createReachServices } from '../services/reach.ts';
 import { resolveReferences } from '../services/references.ts';
 import { createRecordServices } from '../services/records.ts';
@@ -94,6 +95,7 @@ export function createServices(
   });
   const records = createRecordServices(zoneParts);
 
+  const redactor = createRedactors(() => settings.current().secretNames);
   const services: Services = {
     status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
     projects: createProjectServices({
@@ -140,7 +142,9 @@ export function createServices(
       },
       loopback: dataPlane.loopback,
       internalTokens: dataPlane.internalTokens,
+      remember: createRequestHistory({ clock, rows: store.requests, effects, redactor }),
     }),
+    requests: createRequestServices({ projects, rows: store.requests, effects }),
     pets: createPetServices({
       clock,
       projects,
@@ -191,7 +195,7 @@ export function createServices(
       series: dataPlane.series,
       ids: createEntryIds(clock.state().realNow),
       recording: () => settings.current().traffic.record,
-      redactor: createRedactors(() => settings.current().secretNames),
+      redactor,
       keys: store.keys,
       projects,
       loopback: dataPlane.loopback,

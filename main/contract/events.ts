@@ -15,6 +15,7 @@ export const changeEvent = z.object({
     'deploys.changed',
     'keys.changed',
     'limits.changed',
+    'requests.changed',
     'pets.changed',
     'orders.changed',
     'zones.changed',

@@ -16,6 +16,7 @@ import { orders } from './orders.ts';
 import { pets } from './pets.ts';
 import { projects } from './projects.ts';
 import { reach } from './reach.ts';
+import { requests } from './requests.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
 import { traffic } from './traffic.ts';
@@ -32,6 +33,7 @@ export const contract = {
   keys,
   limits,
   api,
+  requests,
   pets,
   orders,
   domains,

@@ -8,6 +8,7 @@ import type { KeyRow, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts
 import { existingKey } from './keys.ts';
 import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
+import type { SentOne } from './requests.ts';
 import { sentHeaders, withBearer } from './sent-headers.ts';
 
 /** Placeholder for the secret in displayed requests. */
@@ -23,6 +24,8 @@ export function createApiServices(options: {
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
+  /** Adds a request to the project's history. */
+  remember: (projectId: string, request: SentOne) => void;
 }): Services['api'] {
   const { projects, keys, loopback, internalTokens } = options;
 
@@ -59,6 +62,13 @@ export function createApiServices(options: {
       const internalToken =
         key === null ? null : internalTokens.issue({ keyId: key.id, projectId, prefix: key.prefix });
       const bearer = internalToken?.token ?? secret;
+      options.remember(projectId, {
+        method,
+        target: `{{baseUrl}}${path}`,
+        headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+        authorized: bearer !== undefined,
+        ...(body !== undefined && { body }),
+      });
       try {
         const response = await loopback.send(
           {

@@ -5,6 +5,7 @@ import type { ChangeScope, ChangeType } from '../base/events.ts';
  * bigints.
  */
 export type { DeployRow, Deploys as DeployRows } from '../store/deploys.ts';
+export type { Requests as RequestRows } from '../store/requests.ts';
 export type { Revocations as RevocationRows } from '../store/revocations.ts';
 export type { KeyRow, Keys as KeyRows } from '../store/keys.ts';
 export type { OrderRow, Orders as OrderRows } from '../store/orders.ts';

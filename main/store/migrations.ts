@@ -7,6 +7,7 @@ import { LAST_REQUESTS_SCHEMA } from './migrations/005-last-requests.ts';
 import { ORDERS_BY_PET_SCHEMA } from './migrations/006-orders-by-pet.ts';
 import { REVOCATIONS_SCHEMA } from './migrations/007-revocations.ts';
 import { UPDATE_KEYS_SCHEMA } from './migrations/008-update-keys.ts';
+import { REQUESTS_SCHEMA } from './migrations/009-requests.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'orders by pet', sql: ORDERS_BY_PET_SCHEMA },
   { version: 7, name: 'revocations', sql: REVOCATIONS_SCHEMA },
   { version: 8, name: 'update keys', sql: UPDATE_KEYS_SCHEMA },
+  { version: 9, name: 'requests', sql: REQUESTS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

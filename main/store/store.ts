@@ -8,6 +8,7 @@ import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets, createPurge } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
+import { createRequests, type Requests } from './requests.ts';
 import { createDomains, type Domains } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits, type Limits } from './limits.ts';
@@ -23,6 +24,7 @@ import { createSerials, type Serials, createZones, type Zones } from './zones.ts
 export interface Store {
   projects: Projects;
   deploys: Deploys;
+  requests: Requests;
   keys: Keys;
   pets: Pets;
   orders: Orders;
@@ -72,6 +74,7 @@ export function openStore(options: StoreOptions): Store {
   return {
     projects,
     deploys: createDeploys(connection),
+    requests: createRequests(connection),
     keys: createKeys(connection),
     pets,
     orders: createOrders(connection, datasets),

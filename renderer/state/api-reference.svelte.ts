@@ -1,4 +1,5 @@
 import type { ApiExchange } from '../../main/contract/api.ts';
+import type { HttpBlock } from '../../main/contract/http-file.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Environment } from '../../main/contract/values.ts';
@@ -6,6 +7,7 @@ import type { Change } from '../connection/connection.svelte.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { readApiDocument, type ApiDocument, type ApiOperation } from './api-document.ts';
+import { SavedRequests } from './saved-requests.svelte.ts';
 import { Trial } from './api-trial.svelte.ts';
 
 /** A project's API as the engine knows it. */
@@ -28,6 +30,7 @@ export interface ApiReferenceOptions extends Source {
 export class ApiReference {
   readonly description: LiveQuery<Description>;
   readonly keys: LiveQuery<ApiKey[]>;
+  readonly saved: SavedRequests;
   secret = $state('');
   #environment = $state<Environment>('production');
   #chosen = $state.raw<Credential | undefined>(undefined);
@@ -45,6 +48,7 @@ export class ApiReference {
       (type: Change['type']) =>
       (change: Exclude<Change, { type: 'everything' }>): boolean =>
         change.type === type && (change.projectId === undefined || change.projectId === projectId);
+    this.saved = new SavedRequests({ client, changes, time, projectId });
     let read: { text: string; document: ApiDocument | undefined } | undefined;
     this.description = new LiveQuery({
       changes,
@@ -103,12 +107,32 @@ export class ApiReference {
     const id = operation?.id ?? '';
     const known = this.#trials.get(id);
     if (known !== undefined) return known;
-    const trial = new Trial({ operation, send: (request) => this.#send(request) });
+    const variables = () => this.saved.variables;
+    const trial = new Trial({ operation, send: (request) => this.#send(request), variables });
     this.#trials.set(id, trial);
     return trial;
   }
 
+  /** Opens a saved request, or one of the history, in the form for custom ones. */
+  open({ method, target, headers, body }: HttpBlock): void {
+    const others = headers.filter(({ name }) => name.toLowerCase() !== 'authorization');
+    if (others.length === headers.length) this.credential = { kind: 'none' };
+    else if (this.credential.kind === 'none') this.#chosen = undefined;
+    const base = this.description.value?.baseUrl.replace(/\/$/, '') ?? '';
+    const path = [base, '{{baseUrl}}'].reduce(
+      (rest, start) => (rest.startsWith(start) ? rest.slice(start.length) : rest),
+      target,
+    );
+    this.trialOf(undefined).show({
+      method,
+      path,
+      headers: Object.fromEntries(others.map(({ name, value }) => [name, value])),
+      ...(body !== undefined && { body }),
+    });
+  }
+
   close(): void {
+    this.saved.close();
     this.description.close();
     this.keys.close();
   }

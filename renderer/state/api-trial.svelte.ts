@@ -1,6 +1,7 @@
 import type { ApiExchange } from '../../main/contract/api.ts';
 import { prettyJson } from '../json/json-text.ts';
 import type { ApiContent, ApiOperation, ApiParameter } from './api-document.ts';
+import { fillRequest } from './saved-requests.svelte.ts';
 import type { Draftable } from './drafts.svelte.ts';
 import { Form } from './form.svelte.ts';
 import { collectHeaders, fillPath, parameterKey, readMembers, withoutSecrets, writeBody } from './trial-request.ts';
@@ -17,6 +18,8 @@ export interface TrialOptions {
   /** Undefined for a custom request with any method and path. */
   operation: ApiOperation | undefined;
   send: (request: TrialRequest) => Promise<ApiExchange>;
+  /** Values for `{{name}}` in a custom request. */
+  variables: () => Readonly<Record<string, string>>;
 }
 
 /** Fields other than parameters and body members, named like the engine's input paths. */
@@ -40,14 +43,17 @@ export class Trial {
   typed: Record<string, string> = $state({});
   /** Body members, by name. */
   fields: Record<string, string> = $state({});
+  #missing = $state.raw<readonly string[]>([]);
+  readonly #variables: TrialOptions['variables'];
   #bodyForm = $state<BodyForm>('text');
   #exchange = $state.raw<ApiExchange | undefined>(undefined);
   readonly operation: ApiOperation | undefined;
   /** What was typed, sent or not; headers that may hold a secret are left out. */
   readonly draft: Draftable;
 
-  constructor({ operation, send }: TrialOptions) {
+  constructor({ operation, send, variables }: TrialOptions) {
     this.operation = operation;
+    this.#variables = variables;
     const { parameters, body } = operation?.details() ?? { parameters: [], body: undefined };
     this.parameters = parameters;
     this.content = body;
@@ -93,8 +99,31 @@ export class Trial {
     return this.#exchange;
   }
 
+  /** Variables without a value, because of which the request was not sent. */
+  get missing(): readonly string[] {
+    return this.#missing;
+  }
+
   /** The request to send. */
   get request(): TrialRequest {
+    return this.#filled.request;
+  }
+
+  get #filled(): { request: TrialRequest; missing: readonly string[] } {
+    const { written } = this;
+    return this.operation === undefined ? fillRequest(written, this.#variables()) : { request: written, missing: [] };
+  }
+
+  /** Shows a request in place of what was typed. */
+  show({ method, path, headers, body }: TrialRequest): void {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    this.form.values = { ...this.form.values, method, path, headers: lines.join('\n'), body: body ?? '' };
+    this.#exchange = undefined;
+    this.#missing = [];
+  }
+
+  /** The request as it was typed, with its variables. */
+  get written(): TrialRequest {
     const { method, path, headers } = this.form.values;
     const body = this.#bodyForm === 'fields' ? this.#fieldsText : this.form.values.body;
     const sent = body === '' && this.#bodyForm === 'text' ? undefined : body;
@@ -108,7 +137,8 @@ export class Trial {
   }
 
   async send(): Promise<void> {
-    await this.form.submit();
+    this.#missing = this.#filled.missing;
+    if (this.#missing.length === 0) await this.form.submit();
   }
 
   /** Everything typed, as JSON. */

@@ -24,7 +24,7 @@ describe('the API reference', () => {
     for (const name of ['animals', 'Store', 'Pets']) {
       await operations(page).getByRole('heading', { name, exact: true }).waitFor();
     }
-    expect(await operations(page).getByRole('link').count()).toBe(6);
+    expect(await operations(page).getByRole('link').count()).toBe(7);
     const limit = page
       .getByRole('list', { name: 'Parameters' })
       .getByRole('listitem')
@@ -43,6 +43,52 @@ describe('the API reference', () => {
       'integer (int64)',
     );
     await expectSound(opened);
+  });
+
+  it('saves requests under names, with variables, as a file, and has a history', async () => {
+    const opened = await openPage({ path: `${PATH}/listPets` });
+    const { page, open, engine } = opened;
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await field(page, 'Name of the request').fill('All of them');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved All of them.').waitFor();
+    await operations(page).getByRole('link', { name: 'Saved requests' }).click();
+    const text = field(page, 'Requests and variables');
+    await expect
+      .poll(() => text.inputValue())
+      .toMatch(/^### All of them\nGET {{baseUrl}}\/pets\nAuthorization: Bearer {{key}}/);
+    await page.getByLabel('File of requests').setInputFiles({
+      name: 'other.http',
+      mimeType: 'text/plain',
+      buffer: Buffer.from(
+        '@limit = 2\n\n### Few\nGET {{baseUrl}}/pets?limit={{limit}}\nAuthorization: Bearer {{key}}\n',
+      ),
+    });
+    await text.press('End');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Open Few' }).waitFor();
+    await expectSound(opened);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as a file' }).click();
+    expect((await downloading).suggestedFilename()).toBe('demo.http');
+    await page.getByRole('button', { name: 'Open Few' }).click();
+    await page.waitForFunction("document.activeElement.innerText === 'Send'");
+    await page.keyboard.press('Enter');
+    await response(page).getByText('200 OK').waitFor();
+    expect(((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history).toContain(
+      'GET {{baseUrl}}/pets?limit=2\n',
+    );
+    await field(page, 'Path, after').or(page.getByLabel(/^Path/)).fill('/pets?limit={{most}}');
+    await send(page);
+    await page.getByText('There is no value for most.').waitFor();
+    await open(`${PATH}/-saved`);
+    await page.getByRole('button', { name: 'Open All of them' }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
+    await page.getByText('Removed All of them.').waitFor();
+    await page.keyboard.press('Control+z');
+    await page.getByRole('button', { name: 'Open All of them' }).waitFor();
+    await page.getByRole('button', { name: 'Delete the history' }).click();
+    await page.getByText('Nothing was sent yet').waitFor();
   });
 
   it('leads to each operation by link, arrow keys and palette, with the focus kept in the list', async () => {

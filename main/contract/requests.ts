@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { readHttpFile } from './http-file.ts';
+import { projectReference } from './values.ts';
+
+/** The maximum length of a project's requests, in characters. */
+export const REQUESTS_TEXT_MAX = 512 * 1024;
+export const REQUESTS_MAX = 500;
+
+const ofProject = z.strictObject({ projectId: projectReference });
+
+const text = z
+  .string()
+  .max(REQUESTS_TEXT_MAX)
+  .superRefine((value, context) => {
+    const secret = value.split('\n').findIndex((line) => /viv_[0-9A-Za-z]{32}/.test(line));
+    if (secret !== -1) {
+      const message = `has the secret of an API key in line ${secret + 1}; write {{key}} in its place`;
+      context.addIssue({ code: 'custom', message });
+    }
+    if (readHttpFile(value).requests.length > REQUESTS_MAX) {
+      context.addIssue({ code: 'custom', message: `must have at most ${REQUESTS_MAX} requests` });
+    }
+  })
+  .meta({ examples: ['### Sold pets\nGET {{baseUrl}}/pets?status=sold\n'] });
+
+export const requests = {
+  get: base
+    .route({ summary: 'The saved requests of a project and the last ones sent with api.send, as .http texts' })
+    .input(ofProject)
+    /** `{{baseUrl}}` is the project's base address, `{{key}}` the key it is sent with. The history is newest first. */
+    .output(z.object({ saved: z.string(), history: z.string() })),
+  save: base
+    .route({ summary: 'Replace the saved requests of a project by an .http text, which must have no secret of a key' })
+    .input(ofProject.extend({ text }))
+    .output(z.object({ saved: z.string() })),
+  forget: base
+    .route({ summary: 'Delete the history of the requests sent to a project; saved ones stay' })
+    .input(ofProject)
+    .output(z.object({})),
+};

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { readHttpFile } from '../../../main/contract/http-file.ts';
+import type { Project } from '../../../main/contract/projects.ts';
+import { HISTORY_BODY_MAX, HISTORY_MAX } from '../../../main/services/requests.ts';
+import { startEngine, temporaryFolder } from '../../support/engine.ts';
+
+const TEXT = '@limit = 5\n\n# mine\n### First\nGET {{baseUrl}}/pets?limit={{limit}}\nAuthorization: Bearer {{key}}\n';
+
+interface Texts {
+  saved: string;
+  history: string;
+}
+
+describe('saved requests', () => {
+  it('are kept as they are, over a restart, and go with their project', async () => {
+    const dataDir = temporaryFolder();
+    const first = await startEngine({ dataDir });
+    const { id: projectId } = await first.demo();
+    expect(await first.call('requests.get', { projectId: 'demo' })).toEqual({ saved: '', history: '' });
+    expect(await first.call('requests.save', { projectId, text: TEXT })).toEqual({ saved: TEXT });
+    await first.stop();
+    const second = await startEngine({ dataDir });
+    expect(await second.call('requests.get', { projectId })).toEqual({ saved: TEXT, history: '' });
+    await second.call('projects.remove', { projectId });
+    await expect(second.call('requests.get', { projectId })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('never have the secret of a key', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    const text = `${TEXT}### Second\nGET /\nAuthorization: Bearer viv_${'a'.repeat(32)}\n`;
+    await expect(engine.call('requests.save', { projectId, text })).rejects.toMatchObject({
+      issues: [{ path: 'text', message: expect.stringContaining('in line 9; write {{key}} in its place') as string }],
+    });
+    expect(await engine.call('requests.get', { projectId })).toMatchObject({ saved: '' });
+  });
+
+  it('have a history of what was sent, the newest first, without secrets and long bodies', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = (await engine.demo()) as Project;
+    const [key] = (await engine.call('keys.list', { projectId })) as { id: string }[];
+    const send = (input: object) => engine.call('api.send', { projectId, path: '/pets', ...input });
+    await send({
+      keyId: key?.id,
+      headers: { Cookie: 'session=verysecretvalue', 'X-Page': '1' },
+      path: '/pets?limit=1',
+    });
+    await send({ method: 'POST', body: '{"name":"Otter","password":"hunter2"}' });
+    await send({ method: 'POST', body: 'x'.repeat(HISTORY_BODY_MAX + 1) });
+    const read = async () =>
+      readHttpFile(((await engine.call('requests.get', { projectId })) as Texts).history).requests;
+    const [long, second, first] = await read();
+    expect(long).toMatchObject({ method: 'POST', target: '{{baseUrl}}/pets' });
+    expect(long?.body).toBeUndefined();
+    expect(second?.body).toContain('"Otter"');
+    expect(second?.body).not.toContain('hunter2');
+    expect(first).toMatchObject({
+      name: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      target: '{{baseUrl}}/pets?limit=1',
+      headers: [
+        { name: 'Authorization', value: 'Bearer {{key}}' },
+        { name: 'Cookie', value: expect.not.stringContaining('verysecretvalue') as string },
+        { name: 'X-Page', value: '1' },
+      ],
+    });
+    for (let count = 0; count < HISTORY_MAX; count++) await send({ path: `/pets/${count}` });
+    const kept = await read();
+    expect([kept.length, kept[0]?.target]).toEqual([HISTORY_MAX, `{{baseUrl}}/pets/${HISTORY_MAX - 1}`]);
+    await engine.call('requests.forget', { projectId });
+    expect(await read()).toEqual([]);
+  });
+});

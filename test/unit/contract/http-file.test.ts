@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import {
+  fillVariables,
+  joinTexts,
+  readHttpFile,
+  withoutRequest,
+  writeRequest,
+  type HttpRequest,
+} from '../../../main/contract/http-file.ts';
+
+const plain = (text: string) => readHttpFile(text).requests.map(({ from: _from, to: _to, ...request }) => request);
+
+/** As the REST Client of VS Code and the HTTP client of JetBrains have it in their documentation. */
+const FILE = `@hostname = localhost
+@limit=5
+
+# A comment
+GET https://{{hostname}}/pets HTTP/1.1
+Accept: application/json
+
+### Add a pet
+// A comment
+POST {{baseUrl}}/pets
+Content-Type: application/json
+Authorization: Bearer {{key}}
+
+{
+  "name": "Otter",
+
+  "categoryId": 3
+}
+
+
+###
+# @name page
+@status = sold
+{{baseUrl}}/pets
+    ?status={{status}}
+    &limit={{limit}}
+### Only a comment
+# nothing
+`;
+
+describe('a file of requests', () => {
+  it('is read with its variables, names, folded addresses and bodies', () => {
+    expect(readHttpFile(FILE).variables).toEqual({ hostname: 'localhost', limit: '5', status: 'sold' });
+    expect(plain(FILE)).toEqual([
+      {
+        name: 'GET https://{{hostname}}/pets',
+        method: 'GET',
+        target: 'https://{{hostname}}/pets',
+        headers: [{ name: 'Accept', value: 'application/json' }],
+      },
+      {
+        name: 'Add a pet',
+        method: 'POST',
+        target: '{{baseUrl}}/pets',
+        headers: [
+          { name: 'Content-Type', value: 'application/json' },
+          { name: 'Authorization', value: 'Bearer {{key}}' },
+        ],
+        body: '{\n  "name": "Otter",\n\n  "categoryId": 3\n}',
+      },
+      { name: 'page', method: 'GET', target: '{{baseUrl}}/pets?status={{status}}&limit={{limit}}', headers: [] },
+    ]);
+  });
+
+  it('gives each request its place: without one, the text of the others stays', () => {
+    const [first, second, third] = readHttpFile(FILE).requests;
+    const { from = 0, to = 0 } = second ?? {};
+    expect(FILE.slice(from, to)).toMatch(/^### Add a pet\n[^]*\n}\n\n\n$/);
+    expect(plain(FILE.slice(0, from) + FILE.slice(to)).map(({ name }) => name)).toEqual([
+      'GET https://{{hostname}}/pets',
+      'page',
+    ]);
+    for (const request of [first, second, third]) {
+      const rest = withoutRequest(FILE, request ?? { from: 0, to: 0 });
+      expect(readHttpFile(rest).variables).toEqual(readHttpFile(FILE).variables);
+      expect(readHttpFile(rest).requests).toHaveLength(2);
+    }
+  });
+
+  it('takes another file after it, without a change of its last request', () => {
+    const both = readHttpFile(joinTexts('POST /a\n\nbody', '@b = c\n\nGET /{{b}}'));
+    expect(both.variables).toEqual({ b: 'c' });
+    expect(both.requests.map(({ target, body }) => [target, body])).toEqual([
+      ['/a', 'body'],
+      ['/{{b}}', undefined],
+    ]);
+    expect(joinTexts(' ', '### A')).toBe('### A');
+  });
+
+  it.each<[string, string | undefined]>([
+    ['POST /pets\n\n< ./pet.json', 'It has a file as its body or a script, which Vivarium does not run.'],
+    ['GET /pets\n\n> {%\n client.log(1)\n%}', 'It has a file as its body or a script, which Vivarium does not run.'],
+    ['GET /pets\nno header', '“no header” is no header field.'],
+    ['POST /pets\n\n<b>HTML</b>', undefined],
+  ])('says what cannot be sent: %j', (text, fault) => {
+    expect(readHttpFile(text).requests[0]?.fault).toBe(fault);
+  });
+
+  it.each(['', '\n\n', '###', '# only\n\n// comments', '@a = b'])('has no requests in %j', (text) => {
+    expect(readHttpFile(text).requests).toEqual([]);
+  });
+
+  it('is written as it is read', () => {
+    const request: HttpRequest = {
+      name: 'Two\nlines ',
+      method: 'PUT',
+      target: '{{baseUrl}}/pets/1?a=b',
+      headers: [{ name: 'If-Match', value: '"1"' }],
+      body: '{"id": 9007199254740993}\n',
+    };
+    const text = writeRequest(request);
+    expect(plain(text + writeRequest({ ...request, body: '### no' }))).toEqual([
+      { ...request, name: 'Two lines', body: '{"id": 9007199254740993}' },
+      { name: 'Two lines', method: 'PUT', target: request.target, headers: request.headers },
+    ]);
+  });
+
+  it.each([
+    ['/pets?limit={{limit}}', '/pets?limit=5', []],
+    ['{{ limit }}{{deep}}', '5<5>', []],
+    ['{{other}} {{$guid}} {{constructor}}', '{{other}} {{$guid}} {{constructor}}', ['other', '$guid', 'constructor']],
+    ['{{loop}}', '{{loop}}', ['loop']],
+    ['{ {limit} } {{}}', '{ {limit} } {{}}', []],
+  ])('has variables, which may use others: %s', (text, filled, missing) => {
+    const variables = { limit: '5', deep: '<{{limit}}>', loop: '{{loop}}' };
+    expect(fillVariables(text, variables)).toEqual({ text: filled, missing });
+  });
+});
