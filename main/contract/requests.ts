@@ -9,7 +9,8 @@ export const REQUESTS_MAX = 500;
 
 const ofProject = z.strictObject({ projectId: projectReference });
 
-const text = z
+/** An `.http` text without secrets of keys. */
+export const requestsText = z
   .string()
   .max(REQUESTS_TEXT_MAX)
   .superRefine((value, context) => {
@@ -32,7 +33,7 @@ export const requests = {
     .output(z.object({ saved: z.string(), history: z.string() })),
   save: base
     .route({ summary: 'Replace the saved requests of a project by an .http text, which must have no secret of a key' })
-    .input(ofProject.extend({ text }))
+    .input(ofProject.extend({ text: requestsText }))
     .output(z.object({ saved: z.string() })),
   forget: base
     .route({ summary: 'Delete the history of the requests sent to a project; saved ones stay' })

@@ -4,6 +4,7 @@ import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
 import { SEED_COUNT_MAX } from './pets.ts';
 import { plan, planLimits, projectName, projectSlug, target } from './projects.ts';
+import { requestsText } from './requests.ts';
 import { settingsUpdate } from './settings.ts';
 import { int64Input, petName, petStatus } from './values.ts';
 import { nameText, ZONE_TEXT_MAX } from './zones.ts';
@@ -55,6 +56,8 @@ const projectEntry = z.strictObject({
     )
     .optional(),
   primary: hostnameInput.nullable().optional(),
+  /** The saved requests, as an `.http` text. */
+  requests: requestsText.optional(),
 });
 export type ProjectEntry = z.output<typeof projectEntry>;
 
@@ -81,7 +84,7 @@ export const world = z.strictObject({
 export type World = z.output<typeof world>;
 
 const change = z.object({
-  kind: z.enum(['setting', 'zone', 'records', 'project', 'key', 'pets', 'domain', 'redirects', 'primary']),
+  kind: z.enum(['setting', 'zone', 'records', 'project', 'key', 'pets', 'domain', 'redirects', 'primary', 'requests']),
   /** `acme`, `acme/shop.acme.test`. */
   what: z.string(),
   /** Absent when it is created. */

@@ -10,7 +10,7 @@ import type { DeployRows, PetRows, ProjectRows, RecordRows } from './dependencie
 
 /** What the world is made of: the services that change it, and the rows that its checks read. */
 export interface WorldParts {
-  services: () => Pick<Services, 'projects' | 'keys' | 'pets' | 'domains' | 'zones' | 'settings'>;
+  services: () => Pick<Services, 'projects' | 'keys' | 'pets' | 'domains' | 'zones' | 'settings' | 'requests'>;
   deploys: DeployRows;
   rows: {
     projects: Pick<ProjectRows, 'list' | 'getBySlug'>;
@@ -66,6 +66,7 @@ export async function exportWorld({
   async function entryOf(project: Project): Promise<ProjectEntry> {
     const { id: projectId, slug, name, plan, limits, target, primary, redirects } = project;
     const keys = await services().keys.list({ projectId }, CALL);
+    const { saved } = await services().requests.get({ projectId }, CALL);
     const domains = await services().domains.list({ projectId }, CALL);
     const pets: Partial<Record<Environment, Awaited<ReturnType<typeof petsOf>>>> = {};
     for (const environment of environments.options) {
@@ -94,6 +95,7 @@ export async function exportWorld({
         }),
       ),
       ...(primary !== null && { primary }),
+      ...(saved !== '' && { requests: saved }),
     };
   }
 

@@ -189,6 +189,7 @@ async function planProject({ slug, entry, claimed }: PlannedProject, parts: Worl
   }
   await planKeys(subject, entry.keys ?? [], parts, plan);
   planPets(subject, entry.pets, parts, plan);
+  await planRequests(subject, entry.requests, parts, plan);
   planDomains(subject, entry, claimed, parts, plan);
 }
 
@@ -206,6 +207,17 @@ async function planKeys({ slug, row, id }: Subject, wanted: readonly string[], {
       const { secret } = await services().keys.create({ projectId: id(), name }, CALL);
       return { project: slug, name, secret };
     });
+  }
+}
+
+async function planRequests({ slug, row, id }: Subject, text: string | undefined, parts: WorldParts, plan: Plan) {
+  if (text === undefined) return;
+  const { requests } = parts.services();
+  const before = row === null ? '' : (await requests.get({ projectId: row.id }, CALL)).saved;
+  if (before === text) plan.keep();
+  else {
+    const change = { kind: 'requests', what: slug, ...(before !== '' && { before }), after: text } as const;
+    plan.add(change, () => requests.save({ projectId: id(), text }, CALL));
   }
 }
 

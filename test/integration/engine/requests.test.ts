@@ -25,6 +25,18 @@ describe('saved requests', () => {
     await expect(second.call('requests.get', { projectId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('are part of an export, which creates them elsewhere', async () => {
+    const engine = await startEngine({ empty: true });
+    await engine.call('projects.create', { name: 'Shop' });
+    await engine.call('requests.save', { projectId: 'shop', text: TEXT });
+    const { text } = (await engine.call('world.export')) as { text: string };
+    const other = await startEngine({ empty: true });
+    const { changes } = (await other.call('world.apply', { text })) as { changes: object[] };
+    expect(changes).toContainEqual({ kind: 'requests', what: 'shop', after: TEXT });
+    expect(await other.call('requests.get', { projectId: 'shop' })).toMatchObject({ saved: TEXT });
+    expect(await other.call('world.diff', { text })).toMatchObject({ changes: [] });
+  });
+
   it('never have the secret of a key', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
