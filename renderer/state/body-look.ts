@@ -22,6 +22,9 @@ export interface BodyLook {
   text?: string;
 }
 
+/** More would take too long to lay out. */
+const TOKENS_MAX = 20_000;
+
 const JSON_TYPE = /[/+]json\b/i;
 const TEXT_TYPE = /^text\/|[/+](?:json|xml|javascript|x-www-form-urlencoded)\b/i;
 const IMAGE_TYPE = /^image\//i;
@@ -42,6 +45,9 @@ export function lookAtBody(body: RecordedBody, type: string): BodyLook {
   const tokens = body.cut ? readTruncated(text) : readTokens(text);
   if (tokens === undefined) {
     return { ...base, views, notes: JSON_TYPE.test(type) && !body.cut ? [...notes, faultOf(text)] : notes };
+  }
+  if (tokens.length > TOKENS_MAX) {
+    return { ...base, views, notes: [...notes, 'It has too many values for a tree, so it is shown as text.'] };
   }
   const lines = layOut(tokens);
   return { ...base, tree: { lines, text: textOf(lines) }, views: ['tree', ...views] };

@@ -32,6 +32,7 @@ describe('a body', () => {
     ['application/problem+json', textBody('[1,2,', { cut: true }), 'tree text hex', []],
     ['application/json', textBody('{"a":'), 'text hex', [/^It is not valid JSON: /]],
     ['application/json', textBody(`${'['.repeat(101)}${']'.repeat(101)}`), 'text hex', [/deeper than 100 levels/]],
+    ['application/json', textBody(`[${'0,'.repeat(10_000)}0]`), 'text hex', [/too many values/]],
     ['text/html', textBody('<p>'), 'text hex', []],
     ['text/event-stream', textBody('data: a\n\n'), 'events text hex', []],
     ['application/x-www-form-urlencoded', textBody('a=1'), 'fields text hex', []],
