@@ -76,8 +76,10 @@ function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEnco
 }
 
 /**
- * The head of an HTTP/1.x response; null before Node builds it. Node keeps no other copy of fields passed to
- * `writeHead`.
+ * The head of an HTTP/1.x response; null before Node builds it. The property is not documented, and nothing documented
+ * has the same: `getHeaders` lacks the fields passed to `writeHead`, an override of `writeHead` would lack those that Node
+ * adds (Date, Connection, Keep-Alive, Transfer-Encoding), and a socket's `write` gets heads and bodies in one piece.
+ * Without it, the record has the fields of `getHeaders` only.
  */
 function headOf(response: HttpResponse): string | null {
   const { _header: text } = response as ServerResponse & { _header?: string | null };
