@@ -172,8 +172,8 @@ export const PROXY: readonly Mutant[] = [
   {
     id: 'proxy.redirect-of-a-url-adds-a-port',
     file: 'main/proxy/pipeline.ts',
-    find: '.port ?? DEFAULT_PORT[scheme]) : listenerPort',
-    replace: '.port ?? listenerPort) : listenerPort',
+    find: '(askedPort ?? DEFAULT_PORT[scheme]) : listenerPort',
+    replace: '(askedPort ?? listenerPort) : listenerPort',
     breaks: "a browser that takes Vivarium for its proxy is redirected to the listener's port",
     tests: ['test/integration/proxy/routing.test.ts'],
   },
