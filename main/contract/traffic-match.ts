@@ -1,5 +1,4 @@
-import { momentOf } from '../contract/traffic-filter.ts';
-import type { FilterField, FilterTerm } from './traffic-filter.ts';
+import { type FilterField, type FilterTerm, momentOf } from './traffic-filter.ts';
 
 /** What a filter reads of an entry itself: a recorded one of the engine, or one of an opened archive on the page. */
 export interface Matched {
@@ -19,6 +18,8 @@ export interface Matched {
 export interface MatchContext<Entry extends Matched> {
   /** A key's display name. */
   nameOf(keyId: string): string | null;
+  /** When it began, in real time; Unix time in milliseconds. */
+  startedMs(entry: Entry): number;
   answererOf(entry: Entry): string;
   environmentOf(entry: Entry): string | undefined;
   isRefused(entry: Entry): boolean;
@@ -85,9 +86,9 @@ function fitsField<Entry extends Matched>(
     case 'took':
       return compare(entry.durationMs, value, /(?:ms|s)?$/);
     case 'since':
-      return entry.realAtMs + entry.durationMs >= (momentOf(value) ?? 0);
+      return context.startedMs(entry) + entry.durationMs >= (momentOf(value) ?? 0);
     case 'until':
-      return entry.realAtMs < (momentOf(value) ?? Infinity);
+      return context.startedMs(entry) < (momentOf(value) ?? Infinity);
     case 'is':
       return isKind(entry, value, context);
   }

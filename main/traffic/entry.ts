@@ -32,6 +32,7 @@ export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 
 /** What a filter reads of an entry beside its plain fields. */
 export const MATCHED = {
   answererOf,
+  startedMs: ({ realAtMs }: Entry): number => realAtMs,
   environmentOf: ({ route }: Entry): string | undefined => route?.environment,
   isRefused: ({ decision }: Entry): boolean => decision !== null && decision.refusal !== null,
   isReplay: ({ replayOf }: Entry): boolean => replayOf !== null,

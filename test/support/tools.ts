@@ -8,7 +8,7 @@ interface Tool {
   name: string;
   debianPackage: string;
   isThere: () => boolean;
-  /** Tests run without it, but slower. */
+  /** Tests run without it, but slower or fewer. */
   isOptional?: true;
 }
 
@@ -34,6 +34,8 @@ const TOOLS: readonly Tool[] = [
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
   // Half of Chromium's work for the same page; where there is none, Chromium serves.
   { ...onPath('chromium-headless-shell', 'chromium-headless-shell'), isOptional: true },
+  // Debian's name; the test of DNS over HTTPS that needs it is skipped without it.
+  { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true },
 ];
 
 /** The program's path, or null when the machine does not have it. */

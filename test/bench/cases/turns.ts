@@ -47,14 +47,14 @@ export async function turns(): Promise<Figure[]> {
   await services.zones.create({ name: 'big.test', supportsAlias: false }, CALL);
   const records = linesOf(RECORDS, (number) => `h${number} 300 IN A 192.0.2.${number % 250}`);
   await measure('a zone of 100,000 records is imported', () =>
-    services.zones.import({ name: 'big.test', text: records, force: false }, CALL),
+    services.zones.import({ name: 'big.test', text: records, files: {}, force: false }, CALL),
   );
   await measure('that zone is exported', () => services.zones.export({ name: 'big.test' }, CALL));
   await measure('that zone is removed', () => services.zones.remove({ name: 'big.test' }, CALL));
 
   await services.zones.create({ name: 'many.test', supportsAlias: false }, CALL);
   const text = linesOf(DOMAINS, (number) => `d${number} 3600 IN CNAME cname.vivarium.localhost.`);
-  await services.zones.import({ name: 'many.test', text, force: false }, CALL);
+  await services.zones.import({ name: 'many.test', text, files: {}, force: false }, CALL);
   const attach = async (from: number, to: number) => {
     for (let number = from; number < to; number++)
       await services.domains.attach({ projectId, hostname: `d${number}.many.test`, local: false }, CALL);

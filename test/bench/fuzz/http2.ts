@@ -12,9 +12,14 @@ const FRAMES_PER_CONNECTION = 25;
 function frames({ apiHost, upstreamHost }: FuzzTarget, stream: number): Buffer[] {
   const head = (method: string, host: string, ...more: [string, string][]): Buffer => {
     const fields: [string, string][] = [
-      ...([[':method', method], [':scheme', 'https'], [':authority', host], [':path', '/v1/pets']] as const).map(
-        ([name, value]): [string, string] => [name, value],
-      ),
+      ...(
+        [
+          [':method', method],
+          [':scheme', 'https'],
+          [':authority', host],
+          [':path', '/v1/pets'],
+        ] as const
+      ).map(([name, value]): [string, string] => [name, value]),
       ...more,
     ];
     return Buffer.concat(fields.map(literal));
@@ -27,7 +32,12 @@ function frames({ apiHost, upstreamHost }: FuzzTarget, stream: number): Buffer[]
   return [
     frame(HEADERS, 5, stream, head('GET', apiHost)),
     frame(HEADERS, 4, stream, head('POST', upstreamHost, ['content-length', '3'])),
-    frame(HEADERS, 4, stream, head('CONNECT', upstreamHost, [':protocol', 'websocket'], ['sec-websocket-version', '13'])),
+    frame(
+      HEADERS,
+      4,
+      stream,
+      head('CONNECT', upstreamHost, [':protocol', 'websocket'], ['sec-websocket-version', '13']),
+    ),
     frame(HEADERS, 1, stream, head('GET', apiHost)),
     frame(CONTINUATION, 4, stream, literal(['x-more', '1'])),
     frame(DATA, 1, stream, Buffer.from('abc')),

@@ -10,9 +10,14 @@ interface Import {
 const imports = ({ projectId }: FuzzTarget): Import[] => {
   const pets = (format: 'json' | 'csv') => (text: string) => ({ projectId, environment: 'staging', format, text });
   const zone = '$ORIGIN fuzz.test.\n$TTL 1h\n@ SOA ns.fuzz.test. host.fuzz.test. ( 1 2h 3m ; c\n 4w 300 )\n@ NS ns\n';
-  const records = 'www 60 IN A 192.0.2.1\n* AAAA ::1\nt TXT "a\\"b" c\n@ CAA 0 issue "ca.test; x=y"\n$GENERATE 1-3 h$ A 192.0.2.$\n';
+  const records =
+    'www 60 IN A 192.0.2.1\n* AAAA ::1\nt TXT "a\\"b" c\n@ CAA 0 issue "ca.test; x=y"\n$GENERATE 1-3 h$ A 192.0.2.$\n';
   return [
-    { procedure: 'pets.import', text: '[{"name":"Rex","categoryId":1,"status":"sold"},{"name":"é"}]', input: pets('json') },
+    {
+      procedure: 'pets.import',
+      text: '[{"name":"Rex","categoryId":1,"status":"sold"},{"name":"é"}]',
+      input: pets('json'),
+    },
     { procedure: 'pets.import', text: 'name,categoryId,status\nRex,1,sold\n"a ""b""",2,\n', input: pets('csv') },
     { procedure: 'zones.import', text: zone + records, input: (text) => ({ name: 'fuzz.test', text, force: true }) },
     {

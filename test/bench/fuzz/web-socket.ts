@@ -14,7 +14,10 @@ const FRAMES = [
   ['8a', 'pong'],
   ['88', '\u0003\u00e8bye'],
 ].map(([head = '', text = '']) =>
-  Buffer.concat([Buffer.from(`${head}${(0x80 | text.length).toString(16)}00000000`, 'hex'), Buffer.from(text, 'latin1')]),
+  Buffer.concat([
+    Buffer.from(`${head}${(0x80 | text.length).toString(16)}00000000`, 'hex'),
+    Buffer.from(text, 'latin1'),
+  ]),
 );
 
 export const WEB_SOCKET: Fuzzer = {

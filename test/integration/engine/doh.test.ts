@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { message, opt } from '../../support/dns-client.ts';
 import { askUdp } from '../../support/dns-doh.ts';
 import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
-import { requireTool } from '../../support/tools.ts';
+import { findTool, requireTool } from '../../support/tools.ts';
 
 const run = promisify(execFile);
 
@@ -132,7 +132,7 @@ describe('DNS over HTTPS', () => {
   });
 });
 
-describe.runIf(existsSync('/usr/bin/firefox-esr'))('Firefox as Debian ships it', () => {
+describe.runIf(findTool('firefox-esr') !== null)('Firefox as Debian ships it', () => {
   it(
     'opens a hostname at its real URL, verified, with the server set as its secure DNS',
     { timeout: 120_000 },
@@ -151,7 +151,9 @@ describe.runIf(existsSync('/usr/bin/firefox-esr'))('Firefox as Debian ships it',
       const page = join(profile, 'start.html');
       writeFileSync(
         page,
-        '<script>setTimeout(() => (location = "https://www.happypaws.test/v1/firefox"), 4000)</script>',
+        '<script>const url = "https://www.happypaws.test/v1/firefox";' +
+          'const open = () => fetch(url, { mode: "no-cors" }).then(() => (location = url), () => setTimeout(open, 500));' +
+          'open();</script>',
       );
       const home = temporaryFolder();
       mkdirSync(join(home, 'tmp'));

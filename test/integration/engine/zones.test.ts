@@ -553,7 +553,7 @@ it('a zone is exported whole, although it is read in parts and changes meanwhile
   await zones.create({ name: 'big.test', supportsAlias: true }, context);
   const values = Array.from({ length: 1_200 }, (_, number) => `v${number}`);
   const text = values.map((value, number) => `h${number % 400} 300 IN TXT "${value}"`).join('\n');
-  await zones.import({ name: 'big.test', text, force: false }, context);
+  await zones.import({ name: 'big.test', text, files: {}, force: false }, context);
   const exporting = zones.export({ name: 'big.test' }, context);
   await records.put({ zone: 'big.test', name: 'a', type: 'A', ttl: 3_600, value: '192.0.2.1', force: false }, context);
   const lines = (await exporting).text.split('\n');
