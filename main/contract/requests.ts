@@ -23,7 +23,7 @@ export const requestsText = z
       context.addIssue({ code: 'custom', message: `must have at most ${REQUESTS_MAX} requests` });
     }
   })
-  .meta({ examples: ['### Sold pets\nGET {{baseUrl}}/pets?status=sold\n'] });
+  .meta({ examples: ['GET {{baseUrl}}/pets?status=sold'] });
 
 export const requests = {
   get: base
