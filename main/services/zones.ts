@@ -135,10 +135,12 @@ export function createZoneServices(options: {
       changed(name);
       return presentZone(existingZone(zones, name));
     },
-    remove({ name }) {
+    async remove({ name }) {
       const zone = existingZone(zones, name);
       zones.remove(zone.name);
       changed(zone.name);
+      // A zone of that name that is created next has no rows to wait for.
+      await zones.purged();
       return presentZone(zone);
     },
     async export({ name }) {

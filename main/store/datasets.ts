@@ -96,69 +96,6 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
   };
 }
 
-/** Rows per step, some 10 ms, to let other work run. A million pets in one statement take seconds. */
-export const STEP_ROWS = 2_000;
-
-/**
- * Deletes the rows of removed projects. Their datasets are unreachable from the moment of removal; their rows are
- * deleted in steps between other work, also after a restart.
- */
-export interface Purge {
-  /** Starts, unless it is already running. */
-  begin(): void;
-  stop(): void;
-}
-
-export function createPurge({ sqlite, transactional }: Connection, log: Log): Purge {
-  const orphan = sqlite.prepare<[], number>('SELECT id FROM datasets WHERE project_id IS NULL LIMIT 1').pluck();
-  const removePets = sqlite.prepare<[number, number, number]>(
-    `DELETE FROM pets WHERE dataset_id = ? AND id IN (SELECT id FROM pets WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
-  );
-  const removeOrders = sqlite.prepare<[number, number, number]>(
-    `DELETE FROM orders WHERE dataset_id = ? AND id IN (SELECT id FROM orders WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
-  );
-  const removeDataset = sqlite.prepare<[number]>('DELETE FROM datasets WHERE id = ?');
-  let running = false;
-  let stopped = false;
-
-  /** Returns whether more rows may remain. */
-  const step = transactional((): boolean => {
-    let rowsLeft = STEP_ROWS;
-    for (;;) {
-      const id = orphan.get();
-      if (id === undefined) return false;
-      rowsLeft -= removePets.run(id, id, rowsLeft).changes;
-      if (rowsLeft > 0) rowsLeft -= removeOrders.run(id, id, rowsLeft).changes;
-      if (rowsLeft <= 0) return true;
-      removeDataset.run(id);
-    }
-  });
-
-  function turn(): void {
-    running = false;
-    if (stopped) return;
-    try {
-      if (step()) begin();
-    } catch (error) {
-      // No caller waits for it: the next removal or start continues it.
-      log.warn('Data of removed projects could not be deleted yet', { error });
-    }
-  }
-
-  function begin(): void {
-    if (running || stopped) return;
-    running = true;
-    setImmediate(turn);
-  }
-
-  return {
-    begin,
-    stop() {
-      stopped = true;
-    },
-  };
-}
-
 /** Calls its listeners with each value, in order of subscription. Skips listeners that unsubscribe meanwhile. */
 export interface Signal<Value> {
   emit(value: Value): void;

@@ -8,6 +8,7 @@ import { ORDERS_BY_PET_SCHEMA } from './migrations/006-orders-by-pet.ts';
 import { REVOCATIONS_SCHEMA } from './migrations/007-revocations.ts';
 import { UPDATE_KEYS_SCHEMA } from './migrations/008-update-keys.ts';
 import { REQUESTS_SCHEMA } from './migrations/009-requests.ts';
+import { REMOVED_ZONES_SCHEMA } from './migrations/010-removed-zones.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: 'revocations', sql: REVOCATIONS_SCHEMA },
   { version: 8, name: 'update keys', sql: UPDATE_KEYS_SCHEMA },
   { version: 9, name: 'requests', sql: REQUESTS_SCHEMA },
+  { version: 10, name: 'removed zones', sql: REMOVED_ZONES_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

@@ -98,7 +98,10 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
   const partAfter = guarded((zone: string, last: VersionRow | undefined, max: number) =>
     after.all({ zone, name: last?.name ?? '', type: last?.type ?? '', key: last?.key ?? 0, max }),
   );
-  const byId = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE id = ? AND visible_until_ms IS NULL`);
+  const byId = sqlite.prepare<[string], VersionRow>(
+    `${SELECT} WHERE id = ? AND visible_until_ms IS NULL
+       AND (SELECT removed FROM zones WHERE zones.name = records.zone) = 0`,
+  );
   // One of the next type, past any number of values: a search in the index.
   const nextType = sqlite.prepare<[string, string, string], Pick<VersionRow, 'type' | 'value'>>(
     `SELECT type, value FROM records INDEXED BY records_current
@@ -129,7 +132,9 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
        visible_until_ms = :visibleUntilMs WHERE key = :key`,
   );
   const end = sqlite.prepare<[number]>('DELETE FROM records WHERE key = ?');
-  const countCurrent = sqlite.prepare<[], number>('SELECT coalesce(sum(records), 0) FROM zones').pluck();
+  const countCurrent = sqlite
+    .prepare<[], number>('SELECT coalesce(sum(records), 0) FROM zones WHERE removed = 0')
+    .pluck();
   const countEnding = sqlite
     .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
     .pluck();

@@ -6,7 +6,7 @@ import { writeBackupFile } from './backup-file.ts';
 import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
-import { createDatasets, createPurge } from './datasets.ts';
+import { createDatasets } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { createDomains, type Domains } from './domains.ts';
@@ -16,6 +16,7 @@ import { watchDatabaseFile } from './lost-file.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createProjects, type Projects } from './projects.ts';
+import { createPurge } from './purge.ts';
 import { createRecords, type Records } from './records.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
@@ -64,12 +65,12 @@ export function openStore(options: StoreOptions): Store {
   const datasets = createDatasets(connection, log);
   const purge = createPurge(connection, log);
   const pets = createPets(connection, datasets, clock);
-  const projects = createProjects(connection, datasets, () => purge.begin());
+  const projects = createProjects(connection, datasets, () => void purge.begin());
   const serials = createSerials(connection);
   const dailyBackup = scheduleDailyBackup(database, { clock, log });
   const watchedFile = watchDatabaseFile(database, { clock, onLost: onFault });
   connection.onBroken(onFault);
-  purge.begin();
+  void purge.begin();
 
   return {
     projects,
@@ -78,7 +79,7 @@ export function openStore(options: StoreOptions): Store {
     keys: createKeys(connection),
     pets,
     orders: createOrders(connection, datasets),
-    zones: createZones(connection, serials),
+    zones: createZones(connection, serials, purge.begin),
     records: createRecords(connection, serials),
     serials,
     domains: createDomains(connection),

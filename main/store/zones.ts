@@ -24,8 +24,10 @@ export interface Zones {
   get(name: string): StoredZone | null;
   /** @throws VivariumError `conflict` when the name exists. */
   insert(row: ZoneRow): void;
-  /** Removes the zone with its records; null when it does not exist. */
+  /** Removes the zone with its records, whose rows are deleted in steps; null when it does not exist. */
   remove(name: string): StoredZone | null;
+  /** Resolves when the rows of removed zones are deleted; a zone of that name can be inserted without waiting. */
+  purged(): Promise<void>;
   count(): number;
   /** The secret for updates of the zone over DNS, in base64; null without one, or without the zone. */
   updateSecret(name: string): string | null;
@@ -34,18 +36,26 @@ export interface Zones {
 
 type Row = Omit<StoredZone, 'supportsAlias'> & { supportsAlias: number };
 
-const SELECT = 'SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs, records, serial FROM zones';
+const SELECT =
+  'SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs, records, serial FROM zones WHERE removed = 0';
 
-export function createZones({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Zones {
+export function createZones(
+  { sqlite, guarded, transactional }: Connection,
+  serials: Pick<Serials, 'next'>,
+  purge: () => Promise<void>,
+): Zones {
   const all = sqlite.prepare<[], Row>(`${SELECT} ORDER BY name`);
-  const byName = sqlite.prepare<[string], Row>(`${SELECT} WHERE name = ?`);
+  const byName = sqlite.prepare<[string], Row>(`${SELECT} AND name = ?`);
   const insert = sqlite.prepare<[string, number, EpochMs, number]>(
     'INSERT INTO zones (name, supports_alias, created_at_ms, serial) VALUES (?, ?, ?, ?)',
   );
-  const remove = sqlite.prepare<[string]>('DELETE FROM zones WHERE name = ?');
-  const secretOf = sqlite.prepare<[string], string | null>('SELECT update_secret FROM zones WHERE name = ?').pluck();
+  const remove = sqlite.prepare<[string]>('UPDATE zones SET removed = 1 WHERE name = ?');
+  const purgeNow = sqlite.prepare<[string]>('DELETE FROM zones WHERE name = ? AND removed = 1');
+  const secretOf = sqlite
+    .prepare<[string], string | null>('SELECT update_secret FROM zones WHERE name = ? AND removed = 0')
+    .pluck();
   const setSecret = sqlite.prepare<[string, string]>('UPDATE zones SET update_secret = ? WHERE name = ?');
-  const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones').pluck();
+  const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones WHERE removed = 0').pluck();
 
   const read = (row: Row): StoredZone => ({ ...row, supportsAlias: row.supportsAlias === 1 });
   const get = (name: string): StoredZone | null => {
@@ -57,6 +67,7 @@ export function createZones({ sqlite, guarded, transactional }: Connection, seri
     list: guarded(() => all.all().map(read)),
     get: guarded(get),
     insert: transactional((row: ZoneRow) => {
+      purgeNow.run(row.name);
       try {
         insert.run(row.name, row.supportsAlias ? 1 : 0, row.createdAtMs, serials.next());
       } catch (error) {
@@ -69,6 +80,7 @@ export function createZones({ sqlite, guarded, transactional }: Connection, seri
       if (row !== null) remove.run(name);
       return row;
     }),
+    purged: purge,
     count: guarded(() => count.get() ?? 0),
     updateSecret: guarded((name: string) => secretOf.get(name) ?? null),
     setUpdateSecret: guarded((name: string, secret: string) => void setSecret.run(secret, name)),

@@ -4,10 +4,11 @@ import { silentLog } from '../../../main/base/log.ts';
 import type { Log } from '../../../main/base/log.ts';
 import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';
 import { openDatabase } from '../../../main/store/database.ts';
-import { createDatasets, createPurge } from '../../../main/store/datasets.ts';
+import { createDatasets } from '../../../main/store/datasets.ts';
 import type { PetQuery } from '../../../main/store/pet-listing.ts';
 import { createPets, type Pets } from '../../../main/store/pets.ts';
 import { createProjects, type ProjectRow } from '../../../main/store/projects.ts';
+import { createPurge } from '../../../main/store/purge.ts';
 import { openStore, type Store } from '../../../main/store/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
@@ -43,7 +44,7 @@ export function memoryParts(log: Log = silentLog) {
   const { connection } = openDatabase({ file: ':memory:', clock, log });
   const datasets = createDatasets(connection, log);
   const purge = createPurge(connection, log);
-  const projects = createProjects(connection, datasets, () => purge.begin());
+  const projects = createProjects(connection, datasets, () => void purge.begin());
   const pets = createPets(connection, datasets, clock);
   onTestFinished(() => {
     purge.stop();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { STEP_ROWS } from '../../../main/store/datasets.ts';
+import { STEP_ROWS } from '../../../main/store/purge.ts';
 import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until, query } from './parts.ts';
 
 describe('projects', () => {
