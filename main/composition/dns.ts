@@ -76,6 +76,7 @@ export async function startDns(
     resolver,
     lookup: createLookup(client, resolver),
     recordWriter,
+    changesPublished: zonePublisher.published,
     /** Answers messages of DNS over HTTPS. */
     doh: createDoh({ exchange: server.exchange, forwardsProbe: () => settings.current().dohForwardsProbe }),
     /** The platform's own zone, as served. */

@@ -183,7 +183,7 @@ export function createServices(
       observe: () => ({
         domains: lifecycle.list(),
         limits: dataPlane.limiter.totals(),
-        propagating: store.records.propagating(),
+        published: dns.changesPublished(),
       }),
       sunsets: SUNSETS,
       projectName: (projectId) => projects.get(projectId)?.name ?? projectId,

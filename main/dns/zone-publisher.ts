@@ -14,9 +14,6 @@ const SETTLE_RETRY_MS = 60_000;
 /** Names to settle per turn of the event loop: some milliseconds. */
 const SETTLED_AT_ONCE = 100;
 
-/** Above this share of changed names, reading the whole zone is faster than reading each name. */
-const WHOLE_ZONE_SHARE = 8;
-
 /** The served fields of a stored zone. */
 export interface StoredZone {
   name: DomainName;
@@ -49,8 +46,8 @@ export interface StoredZones {
   nextChangeMs(): EpochMs | null;
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
-  /** Persists what has become visible there, and deletes versions that are over. */
-  settle(owners: readonly Owner[], nowMs: EpochMs): void;
+  /** Persists what has become visible there, and deletes versions that are over. Returns the number of RRsets. */
+  settle(owners: readonly Owner[], nowMs: EpochMs): number;
   /** Moves pending moments back by this much. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
@@ -62,6 +59,8 @@ export interface ZonePublisher {
   zoneChanged(name: DomainName): void;
   /** Call after the app's clock was moved. */
   clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
+  /** The number of RRsets whose pending changes have become visible, since the start. */
+  published(): number;
   stop(): void;
 }
 
@@ -83,6 +82,7 @@ export function createZonePublisher(options: {
   let timer: Timer | null = null;
   let settling = false;
   let stopped = false;
+  let published = 0;
 
   /** A zone file's records all fall due at once; settling them in parts lets queries run in between. */
   async function settle(): Promise<void> {
@@ -106,7 +106,7 @@ export function createZonePublisher(options: {
     let owners = stored.due(nowMs, SETTLED_AT_ONCE);
     if (owners.length === 0) return false;
     try {
-      stored.settle(owners, nowMs);
+      published += stored.settle(owners, nowMs);
     } catch (error) {
       // Visibility follows from the moments themselves; only persisting it has to be retried.
       owners = stored.due(nowMs, Number.MAX_SAFE_INTEGER);
@@ -134,13 +134,8 @@ export function createZonePublisher(options: {
     const zone = stored.zone(apex);
     if (index === undefined || zone === null) return;
     const nowMs = clock.now();
-    if (names.size * WHOLE_ZONE_SHARE > index.size) {
-      const versions = Map.groupBy(stored.versions(apex), ({ name }) => name);
-      for (const name of names) if (name !== apex) index.replace(name, visibleRecords(versions.get(name) ?? [], nowMs));
-    } else {
-      for (const name of names)
-        if (name !== apex) index.replace(name, visibleRecords(stored.versionsAt(apex, name), nowMs));
-    }
+    for (const name of names)
+      if (name !== apex) index.replace(name, visibleRecords(stored.versionsAt(apex, name), nowMs));
     index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
   }
 
@@ -189,6 +184,7 @@ export function createZonePublisher(options: {
       if (movedMs < 0) stored.moveBack(-movedMs, clock.now());
       arm();
     },
+    published: () => published,
     stop() {
       stopped = true;
       timer?.cancel();

@@ -59,8 +59,8 @@ export interface TimedState {
   domains: readonly TimedDomain[];
   /** Open rate windows of all callers, and active bans. */
   limits: { minutes: number; days: number; bans: number };
-  /** RRsets with a change that is not visible yet. */
-  propagating: number;
+  /** RRsets whose pending changes have become visible, since the start. */
+  published: number;
 }
 
 export interface TimedDomain {
@@ -90,7 +90,7 @@ export function describeMove(
   return [
     ...sunsets.flatMap((sunset) => sunsetCrossed(sunset, before.nowMs, after.nowMs)),
     ...domainsMoved(before.domains, after.domains, projectName),
-    ...counted(before.propagating - after.propagating, 'DNS change is visible now', 'DNS changes are visible now'),
+    ...counted(after.published - before.published, 'DNS change is visible now', 'DNS changes are visible now'),
     ...counted(before.limits.bans - after.limits.bans, 'ban is over', 'bans are over'),
     ...counted(before.limits.minutes - after.limits.minutes, 'minute window is over', 'minute windows are over'),
     ...counted(before.limits.days - after.limits.days, 'day window is over', 'day windows are over'),

@@ -68,14 +68,15 @@ export interface Records {
   apply(changes: VersionChanges): void;
   /** The number of current records, and of versions, over all zones. */
   count(): { current: number; versions: number };
-  /** The number of RRsets with a pending change, over all zones. */
-  propagating(): number;
   /** The next moment at which a version begins or ends. */
   nextChangeMs(): EpochMs | null;
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): Owner[];
-  /** Persists what has become visible there and deletes what is over; the zones get a new serial. */
-  settle(owners: readonly Owner[], nowMs: EpochMs): void;
+  /**
+   * Persists what has become visible there and deletes what is over; the zones get a new serial. Returns the number of
+   * RRsets that this concerns.
+   */
+  settle(owners: readonly Owner[], nowMs: EpochMs): number;
   /** After the clock went back to `nowMs`: moves pending changes back by as much. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
@@ -138,13 +139,6 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
   const countEnding = sqlite
     .prepare<[], number>('SELECT count(*) FROM records WHERE visible_until_ms IS NOT NULL')
     .pluck();
-  const countPropagating = sqlite
-    .prepare<[], number>(
-      `SELECT count(*) FROM (
-         SELECT zone, name, type FROM records WHERE visible_from_ms IS NOT NULL
-         UNION SELECT zone, name, type FROM records WHERE visible_until_ms IS NOT NULL)`,
-    )
-    .pluck();
   const next = sqlite
     .prepare<[], number | null>(
       `SELECT min(at) FROM (
@@ -157,6 +151,12 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
      UNION
      SELECT * FROM (SELECT zone, name FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= :now LIMIT :max)`,
   );
+  const countDue = sqlite
+    .prepare<Owner & { now: EpochMs }, number>(
+      `SELECT count(DISTINCT type) FROM records
+       WHERE zone = :zone AND name = :name AND (visible_from_ms <= :now OR visible_until_ms <= :now)`,
+    )
+    .pluck();
   const purge = sqlite.prepare<Owner & { now: EpochMs }>(
     'DELETE FROM records WHERE zone = :zone AND name = :name AND visible_until_ms <= :now',
   );
@@ -216,15 +216,17 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
       const records = countCurrent.get() ?? 0;
       return { current: records, versions: records + (countEnding.get() ?? 0) };
     }),
-    propagating: guarded(() => countPropagating.get() ?? 0),
     nextChangeMs: guarded(() => next.get() ?? null),
     due: guarded((now: EpochMs, max: number) => due.all({ now, max })),
     settle: transactional((owners: readonly Owner[], now: EpochMs) => {
+      let rrsets = 0;
       for (const { zone, name } of owners) {
+        rrsets += countDue.get({ zone, name, now }) ?? 0;
         purge.run({ zone, name, now });
         settle.run({ zone, name, now });
       }
       for (const zone of new Set(owners.map((owner) => owner.zone))) advance.run(serials.next(), zone);
+      return rrsets;
     }),
     moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),
   };

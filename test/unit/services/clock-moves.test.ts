@@ -16,7 +16,7 @@ const state = (rest: Partial<TimedState> = {}): TimedState => ({
   nowMs: 0,
   domains: [],
   limits: { minutes: 0, days: 0, bans: 0 },
-  propagating: 0,
+  published: 0,
   ...rest,
 });
 
@@ -34,7 +34,7 @@ describe('a move of the clock', () => {
       ['1 ban is over.', '2 minute windows are over.', '1 day window is over.'],
     ],
     ['windows that were begun meanwhile', {}, { limits: { minutes: 1, days: 1, bans: 0 } }, []],
-    ['propagation', { propagating: 2 }, { propagating: 0 }, ['2 DNS changes are visible now.']],
+    ['propagation', { published: 3 }, { published: 5 }, ['2 DNS changes are visible now.']],
     [
       'a daily check that finds the same',
       { domains: [domain(WWW)] },
