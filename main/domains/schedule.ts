@@ -40,7 +40,10 @@ export function createSchedule(options: {
         .filter((domain) => isDue(domain, nowMs))
         .values();
       const lane = async () => {
-        for (const domain of due) await run(domain);
+        for (const domain of due) {
+          if (stopped) return;
+          await run(domain);
+        }
       };
       await Promise.all(Array.from({ length: TURNS_AT_ONCE }, lane));
     } finally {

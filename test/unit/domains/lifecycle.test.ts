@@ -370,4 +370,17 @@ describe('a thousand domains', () => {
     expect(world.ca.issued).toBe(1_000);
     expect(world.store.writes - before).toBeLessThan(200);
   });
+
+  it('are not checked any more after a stop, but for those whose check has begun', async () => {
+    world.zone('* CNAME cname.vivarium.localhost.');
+    for (let index = 0; index < 1_000; index++) world.lifecycle.attach('prj_1', `h${index}.acme.test`);
+    const answer = world.holdDns();
+    const passing = world.clock.advance(DAY);
+    await settle();
+    world.lifecycle.stop();
+    answer();
+    await passing;
+    const checked = world.lifecycle.list().filter(({ lastCheckedAtMs }) => lastCheckedAtMs !== null);
+    expect(checked).toHaveLength(32);
+  });
 });
