@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { nextTurn } from '../base/turns.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { type PropagatingRRset, type RecordInfo, recordType } from '../contract/zones.ts';
@@ -12,6 +13,9 @@ import type { RecordRows, VersionRow, ZoneRow, ZoneRows } from './dependencies.t
 import { hiddenWarnings, nameWarnings } from './record-warnings.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { existingZone } from './zone-rules.ts';
+
+/** Records listed before yielding to other work: some milliseconds. */
+const RECORDS_PER_TURN = 500;
 
 /** Pending changes listed per RRset. */
 const CHANGES_LISTED_MAX = 10;
@@ -45,10 +49,18 @@ export function createRecordServices(options: {
   }
 
   return {
-    list({ zone: text, name }) {
+    async list({ zone: text, name }) {
       const zone = existingZone(zones, text).name;
-      const rows = name === undefined ? records.list(zone) : records.at(zone, ownerName(zone, name));
-      return rows.map((row) => presentRecord(row));
+      if (name !== undefined) return records.at(zone, ownerName(zone, name)).map((row) => presentRecord(row));
+      // By id: a record whose name changes meanwhile would be met twice.
+      const found = new Map<string, RecordInfo>();
+      for (const part of records.parts(zone, RECORDS_PER_TURN)) {
+        for (const row of part) found.set(row.id, presentRecord(row));
+        await nextTurn();
+      }
+      // It may have been removed meanwhile.
+      existingZone(zones, zone);
+      return [...found.values()];
     },
     put(input) {
       const zone = existingZone(zones, input.zone);

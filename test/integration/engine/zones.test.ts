@@ -566,3 +566,26 @@ it('a zone is exported whole, although it is read in parts and changes meanwhile
   const found = lines.flatMap((line) => /"(v\d+)"/.exec(line)?.[1] ?? []);
   expect(found.toSorted()).toEqual(values.toSorted());
 });
+
+it('the records of a large zone are listed in parts, with other calls in between', async () => {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  const { zones, records } = engine.app.services;
+  const context = { signal: undefined };
+  await zones.create({ name: 'big.test', supportsAlias: true }, context);
+  const names = Array.from({ length: 1_200 }, (_, number) => `h${number}`);
+  const text = ['@ TXT "apex"', ...names.map((name) => `${name} A 192.0.2.1`)].join('\n');
+  await zones.import({ name: 'big.test', text, files: {}, force: false }, context);
+  const first = (await records.list({ zone: 'big.test', name: 'h0' }, context))[0];
+  const listing = records.list({ zone: 'big.test' }, context);
+  // A record that moves behind the others while they are listed is there once.
+  await records.update({ id: first?.id ?? '', name: 'z', force: false }, context);
+  const listed = await listing;
+  expect([listed.length, listed[0]?.name, listed.filter(({ id }) => id === first?.id)]).toMatchObject([
+    names.length + 1,
+    '@',
+    [{ name: 'z' }],
+  ]);
+  const removed = refusal(Promise.resolve(records.list({ zone: 'big.test' }, context)));
+  await zones.remove({ name: 'big.test' }, context);
+  expect(await removed).toMatchObject({ code: 'not_found' });
+});
