@@ -178,8 +178,9 @@ export function peek(limits: PlanLimits, caller: CallerState, ban: BanRule | nul
 }
 
 /**
- * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11) for both rate windows. During a ban nothing
- * remains until its end.
+ * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4) for both rate windows:
+ * Lists of Strings with Integer parameters (RFC 9651). `t` counts the seconds within which the caller can use no more
+ * than `r`. During a ban that is nothing until the ban ends, or until the end of an exhausted window if that is later.
  */
 export function rateLimitFields(limits: PlanLimits, state: CallerState, nowMs: EpochMs): string[] {
   const { bannedUntilMs } = state;
@@ -188,8 +189,9 @@ export function rateLimitFields(limits: PlanLimits, state: CallerState, nowMs: E
     `"day";q=${limits.perDay};w=${DAY_MS / 1000}`,
   ];
   const left = ({ name, remaining, endsAtMs }: OpenWindow): string => {
-    const atMs = Math.max(endsAtMs, bannedUntilMs ?? 0);
-    return `"${name}";r=${bannedUntilMs === null ? remaining : 0};t=${secondsUntil(atMs, nowMs)}`;
+    const outlastsBan = bannedUntilMs === null || (remaining === 0 && endsAtMs > bannedUntilMs);
+    const [available, untilMs] = outlastsBan ? [remaining, endsAtMs] : [0, bannedUntilMs];
+    return `"${name}";r=${available};t=${secondsUntil(untilMs, nowMs)}`;
   };
   const windows = [
     open('minute', state.minute, limits.perMinute, MINUTE_MS, nowMs),

@@ -297,12 +297,15 @@ describe('the header fields of a decision', () => {
     expect(rate.resetSeconds).toBe(Math.ceil(clock.now() / 1_000 + 50));
   });
 
-  it('have those of the draft on request, for both windows', async () => {
+  it.each([
+    ['beyond the minute', 600_000, '"minute";r=0;t=600, "day";r=0;t=600'],
+    ['within the minute', 10_000, '"minute";r=0;t=40, "day";r=0;t=10'],
+  ])('have those of the draft on request, for both windows, and with a ban %s', async (_until, durationMs, during) => {
     const clock = createFakeClock();
     const limiter = createLimiter({
       clock,
       storage: createRows(),
-      banRule: () => ({ afterRefusals: 1, durationMs: 600_000 }),
+      banRule: () => ({ afterRefusals: 1, durationMs }),
       withDraftFields: () => true,
     });
     const policy = '"minute";q=60;w=60, "day";q=1000;w=86400';
@@ -317,8 +320,8 @@ describe('the header fields of a decision', () => {
     await clock.pass(20_500);
     const refused = limiter.take(key('k'), FREE);
     expect(refused.refusal?.code).toBe('rate_limit_exceeded');
-    expect(fieldsOf(limiter.take(key('k'), FREE).rate.fields)['RateLimit']).toBe(
-      '"minute";r=0;t=600, "day";r=0;t=86380',
-    );
+    const banned = limiter.take(key('k'), FREE);
+    expect(banned.refusal?.code).toBe('api_key_banned');
+    expect(fieldsOf(banned.rate.fields)['RateLimit']).toBe(during);
   });
 });
