@@ -132,7 +132,7 @@ function serversAt({ route, origin }: ServedContext): ApiServer[] {
 /** A probe is not a client request: it is not counted, and its answer has no headers. */
 const PROBE = {
   keyId: null,
-  rate: { limit: 0, remaining: 0, resetSeconds: 0 },
+  rate: { limit: 0, remaining: 0, resetAtMs: 0 },
   preflight: false,
   origin: 'http://localhost',
 };

@@ -45,14 +45,17 @@ export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): P
   });
 
 /** The rate headers, name, value, … */
-export const rateFields = (rate: RateState): readonly string[] => rate.fields ?? specifiedRateFields(rate);
+export const rateFields = (rate: RateState): readonly string[] => rate.fields ?? specifiedRateFields(rate, 0);
 
-/** Those of the specification. */
-export const specifiedRateFields = ({ limit, remaining, resetSeconds }: RateState): string[] => [
+/**
+ * Those of the specification. The reset is in Unix seconds of real time, which the app's clock is ahead of by `offsetMs`;
+ * rounded up, so a client that waits for it is never too early.
+ */
+export const specifiedRateFields = ({ limit, remaining, resetAtMs }: RateState, offsetMs: number): string[] => [
   'X-RateLimit-Limit',
   String(limit),
   'X-RateLimit-Remaining',
   String(remaining),
   'X-RateLimit-Reset',
-  String(resetSeconds),
+  String(Math.ceil((resetAtMs - offsetMs) / 1000)),
 ];

@@ -18,8 +18,8 @@ export interface RateState {
   limit: number;
   /** Requests left in the rate window, after this one. */
   remaining: number;
-  /** Unix time in whole seconds, rounded up, at which the rate window ends. */
-  resetSeconds: number;
+  /** When the rate window ends, on the app's clock. */
+  resetAtMs: EpochMs;
   /**
    * The header fields, name, value, …, where they say more than the above: with a moved clock, and with the fields of the
    * IETF draft.
@@ -235,7 +235,7 @@ function waitFor(minute: OpenWindow, day: OpenWindow): OpenWindow | null {
 const rateState = (window: OpenWindow): RateState => ({
   limit: window.limit,
   remaining: window.remaining,
-  resetSeconds: Math.ceil(window.endsAtMs / 1000),
+  resetAtMs: window.endsAtMs,
 });
 
 function refuse(state: CallerState, exhausted: OpenWindow, ban: BanRule | null, nowMs: EpochMs): Outcome {
@@ -263,7 +263,7 @@ function refuse(state: CallerState, exhausted: OpenWindow, ban: BanRule | null, 
 /** During a ban nothing remains, and the client must wait for its end; both headers say so. */
 function banned(window: OpenWindow, untilMs: EpochMs, nowMs: EpochMs): Decision {
   return {
-    rate: { limit: window.limit, remaining: 0, resetSeconds: Math.ceil(untilMs / 1000) },
+    rate: { limit: window.limit, remaining: 0, resetAtMs: untilMs },
     refusal: {
       code: 'api_key_banned',
       retryAfterSeconds: secondsUntil(untilMs, nowMs),

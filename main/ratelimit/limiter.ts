@@ -104,7 +104,7 @@ export function createLimiter(options: {
     if (offsetMs === 0 && !withDraftFields) return decision;
     const { rate } = decision;
     const fields = [
-      ...specifiedRateFields({ ...rate, resetSeconds: Math.ceil(rate.resetSeconds - offsetMs / 1000) }),
+      ...specifiedRateFields(rate, offsetMs),
       ...(withDraftFields ? rateLimitFields(limits, state, now) : []),
     ];
     return { ...decision, rate: { ...rate, fields } };

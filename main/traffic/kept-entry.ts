@@ -68,7 +68,7 @@ const decisionOf = (rows: Rows, number: number): Decision => ({
   rate: {
     limit: rows.number(number, COLUMN.rateLimit),
     remaining: rows.number(number, COLUMN.rateRemaining),
-    resetSeconds: rows.number(number, COLUMN.rateResetSeconds),
+    resetAtMs: rows.number(number, COLUMN.rateResetAtMs),
   },
 });
 

@@ -8,7 +8,7 @@ import {
 } from 'node:zlib';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
-import type { Decision } from '../model/rate-decision.ts';
+import type { Decision, RateState } from '../model/rate-decision.ts';
 import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
@@ -50,6 +50,12 @@ export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }
   };
 }
 
+const presentRate = ({ limit, remaining, resetAtMs }: RateState): TrafficDetail['rate'] => ({
+  limit,
+  remaining,
+  resetSeconds: Math.ceil(resetAtMs / 1000),
+});
+
 function presentRefusal(decision: Entry['decision']): Pick<TrafficEntry, 'refusal' | 'window'> {
   const refusal = decision?.refusal ?? null;
   if (refusal === null) return {};
@@ -64,7 +70,7 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
     ...presentEntry(entry, presentation),
     explanation: explain(entry),
     timings: timingsOf(entry),
-    rate: decision?.rate ?? null,
+    rate: decision === null ? null : presentRate(decision.rate),
     ...(route?.target.kind === 'upstream' && { upstream: route.target.url }),
     requestHeaders: redactor.fields(record.requestFields),
     responseHeaders: redactor.fields(record.responseFields),

@@ -15,7 +15,7 @@ export const COLUMN = {
   status: 7,
   rateLimit: 8,
   rateRemaining: 9,
-  rateResetSeconds: 10,
+  rateResetAtMs: 10,
   replayOf: 11,
   requestBytes: 12,
   responseBytes: 13,
@@ -77,7 +77,7 @@ export class Rows {
     if (decision !== null) {
       numbers[row + COLUMN.rateLimit] = decision.rate.limit;
       numbers[row + COLUMN.rateRemaining] = decision.rate.remaining;
-      numbers[row + COLUMN.rateResetSeconds] = decision.rate.resetSeconds;
+      numbers[row + COLUMN.rateResetAtMs] = decision.rate.resetAtMs;
     }
     this.#keep(row + COLUMN.requestHead, written.requestHead);
     this.#keep(row + COLUMN.responseHead, written.responseHead);

@@ -20,7 +20,7 @@ export const DATASET = { projectId: 'prj_demo', environment: 'production', slug:
 const ORIGIN = 'http://demo.vivarium.localhost:8080';
 export const API_KEY = 'viv_0123456789abcdefghijABCDEFGHIJ01';
 export const AUTHORIZATION = { authorization: `Bearer ${API_KEY}` };
-export const RATE = { limit: 60, remaining: 41, resetSeconds: 1_795_165_260 };
+export const RATE = { limit: 60, remaining: 41, resetAtMs: 1_795_165_259_001 };
 
 /**
  * The API behind real sockets, with a simple stand-in for the proxy: one valid key, and a rate decision that the test

@@ -66,7 +66,7 @@ export interface RecordingLimiter extends RequestLimiter {
 }
 
 export function createRecordingLimiter(): RecordingLimiter {
-  const rate = { limit: 60, remaining: 59, resetSeconds: 1_800_000_000 };
+  const rate = { limit: 60, remaining: 59, resetAtMs: 1_800_000_000_000 };
   const limiter: RecordingLimiter = {
     asked: [],
     refusing: false,

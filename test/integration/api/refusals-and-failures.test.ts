@@ -21,7 +21,7 @@ const NEW_PET: ApiCall = { method: 'POST', path: '/v1/pets', body: '{"name":"a",
 
 describe('a request that is refused', () => {
   const refusal = { code: 'rate_limit_exceeded', retryAfterSeconds: 42, message: 'Wait 42 s.' } as const;
-  const rate = { limit: 60, remaining: 0, resetSeconds: 1_795_165_260 };
+  const rate = { limit: 60, remaining: 0, resetAtMs: 1_795_165_259_001 };
 
   test.each<[string, ApiCall]>([
     ['a list', { path: '/v1/pets' }],

@@ -67,11 +67,11 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'limits.reset-rounds-down',
-    file: 'main/model/rate-decision.ts',
-    find: 'resetSeconds: Math.ceil(window.endsAtMs / 1000)',
-    replace: 'resetSeconds: Math.floor(window.endsAtMs / 1000)',
+    file: 'main/model/problem.ts',
+    find: 'Math.ceil((resetAtMs - offsetMs) / 1000)',
+    replace: 'Math.floor((resetAtMs - offsetMs) / 1000)',
     breaks: 'a client that waits for X-RateLimit-Reset comes back too early',
-    tests: ['test/unit/model/rate-decision.test.ts'],
+    tests: ['test/unit/ratelimit/limiter.test.ts'],
   },
   {
     id: 'limits.ban-ends-late',

@@ -37,7 +37,7 @@ describe('the plans', () => {
       const last = take(limits, NEW_CALLER, limits.perMinute, NOW);
       expect(last.decision).toEqual({
         refusal: null,
-        rate: { limit: limits.perMinute, remaining: 0, resetSeconds: NOW / 1000 + 60 },
+        rate: { limit: limits.perMinute, remaining: 0, resetAtMs: NOW + MINUTE_MS },
       });
       expect(take(limits, last.state, 1, NOW).decision.refusal).toMatchObject({
         code: 'rate_limit_exceeded',
@@ -62,7 +62,7 @@ describe('the minute window', () => {
 
   it('begins with the first counted request, not on the clock’s minute', () => {
     const at = NOW + 12_345;
-    expect(take(FREE, NEW_CALLER, 1, at).decision.rate.resetSeconds).toBe(Math.ceil((at + MINUTE_MS) / 1000));
+    expect(take(FREE, NEW_CALLER, 1, at).decision.rate.resetAtMs).toBe(at + MINUTE_MS);
   });
 
   it('is not begun anew by a refused request', () => {
@@ -85,7 +85,7 @@ describe('the headers describe the window that runs out first', () => {
   ])('%i a minute, %i a day, after %i: the %s', (perMinute, perDay, requests, window) => {
     const { rate } = take({ perMinute, perDay }, NEW_CALLER, requests, NOW).decision;
     const [limit, lengthMs] = window === 'minute' ? [perMinute, MINUTE_MS] : [perDay, DAY_MS];
-    expect(rate).toEqual({ limit, remaining: limit - requests, resetSeconds: (NOW + lengthMs) / 1000 });
+    expect(rate).toEqual({ limit, remaining: limit - requests, resetAtMs: NOW + lengthMs });
   });
 
   it('changes to the day when the day has fewer left', () => {
@@ -111,7 +111,7 @@ describe('a refusal', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     const { refusal, rate } = take(FREE, full.state, 1, NOW + laterMs).decision;
     expect(refusal?.retryAfterSeconds).toBe(seconds);
-    expect(rate).toEqual({ limit: 60, remaining: 0, resetSeconds: NOW / 1000 + 60 });
+    expect(rate).toEqual({ limit: 60, remaining: 0, resetAtMs: NOW + MINUTE_MS });
   });
 
   it.each([0, 1, 250, 499, 500, 999])(
@@ -124,9 +124,9 @@ describe('a refusal', () => {
         const { refusal, rate } = take(FREE, full.state, 1, at).decision;
         const back = at + (refusal?.retryAfterSeconds ?? 0) * 1000;
         expect(back).toBeGreaterThanOrEqual(begin + MINUTE_MS);
-        expect(rate.resetSeconds * 1000).toBeGreaterThanOrEqual(begin + MINUTE_MS);
+        expect(rate.resetAtMs).toBeGreaterThanOrEqual(begin + MINUTE_MS);
         expect(take(FREE, full.state, 1, back).decision.refusal).toBeNull();
-        expect(take(FREE, full.state, 1, rate.resetSeconds * 1000).decision.refusal).toBeNull();
+        expect(take(FREE, full.state, 1, rate.resetAtMs).decision.refusal).toBeNull();
       }
     },
   );
@@ -138,7 +138,7 @@ describe('a refusal', () => {
     expect(refusal?.retryAfterSeconds).toBe(86_399);
     expect(refusal?.message).toContain('5 requests per day');
     expect(refusal?.window).toBe('day');
-    expect(rate).toEqual({ limit: 5, remaining: 0, resetSeconds: NOW / 1000 + 86_400 });
+    expect(rate).toEqual({ limit: 5, remaining: 0, resetAtMs: NOW + DAY_MS });
   });
 
   it('by both windows waits for the one that ends last', () => {
@@ -146,14 +146,14 @@ describe('a refusal', () => {
     const full = take(limits, NEW_CALLER, 5, NOW);
     const { refusal, rate } = take(limits, full.state, 1, NOW).decision;
     expect(refusal?.retryAfterSeconds).toBe(86_400);
-    expect(rate.resetSeconds).toBe(NOW / 1000 + 86_400);
+    expect(rate.resetAtMs).toBe(NOW + DAY_MS);
   });
 
   it('by both windows that end at one moment names the minute', () => {
     const limits = { perMinute: 5, perDay: 10 };
     const early = take(limits, NEW_CALLER, 5, NOW);
     const late = take(limits, early.state, 6, NOW + DAY_MS - MINUTE_MS);
-    expect(late.decision.rate).toEqual({ limit: 5, remaining: 0, resetSeconds: (NOW + DAY_MS) / 1000 });
+    expect(late.decision.rate).toEqual({ limit: 5, remaining: 0, resetAtMs: NOW + DAY_MS });
   });
 
   it('by both windows waits for the minute when the day ends before it', () => {
@@ -198,7 +198,7 @@ describe('a ban', () => {
     expect(twentieth.decision.refusal?.code).toBe('rate_limit_exceeded');
     expect(take(FREE, twentieth.state, 1, NOW).decision).toMatchObject({
       refusal: { code: 'api_key_banned', retryAfterSeconds: 600 },
-      rate: { remaining: 0, resetSeconds: NOW / 1000 + 600 },
+      rate: { remaining: 0, resetAtMs: NOW + 600_000 },
     });
   });
 
@@ -251,7 +251,7 @@ describe('a change of plan applies at once', () => {
   it('upwards: used counts stay, and the rest becomes available', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     const { decision } = take(PLAN_LIMITS.pro, full.state, 1, NOW);
-    expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetSeconds: NOW / 1000 + 60 } });
+    expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetAtMs: NOW + MINUTE_MS } });
   });
 
   it('downwards: nothing is left, never less than nothing', () => {
@@ -272,7 +272,7 @@ describe('after the clock went back', () => {
   it('windows from the future begin anew', () => {
     const future = take(FREE, NEW_CALLER, 60, NOW + DAY_MS);
     const { decision, state } = take(FREE, future.state, 1, NOW);
-    expect(decision.rate).toEqual({ limit: 60, remaining: 59, resetSeconds: NOW / 1000 + 60 });
+    expect(decision.rate).toEqual({ limit: 60, remaining: 59, resetAtMs: NOW + MINUTE_MS });
     expect(state.day).toEqual({ startedAtMs: NOW, used: 1 });
   });
 
@@ -285,7 +285,7 @@ describe('after the clock went back', () => {
 describe('peek', () => {
   it('shows what is left without counting', () => {
     const some = take(FREE, NEW_CALLER, 10, NOW);
-    const expected = { refusal: null, rate: { limit: 60, remaining: 50, resetSeconds: NOW / 1000 + 60 } };
+    const expected = { refusal: null, rate: { limit: 60, remaining: 50, resetAtMs: NOW + MINUTE_MS } };
     expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
     expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
   });
@@ -298,6 +298,6 @@ describe('peek', () => {
   it('shows, of two exhausted windows, the one to wait for', () => {
     const limits = { perMinute: 5, perDay: 5 };
     const full = take(limits, NEW_CALLER, 5, NOW);
-    expect(peek(limits, full.state, BAN, NOW).rate.resetSeconds).toBe((NOW + DAY_MS) / 1000);
+    expect(peek(limits, full.state, BAN, NOW).rate.resetAtMs).toBe(NOW + DAY_MS);
   });
 });

@@ -14,7 +14,7 @@ const CONTEXT = {
 
 const REFUSED = {
   refusal: { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 7, message: 'Used up.' },
-  rate: { limit: 60, remaining: 0, resetSeconds: 1 },
+  rate: { limit: 60, remaining: 0, resetAtMs: 1 },
 };
 
 const GZIPPED = record({

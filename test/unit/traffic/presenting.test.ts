@@ -15,7 +15,7 @@ const UPSTREAM = {
 } as const;
 
 const refusedIn = (window?: 'minute' | 'day') => ({
-  rate: { limit: 60, remaining: 0, resetSeconds: 1_800_000_000 },
+  rate: { limit: 60, remaining: 0, resetAtMs: 1_800_000_000_000 },
   refusal: {
     code: window === undefined ? ('api_key_banned' as const) : ('rate_limit_exceeded' as const),
     ...(window !== undefined && { window }),
@@ -97,7 +97,7 @@ describe('an entry', () => {
   ] as const)('refused with %j has %j', (refusal, shown) => {
     const decision = {
       refusal: refusal && { ...refusal, retryAfterSeconds: 7, message: 'Wait.' },
-      rate: { limit: 60, remaining: 0, resetSeconds: 1 },
+      rate: { limit: 60, remaining: 0, resetAtMs: 1 },
     };
     const presented = presentDetail(entry({ status: 429, decision }), presentation);
     expect({ refusal: presented.refusal, window: presented.window }).toEqual(shown);

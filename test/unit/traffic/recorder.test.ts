@@ -27,7 +27,7 @@ function manyAlike(count: number): RecordedExchange[] {
   const refusal = { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 1, message: 'Wait.' };
   const route = { projectId: 'prj_a', environment: 'production' as const, target: { kind: 'api' as const } };
   const routes = [null, route, { ...route, projectId: 'prj_b' }, { ...route, environment: 'staging' as const }];
-  const rate = () => ({ limit: 60, remaining: below(60), resetSeconds: below(1_000) });
+  const rate = () => ({ limit: 60, remaining: below(60), resetAtMs: below(1_000) });
   const body = (): RecordedBody => {
     const encoding = oneOf(['latin1', 'utf8'] as const);
     const texts = ['[]', 'caf\xe9', 'caf\xe8', '', ...(encoding === 'utf8' ? ['Ω'] : []), ...long];

@@ -10,7 +10,7 @@ const route = (projectId: string) => ({
 });
 const decided = (remaining: number, refused = false) => ({
   refusal: refused ? { code: 'rate_limit_exceeded' as const, retryAfterSeconds: 1, message: '' } : null,
-  rate: { limit: 60, remaining, resetSeconds: 0 },
+  rate: { limit: 60, remaining, resetAtMs: 0 },
 });
 
 describe('the series of traffic', () => {
