@@ -1,7 +1,7 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onLoadCore, processorSeconds, ROUND_SECONDS, temporaryFolder } from './harness.ts';
+import { cpuSeconds, ROUND_SECONDS, temporaryFolder } from './harness.ts';
 
 /** Questions on the way at once: enough that the server never waits, few enough that no socket buffer overflows. */
 const OUTSTANDING = 64;
@@ -16,11 +16,9 @@ export interface DnsLoad {
 }
 
 export interface DnsLoadResult {
-  answers: number;
-  /**
-   * Answers in one second of one core: of the server's processor time, so that a core which others use as well counts
-   * for what it gave. On a quiet machine, and where that time can't be read, seconds as they pass.
-   */
+  /** Questions that were answered. */
+  requests: number;
+  /** Answers in one second of the server's processor time, so a core that others use too counts for what it gave. */
   answersPerSecond: number;
   /** Questions without an answer, and answers with another code than NOERROR. */
   failures: number;
@@ -37,25 +35,24 @@ export function writeQuestions(names: readonly string[]): string {
 const WARM_ANSWERS = 250_000;
 
 export function warmUp(load: DnsLoad): void {
-  for (let answers = 0; answers < WARM_ANSWERS;) answers += runDnsperf({ ...load, seconds: 1 }).answers;
+  for (let answers = 0; answers < WARM_ANSWERS;) answers += runDnsperf({ ...load, seconds: 1 }).requests;
 }
 
-/** Runs dnsperf on the load core, over UDP. */
+/** Runs dnsperf, over UDP. */
 export function runDnsperf({ server, questions, edns = false, seconds = ROUND_SECONDS }: DnsLoad): DnsLoadResult {
-  const [command, args] = onLoadCore('dnsperf', [
+  const args = [
     ...['-s', '127.0.0.1', '-p', String(server.port), '-d', questions, '-l', String(seconds)],
     ...['-c', '1', '-T', '1', '-q', String(OUTSTANDING), ...(edns ? ['-e'] : [])],
-  ]);
-  const before = processorSeconds(server.child);
-  const done = spawnSync(command, args, { encoding: 'utf8' });
-  const after = processorSeconds(server.child);
+  ];
+  const before = cpuSeconds(server.child);
+  const done = spawnSync('dnsperf', args, { encoding: 'utf8' });
+  const after = cpuSeconds(server.child);
   if (done.status !== 0) throw new Error(`dnsperf failed (apt-get install dnsperf): ${done.stderr} ${done.stdout}`);
   const number = (pattern: RegExp) => Number(pattern.exec(done.stdout)?.[1] ?? 0);
   const answers = number(/Queries completed:\s+(\d+)/);
   return {
-    answers,
-    answersPerSecond:
-      answers / (before === null || after === null ? number(/Run time \(s\):\s+([\d.]+)/) : after - before),
+    requests: answers,
+    answersPerSecond: answers / (after - before),
     failures: number(/Queries lost:\s+(\d+)/) + answers - number(/NOERROR (\d+)/),
   };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
 
@@ -23,17 +23,6 @@ export interface Figure {
   met: boolean | null;
   detail: string;
 }
-
-/** Servers run on the first core, load on the second, so that each side has one core to itself. */
-const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
-const canPin = process.platform === 'linux' && cpus().length >= 2 && spawnSync('taskset', ['--version']).status === 0;
-
-const pin = (core: string, command: string, args: readonly string[]): [string, string[]] =>
-  canPin ? ['taskset', ['-c', core, command, ...args]] : [command, [...args]];
-
-/** The command that runs a load generator on the load core. */
-export const onLoadCore = (command: string, args: readonly string[]): [string, string[]] =>
-  pin(LOAD_CORE as string, command, args);
 
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
@@ -62,17 +51,14 @@ export async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Starts a Node program on the server core; resolves with its first line of output that `ready` accepts. */
+/** Starts a Node program; resolves with its first line of output that `ready` accepts. */
 export async function startNode<Ready>(
   args: readonly string[],
   ready: (output: string) => Ready | null,
-  options: { pinned?: boolean; ipc?: boolean; core?: 'server' | 'load' } = {},
+  options: { ipc?: boolean } = {},
 ): Promise<{ child: ChildProcess; ready: Ready; startMs: number }> {
-  const core = options.core === 'load' ? LOAD_CORE : SERVER_CORE;
-  const [command, commandArgs] =
-    options.pinned === false ? [process.execPath, [...args]] : pin(core as string, process.execPath, args);
   const startedMs = performance.now();
-  const child = spawn(command, commandArgs, {
+  const child = spawn(process.execPath, args, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit', ...(options.ipc === true ? (['ipc'] as const) : [])],
     env: { ...process.env, NO_COLOR: '1' },
@@ -90,15 +76,14 @@ export async function startNode<Ready>(
   return { child, ready: value, startMs: performance.now() - startedMs };
 }
 
-/** Starts a server that is no Node program on the server core; resolves when `port` accepts connections. */
+/** Starts a server that is no Node program; resolves when `port` accepts connections. */
 export async function startProgram(
   command: string,
   args: readonly string[],
   port: number,
   env: Record<string, string> = {},
 ): Promise<ChildProcess> {
-  const [pinned, pinnedArgs] = pin(SERVER_CORE as string, command, args);
-  const child = spawn(pinned, pinnedArgs, { stdio: 'ignore', env: { ...process.env, ...env } });
+  const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   children.add(child);
   while (!(await accepts(port))) {
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode} before it was ready`);
@@ -218,21 +203,21 @@ export interface LoadResult {
   failures: number;
 }
 
-/** Runs wrk on the load core: one thread, 32 keep-alive connections. */
+/** Runs wrk: one thread, 32 keep-alive connections. */
 export function runWrk(load: Load): LoadResult {
-  const [command, commandArgs] = onLoadCore('wrk', wrkArguments(load));
-  const done = spawnSync(command, commandArgs, { encoding: 'utf8' });
+  const done = spawnSync('wrk', wrkArguments(load), { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`wrk failed (apt-get install wrk): ${done.stderr} ${done.stdout}`);
   return readWrk(done.stdout);
 }
 
-/** Runs wrk on the load core for as long as `work` takes, and gives what came of both. */
+/** Runs wrk for as long as `work` takes, and gives what came of both. */
 export async function duringWrk<Result>(
   load: Omit<Load, 'seconds'>,
   work: () => Promise<Result>,
 ): Promise<{ result: Result; load: LoadResult }> {
-  const [command, commandArgs] = onLoadCore('wrk', wrkArguments({ ...load, seconds: LOAD_SECONDS_MAX }));
-  const child = spawn(command, commandArgs, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('wrk', wrkArguments({ ...load, seconds: LOAD_SECONDS_MAX }), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.add(child);
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -273,20 +258,23 @@ function milliseconds(text: string | undefined): number {
   return match === null ? Number.NaN : Number(match[1]) * { us: 0.001, ms: 1, s: 1000 }[match[2] as 'us' | 'ms' | 's'];
 }
 
-/** Runs a program on the load core to its end; what it printed. */
-export function runOnLoadCore(program: string, programArgs: readonly string[]): string {
-  const [command, args] = pin(LOAD_CORE as string, program, programArgs);
-  const done = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
+/** Runs a program to its end; what it printed. */
+export function runToEnd(program: string, args: readonly string[]): string {
+  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr} ${done.stdout}`);
   return done.stdout;
 }
 
+/** Ticks in which Linux counts processor time for programs; the same on every platform (USER_HZ). */
+const TICKS_PER_SECOND = 100;
+
 /** Processor seconds of a process in user and system mode; elapsed time on systems other than Linux. */
 export function cpuSeconds(child: ChildProcess): number {
   if (process.platform !== 'linux') return performance.now() / 1_000;
-  // The name can contain blanks. After its closing bracket, fields 12 and 13 are user and system time in hundredths.
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  // The program's name, in brackets, may have blanks; utime and stime are the fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 export function median(values: readonly number[]): number {
@@ -296,26 +284,51 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. */
-export function compare<Result extends { failures: number }>(
-  a: () => Result,
-  b: () => Result,
+/** A server and one round of load on it. */
+export interface Loaded<Result> {
+  child: ChildProcess;
+  load: () => Result;
+}
+
+/**
+ * Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. `cost` says what
+ * a request took of each server's processor time, and how far the rounds lie apart.
+ */
+export function compare<Result extends { requests: number; failures: number }>(
+  a: Loaded<Result>,
+  b: Loaded<Result>,
   value: (result: Result) => number,
 ) {
-  const rounds: { a: Result; b: Result }[] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push({ a: a(), b: b() });
-  const failures = rounds.reduce((sum, round) => sum + round.a.failures + round.b.failures, 0);
-  if (failures > 0) throw new Error(`${failures} requests failed under load; the figure would mean nothing.`);
+  const one = ({ child, load }: Loaded<Result>) => {
+    const before = cpuSeconds(child);
+    const result = load();
+    const { requests, failures } = result;
+    if (failures > 0) throw new Error(`${failures} requests failed under load; the figure would mean nothing.`);
+    return { value: value(result), cpu: (cpuSeconds(child) - before) / requests };
+  };
+  const rounds = Array.from({ length: ROUNDS }, () => ({ a: one(a), b: one(b) }));
+  const ratios = rounds.map((round) => round.a.value / round.b.value);
+  const [cpuA, cpuB] = [median(rounds.map((round) => round.a.cpu)), median(rounds.map((round) => round.b.cpu))];
+  const byCpu = median(rounds.map((round) => round.b.cpu / round.a.cpu));
   return {
-    ratio: median(rounds.map((round) => value(round.a) / value(round.b))),
-    a: median(rounds.map((round) => value(round.a))),
-    b: median(rounds.map((round) => value(round.b))),
+    ratio: median(ratios),
+    a: median(rounds.map((round) => round.a.value)),
+    b: median(rounds.map((round) => round.b.value)),
+    cost:
+      `processor time of a request: ${microseconds(cpuA)} against ${microseconds(cpuB)}, ${byCpu.toFixed(2)} ×; ` +
+      rangeOf(ratios),
   };
 }
 
+/** How far the rounds of a comparison lie apart, which says how noisy the machine was. */
+export const rangeOf = (ratios: readonly number[]): string =>
+  `rounds from ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} ×`;
+
+export const microseconds = (seconds: number): string => `${(seconds * 1e6).toFixed(0)} µs`;
+
 export const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')}/s`;
 
-/** Resident memory of a process in MB. With `taskset`, the process replaces itself, so the id is the program's. */
+/** Resident memory of a process in MB. */
 export function residentMb(child: ChildProcess): number {
   if (process.platform !== 'linux') {
     const done = spawnSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' });
@@ -323,18 +336,6 @@ export function residentMb(child: ChildProcess): number {
   }
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
-}
-
-/** Ticks in which Linux counts processor time for programs; the same on every platform (USER_HZ). */
-const TICKS_PER_SECOND = 100;
-
-/** Processor seconds of a process in user and system mode; null where they cannot be read. */
-export function processorSeconds(child: ChildProcess): number | null {
-  if (process.platform !== 'linux') return null;
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  // The program's name, in brackets, may have blanks; utime and stime are the fields 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 /** Reads `port 1234` from a peer's output. */

@@ -29,8 +29,14 @@ export async function insertThroughput(): Promise<Figure[]> {
   const port = vivarium.runtime.http.port;
   const headers = { Host: `${host}:${port}`, Authorization: `Bearer ${secret}` };
   const result = compare(
-    () => runWrk({ url: `http://127.0.0.1:${port}/v1/pets`, headers, script }),
-    () => runWrk({ url: `http://127.0.0.1:${bare.ready}/v1/pets`, headers, script }),
+    {
+      child: vivarium.child,
+      load: () => runWrk({ url: `http://127.0.0.1:${port}/v1/pets`, headers, script }),
+    },
+    {
+      child: bare.child,
+      load: () => runWrk({ url: `http://127.0.0.1:${bare.ready}/v1/pets`, headers, script }),
+    },
     (load) => load.requestsPerSecond,
   );
   await end(bare.child);
@@ -41,7 +47,7 @@ export async function insertThroughput(): Promise<Figure[]> {
       measured: `${result.ratio.toFixed(2)} ×`,
       wanted: '≥ 0.5 ×',
       met: result.ratio >= 0.5,
-      detail: `${perSecond(result.a)} against ${perSecond(result.b)}`,
+      detail: `${perSecond(result.a)} against ${perSecond(result.b)}; ${result.cost}`,
     },
   ];
 }

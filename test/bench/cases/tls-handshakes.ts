@@ -12,10 +12,11 @@ import {
   type Figure,
   median,
   perSecond,
+  rangeOf,
   residentMb,
   ROUND_SECONDS,
   ROUNDS,
-  runOnLoadCore,
+  runToEnd,
   startVivarium,
   temporaryFolder,
   type Vivarium,
@@ -38,14 +39,15 @@ export async function tlsHandshakes(): Promise<Figure[]> {
   const [fewMb, manyMb] = [residentMb(few.child), residentMb(many.child)].map(Math.round);
   await end(few.child);
   await end(many.child);
-  const ratio = median(rounds.map((round) => round.many / round.few));
+  const ratios = rounds.map((round) => round.many / round.few);
+  const ratio = median(ratios);
   return [
     {
-      what: 'TLS 1.3 full handshakes with 10,000 domains against 10, on one core',
+      what: 'TLS 1.3 full handshakes with 10,000 domains against 10, by processor time',
       measured: `${ratio.toFixed(2)} ×`,
       wanted: '≥ 0.9 ×',
       met: ratio >= 0.9,
-      detail: `${perSecond(median(rounds.map(({ many }) => many)))} in ${manyMb} MB, ${perSecond(median(rounds.map(({ few }) => few)))} in ${fewMb} MB`,
+      detail: `${perSecond(median(rounds.map(({ many }) => many)))} in ${manyMb} MB, ${perSecond(median(rounds.map(({ few }) => few)))} in ${fewMb} MB; ${rangeOf(ratios)}`,
     },
   ];
 }
@@ -53,7 +55,7 @@ export async function tlsHandshakes(): Promise<Figure[]> {
 /** How many there were. */
 function shakeHands({ runtime }: Vivarium, domains: number, seconds: number, seed = 0): number {
   const args = [CLIENT, runtime.https.port, domains, seconds, seed + 1].map(String);
-  return Number(/handshakes (\d+)/.exec(runOnLoadCore(process.execPath, args))?.[1]);
+  return Number(/handshakes (\d+)/.exec(runToEnd(process.execPath, args))?.[1]);
 }
 
 /** By the processor time that the server took: the client takes longer for a handshake than the server does. */

@@ -8,8 +8,10 @@ import {
   type Figure,
   freePort,
   median,
+  microseconds,
   portOf,
   ROUNDS,
+  rangeOf,
   runWrk,
   startNode,
   startProgram,
@@ -52,7 +54,7 @@ export async function upstreamRequests(): Promise<Figure[]> {
   const sampleFile = join(temporaryFolder(), 'sample.json');
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
   writeFileSync(sampleFile, JSON.stringify({ headers, body: BODY }));
-  const upstream = await startNode([join(PEERS, 'bare-http.ts'), sampleFile], portOf, { core: 'load' });
+  const upstream = await startNode([join(PEERS, 'bare-http.ts'), sampleFile], portOf);
   const url = `http://127.0.0.1:${upstream.ready}`;
   const lives: Life[] = [];
   for (let life = 0; life < LIVES; life++) lives.push(await live(url));
@@ -61,7 +63,8 @@ export async function upstreamRequests(): Promise<Figure[]> {
   const loads = takeTurns(others, 'localhost');
   for (const { child } of [...others, upstream]) await end(child);
 
-  const ratio = (turns: number[][]): number => median(turns.map(([ours = Number.NaN, least = 1]) => ours / least));
+  const ratios = (turns: number[][]): number[] => turns.map(([ours = Number.NaN, least = 1]) => ours / least);
+  const ratio = (turns: number[][]): number => median(ratios(turns));
   const recorded = median(lives.map((life) => ratio(life.recorded)));
   const unrecorded = median(lives.map((life) => ratio(life.unrecorded)));
   const turns = lives.flatMap((life) => life.recorded);
@@ -70,7 +73,7 @@ export async function upstreamRequests(): Promise<Figure[]> {
     ['node:http', median(turns.map(([, least = Number.NaN]) => least))] as const,
     ...others.map(({ name }, index) => [name, median(loads.map((round) => round[index] ?? Number.NaN))] as const),
   ];
-  const detail = `processor time of a request: ${speeds.map(([name, speed]) => `${name} ${microseconds(speed)}`).join(', ')}`;
+  const detail = `processor time of a request: ${speeds.map(([name, speed]) => `${name} ${microseconds(1 / speed)}`).join(', ')}; ${rangeOf(ratios(turns))}`;
   const caddy = speeds.find(([name]) => name === 'caddy')?.[1];
   const figures = [
     {
@@ -94,9 +97,6 @@ export async function upstreamRequests(): Promise<Figure[]> {
     },
   ];
 }
-
-/** The processor time of one request, for a number of requests for each second of it. */
-const microseconds = (speed: number): string => `${(1e6 / speed).toFixed(0)} µs`;
 
 /** For every round, the requests of both sides for each second of processor time: ours, and the least. */
 interface Life {
@@ -136,7 +136,7 @@ function load({ name, child, port }: Side, host: string): number {
 
 const isInstalled = (command: string): boolean => spawnSync('which', [command]).status === 0;
 
-/** What is installed of the proxies that people put in front of servers, each held to one core. */
+/** What is installed of the proxies that people put in front of servers, each held to one thread. */
 async function startOthers(upstreamPort: number): Promise<Side[]> {
   const folder = temporaryFolder();
   const upstream = `127.0.0.1:${upstreamPort}`;

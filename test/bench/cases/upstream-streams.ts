@@ -6,11 +6,10 @@ import {
   end,
   type Figure,
   median,
-  onLoadCore,
   portOf,
   residentMb,
   ROUNDS,
-  runOnLoadCore,
+  runToEnd,
   startNode,
   startVivarium,
   temporaryFolder,
@@ -24,7 +23,7 @@ const ABORTS = 10_000;
 
 /** What is large, lasting or broken off on its way to an upstream. */
 export async function upstreamStreams(): Promise<Figure[]> {
-  const upstream = await startNode([join(PEERS, 'upstream.ts')], portOf, { core: 'load' });
+  const upstream = await startNode([join(PEERS, 'upstream.ts')], portOf);
   const url = `http://127.0.0.1:${upstream.ready}`;
   const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
   const host = await leadTo(vivarium, url);
@@ -79,7 +78,7 @@ interface Speed {
 }
 
 async function fetchBytes({ child, port }: Side, host: string, bytes: number): Promise<Speed> {
-  const [command, args] = onLoadCore('curl', [
+  const args = [
     '-sS',
     '-o',
     '/dev/null',
@@ -88,11 +87,11 @@ async function fetchBytes({ child, port }: Side, host: string, bytes: number): P
     '-H',
     `Host: ${host}`,
     `http://127.0.0.1:${port}/stream?bytes=${bytes}`,
-  ]);
+  ];
   const before = cpuSeconds(child);
   let peakMb = 0;
   const look = setInterval(() => (peakMb = Math.max(peakMb, residentMb(child))), 20);
-  const client = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const client = spawn('curl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let got = '';
   client.stdout.on('data', (chunk: Buffer) => (got += chunk.toString()));
   await once(client, 'close');
@@ -112,7 +111,7 @@ interface Echoes {
 function webSockets(directPort: number, port: number, host: string): Figure[] {
   const echo = (to: number): Echoes =>
     JSON.parse(
-      runOnLoadCore(process.execPath, [
+      runToEnd(process.execPath, [
         join(PEERS, 'web-sockets.ts'),
         `ws://127.0.0.1:${to}/echo`,
         host,
@@ -144,7 +143,7 @@ function webSockets(directPort: number, port: number, host: string): Figure[] {
 }
 
 async function leaks(url: string, port: number, host: string): Promise<Figure> {
-  runOnLoadCore(process.execPath, [join(PEERS, 'aborts.ts'), String(port), host, String(ABORTS)]);
+  runToEnd(process.execPath, [join(PEERS, 'aborts.ts'), String(port), host, String(ABORTS)]);
   let open = { requests: -1, sockets: -1 };
   // Resets are still on their way; what is open after this long stays.
   for (let tries = 0; tries < 50 && open.requests !== 0; tries++) {
