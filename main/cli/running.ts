@@ -1,6 +1,6 @@
 import { RUNTIME_FILE } from '../base/config.ts';
 import { reasonOf } from '../base/error-code.ts';
-import { typed } from '../base/own-command.ts';
+import { ownCommand, typed } from '../base/own-command.ts';
 import { readRuntime, type Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 
@@ -8,9 +8,12 @@ import { VivariumError } from '../contract/errors.ts';
 export class NotRunningError extends VivariumError {
   /** `reason`: null where there is no sign of one. */
   constructor(dataDir: string, reason: string | null, cause?: unknown) {
+    const usual = typed('vivarium start -d');
+    const start = ownCommand(dataDir)('vivarium start -d');
+    const otherwise = start === usual ? ', or name its folder with --data-dir' : '';
     super(
       'unavailable',
-      `No Vivarium is running on ${dataDir}${reason === null ? '' : ` (${reason})`}. Start one with "${typed('vivarium start -d')}", or name its folder with --data-dir.`,
+      `No Vivarium is running on ${dataDir}${reason === null ? '' : ` (${reason})`}. Start one with "${start}"${otherwise}.`,
       { cause },
     );
   }

@@ -7,8 +7,8 @@ interface Column {
   name: string;
   least: number;
   most: number;
-  /** `day` is that of the first entry. */
-  text: (entry: TrafficEntry, day?: string | null) => string;
+  /** `isDated`: the times have dates. */
+  text: (entry: TrafficEntry, isDated?: boolean) => string;
   /** Aligns to the right. */
   right?: true;
 }
@@ -48,13 +48,18 @@ const PROJECT_SHARE = 6;
 export class TrafficRows {
   readonly #widths = new Map(COLUMNS.map(({ name, least }) => [name, least]));
   #day: string | null = null;
+  /** Once the entries are of several days: the app's clock can be moved. */
+  #isDated = false;
 
   /** Makes room for entries that are shown later. */
   fitTo(entries: readonly TrafficEntry[]): void {
     for (const entry of entries) {
       this.#day ??= dayOf(entry);
+      this.#isDated ||= dayOf(entry) !== this.#day;
+    }
+    for (const entry of entries) {
       for (const { name, most, text } of COLUMNS) {
-        const wanted = Math.min(widthOf(printable(text(entry, this.#day))), most);
+        const wanted = Math.min(widthOf(printable(text(entry, this.#isDated))), most);
         this.#widths.set(name, Math.max(this.#widthOf(name), wanted));
       }
     }
@@ -74,7 +79,7 @@ export class TrafficRows {
   row(entry: TrafficEntry, { style, width }: Renderer): string {
     this.fitTo([entry]);
     const shown = this.#shown(width);
-    const line = this.#line(shown, ({ text }) => printable(text(entry, this.#day)), width !== null);
+    const line = this.#line(shown, ({ text }) => printable(text(entry, this.#isDated)), width !== null);
     const whole = width === null ? line : fit(line, width);
     // Coloured after the layout, because escape sequences would distort widths.
     const status = COLUMNS[1]?.text(entry) ?? '';
@@ -128,10 +133,10 @@ function dayOf({ at }: TrafficEntry): string {
     .join('-');
 }
 
-/** In the terminal's time zone; with the date where it is another day, because the app's clock can be moved. */
-function timeText(entry: TrafficEntry, day?: string | null): string {
+/** In the terminal's time zone. */
+function timeText(entry: TrafficEntry, isDated = false): string {
   const time = new Date(entry.at).toTimeString().slice(0, 8);
-  return dayOf(entry) === day ? time : `${dayOf(entry)} ${time}`;
+  return isDated ? `${dayOf(entry)} ${time}` : time;
 }
 
 function tookText(ms: number): string {

@@ -128,7 +128,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
     const dataDir = temporaryFolder();
     expect(await notRunning(dataDir)).toEqual({
       code: 'unavailable',
-      message: `No Vivarium is running on ${dataDir}. Start one with "vivarium start -d", or name its folder with --data-dir.`,
+      message: `No Vivarium is running on ${dataDir}. Start one with "vivarium start -d --data-dir ${dataDir}".`,
     });
   });
 

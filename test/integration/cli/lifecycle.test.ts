@@ -95,7 +95,9 @@ describe('where none runs', () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await runHere([command, '--data-dir', dataDir]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(new RegExp(`^vivarium: No Vivarium is running on ${dataDir}.* Start one with `));
+    expect(stderr).toMatch(
+      new RegExp(`^vivarium: No Vivarium is running on ${dataDir}\\. Start one with ".* --data-dir ${dataDir}"\\.\n$`),
+    );
   });
 
   it.each([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']])(

@@ -99,13 +99,13 @@ describe('the list', () => {
     ]);
   });
 
-  it('has the date of an entry that is of another day than the newest', () => {
+  it('has the dates where its entries are of several days', () => {
     const items = [makeEntry(2), makeEntry(1, { at: '2027-01-05T09:00:00.000Z', status: 502 })];
     const lines = (colour: boolean) =>
       renderFor('traffic.list', { items, kept: 2, recording: true }, rendererOf(null, colour)).split('\n');
     expect(lines(false).slice(0, 3)).toEqual([
       expect.stringMatching(/^time {17}status/),
-      expect.stringMatching(/^\d\d:\d\d:\d\d {13}200 /),
+      expect.stringMatching(/^2026-\d\d-\d\d \d\d:\d\d:\d\d {2}200 /),
       expect.stringMatching(/^2027-01-05 \d\d:\d\d:\d\d {2}502 /),
     ]);
     expect(lines(true)[2]).toContain('\u001b[31m502');
