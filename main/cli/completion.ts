@@ -55,7 +55,7 @@ Usage
 Install
   bash  echo 'source <(vivarium completion bash)' >> ~/.bashrc
   zsh   echo 'source <(vivarium completion zsh)' >> ~/.zshrc
-  fish  vivarium completion fish > ~/.config/fish/completions/vivarium.fish
+  fish  mkdir -p ~/.config/fish/completions && vivarium completion fish > ~/.config/fish/completions/vivarium.fish
 
   Projects, hostnames, zones and keys are completed while a Vivarium is running. The command has to be
   on the path as "vivarium".

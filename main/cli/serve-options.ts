@@ -52,15 +52,17 @@ export type ServeConfig = Omit<Config, 'dataDir'> & {
 
 /**
  * Reads the configuration; flags override the environment, which overrides the defaults.
+ * @param command as typed
  * @throws VivariumError `invalid_request` with one sentence that says what to change.
  */
 export function readServeConfig(
   args: readonly string[],
   place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'>,
+  command = 'serve',
 ): ServeConfig {
   const read = readArguments(args, SERVE_FLAGS);
   const [surplus] = read.positionals;
-  if (surplus !== undefined) throw unexpected(surplus, place);
+  if (surplus !== undefined) throw unexpected(surplus, command, place);
   const { anyPorts, ...switches } = Object.fromEntries(
     SWITCH_OPTIONS.map(({ key, flag }) => [key, readSwitch(flag, read, place.env)]),
   ) as Record<SwitchKey, boolean>;
@@ -73,10 +75,10 @@ export function readServeConfig(
   return { dataDir, ...ports, ...switches };
 }
 
-function unexpected(word: string, place: Pick<Io, 'env'>) {
+function unexpected(word: string, command: string, place: Pick<Io, 'env'>) {
   const names = SERVE_FLAGS.map(({ name }) => name);
   const hint = didYouMean(word, names).replaceAll(/"([^"]+)"/g, '--$1');
-  return usageError(`serve takes options only, not ${JSON.stringify(word)}.${hint}${surplusHint('serve', place)}`);
+  return usageError(`${command} takes options only, not ${JSON.stringify(word)}.${hint}${surplusHint(command, place)}`);
 }
 
 function readPort(flag: string, read: Arguments, env: Environment): number | null {

@@ -70,10 +70,10 @@ const withDefaults = (flags: readonly Option[], io: Parameters<typeof defaultDat
   );
 
 /** Loads the engine last: help and usage errors do not need it. */
-async function serve(args: readonly string[], io: Io, { loadEngine }: Host): Promise<number> {
+async function serve(args: readonly string[], io: Io, { loadEngine }: Host, command = 'serve'): Promise<number> {
   let config: ServeConfig;
   try {
-    config = readServeConfig(args, io);
+    config = readServeConfig(args, io, command);
   } catch (error) {
     return printFailure(error, args, io);
   }
@@ -89,8 +89,8 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
       ...given.flatMap(([name, values]) => values.map((value) => `--${name}=${value}`)),
       ...read.positionals,
     ];
-    if (!isOn(read, DETACH_FLAG.name)) return await serve(words, io, host);
-    const { dataDir } = readServeConfig(words, io);
+    if (!isOn(read, DETACH_FLAG.name)) return await serve(words, io, host, 'start');
+    const { dataDir } = readServeConfig(words, io, 'start');
     const engine =
       (dataDir === null ? null : await findAnswering(dataDir)) ?? (await startDetached(dataDir, words, io, host));
     if (engine !== null) {
