@@ -187,9 +187,9 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create PROJECT'],
   'pets.list': ['There are no such pets. Add some:', 'pets seed PROJECT 10'],
   'orders.list': ['There are no such orders.'],
-  'traffic.list': ['No requests match. To see the addresses:', 'projects list'],
+  'traffic.list': ['No requests match. To find the address to call:', 'projects list'],
   'traffic.running': ['No requests are in progress.'],
-  'limits.usage': ['No requests of the project are counted at present. To see the addresses:', 'projects list'],
+  'limits.usage': ['No requests of the project are counted at present. To find the address to call:', 'projects list'],
 };
 
 /**
