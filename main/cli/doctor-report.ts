@@ -1,5 +1,5 @@
 import type { DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
-import { columns, fit, printable, type Renderer, type Style, wrap } from './text.ts';
+import { columns, printable, type Renderer, type Style, widthOf, wrap } from './text.ts';
 import { withCommandLines } from './command-line.ts';
 
 /** Least urgent first: the terminal shows the end of the report right above the prompt. */
@@ -17,15 +17,8 @@ export function renderReport(report: DoctorReport, { style, width }: Renderer): 
   const of = (status: DoctorStatus): DoctorCheck[] => report.checks.filter((check) => check.status === status);
   const quiet = [...of('ok'), ...of('skipped')];
   const loud = [...of('warning'), ...of('failed')];
-  const rows = columns(
-    quiet.map(({ status, title, evidence }) => [status, printable(title), printable(evidence[0] ?? '')]),
-  );
-  const lines = rows.map((row, index) => {
-    const { status = 'ok' } = quiet[index] ?? {};
-    return style.word(status) + (width === null ? row : fit(row, width)).slice(status.length);
-  });
   return [
-    ...lines,
+    ...quietLines(quiet, style, width),
     ...loud.flatMap((check) => ['', ...section(check, style, width)]),
     '',
     ...wrap(summary(report), width).map((line) => style.heading(line)),
@@ -34,6 +27,25 @@ export function renderReport(report: DoctorReport, { style, width }: Renderer): 
 }
 
 const INDENT = '    ';
+
+/** Evidence that has less room than this beside the titles goes below them. */
+const EVIDENCE_WIDTH_MIN = 24;
+
+function quietLines(checks: readonly DoctorCheck[], style: Style, width: number | null): string[] {
+  const heads = columns(checks.map(({ status, title }) => [status, printable(title)]));
+  const beside = Math.max(0, ...heads.map(widthOf)) + 2;
+  const isBelow = width !== null && width - beside < EVIDENCE_WIDTH_MIN;
+  const margin = isBelow ? INDENT : ' '.repeat(beside);
+  return checks.flatMap(({ status, evidence: [evidence = ''] }, index) => {
+    const head = heads[index] ?? '';
+    const [first = '', ...rest] = wrap(printable(evidence), width === null ? null : width - margin.length);
+    const lines = isBelow ? [head, margin + first] : [head + ' '.repeat(beside - widthOf(head)) + first];
+    const shown = [...lines, ...rest.map((line) => margin + line)].map((line) => line.trimEnd());
+    return shown
+      .filter((line) => line !== '')
+      .map((line, place) => (place === 0 ? style.word(status) + line.slice(status.length) : line));
+  });
+}
 
 function section(
   { status, title, evidence, fix, commands, otherwise }: DoctorCheck,

@@ -93,7 +93,12 @@ const BELOW = ' '.repeat(6);
 export function fitHelp(text: string, width: number | null): string {
   if (width === null) return text;
   const lines = text.split('\n');
-  const fitted: string[] = [];
+  const paragraphs: Block[][] = [];
+  const add = (block: Block) => {
+    const last = paragraphs.at(-1);
+    if (last === undefined || block.lines[0] === '') paragraphs.push([block]);
+    else last.push(block);
+  };
   let section = '';
   for (let index = 0; index < lines.length; index++) {
     const first = lines[index] ?? '';
@@ -101,17 +106,39 @@ export function fitHelp(text: string, width: number | null): string {
     const lead = leadOf(first, width);
     // A command of a usage line without a description.
     if (first === '' || COPIED.test(section) || (section === 'Usage' && lead.trim() === '')) {
-      fitted.push(first);
+      add({ lines: [first], lead: null });
       continue;
     }
     const block = [first];
     const margin = ' '.repeat(widthOf(lead));
     const goesOn = (line: string) => line.startsWith(margin) && /^\S(?!.*\S {2,}\S)/.test(line.slice(margin.length));
     while (margin !== '' && goesOn(lines[index + 1] ?? '')) block.push(lines[++index] ?? '');
-    fitted.push(...(block.some((line) => widthOf(line) > width) ? fitBlock(block, lead, width) : block));
+    add({ lines: block, lead });
   }
-  return fitted.join('\n');
+  return paragraphs.flatMap((paragraph) => fitParagraph(paragraph, width)).join('\n');
 }
+
+/** A row of a table or a paragraph, with its further lines. `lead`: null where it stays as it is. */
+interface Block {
+  lines: readonly string[];
+  lead: string | null;
+}
+
+/** The rows of a table have their last columns either all beside the others, or all below. */
+function fitParagraph(blocks: readonly Block[], width: number): string[] {
+  const exceeds = ({ lines }: Block) => lines.some((line) => widthOf(line) > width);
+  const isBroken = blocks.some((block) => exceeds(block) && isTooNarrow(block.lead, width));
+  return blocks.flatMap((block) => {
+    const { lines, lead } = block;
+    if (lead === null) return lines;
+    if (isBroken && lead.trim() !== '') return breakBlock(lines, lead, width);
+    return exceeds(block) ? wrapBlock(lines, lead, width) : lines;
+  });
+}
+
+/** Whether the last column has no room beside the first ones. */
+const isTooNarrow = (lead: string | null, width: number): boolean =>
+  lead !== null && lead.trim() !== '' && width - widthOf(lead) < COLUMN_WIDTH_MIN;
 
 /** What precedes the text of a line: its indentation, and the first columns of a table. */
 function leadOf(line: string, width: number): string {
@@ -119,16 +146,22 @@ function leadOf(line: string, width: number): string {
   return widthOf(all) <= width - COLUMN_WIDTH_MIN ? all : (/^ *(?:\S.*? {2,}(?=\S))?/.exec(line)?.[0] ?? '');
 }
 
-function fitBlock(block: readonly string[], lead: string, width: number): string[] {
+/** What follows the lead, as one text: further columns become one. */
+const textAfter = (lead: string, lines: readonly string[]): string =>
+  lines
+    .map((line, index) => line.slice(index === 0 ? lead.length : widthOf(lead)))
+    .join(' ')
+    .replace(/ {2,}/g, ', ');
+
+function wrapBlock(lines: readonly string[], lead: string, width: number): string[] {
   const margin = ' '.repeat(widthOf(lead));
-  const rest = block.map((line, index) => line.slice(index === 0 ? lead.length : margin.length));
-  // Further columns become one.
-  const text = rest.join(' ').replace(/ {2,}/g, ', ');
-  const room = width - margin.length;
-  if (room >= COLUMN_WIDTH_MIN || lead.trim() === '')
-    return wrap(text, room).map((line, index) => (index === 0 ? lead : margin) + line);
-  return [lead.trimEnd(), ...wrap(text, width - BELOW.length).map((line) => BELOW + line)];
+  return wrap(textAfter(lead, lines), width - margin.length).map((line, index) => (index === 0 ? lead : margin) + line);
 }
+
+const breakBlock = (lines: readonly string[], lead: string, width: number): string[] => [
+  lead.trimEnd(),
+  ...wrap(textAfter(lead, lines), width - BELOW.length).map((line) => BELOW + line),
+];
 
 /** Aligns columns, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {

@@ -31,7 +31,9 @@ describe('the doctor’s report', () => {
   it.each([30, 40, 80, 120])('fits a terminal of %i cells', (width) => {
     const lines = linesOf(width);
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
-    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(`System DNS ${LONG} → ${LONG} one or two`);
+    const text = lines.join(' ').replaceAll(/\s+/g, ' ');
+    expect(text).toContain(`ok Local DNS ${LONG} failed`);
+    expect(text).toContain(`System DNS ${LONG} → ${LONG} one or two`);
   });
 
   it('is whole where there is no width', () => {

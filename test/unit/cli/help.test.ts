@@ -122,6 +122,23 @@ describe('the help', () => {
     }
   });
 
+  it('breaks all rows of a table, or none', () => {
+    const rows = [
+      '  vivarium stop                          Stop it',
+      '  vivarium completion bash|zsh|fish        Print a script',
+    ];
+    expect(fitHelp(`Usage\n${rows.join('\n')}\n\nMore\n  --help  This text`, 50).split('\n')).toEqual([
+      'Usage',
+      '  vivarium stop',
+      '      Stop it',
+      '  vivarium completion bash|zsh|fish',
+      '      Print a script',
+      '',
+      'More',
+      '  --help  This text',
+    ]);
+  });
+
   it('names the topic of exit codes, whose table has the codes that commands exit with', () => {
     expect(generalHelp(COMMANDS)).toMatch(/^ {2}vivarium help exit-codes {2}/m);
     const codes = new Set(EXIT_CODES.map(([code]) => Number(code)));
