@@ -22,7 +22,7 @@ export interface Holder {
 export class Attachment {
   readonly projectId: string;
   readonly form: Form<{ hostname: string }, Domain>;
-  /** Changes the plan and retries; the domain once attached. */
+  /** Deploys a project that never was, changes its plan and retries; the domain once attached. */
   readonly changePlan: Task<[], Domain | undefined>;
   /** Deploys and retries. */
   readonly deploy: Task<[], Domain | undefined>;
@@ -38,12 +38,13 @@ export class Attachment {
       submit: (values) => client.domains.attach({ projectId, hostname: hostnameIn(values.hostname) }),
       fieldOf: (code) => (ATTACH_CODES.has(code) ? 'hostname' : undefined),
     });
-    this.changePlan = new Task(async () => ((await actions.changePlan('pro')) ? this.attach() : undefined));
-    this.deploy = new Task(async () => {
-      const { status, reason } = await client.deploys.create({ projectId });
-      this.#deployFault = status === 'failed' ? `The deploy failed. ${reason ?? ''}` : undefined;
-      return status === 'failed' ? undefined : this.attach();
+    this.changePlan = new Task(async () => {
+      const deploys = await client.deploys.list({ projectId });
+      // Before the plan: a failed deploy then leaves the project as it was.
+      const isDeployed = deploys.some(({ status }) => status === 'succeeded') || (await this.#deploys());
+      return isDeployed && (await actions.changePlan('pro')) ? this.attach() : undefined;
     });
+    this.deploy = new Task(async () => ((await this.#deploys()) ? this.attach() : undefined));
   }
 
   /** The owner of the hostname, if that is the reason for the refusal. */
@@ -53,7 +54,7 @@ export class Attachment {
 
   /** The reason why a deploy did not help. */
   get deployFault(): string | undefined {
-    return this.#deployFault ?? this.deploy.failure;
+    return this.#deployFault ?? this.deploy.failure ?? this.changePlan.failure;
   }
 
   async attach(): Promise<Domain | undefined> {
@@ -62,6 +63,12 @@ export class Attachment {
     const domain = await this.form.submit();
     if (domain === undefined && this.form.code === 'in_use') await this.#findHolder();
     return domain;
+  }
+
+  async #deploys(): Promise<boolean> {
+    const { status, reason } = await this.#client.deploys.create({ projectId: this.projectId });
+    this.#deployFault = status === 'failed' ? `The deploy failed. ${reason ?? ''}` : undefined;
+    return status === 'succeeded';
   }
 
   async #findHolder(): Promise<void> {

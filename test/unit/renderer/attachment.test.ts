@@ -16,13 +16,17 @@ function setUp(code: string, answers: Answers = {}) {
       return makeDomain(hostname, { state: 'pending' });
     },
     'domains.get': ({ hostname }: { hostname: string }) => makeDomain(hostname, { projectId: 'prj_other' }),
+    'deploys.list': () => [{ id: 'dep_0', status: 'succeeded', createdAt: '2026-11-20T08:00:00.000Z' }],
     'deploys.create': () => {
       mend();
       return { id: 'dep_1', status: 'succeeded', createdAt: '2026-11-20T09:00:00.000Z' };
     },
     ...answers,
   });
-  const changePlan = async () => mend() === false;
+  const changePlan = async () => {
+    fake.calls.push({ procedure: 'plan', input: 'pro' });
+    return mend() === false;
+  };
   const attachment = new Attachment({ client: fake.client, actions: { changePlan }, projectId: 'prj_shop' });
   attachment.form.values.hostname = ' www.acme.test ';
   return { ...fake, attachment };
@@ -45,10 +49,25 @@ describe('attaching', () => {
   );
 
   it('changes the plan, and tries again', async () => {
-    const { attachment } = setUp('plan_required');
+    const { attachment, changes } = setUp('plan_required');
     await attachment.attach();
     expect((await attachment.changePlan.start())?.state).toBe('pending');
     expect(attachment.form.code).toBeUndefined();
+    expect(changes()).toEqual(['domains.attach', 'plan', 'domains.attach']);
+  });
+
+  it.each([
+    ['succeeded', ['domains.attach', 'deploys.create', 'plan', 'domains.attach'], undefined],
+    ['failed', ['domains.attach', 'deploys.create'], 'The deploy failed. No answer.'],
+  ])('deploys what was never deployed before it changes the plan: %s', async (status, steps, fault) => {
+    const { attachment, changes } = setUp('plan_required', {
+      'deploys.list': () => [{ id: 'dep_1', status: 'failed', createdAt: '' }],
+      'deploys.create': () => ({ id: 'dep_2', status, reason: 'No answer.', createdAt: '' }),
+    });
+    await attachment.attach();
+    await attachment.changePlan.start();
+    expect(changes()).toEqual(steps);
+    expect(attachment.deployFault).toBe(fault);
   });
 
   it('deploys, and tries again', async () => {
