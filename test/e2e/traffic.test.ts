@@ -296,6 +296,14 @@ describe('the Traffic page', () => {
     const report = await toast(page, 'Sent again: 401.').boundingBox();
     const header = await page.getByRole('banner').or(page.locator('main > header')).first().boundingBox();
     expect((report?.y ?? 0) + (report?.height ?? 0)).toBeLessThanOrEqual(header?.height ?? 0);
+    const region = page.getByRole('region', { name: 'Reports' });
+    const [title, reports, commands] = await Promise.all(
+      [page.getByRole('heading', { level: 1 }), region, page.getByRole('button', { name: /^Commands/ })].map((part) =>
+        part.boundingBox(),
+      ),
+    );
+    expect((title?.x ?? 0) + (title?.width ?? 0)).toBeLessThan(reports?.x ?? 0);
+    expect((reports?.x ?? 0) + (reports?.width ?? 0)).toBeLessThan(commands?.x ?? 0);
     await row(page, '/v1/latest').waitFor();
     await pane(page).getByRole('button', { name: 'Close the entry' }).click();
     await page.mouse.move(0, 0);
