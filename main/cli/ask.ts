@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { ownCommand, typed } from '../base/own-command.ts';
 import type { Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -11,11 +9,11 @@ import { resolveDataDir } from '../base/data-dir.ts';
 import {
   exitCodeOf,
   failureOf,
-  fileFailure,
   interruptible,
   EXIT_OK,
   FAILURE_PREFIX,
-  readStdin,
+  readFileNamed,
+  writeFileNamed,
   writeHelp,
   type Io,
   type Output,
@@ -79,7 +77,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   let listed: Promise<Project[]> | null = null;
   const projects = () => (listed ??= askFor<Project[]>(find(), 'projects.list'));
   const json = await buildInput(procedure, fields, read, {
-    readFile: (path) => readNamed(path, io),
+    readFile: (path) => readFileNamed(path, io),
     chooseProject: async () => defaultProject(await projects(), io),
     async isProject(word) {
       try {
@@ -145,7 +143,7 @@ async function writeResult(
     (isOn(read, 'json')
       ? jsonLine(json, to.stdout)
       : renderPage(procedure, JSON.parse(json, inCommandLines), input, running, rendererFor(to)));
-  if (isNamed) return writeNamed(path, text, io);
+  if (isNamed) return writeFileNamed(path, text, io);
   // "--output -" asks for the octets as they are, also on a terminal.
   const isCleaned = content !== null && path === undefined && io.stdout.isTTY === true;
   io.stdout.write(isCleaned ? terminalText(content) : text);
@@ -154,7 +152,7 @@ async function writeResult(
 /** The input of a list that continues at the result's `next`. */
 const CURSORS: Record<string, string | undefined> = { 'traffic.list': 'before', 'pets.list': 'after' };
 
-/** A result, with the command that shows the next page in place of `next`. */
+/** A result for people: only the changed settings, and the command that shows the next page in place of `next`. */
 function renderPage(
   procedure: CliProcedure,
   result: unknown,
@@ -166,6 +164,10 @@ function renderPage(
   const cursor = CURSORS[called];
   const { next, ...page } = (result ?? {}) as { next?: unknown };
   const asked = JSON.parse(input === '' ? '{}' : input) as { projectId?: string };
+  if (called === 'settings.update') {
+    const changed = Object.entries(page).filter(([name]) => name in asked);
+    if (changed.length > 0) return renderFor(called, Object.fromEntries(changed), renderer);
+  }
   if (cursor === undefined || next === undefined) return renderFor(called, result, renderer, asked.projectId);
   const command = ownCommand(dataDir)(commandLineOf(procedure, { ...asked, [cursor]: next }));
   return `${renderFor(called, page, renderer)}\nNext page: ${command}\n`;
@@ -182,23 +184,6 @@ function terminalText(content: string | Uint8Array): string {
 /** The calls in checks and warnings become command lines. */
 const inCommandLines = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? withCommandLines(value) : value;
-
-async function readNamed(path: string, io: Io): Promise<string> {
-  if (path === '-') return readStdin(io);
-  try {
-    return await readFile(resolve(io.workingDir, path), 'utf8');
-  } catch (cause) {
-    throw fileFailure(path, 'read', cause);
-  }
-}
-
-async function writeNamed(path: string, content: string | Uint8Array, io: Io): Promise<void> {
-  try {
-    await writeFile(resolve(io.workingDir, path), content);
-  } catch (cause) {
-    throw fileFailure(path, 'written', cause);
-  }
-}
 
 function fieldsOf(namespace: string, name: string | undefined): Field[] {
   try {

@@ -4,7 +4,7 @@ import { shellWord } from '../base/shell.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, usageError, type Option } from './flags.ts';
-import type { Io } from './io.ts';
+import { writtenLine, type Io } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning, NotRunningError } from './running.ts';
 import { printable } from './text.ts';
@@ -76,7 +76,7 @@ function describeWritten(written: WrittenBackup, dataDir: string, io: Io): Answe
   return {
     value: written,
     lines: [
-      `Written: ${file} (${Math.ceil(bytes / 1_024).toLocaleString('en')} KiB). ${secrecy}`,
+      `${writtenLine(file, bytes)} ${secrecy}`,
       'To restore it, stop Vivarium and run:',
       `  ${own(`vivarium backup restore ${shellWord(file, io.platform)}`)}`,
     ],

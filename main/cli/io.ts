@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { DataDirInputs } from '../base/data-dir.ts';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { typedHelp } from '../base/own-command.ts';
@@ -108,10 +110,39 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** The error of a file named on the command line. */
-export function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
+function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
   const missing = what === 'read' ? `There is no file ${path}.` : `The folder of ${path} does not exist.`;
   const message = codeOf(cause) === 'ENOENT' ? missing : `The file ${path} cannot be ${what} (${reasonOf(cause)}).`;
   return new VivariumError('invalid_request', message, { cause });
+}
+
+/** Reads a file named on the command line; `-` is standard input. */
+export async function readFileNamed(path: string, io: Pick<Io, 'workingDir' | 'stdin'>): Promise<string> {
+  if (path === '-') return readStdin(io);
+  try {
+    return await readFile(resolve(io.workingDir, path), 'utf8');
+  } catch (cause) {
+    throw fileFailure(path, 'read', cause);
+  }
+}
+
+/** The line about a file that a command wrote. `file`: absolute. */
+export const writtenLine = (file: string, bytes: number): string =>
+  `Written: ${file} (${Math.ceil(bytes / 1_024).toLocaleString('en')} KiB).`;
+
+/** Writes a file named on the command line, and says so on standard error. */
+export async function writeFileNamed(
+  path: string,
+  content: string | Uint8Array,
+  { workingDir, stderr }: Pick<Io, 'workingDir' | 'stderr'>,
+): Promise<void> {
+  const file = resolve(workingDir, path);
+  try {
+    await writeFile(file, content);
+  } catch (cause) {
+    throw fileFailure(path, 'written', cause);
+  }
+  stderr.write(`${printable(writtenLine(file, Buffer.byteLength(content)))}\n`);
 }
 
 /** Begins what a command says on standard error. */

@@ -1,9 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { WorldChange } from '../contract/world.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, lastOf, usageError, type Option } from './flags.ts';
-import { FAILURE_PREFIX, fileFailure, readStdin } from './io.ts';
+import { FAILURE_PREFIX, readFileNamed, writeFileNamed } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
@@ -35,7 +33,7 @@ export const EXPORT = localCommand({
     const { text, omitted } = await askFor<{ text: string; omitted: string[] }>(findRunning(dataDir), 'world.export');
     const path = lastOf(read, FILE_FLAG.name);
     if (path === undefined) io.stdout.write(text);
-    else await named(path, 'written', () => writeFile(resolve(io.workingDir, path), text));
+    else await writeFileNamed(path, text, io);
     for (const sentence of omitted) io.stderr.write(`${FAILURE_PREFIX}left out ${printable(sentence)}\n`);
   },
 });
@@ -58,10 +56,7 @@ export const IMPORT = localCommand({
     const [path] = read.positionals;
     if (path === undefined || path === '') throw usageError('Name a file, such as "vivarium import vivarium.json".');
     const dryRun = isOn(read, DRY_RUN.name);
-    const text =
-      path === '-'
-        ? await readStdin(io)
-        : await named(path, 'read', () => readFile(resolve(io.workingDir, path), 'utf8'));
+    const text = await readFileNamed(path, io);
     const applied = await askFor<Applied>(findRunning(dataDir), dryRun ? 'world.diff' : 'world.apply', { text });
     const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(applied)] : render(applied, dryRun).map(printable);
     io.stdout.write(`${lines.join('\n')}\n`);
@@ -72,14 +67,6 @@ interface Applied {
   changes: WorldChange[];
   left: number;
   keys?: { project: string; name: string; secret: string }[];
-}
-
-async function named<Value>(path: string, what: 'read' | 'written', action: () => Promise<Value>): Promise<Value> {
-  try {
-    return await action();
-  } catch (cause) {
-    throw fileFailure(path, what, cause);
-  }
 }
 
 const render = ({ changes, left, keys = [] }: Applied, dryRun: boolean): string[] => [

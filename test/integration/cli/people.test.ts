@@ -6,6 +6,7 @@ import { VERSION } from '../../../main/base/version.ts';
 import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text.ts';
 import { makeEntry } from '../../support/page-traffic.ts';
+import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { finished, runCli, startAsked, startCli, temporaryFolder } from '../../support/rpc-cli.ts';
@@ -51,13 +52,23 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(stdout).toBe('$ORIGIN acme.test.\n');
     const file = join(temporaryFolder(), 'root.der');
     const written = await runCli(['ca', 'export', '--format', 'der', '--output', file, '--data-dir', dataDir]);
-    expect(written).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(written).toEqual({ code: 0, stdout: '', stderr: `Written: ${file} (1 KiB).\n` });
     expect(readFileSync(file)).toEqual(octets);
     const wrong = await runCli(['ca', 'export', '--output', join(file, 'x'), '--data-dir', dataDir]);
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
       expect.stringContaining('cannot be written (a part of its path is a file)'),
     ]);
+  });
+
+  it('shows the changed settings only, and all of them as JSON', async () => {
+    const { fake, dataDir } = await startAsked();
+    fake.teach('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
+    const args = ['settings', 'update', '--propagation', '1h', '--data-dir', dataDir];
+    expect((await runCli(args)).stdout).toBe('propagation  PT1H\n');
+    expect(JSON.parse((await runCli([...args, '--json'])).stdout)).toMatchObject({
+      banAfter: DEFAULT_SETTINGS.banAfter,
+    });
   });
 
   it('takes the project that is named like the folder or its package, and says so', async () => {

@@ -232,7 +232,7 @@ describe('vivarium export and import', () => {
     expect(await runCli(['export', '--file', file, '--data-dir', from.dataDir])).toEqual({
       code: 0,
       stdout: '',
-      stderr: '',
+      stderr: expect.stringMatching(/^Written: .*vivarium\.json \(\d+ KiB\)\.\n$/),
     });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ vivarium: 1, projects: { demo: { plan: 'free' } } });
     const dry = await runCli(['import', file, '--dry-run', '--data-dir', to.dataDir]);
