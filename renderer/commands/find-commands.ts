@@ -7,6 +7,13 @@ export const GROUP_MAX = 8;
 /** What comes first while nothing is typed. */
 const FIRST: readonly string[] = ['Help', 'Clock', 'Projects', 'Pages', 'This page'];
 
+/** How many recent commands are listed first. */
+const RECENT_MAX = 6;
+
+/** Remembered ids, each once, the latest first; anything else counts as none. */
+export const readRecent = (kept: unknown): string[] =>
+  Array.isArray(kept) ? [...new Set(kept.filter((id) => typeof id === 'string'))].slice(0, RECENT_MAX) : [];
+
 /** More words, or longer ones, than a name has. */
 const WORDS_MAX = 8;
 const TEXT_MAX = 300;

@@ -37,16 +37,9 @@ export function tracksOf(widths: ColumnWidths, isLong: boolean): string {
   return ['1.75rem', ...tracks, widths.name === undefined ? '2.75rem' : 'minmax(2.75rem, 1fr)'].join(' ');
 }
 
-/** Stored widths; anything else is as if there were none. */
-export function readWidths(text: string | null): ColumnWidths {
-  let stored: unknown;
-  try {
-    stored = JSON.parse(text ?? '{}');
-  } catch {
-    return {};
-  }
-  if (typeof stored !== 'object' || stored === null) return {};
-  return Object.entries(stored).reduce<ColumnWidths>(
+/** Remembered widths; anything else counts as none. */
+export function readWidths(kept: unknown): ColumnWidths {
+  return Object.entries(kept ?? {}).reduce<ColumnWidths>(
     (widths, [column, px]) =>
       isResizable(column) && Number.isFinite(px) ? withWidth(widths, column, Number(px)) : widths,
     {},

@@ -60,6 +60,7 @@ describe('getting around', () => {
     await row.click();
     const splitter = page.getByRole('separator', { name: 'Width of the list' });
     await splitter.press('Home');
+    await splitter.press('ArrowLeft');
     await splitter.press('ArrowRight');
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
     await expectSound(opened);

@@ -18,12 +18,15 @@ describe('the widths of columns', () => {
   });
 
   it.each([
-    [null, {}],
-    ['{"id":80,"name":1e9,"actions":5,"status":"wide"}', { id: 80, name: 1_600 }],
-    ['{"id":', {}],
-    ['7', {}],
-    ['null', {}],
-  ])('stored as %j are read as %j', (text, widths) => {
-    expect(readWidths(text)).toEqual(widths);
+    [undefined, {}],
+    [
+      { id: 80, name: 1e9, actions: 5, status: 'wide' },
+      { id: 80, name: 1_600 },
+    ],
+    [7, {}],
+    ['id', {}],
+    [[80], {}],
+  ])('remembered as %j are read as %j', (kept, widths) => {
+    expect(readWidths(kept)).toEqual(widths);
   });
 });

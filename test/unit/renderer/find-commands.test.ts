@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../renderer/commands/commands.svelte.ts';
-import { findCommands, GROUP_MAX, type FoundGroup } from '../../../renderer/commands/find-commands.ts';
+import { findCommands, GROUP_MAX, readRecent, type FoundGroup } from '../../../renderer/commands/find-commands.ts';
 
 const command = (group: string, title: string, ...keywords: string[]): Command => ({
   id: title,
@@ -77,6 +77,18 @@ describe('finding a command', () => {
     const recent = ['Go to Domains', 'gone'];
     expect(findCommands(COMMANDS, '', recent).map(titlesIn).slice(0, 1)).toEqual([['Recent', ['Go to Domains']]]);
     expect(findCommands(COMMANDS, 'go to', recent).map(titlesIn)).toEqual([['Pages', ['Go to Domains', 'Go to Pets']]]);
+  });
+
+  it.each([
+    [
+      ['a', 'g', 'f', 'e', 'd', 'c', 'b', 'a'],
+      ['a', 'g', 'f', 'e', 'd', 'c'],
+    ],
+    [[1, null, 'a'], ['a']],
+    [{ 0: 'a' }, []],
+    [undefined, []],
+  ])('remembers the latest ones, each once: %j', (kept, recent) => {
+    expect(readRecent(kept)).toEqual(recent);
   });
 
   it('shows a bounded part of a group and how many there are, and what is only searched for once it is', () => {
