@@ -155,6 +155,18 @@ const ANSWERS: SettingsShape<{ rateLimitFields: string; serverTiming: string }> 
   }),
 };
 
+const DNS: SettingsShape<{ httpsRecords: string; dohForwardsProbe: string }> = {
+  what: 'DNS answers',
+  read: ({ httpsRecords, dohForwardsProbe }) => ({
+    httpsRecords: yesNo(httpsRecords),
+    dohForwardsProbe: yesNo(dohForwardsProbe),
+  }),
+  write: ({ httpsRecords, dohForwardsProbe }) => ({
+    httpsRecords: httpsRecords === 'yes',
+    dohForwardsProbe: dohForwardsProbe === 'yes',
+  }),
+};
+
 const TRUSTED_PROXIES: SettingsShape<{ trustedProxies: string }> = {
   what: 'Trusted proxies',
   read: ({ trustedProxies }) => ({ trustedProxies: trustedProxies.join('\n') }),
@@ -201,6 +213,7 @@ export class EngineSettings {
   readonly caaIdentity;
   readonly cors;
   readonly answers;
+  readonly dns;
   readonly trustedProxies;
   readonly secretNames;
   readonly #unfollow: () => void;
@@ -213,6 +226,7 @@ export class EngineSettings {
     this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
     this.cors = new SettingsGroup(CORS, parts);
     this.answers = new SettingsGroup(ANSWERS, parts);
+    this.dns = new SettingsGroup(DNS, parts);
     this.trustedProxies = new SettingsGroup(TRUSTED_PROXIES, parts);
     this.secretNames = new SettingsGroup(SECRET_NAMES, parts);
     const groups = [
@@ -222,6 +236,7 @@ export class EngineSettings {
       this.caaIdentity,
       this.cors,
       this.answers,
+      this.dns,
       this.trustedProxies,
       this.secretNames,
     ];

@@ -21,9 +21,12 @@ export interface RedirectDraft {
   from: string;
   to: string;
   status: `${RedirectStatus}`;
-  /** Not edited here. */
+  /** Whether browsers use HTTPS only, for a while; saved if `requiresHttps`. */
   hsts?: boolean | undefined;
 }
+
+/** Whether a typed target leads to HTTPS. */
+export const requiresHttps = (to: string): boolean => to.trim().startsWith('https://');
 
 export interface RedirectEditorOptions {
   client: Client;
@@ -153,12 +156,9 @@ const toDraft = ({ status, ...rest }: Redirect, index: number): RedirectDraft =>
   status: `${status}`,
 });
 
-const fromDraft = ({ from, to, status, hsts }: RedirectDraft): Redirect => {
-  const target = to.trim();
-  return {
-    from: from.trim(),
-    to: target,
-    status: Number(status) as RedirectStatus,
-    ...(hsts === true && target.startsWith('https://') && { hsts }),
-  };
-};
+const fromDraft = ({ from, to, status, hsts }: RedirectDraft): Redirect => ({
+  from: from.trim(),
+  to: to.trim(),
+  status: Number(status) as RedirectStatus,
+  ...(hsts === true && requiresHttps(to) && { hsts }),
+});

@@ -67,6 +67,13 @@ describe('a group of settings', () => {
     expect(settings.waiting.form.values.propagation).toBe('PT1H');
   });
 
+  it('of two values each is sent as such', async () => {
+    const { settings, sent } = await setUp();
+    settings.dns.form.values = { httpsRecords: 'no', dohForwardsProbe: 'yes' };
+    await settings.dns.save();
+    expect(sent()).toEqual([{ httpsRecords: false, dohForwardsProbe: true }]);
+  });
+
   it('keeps what was typed beside the engine’s message, and reports nothing', async () => {
     const { transport, settings, toasts } = await setUp();
     transport.teach('settings.update', () =>

@@ -55,6 +55,17 @@ describe('the redirects while they are edited', () => {
     expect(stored()).toEqual(STORED);
   });
 
+  it.each([
+    ['https://c.acme.test', { hsts: true }],
+    [' https://c.acme.test ', { hsts: true }],
+    ['d.acme.test', {}],
+  ])('have browsers remember HTTPS only where they lead to it: %j', async (to, hsts) => {
+    const { editor, stored } = setUp();
+    editor.change(0, { from: 'c.acme.test', to, hsts: true });
+    await editor.save();
+    expect(stored()).toEqual([{ from: 'c.acme.test', to: to.trim(), status: 302, ...hsts }]);
+  });
+
   it('show what the engine says at the field that it names, and keep what was typed', async () => {
     const { editor } = setUp([
       { path: 'redirects[1].to', message: 'forms a loop: a → b → a; remove one of these redirects.' },
