@@ -52,9 +52,36 @@ export const ROW_LENGTH_MAX = 2_000;
 
 export const MATCHES_MAX = 10_000;
 
-/** Plain text as lines. */
-export const plainLines = (text: string): DocumentLine[] =>
-  text.split(/\r\n|[\r\n]/).map((line) => ({ depth: 0, tokens: [{ kind: 'plain', text: line }] }));
+/** Plain text as a document, whatever ends its lines. */
+export function textDocument(body: string): BodyDocument {
+  const text = body.replaceAll(/\r\n?/g, '\n');
+  return {
+    length: text.length,
+    rows() {
+      const made: BodyRow[] = [];
+      for (let from = 0; from <= text.length;) {
+        const end = text.indexOf('\n', from);
+        const to = end < 0 ? text.length : end;
+        addRows(made, text, { from, to }, 0);
+        from = to + 1;
+      }
+      return made;
+    },
+    pieces: ({ from, to }) => (from === to ? [] : [{ kind: 'plain', text: text.slice(from, to), from }]),
+    find: (query) => findIn(text, new RegExp(escaped(query), 'giu')),
+    folds: () => [],
+  };
+}
+
+/** Breaks a line into rows. Both halves of a character stay in one. */
+function addRows(rows: BodyRow[], text: string, { from, to }: Match, depth: number): void {
+  for (let at = from; at === from || at < to;) {
+    const end = Math.min(to, at + ROW_LENGTH_MAX);
+    const next = end < to && /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end;
+    rows.push({ from: at, to: next, depth });
+    at = Math.max(next, from + 1);
+  }
+}
 
 /** Lines as a document; a line that ends with an opening bracket folds up to the one that closes it. */
 export function linesDocument(lines: readonly DocumentLine[]): BodyDocument {
@@ -84,23 +111,14 @@ export function linesDocument(lines: readonly DocumentLine[]): BodyDocument {
       const end = endOf(line);
       const isFolded = end > 0 && folded.has(line);
       const depth = lines[line]?.depth ?? 0;
-      const fold = end > 0 && { fold: { line, folded: isFolded } };
-      for (let at = from; at === from || at < to;) {
-        const next = rowEnd(at, to);
-        made.push({ from: at, to: next, depth, ...(at === from && fold) });
-        at = Math.max(next, from + 1);
-      }
+      const first = made.length;
+      addRows(made, text, { from, to }, depth);
+      const row = made[first];
+      if (row !== undefined && end > 0) row.fold = { line, folded: isFolded };
       if (isFolded) line = end;
     }
     return made;
   }
-
-  /** Keeps both halves of a character in one row. */
-  const rowEnd = (at: number, to: number): number => {
-    const end = at + ROW_LENGTH_MAX;
-    if (end >= to) return to;
-    return /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end;
-  };
 
   return {
     length: text.length,

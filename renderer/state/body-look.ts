@@ -1,6 +1,6 @@
 import type { TrafficDetail } from '../../main/contract/traffic.ts';
 import { layOut, readTokens, readTruncated, textOf } from '../json/json-text.ts';
-import { plainLines, type DocumentLine } from './body-document.ts';
+import type { DocumentLine } from './body-document.ts';
 import { readEvents, type StreamEvent } from './event-stream.ts';
 import { readMultipart, readUrlencoded, type FormField } from './form-data.ts';
 
@@ -52,9 +52,6 @@ export function lookAtBody(body: RecordedBody, type: string): BodyLook {
   const lines = layOut(tokens);
   return { ...base, tree: { lines, text: textOf(lines) }, views: ['tree', ...views] };
 }
-
-/** The lines of a body's text. */
-export const linesOf = ({ text = '' }: BodyLook): DocumentLine[] => plainLines(text);
 
 /** A body as text in its charset; undefined for binary content. */
 function textIn(body: RecordedBody, type: string): { text?: string; note?: string } {
