@@ -566,6 +566,7 @@ describe('the Traffic page', () => {
     await pane(page).getByText('Running').or(pane(page).getByText('tick')).first().waitFor();
     await pane(page).getByRole('listitem').filter({ hasText: 'tick' }).getByText('one').waitFor();
     await page.keyboard.press('Escape');
+    await page.mouse.move(0, 0);
     const socket = new WebSocket(`ws://127.0.0.1:${engine.app.runtime.http.port}/chat`, {
       headers: { host: authority },
     });
