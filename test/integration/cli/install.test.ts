@@ -60,8 +60,14 @@ describe('the install of a start', () => {
 
   it.each([
     ['SIGINT', 'a package is described', '/first'],
+    ['SIGTERM', 'a package is described', '/first'],
+    ['SIGKILL', 'a package is described', '/first'],
+    ['SIGINT', 'a package is fetched', FIRST],
     ['SIGTERM', 'a package is fetched', FIRST],
+    ['SIGHUP', 'a package is fetched', FIRST],
+    ['SIGKILL', 'a package is fetched', FIRST],
     ['SIGINT', 'a package runs its script', SCRIPT],
+    ['SIGTERM', 'a package runs its script', SCRIPT],
     ['SIGKILL', 'a package runs its script', SCRIPT],
   ] as const)(
     'ended twice by %s while %s leaves nothing running, and the next start does it',
