@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Desktop, HOSTS, startDesktop, titleOf, useDesktop, WAYLAND_SESSION } from '../support/desktop.ts';
 import { FREE_PORTS } from '../support/program.ts';
 
@@ -12,8 +12,15 @@ const URL = `https://${HOSTNAME}/v1/openapi.json`;
 /** A preview of a custom domain of the demo. */
 async function openPreview(desktop: Desktop) {
   await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
+  const own = (await desktop.page()).context();
+  const before = new Set((own.browser()?.contexts() ?? [own]).flatMap((context) => context.pages()));
   expect(await desktop.call('reach.preview', { hostname: HOSTNAME })).toEqual({ url: URL });
-  const page = await desktop.pageAt(`https://${HOSTNAME}/`);
+  const page = await vi.waitFor(async () => {
+    const found = await desktop.pageAt(`https://${HOSTNAME}/`);
+    // One of the test before, which is still closing.
+    if (before.has(found)) throw new Error('The preview has no page yet.');
+    return found;
+  }, PREVIEW_MS);
   await page.getByText('"Animal Store API"').waitFor();
   return { desktop, page };
 }
