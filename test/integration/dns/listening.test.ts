@@ -41,7 +41,8 @@ describe('the server’s sockets', () => {
     ['TCP', '127.0.0.1'],
     ['TCP', '::1'],
   ])('a port that is taken over %s on %s is named, with the option that changes it', async (transport, address) => {
-    const { port } = await taken(transport, address);
+    const port = await freePort();
+    await take(port, transport, address);
     await expect(startDns(ZONES, { port })).rejects.toMatchObject({
       name: 'VivariumError',
       code: 'conflict',
@@ -52,28 +53,34 @@ describe('the server’s sockets', () => {
   test.runIf(process.platform === 'linux')(
     'the holder of its UDP side is named, not the one that has begun with TCP',
     async () => {
-      const program =
-        "const socket = require('node:dgram').createSocket('udp4').bind(0, '127.0.0.1', () => console.log(socket.address().port))";
+      const port = await freePort();
+      const program = `require('node:dgram').createSocket('udp4').bind(${port}, '127.0.0.1', () => console.log('bound'))`;
       const holder = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
       cleanUps.push(() => holder.kill());
-      const [printed] = (await once(holder.stdout, 'data')) as [Buffer];
-      await expect(startDns(ZONES, { port: Number(printed) })).rejects.toMatchObject({
+      await once(holder.stdout, 'data');
+      await expect(startDns(ZONES, { port })).rejects.toMatchObject({
         message: expect.stringContaining(`(pid ${holder.pid})`) as string,
       });
     },
   );
 
-  async function taken(transport: string, address: string): Promise<{ port: number }> {
+  /** A port that was free on all four sockets: one that the system gives for UDP alone may be another test's over TCP. */
+  async function freePort(): Promise<number> {
+    const { port, server } = await startDns(ZONES);
+    await server.stop();
+    return port;
+  }
+
+  async function take(port: number, transport: string, address: string): Promise<void> {
     if (transport === 'TCP') {
-      const server = createServer().listen(0, address);
+      const server = createServer().listen(port, address);
       cleanUps.push(() => server.close());
       await once(server, 'listening');
-      return server.address() as { port: number };
+    } else {
+      const socket = createSocket(address === '::1' ? 'udp6' : 'udp4').bind(port, address);
+      cleanUps.push(() => socket.close());
+      await once(socket, 'listening');
     }
-    const socket = createSocket(address === '::1' ? 'udp6' : 'udp4').bind(0, address);
-    cleanUps.push(() => socket.close());
-    await once(socket, 'listening');
-    return socket.address();
   }
 
   test('stopping ends open connections at once, and frees the port', async () => {
