@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 
@@ -54,6 +55,7 @@ describe('getting around', () => {
     await row.focus();
     await page.keyboard.press('Shift+F10');
     await page.getByRole('menuitem', { name: 'Open in a new tab' }).waitFor();
+    await expectSound(opened);
     await page.keyboard.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'detached' });
     await page.waitForFunction("document.activeElement.dataset.hostname === 'www.happypaws.test'");
@@ -68,6 +70,67 @@ describe('getting around', () => {
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
     await splitter.press('Enter');
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('40');
+  });
+
+  it('has the actions of rows that only a list’s own menu knows, and gives the focus back to the row', async () => {
+    const { page, engine, open, errors } = await openPage({ path: '/projects/demo/pets' });
+    const focused = () => page.evaluate('document.activeElement.innerText.split("\\n")[0]');
+    const item = (name: string | RegExp) => page.getByRole('menuitem', { name });
+    const openMenu = async (row: Locator) => {
+      await row.focus();
+      await page.keyboard.press('Shift+F10');
+    };
+    const closeMenu = async (holder: string | RegExp) => {
+      await page.keyboard.press('Escape');
+      await page.getByRole('menu').waitFor({ state: 'detached' });
+      await expect.poll(focused).toMatch(holder);
+    };
+    const cell = (name: string) => page.getByRole('rowheader', { name });
+    await openMenu(cell('Biscuit'));
+    await item('Edit the name').waitFor();
+    await closeMenu('Biscuit');
+    await openMenu(cell('Biscuit'));
+    await item('Select').click();
+    await cell('Clover').click({ modifiers: ['Control'] });
+    await cell('Clover').click({ button: 'right' });
+    await item('Copy 2 pets').click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/\n1\tBiscuit .*\n4\tClover /);
+    await expect.poll(focused).toMatch(/^Clover/);
+
+    await engine.api({ path: '/v1/pets?status=sold', key: null });
+    await open('/projects/demo/traffic');
+    const entry = page.getByRole('region', { name: 'Entries' }).getByRole('link');
+    await openMenu(entry);
+    await item('Edit and send…').waitFor();
+    await closeMenu(/\d\d:\d\d/);
+    await openMenu(entry);
+    await item('Edit and send…').click();
+    await page.getByRole('dialog', { name: 'Edit and send' }).waitFor();
+    await page.keyboard.press('Escape');
+    await openMenu(entry);
+    await item('Only requests of 127.0.0.1').click();
+    await expect.poll(() => new URL(page.url()).search).toBe('?filter=address%3A127.0.0.1');
+
+    await open('/dns');
+    const zone = page.getByRole('link', { name: /^happypaws\.test/ });
+    await openMenu(zone);
+    await item('Update key for tools').waitFor();
+    await closeMenu('happypaws.test');
+    await zone.click();
+    const record = page.getByRole('row', { name: /^www\s+CNAME/ });
+    await openMenu(record);
+    await item('Ask for www CNAME').waitFor();
+    await closeMenu('www');
+
+    await open('/certificates');
+    const leaf = page.getByRole('link', { name: /^www\.happypaws\.test/ });
+    await openMenu(leaf);
+    await item('Download PEM').waitFor();
+    await closeMenu('www.happypaws.test');
+    await openMenu(leaf);
+    await item('Go to the domain').click();
+    await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
+    expect(errors).toEqual([]);
   });
 
   it('shows the sheet of shortcuts at a question mark, but not during typing', async () => {
