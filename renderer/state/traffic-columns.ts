@@ -1,4 +1,5 @@
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
+import type { ColumnWidths } from './column-widths.ts';
 import { hostnameOf } from './entry-look.ts';
 
 /** A column of the list of entries. */
@@ -9,6 +10,8 @@ export interface Column {
   width: number;
   /** Takes a share of the width that is left. */
   grows?: number;
+  /** The width that the user has chosen, in root sizes, where there is room for it. */
+  most?: number;
   isNumber?: true;
 }
 
@@ -69,9 +72,16 @@ const LEFT_OUT: readonly ColumnId[] = [
 /** Between two columns, and at both ends together, in root sizes. */
 const [GAP, PADDING] = [0.5, 1.5];
 
+/** All columns, with chosen widths; `rootPx`: a root size in pixels. */
+export const sizedColumns = (widths: ColumnWidths, rootPx: number): Column[] =>
+  COLUMNS.map((column) => {
+    const most = (widths[column.id] ?? 0) / rootPx;
+    return most === 0 ? column : { ...column, width: Math.min(column.width, most), most };
+  });
+
 /** Those of the chosen columns that fit. `width`: in root sizes. */
-export function fitColumns(chosen: readonly ColumnId[], width: number): Column[] {
-  let shown = COLUMNS.filter(({ id }) => chosen.includes(id) || FIXED_COLUMNS.includes(id));
+export function fitColumns(columns: readonly Column[], chosen: readonly ColumnId[], width: number): Column[] {
+  let shown = columns.filter(({ id }) => chosen.includes(id) || FIXED_COLUMNS.includes(id));
   for (const gone of LEFT_OUT) {
     const needed = shown.reduce((sum, column) => sum + column.width + GAP, PADDING - GAP);
     if (needed <= width) break;
@@ -83,7 +93,10 @@ export function fitColumns(chosen: readonly ColumnId[], width: number): Column[]
 /** As a list of grid tracks. */
 export const tracksOf = (columns: readonly Column[]): string =>
   columns
-    .map(({ width, grows }) => (grows === undefined ? `${width}rem` : `minmax(min(${width}rem, 100%), ${grows}fr)`))
+    .map(({ width, grows, most }) => {
+      if (most !== undefined) return `minmax(${width}rem, ${most}rem)`;
+      return grows === undefined ? `${width}rem` : `minmax(min(${width}rem, 100%), ${grows}fr)`;
+    })
     .join(' ');
 
 /** The known columns of a remembered value; undefined if it is none. */

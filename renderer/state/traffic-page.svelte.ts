@@ -9,6 +9,7 @@ import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
 import { ArchiveLog } from './archive-log.svelte.ts';
+import { ColumnSizes } from './column-sizes.svelte.ts';
 import type { Drafts } from './drafts.svelte.ts';
 import { hostnameIn, hostnameOf } from './entry-look.ts';
 import { isArchived } from './har-entry.ts';
@@ -20,6 +21,7 @@ import { readArchive } from './traffic-archive.ts';
 import { UnreadableFileError } from './text-pieces.ts';
 import { Task } from './task.svelte.ts';
 import {
+  COLUMNS,
   DEFAULT_COLUMNS,
   nextSort,
   readColumns,
@@ -60,6 +62,7 @@ export class TrafficPage {
   readonly keys: LiveQuery<ApiKey[]>;
   /** The filters that the browser remembers. */
   readonly saved: SavedFilters;
+  readonly sizes: ColumnSizes;
   readonly replay: Task<[id: string], TrafficDetail>;
   readonly download: Task<[save: (name: string, pieces: string[]) => void], void>;
   #log = $state.raw() as TrafficLog;
@@ -87,6 +90,7 @@ export class TrafficPage {
     const { client, changes, time, settings, toasts, views, project } = options;
     const { id: projectId } = project();
     this.saved = new SavedFilters(views);
+    this.sizes = new ColumnSizes({ views, keptAs: 'traffic.widths', columns: COLUMNS.map(({ id }) => id) });
     for (const scope of ['project', 'all', 'file'] as const) {
       const columns = readColumns(views.read(columnsOf(scope)));
       if (columns !== undefined) this.#columns = { ...this.#columns, [scope]: columns };

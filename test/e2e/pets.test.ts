@@ -76,7 +76,7 @@ describe('the list of pets', () => {
     await cell(page, -1, 'categoryId').focus();
     for (let step = 0; step < 3; step++) await page.keyboard.press('Alt+ArrowRight');
     await expect.poll(width).toBe(before + 3 * 16);
-    const grip = page.locator('[data-grip="categoryId"]');
+    const grip = cell(page, -1, 'categoryId').locator('[data-grip]');
     const { x = 0, y = 0 } = (await grip.boundingBox()) ?? {};
     await page.mouse.move(x + 4, y + 8);
     await page.mouse.down();

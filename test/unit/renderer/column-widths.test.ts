@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readWidths, tracksOf, withWidth } from '../../../renderer/state/column-widths.ts';
+import { readWidths, withWidth, type ColumnWidths } from '../../../renderer/state/column-widths.ts';
+import { PET_COLUMNS, petTracks } from '../../../renderer/state/pet-columns.ts';
+import { fitColumns, sizedColumns, tracksOf, type ColumnId } from '../../../renderer/state/traffic-columns.ts';
 
 describe('the widths of columns', () => {
   it.each([
@@ -8,7 +10,7 @@ describe('the widths of columns', () => {
     [{ id: 80 }, true, '1.75rem 80px minmax(8rem, 1fr) 10.5rem 7rem 2.75rem'],
     [{ name: 300 }, false, '1.75rem 5.5rem 300px 6.5rem 7rem minmax(2.75rem, 1fr)'],
   ])('%j, with long numbers: %s, are %s', (widths, isLong, tracks) => {
-    expect(tracksOf(widths, isLong)).toBe(tracks);
+    expect(petTracks(widths, isLong)).toBe(tracks);
   });
 
   it('stay within bounds, and go back to their own', () => {
@@ -27,6 +29,17 @@ describe('the widths of columns', () => {
     ['id', {}],
     [[80], {}],
   ])('remembered as %j are read as %j', (kept, widths) => {
-    expect(readWidths(kept)).toEqual(widths);
+    expect(readWidths(kept, PET_COLUMNS)).toEqual(widths);
+  });
+
+  const SHOWN: ColumnId[] = ['time', 'status', 'target', 'caller'];
+  it.each<[ColumnWidths, width: number, tracks: string]>([
+    [{}, 60, '6.5rem 3.5rem minmax(min(6rem, 100%), 5fr) 8rem'],
+    [{ target: 480, time: 64 }, 60, 'minmax(4rem, 4rem) 3.5rem minmax(6rem, 30rem) 8rem'],
+    // A wide column becomes narrower before another is left out.
+    [{ target: 480 }, 28, '6.5rem 3.5rem minmax(6rem, 30rem) 8rem'],
+    [{ target: 480 }, 26, '6.5rem 3.5rem minmax(6rem, 30rem)'],
+  ])('of Traffic, %j in %i root sizes, are %s', (widths, width, tracks) => {
+    expect(tracksOf(fitColumns(sizedColumns(widths, 16), SHOWN, width))).toBe(tracks);
   });
 });

@@ -22,7 +22,7 @@ describe('the columns of the entries', () => {
     ['project', 30, 'time method status target took'],
   ] as const)('of %s in %s root sizes are %s', (scope, width, ids) => {
     expect(
-      fitColumns(DEFAULT_COLUMNS[scope], width)
+      fitColumns(COLUMNS, DEFAULT_COLUMNS[scope], width)
         .map(({ id }) => id)
         .join(' '),
     ).toBe(ids);
