@@ -34,7 +34,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'time', title: 'Time', width: 6.5 },
   { id: 'method', title: 'Method', width: 4 },
   { id: 'status', title: 'Status', width: 3.5 },
-  { id: 'target', title: 'Asked for', width: 6, grows: 5 },
+  { id: 'target', title: 'Asked for', width: 9, grows: 5 },
   { id: 'host', title: 'Hostname', width: 5, grows: 3 },
   { id: 'project', title: 'Project', width: 8 },
   { id: 'stage', title: 'Stage', width: 5 },

@@ -133,6 +133,32 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
+  it('has a third column in a very wide window, whose width stays', async () => {
+    const opened = await openPage({ path: '/projects/demo/pets/1', viewport: { width: 2_560, height: 1_300 } });
+    const { page, engine, open } = opened;
+    const left = async (locator: Locator) => (await locator.boundingBox())?.x ?? 0;
+    const orders = page.getByRole('region', { name: 'Orders' });
+    const fields = page.getByRole('form', { name: 'Fields of the pet' });
+    expect(await left(orders)).toBeGreaterThan((await left(fields)) + 200);
+    await engine.api({ path: '/v1/nope' });
+    await open('/projects/demo/traffic');
+    await page.getByRole('region', { name: 'Entries' }).getByRole('link').click();
+    const answer = page.getByRole('region', { name: 'Response' });
+    const splitter = page.getByRole('separator', { name: 'Width of the request' });
+    await splitter.press('End');
+    const before = await left(answer);
+    await splitter.press('ArrowLeft');
+    await expect.poll(() => left(answer)).toBeLessThan(before);
+    await expectSound(opened);
+    await page.reload();
+    await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('78');
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await splitter.waitFor({ state: 'detached' });
+    await open('/dns/happypaws.test');
+    await page.setViewportSize({ width: 2_560, height: 1_300 });
+    await page.getByRole('separator', { name: 'Width of the item' }).waitFor();
+  });
+
   it('shows the sheet of shortcuts at a question mark, but not during typing', async () => {
     const opened = await openPage();
     const { page } = opened;

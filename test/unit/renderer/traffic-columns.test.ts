@@ -19,7 +19,7 @@ describe('the columns of the entries', () => {
     ['all', 24, 'method status target took'],
     ['all', 5, 'status target'],
     ['project', 60, 'time method status target caller took size'],
-    ['project', 30, 'time method status target took'],
+    ['project', 33, 'time method status target took'],
   ] as const)('of %s in %s root sizes are %s', (scope, width, ids) => {
     expect(
       fitColumns(COLUMNS, DEFAULT_COLUMNS[scope], width)
@@ -29,7 +29,7 @@ describe('the columns of the entries', () => {
   });
 
   it('share the width that is left', () => {
-    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(6rem, 100%), 5fr)');
+    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(9rem, 100%), 5fr)');
   });
 });
 
