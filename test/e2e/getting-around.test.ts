@@ -133,6 +133,32 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
+  it('shows the row that a link leads to, far down in its list', async () => {
+    const { page, engine, open, errors } = await openPage();
+    const domains = (await engine.call('domains.list')) as { projectId: string }[];
+    await engine.call('zones.create', { name: 'big.test' });
+    const text = Array.from({ length: 200 }, (_, n) => `r${n} 300 IN A 192.0.2.1`).join('\n');
+    await engine.call('zones.import', { name: 'big.test', text });
+    for (let n = 0; n < 24; n++) {
+      await engine.call('domains.attach', { projectId: domains[0]?.projectId, hostname: `s${n}.big.test` });
+    }
+    const inView = async (row: Locator) => {
+      await row.waitFor();
+      const view = await page.evaluate<number>('innerHeight');
+      await expect.poll(async () => (await row.boundingBox())?.y ?? view).toBeLessThan(view);
+      await expect.poll(() => row.evaluate((element) => element.checkVisibility())).toBe(true);
+    };
+    await open('/dns/big.test?record=r150');
+    await inView(page.getByRole('row', { name: /^r150\s/ }));
+    await expect.poll(() => page.evaluate('document.activeElement.innerText')).toMatch(/^r150\s/);
+    await open('/certificates/s21.big.test');
+    await inView(page.getByRole('link', { name: /^s21\.big\.test/ }).first());
+    await open('/projects/happy-paws/domains/www.happypaws.test');
+    await page.getByRole('link', { name: 'The record', exact: true }).click();
+    await expect.poll(() => page.evaluate('document.activeElement.innerText')).toMatch(/^www\s/);
+    expect(errors).toEqual([]);
+  });
+
   it('has a third column in a very wide window, whose width stays', async () => {
     const opened = await openPage({ path: '/projects/demo/pets/1', viewport: { width: 2_560, height: 1_300 } });
     const { page, engine, open } = opened;
