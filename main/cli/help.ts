@@ -1,11 +1,12 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
-import { examplesOf } from './samples.ts';
-import { listFields, type Field, positionalsOf, usageWord } from './fields.ts';
+import { examplesOf, sample } from './samples.ts';
+import { posixWord } from '../base/shell.ts';
+import { isSwitch, listFields, type Field, positionalsOf, usageWord } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readArguments } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
-import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
+import { accepts, alternativesOf, choicesOf, itemOf, type JsonSchema } from './json-schema.ts';
 import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
 import { columns, wrap } from './text.ts';
 
@@ -106,7 +107,8 @@ ${indent(procedures.flatMap((procedure) => examplesOf(procedure).slice(0, 1)))}
 export function procedureHelp(namespace: string, name: string): string {
   const procedure = findProcedure(namespace, name);
   const fields = listFields(procedure);
-  const input = fields.length === 0 ? '' : `Input\n${indent(columns(fields.flatMap(fieldRows)))}\n\n`;
+  const input =
+    fields.length === 0 ? '' : `Input\n${indent(columns(fields.flatMap((field) => fieldRows(field, namespace))))}\n\n`;
   return `vivarium ${namespace} ${kebab(procedure.name)}: ${procedure.summary}
 
 Usage
@@ -130,11 +132,10 @@ function usageOf(fields: readonly Field[]): string {
   return words.join('') + (fields.length > required.length ? ' [options]' : '');
 }
 
-function fieldRows(field: Field): string[][] {
-  const isSwitch = accepts(field.schema, 'boolean') && !accepts(field.schema, 'string');
-  const value = isSwitch ? '' : ` ${placeholder(field.schema)}`;
+function fieldRows(field: Field, namespace: string): string[][] {
+  const value = isSwitch(field.schema) ? '' : ` ${placeholder(field.schema)}`;
   const name = `${'  '.repeat(field.path.length - 1)}--${field.flag}${value}`;
-  const allowed = describeSchema(field.schema) + (field.defaulted ? `; default: ${DEFAULT_PROJECT_RULE}` : '');
+  const allowed = describeField(field, namespace) + (field.defaulted ? `; default: ${DEFAULT_PROJECT_RULE}` : '');
   const rows = [[name, field.required && !field.defaulted ? 'required' : '', allowed]];
   if (field.fileFlag !== null) rows.push([`--${field.fileFlag} FILE`, '', 'The same from a file; - is standard input']);
   return rows;
@@ -143,27 +144,43 @@ function fieldRows(field: Field): string[][] {
 function placeholder(schema: JsonSchema): string {
   if (choicesOf(schema) !== null) return 'WORD';
   if (accepts(schema, 'object')) return accepts(schema, 'string') ? 'TEXT' : 'JSON';
-  if (accepts(schema, 'array')) return 'VALUE';
+  if (accepts(schema, 'array')) return placeholder(itemOf(schema));
   if (schema.format === 'int64') return 'INTEGER';
   if (accepts(schema, 'string')) return 'TEXT';
   return 'NUMBER';
 }
 
-/** Describes the allowed values: choices or bounds, and the default. */
-export function describeSchema(schema: JsonSchema): string {
-  const choices = choicesOf(schema);
-  const fixed = alternativesOf(schema).flatMap((alternative) => choicesOf(alternative) ?? []);
+/** Describes the allowed values: choices, bounds or an example, and the default. */
+function describeField({ schema, path }: Field, namespace: string): string {
+  const item = accepts(schema, 'array') ? itemOf(schema) : schema;
+  const both = [...new Set([schema, item])];
+  const said = [
+    both.flatMap(alternativesOf).flatMap(choicesOrNone).map(String).join(', '),
+    ...both.flatMap(alternativesOf).map(({ description = '' }) => description),
+    choicesOf(item) === null ? boundsOf(item) : '',
+  ].filter((part) => part !== '');
+  const hasParts = schema.properties !== undefined || schema.oneOf !== undefined;
+  const example =
+    item.examples?.[0] ?? (said.length === 0 ? firstOf(sample(schema, path.at(-1) ?? '', namespace)) : null);
   const parts = [
-    fixed.map(String).join(', '),
-    ...alternativesOf(schema).map(({ description = '' }) => description),
-    choices === null ? boundsOf(schema) : '',
-    choices === null && schema.examples !== undefined ? `such as ${String(schema.examples[0])}` : '',
-    accepts(schema, 'array') ? `${fixed.length > 0 ? 'or values, ' : ''}may be given more than once` : '',
-    schema.properties !== undefined || schema.oneOf !== undefined ? 'the whole, instead of its parts' : '',
-    schema.default === undefined ? '' : `default ${String(schema.default)}`,
+    ...said,
+    isSwitch(schema) || hasParts || choicesOf(item) !== null || example === null ? '' : suchAs(example),
+    accepts(schema, 'array') ? 'may be given more than once' : '',
+    hasParts ? 'the whole, instead of its parts' : '',
+    // Of a switch and of a list, the default is that nothing is given.
+    schema.default === undefined || schema.default === false || accepts(schema, 'object')
+      ? ''
+      : `default ${String(schema.default)}`,
   ];
   return parts.filter((part) => part !== '').join('; ');
 }
+
+const choicesOrNone = (schema: JsonSchema): unknown[] => choicesOf(schema) ?? [];
+
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
+
+const suchAs = (example: unknown): string =>
+  `such as ${posixWord(typeof example === 'object' ? JSON.stringify(example) : String(example))}`;
 
 const LENGTH_SHOWN_MAX = 100;
 

@@ -5,7 +5,7 @@ import { mention } from '../contract/mentions.ts';
 import type { TargetSetting } from '../contract/projects.ts';
 import { fieldNameAt, fieldsOfWords, positionalsOf, usageWord, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';
-import { accepts, alternativesOf, choicesOf, type JsonSchema } from './json-schema.ts';
+import { accepts, alternativesOf, choicesOf, itemOf, type JsonSchema } from './json-schema.ts';
 import { posixWord } from '../base/shell.ts';
 import type { CliProcedure } from './procedures.ts';
 import { sampleInput } from './samples.ts';
@@ -168,9 +168,6 @@ function readJson(text: string, flag: string): unknown {
     throw usageError(`The value of --${flag} is not JSON: ${(cause as Error).message}.`);
   }
 }
-
-const itemOf = (schema: JsonSchema): JsonSchema =>
-  alternativesOf(schema).find((alternative) => alternative.items !== undefined)?.items ?? {};
 
 const isChoice = (schema: JsonSchema, value: unknown): boolean =>
   alternativesOf(schema).some((alternative) => choicesOf(alternative)?.includes(value) ?? false);

@@ -63,6 +63,10 @@ export function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return merged;
 }
 
+/** The schema of a list's items. */
+export const itemOf = (schema: JsonSchema): JsonSchema =>
+  alternativesOf(schema).find((alternative) => alternative.items !== undefined)?.items ?? {};
+
 /** The allowed values of an enumeration; null for any other schema. */
 export function choicesOf(schema: JsonSchema): unknown[] | null {
   const values = alternativesOf(schema).map((part) => part.enum ?? ('const' in part ? [part.const] : null));

@@ -19,7 +19,14 @@ const SAMPLES: Record<string, unknown> = {
   'keys.name': 'CI',
   'traffic.id': 'trf_mi9x2k4q_42',
   configuration: { domains: ['shop.acme.test', 'www.acme.test'] },
-  method: 'http-01',
+  'caa.method': 'http-01',
+  'settings.method': 'http-01',
+  'settings.domain': 'letsencrypt.org',
+  'settings.secretNames': ['X-Customer-Ref'],
+  'domains.domains': ['shop.acme.test', 'www.acme.test'],
+  'domains.primary': 'shop.acme.test',
+  'traffic.headers': [{ name: 'Accept', value: 'application/json' }],
+  body: '{"name":"Otter","categoryId":3}',
   'pets.name': 'Otter',
   changes: [{ id: 7, status: 'sold' }],
   slug: 'aquarium',
@@ -33,6 +40,7 @@ const SAMPLES: Record<string, unknown> = {
   redirects: [{ from: 'shop.acme.test', to: 'www.acme.test' }],
   zone: 'acme.test',
   'zones.name': 'acme.test',
+  'world.text': '{"vivarium":1}',
   'zones.text': 'www 3600 IN A 127.0.0.1',
   'records.name': 'www',
   'records.id': 'rec_2Kd8VwXy6ZaBcE3f',
@@ -50,6 +58,7 @@ const SAMPLES: Record<string, unknown> = {
 const EXCLUDED: readonly string[] = [
   'api.body',
   'api.method',
+  'api.secret',
   'pets.after',
   'pets.importId',
   'pets.more',
@@ -58,6 +67,8 @@ const EXCLUDED: readonly string[] = [
   'records.force',
   'traffic.after',
   'traffic.before',
+  'traffic.body',
+  'traffic.method',
   'zones.force',
   'zones.files',
 ];
@@ -71,7 +82,8 @@ export function sampleInput(namespace: string, input: JsonSchema, extent: 'requi
   return Object.fromEntries(chosen.map((name) => [name, sample(propertiesOf(input)[name] ?? {}, name, namespace)]));
 }
 
-function sample(schema: JsonSchema, name: string, namespace: string): unknown {
+/** An example of a value. */
+export function sample(schema: JsonSchema, name: string, namespace: string): unknown {
   const parts = alternativesOf(schema);
   const example = [schema, ...parts].find((part) => part.examples !== undefined)?.examples?.[0];
   if (example !== undefined) return example;

@@ -83,6 +83,7 @@ export const api = {
           .string()
           .max(1_000)
           .regex(/^[!-~]+$/, 'must consist of visible ASCII characters')
+          .meta({ description: 'send this as the key’s secret, valid or not' })
           .optional(),
       }),
     )

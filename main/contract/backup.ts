@@ -25,7 +25,7 @@ export const backup = {
       z.strictObject({
         file: absolutePath,
         /** Replaces an older backup of that name, and no other file. */
-        force: z.boolean().default(false),
+        force: z.boolean().meta({ description: 'replace an older backup of that name' }).default(false),
       }),
     )
     .output(writtenBackup),

@@ -40,7 +40,7 @@ export const caa = {
       z.strictObject({
         hostname: hostnameInput,
         issuer: caName.optional(),
-        wildcard: z.boolean().default(false),
+        wildcard: z.boolean().meta({ description: 'ask for a wildcard certificate of the name' }).default(false),
         method: validationMethod.default('http-01'),
         accountUri: z.string().max(1000).optional(),
       }),

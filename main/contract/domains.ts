@@ -149,7 +149,10 @@ export const domains = {
          * Also puts the record into Vivarium's own DNS, in a new zone if none has the hostname, and verifies. A project
          * without a successful deploy is deployed first. The domain may be attached to the project already.
          */
-        local: z.boolean().default(false),
+        local: z
+          .boolean()
+          .meta({ description: 'deploy, put the record into a local zone, verify, and issue the certificate' })
+          .default(false),
       }),
     )
     .output(attachedDomain),

@@ -30,7 +30,17 @@ export const limits = {
     .output(z.array(callerUsage)),
   reset: base
     .route({ summary: 'Reset the counters of one caller or of all; bans stay in force' })
-    .input(z.strictObject({ projectId: projectReference, caller: z.string().min(1).max(200).optional() }))
+    .input(
+      z.strictObject({
+        projectId: projectReference,
+        caller: z
+          .string()
+          .min(1)
+          .max(200)
+          .meta({ description: 'an id of limits usage, such as address:127.0.0.1' })
+          .optional(),
+      }),
+    )
     .output(z.array(callerUsage)),
   unban: base
     .route({ summary: 'Lift the ban of an API key' })

@@ -41,7 +41,7 @@ const importFormat = z.enum(['json', 'csv']);
 export type ImportFormat = z.infer<typeof importFormat>;
 const delimiter = z.enum(['comma', 'semicolon', 'tab', 'pipe']);
 export type ImportDelimiter = z.infer<typeof delimiter>;
-const title = z.string().max(200);
+const title = z.string().max(200).meta({ description: 'the title of its column; empty leaves it out' });
 /** The title of the column of each field; in JSON, the name of its member. */
 const columns = z.strictObject({
   id: title.optional(),
@@ -93,14 +93,14 @@ export type ImportReport = z.infer<typeof importReport> & { added?: z.infer<type
 const listInput = dataset.extend({
   status: petStatus.optional(),
   /** A part of the name in any case, or an exact id. */
-  search: z.string().max(200).optional(),
+  search: z.string().max(200).meta({ description: 'a part of the name, or an id' }).optional(),
   /** A part of the name in any case. */
-  name: z.string().max(200).optional(),
+  name: z.string().max(200).meta({ description: 'a part of the name' }).optional(),
   categoryId: int64Input.optional(),
   /** Only ids from `first` to `last`, both included. */
   ids: z.strictObject({ first: int64Input.optional(), last: int64Input.optional() }).optional(),
   sort: petSort.default('id'),
-  descending: z.boolean().default(false),
+  descending: z.boolean().meta({ description: 'sort from the last to the first' }).default(false),
   limit: z.int().min(1).max(1000).default(50),
   /** Only ids after this one. Paging by id misses nothing while others add and remove pets. */
   after: int64Input.optional(),
@@ -218,7 +218,7 @@ export const pets = {
       importForm.extend({
         text: z.string().max(IMPORT_TEXT_MAX),
         /** Whether more text follows: the answer contains the `importId` for the next piece, due within a minute. */
-        more: z.boolean().default(false),
+        more: z.boolean().meta({ description: 'more text follows, in another call with the import id' }).default(false),
         importId: identifier.optional(),
       }),
     )
@@ -230,7 +230,7 @@ export const pets = {
       importForm.extend({
         text: z.string().max(PREVIEW_TEXT_MAX),
         /** Whether the text goes on; its last row may then be cut. */
-        more: z.boolean().default(false),
+        more: z.boolean().meta({ description: 'the text goes on, and its last row may be cut' }).default(false),
       }),
     )
     .output(importPreview),

@@ -43,15 +43,18 @@ export const target = z.discriminatedUnion('kind', [
     /** `http:` or `https:`; its path is put before the path of every request. */
     url: upstreamUrl,
     /** The `Host` that the upstream receives: `rewrite` sends the upstream's own, `keep` the client's. */
-    host: z.enum(['rewrite', 'keep']).optional(),
+    host: z.enum(['rewrite', 'keep']).meta({ description: 'the Host field that it receives' }).optional(),
     /** Whether the plan's limits apply to this upstream; they always apply to the built-in API. */
-    limited: z.boolean().optional(),
+    limited: z.boolean().meta({ description: 'apply the plan’s limits to it' }).optional(),
     /** The limits of callers without a valid API key: those of `free`, the default, or of the project's plan. */
-    withoutKey: z.enum(['free', 'plan']).optional(),
+    withoutKey: z.enum(['free', 'plan']).meta({ description: 'the limits of callers without a key' }).optional(),
     /** Whether an `https:` upstream needs a certificate that this machine trusts; true by default. */
-    verifyCertificate: z.boolean().optional(),
+    verifyCertificate: z
+      .boolean()
+      .meta({ description: 'require a certificate that this machine trusts; default true' })
+      .optional(),
     /** The path, with or without a query, that a deploy requests; that of `url` by default. */
-    checkPath: checkPath.optional(),
+    checkPath: checkPath.meta({ description: 'the path that a deploy requests; default that of the URL' }).optional(),
   }),
 ]);
 export type TargetSetting = z.infer<typeof target>;

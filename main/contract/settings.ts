@@ -7,7 +7,14 @@ import { caName, durationWithin, validationMethod } from './values.ts';
 const cors = z.union(
   [
     z.literal('*'),
-    z.array(z.string().regex(/^https?:\/\/[^/?#\s]+$/, 'must be an origin such as "http://localhost:5173"')).max(100),
+    z
+      .array(
+        z
+          .string()
+          .regex(/^https?:\/\/[^/?#\s]+$/, 'must be an origin such as "http://localhost:5173"')
+          .meta({ examples: ['http://localhost:5173'] }),
+      )
+      .max(100),
   ],
   { error: 'must be "*" or a list of origins such as ["http://localhost:5173"]' },
 );
@@ -47,7 +54,10 @@ const trustedProxy = z
   .refine(isAddressOrBlock, 'must be an address or a block of addresses such as "127.0.0.1" or "10.0.0.0/8"')
   .meta({ examples: ['127.0.0.1'] });
 
-const trafficSetting = z.strictObject({ record: z.boolean(), bodies: z.boolean() });
+const trafficSetting = z.strictObject({
+  record: z.boolean().meta({ description: 'record requests' }),
+  bodies: z.boolean().meta({ description: 'record their bodies too' }),
+});
 
 export const settingsValues = z.object({
   /** How many refusals in one exhausted rate window ban an API key. */
@@ -60,12 +70,12 @@ export const settingsValues = z.object({
   propagation: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   resolver,
   /** Whether every served hostname has an HTTPS record with its port, where its zone has none. */
-  httpsRecords: z.boolean(),
+  httpsRecords: z.boolean().meta({ description: 'answer HTTPS records with the port' }),
   /**
    * Whether DNS over HTTPS lets the system resolve www.gstatic.com, by which Chromium checks the server; otherwise it
    * answers with an address that leads nowhere.
    */
-  dohForwardsProbe: z.boolean(),
+  dohForwardsProbe: z.boolean().meta({ description: 'let the system resolve www.gstatic.com for DNS over HTTPS' }),
   /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,
@@ -87,9 +97,9 @@ export const settingsValues = z.object({
    */
   trustedProxies: z.array(trustedProxy).max(100),
   /** Whether answers say in `Server-Timing` how long each stage took, for browsers' developer tools. */
-  serverTiming: z.boolean(),
+  serverTiming: z.boolean().meta({ description: 'add Server-Timing to answers' }),
   /** Whether answers have `RateLimit` and `RateLimit-Policy` (IETF draft) beside the rate headers of the specification. */
-  rateLimitFields: z.boolean(),
+  rateLimitFields: z.boolean().meta({ description: 'add RateLimit and RateLimit-Policy to answers' }),
   /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),
 });

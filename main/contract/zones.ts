@@ -92,6 +92,10 @@ const platformZone = z.object({
   records: z.array(z.object({ name: z.string(), type: z.string(), ttl: z.int(), value: z.string() })),
 });
 
+const forced = z
+  .boolean()
+  .meta({ description: 'store also what a careful provider refuses, such as a CNAME beside an A' });
+
 export const zones = {
   list: base
     .route({ summary: 'The zones that the local DNS server answers for, besides the platform’s' })
@@ -99,7 +103,12 @@ export const zones = {
     .output(z.array(zone)),
   create: base
     .route({ summary: 'Create a zone' })
-    .input(z.strictObject({ name: nameText, supportsAlias: z.boolean().default(true) }))
+    .input(
+      z.strictObject({
+        name: nameText,
+        supportsAlias: z.boolean().meta({ description: 'accept ALIAS and ANAME records' }).default(true),
+      }),
+    )
     .output(zone),
   remove: base
     .route({ summary: 'Remove a zone with its records' })
@@ -119,9 +128,10 @@ export const zones = {
         files: z
           .record(z.string().min(1).max(255), z.string().max(ZONE_TEXT_MAX))
           .refine((files) => Object.keys(files).length <= ZONE_FILES_MAX, `must be ${ZONE_FILES_MAX} texts at most`)
+          .meta({ description: 'the texts of $INCLUDE lines, by file name' })
           .default({}),
         /** Also accept lines that a careless provider would store, such as a CNAME beside an A. */
-        force: z.boolean().default(false),
+        force: forced.default(false),
       }),
     )
     .output(zoneImportReport),
@@ -131,7 +141,7 @@ export const zones = {
       z.strictObject({
         name: nameText,
         /** Replace the key: updates signed with the previous one are refused from then on. */
-        renew: z.boolean().default(false),
+        renew: z.boolean().meta({ description: 'replace the key; the previous one is refused' }).default(false),
       }),
     )
     .output(updateKey),
@@ -162,7 +172,7 @@ export const records = {
         ttl: ttl.default(3600),
         value,
         /** Store records that a careless provider would store, such as a CNAME beside an A. */
-        force: z.boolean().default(false),
+        force: forced.default(false),
       }),
     )
     .output(record),
@@ -175,7 +185,7 @@ export const records = {
         type: recordType.optional(),
         ttl: ttl.optional(),
         value: value.optional(),
-        force: z.boolean().default(false),
+        force: forced.default(false),
       }),
     )
     .output(record),

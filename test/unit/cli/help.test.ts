@@ -167,17 +167,29 @@ describe('the help', () => {
     ['projects update', /^ {2}--target TEXT +a URL, host:port, a port, or api$/m],
     ['ca trust', /^ {2}--store TEXT +required +system, nss:user, or another/m],
     ['pets get', /^ {2}vivarium pets get demo 7$/m],
-    ['domains set-redirects', /^ {2}vivarium domains set-redirects \[PROJECT\] --redirects VALUE$/m],
+    ['domains set-redirects', /^ {2}vivarium domains set-redirects \[PROJECT\] --redirects JSON$/m],
+    ['domains attach', /^ {2}--local +deploy, put the record/m],
+    ['api send', /^ {2}--headers JSON +such as '\{"Accept":"application\/json"\}'$/m],
+    ['pets get-many', /^ {2}--ids INTEGER +required +an integer of 64 bits; may be given more than once$/m],
+    ['zones import', /^ {2}--files JSON +the texts of \$INCLUDE lines, by file name$/m],
     ['keys revoke', /^ {2}vivarium keys revoke KEY$/m],
     ['pets import', /--text-file FILE/],
     ['projects create', /--limits\.per-minute NUMBER/],
     ['projects create', /--target\.kind WORD +api, upstream$/m],
     ['clock advance', /such as 10m/],
-    ['settings update', /--cors VALUE +\*; or values, may be given more than once$/m],
+    ['settings update', /--cors TEXT +\*; such as http:\/\/localhost:5173; may be given more than once$/m],
     ['status get', /^ {2}vivarium status get$/m],
   ])('of %s says %s', (command, pattern) => {
     const [namespace = '', name = ''] = command.split(' ');
     expect(procedureHelp(namespace, name)).toMatch(pattern);
+  });
+
+  it('explains every option of a procedure', () => {
+    for (const [command, text] of helps) {
+      const rows = text.split('\n').filter((line) => /^ +--/.test(line));
+      const bare = rows.filter((row) => row.trim().replace('  required', '').split(/ {2,}/).length < 2);
+      expect([command, bare]).toEqual([command, []]);
+    }
   });
 
   it('fits no option of a procedure over one of the command line', () => {
