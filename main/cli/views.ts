@@ -9,7 +9,7 @@ import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
 import type { ReachSnippets } from '../contract/reach.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
-import type { RecordInfo, UpdateKey, ZoneInfo } from '../contract/zones.ts';
+import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
@@ -33,6 +33,34 @@ const withoutPem = <Result extends object>(exportCommand: (result: Result) => st
     const rest = Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'pem'));
     return `${renderObject(rest, renderer)}\nThe certificate as PEM: ${typed(exportCommand(result))}\n`;
   });
+
+const BREAKS = {
+  expired: 'Its signatures have expired, as you asked',
+  missing: 'Its answers lack their signatures, as you asked',
+  'wrong-key': 'It is signed with a key other than the trust anchor’s, as you asked',
+};
+
+function signingText({ name, algorithm, keys = [], signatures, break: broken, anchors }: ZoneDnssec): string {
+  if (signatures === undefined || anchors === undefined) {
+    return `${name} is not signed. Sign its answers: ${typed(`vivarium zones dnssec ${name} --signed`)}\n`;
+  }
+  const retiring = keys.filter(({ retiresAt }) => retiresAt !== undefined);
+  return [
+    `${name} is signed with ${algorithm}, key ${keys.map(({ tag }) => tag).join(' and ')}.`,
+    ...retiring.map(({ tag, retiresAt }) => `Key ${tag} retires at ${retiresAt} of Vivarium’s clock.`),
+    `Its signatures are valid from ${signatures.from} to ${signatures.until}, by Vivarium’s clock.`,
+    ...(broken === undefined
+      ? []
+      : [`${BREAKS[broken]}. Mend it: ${typed(`vivarium zones dnssec ${name} --break none`)}`]),
+    '',
+    'The trust anchor, as a trust-anchor-file of unbound:',
+    '',
+    anchors.unbound,
+    `For delv -a, with +root=${name}:`,
+    '',
+    anchors.delv,
+  ].join('\n');
+}
 
 /** Only the commands of this system. Texts to copy begin at the left margin, because Python minds its indentation. */
 function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer: Renderer): string {
@@ -151,6 +179,7 @@ const VIEWS: Record<string, View | undefined> = {
   'ca.extend': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
+  'zones.dnssec': view<ZoneDnssec>((signing) => printableLines(signingText(signing))),
   'zones.updateKey': sentence<UpdateKey>(({ file }) => file.trimEnd()),
   'records.remove': sentence<RecordInfo>(
     ({ zone, name, type, value, visibleAt }) =>

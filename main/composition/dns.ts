@@ -91,6 +91,11 @@ export async function startDns(
       zonePublisher.zoneChanged(name);
       onChanged();
     },
+    /** Call after the signing of a zone was changed. */
+    signingChanged(name: string): void {
+      zonePublisher.signingChanged(name);
+      onChanged();
+    },
     /** Sets what to call when answers may have changed. */
     onRecordsChanged(listener: () => void): void {
       onChanged = listener;

@@ -92,6 +92,7 @@ export function createServices(
     emit: events.emit,
     platform: dns.platformZone,
     publish: dns.zoneChanged,
+    publishSigning: dns.signingChanged,
   });
   const records = createRecordServices(zoneParts);
 

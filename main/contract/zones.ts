@@ -24,6 +24,8 @@ export const zone = z.object({
   /** Whether the zone's provider offers ALIAS and ANAME records. */
   supportsAlias: z.boolean(),
   records: z.int(),
+  /** Present while answers are signed (DNSSEC). */
+  signed: z.literal(true).optional(),
   createdAt: timestamp,
 });
 export type ZoneInfo = z.infer<typeof zone>;
@@ -86,6 +88,37 @@ const updateKey = z.object({
 });
 export type UpdateKey = z.infer<typeof updateKey>;
 
+/** Signatures that are over, left out, or made with another key. */
+const zoneBreak = z.enum(['expired', 'missing', 'wrong-key']);
+export type ZoneBreak = z.infer<typeof zoneBreak>;
+
+/** How a zone's answers are signed. All times are of Vivarium's clock. */
+const zoneDnssec = z.object({
+  name: z.string(),
+  signed: z.boolean(),
+  /** This and the rest only while the zone is signed. */
+  algorithm: z.string().optional(),
+  /** Two during a roll; the values of their DS and DNSKEY records. */
+  keys: z
+    .array(
+      z.object({
+        tag: z.int(),
+        ds: z.string(),
+        dnskey: z.string(),
+        /** When the roll to the next key ends. */
+        retiresAt: timestamp.optional(),
+      }),
+    )
+    .optional(),
+  /** The times in which the present signatures are valid. */
+  signatures: z.object({ from: timestamp, until: timestamp }).optional(),
+  /** What the zone is made to get wrong. */
+  break: zoneBreak.optional(),
+  /** The trust anchor as files: `trust-anchor-file` of unbound, and `delv -a`. */
+  anchors: z.object({ unbound: z.string(), delv: z.string() }).optional(),
+});
+export type ZoneDnssec = z.infer<typeof zoneDnssec>;
+
 /** The platform's own zone; it is generated from the projects. */
 const platformZone = z.object({
   name: z.string(),
@@ -145,6 +178,20 @@ export const zones = {
       }),
     )
     .output(updateKey),
+  dnssec: base
+    .route({ summary: 'How a zone’s answers are signed (DNSSEC), with its trust anchor; changes what is given' })
+    .input(
+      z.strictObject({
+        name: nameText,
+        /** Sign the answers from now on, or no longer. The keys are kept. */
+        signed: z.boolean().optional(),
+        /** Start a roll: a new key signs beside the present one, which retires two days later. */
+        roll: z.boolean().default(false),
+        /** Answer with expired signatures, without signatures, or with those of a key other than the anchor’s. */
+        break: z.union([z.literal('none'), zoneBreak]).optional(),
+      }),
+    )
+    .output(zoneDnssec),
   platform: base
     .route({ summary: 'The platform’s own zone, which follows the projects' })
     .input(z.strictObject({}).optional())

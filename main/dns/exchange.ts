@@ -6,6 +6,7 @@ import { guard, HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter } from './message-writer.ts';
 import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
+import { signedAnswer } from './signed-answer.ts';
 import { checkTsig, readTsig, tsigOctets } from './tsig.ts';
 import { createUpdateExchange, type Updatable } from './update-exchange.ts';
 import { isUpdate } from './update-message.ts';
@@ -162,7 +163,8 @@ function decode(message: Buffer, question: Question, questionEnd: number, cookie
 
 function respond(zones: ZoneSet, { edns, question }: Query): DnsAnswer {
   if (edns !== null && edns.version !== 0) return emptyAnswer('BADVERS', false);
-  return answer(zones, question);
+  const plain = answer(zones, question);
+  return zones.signs ? signedAnswer(zones, question, plain, edns?.dnssecOk === true) : plain;
 }
 
 /** `spared`: octets to leave for what is appended. */

@@ -14,8 +14,18 @@ export const TYPE_CODES = Object.fromEntries(
   NAMED_TYPES.flatMap((name) => (RECORD_TYPES[name].code === null ? [] : [[name, RECORD_TYPES[name].code]])),
 ) as Record<WireType, number>;
 
-/** Codes of types that can be queried but not stored here. */
-export const QUESTION_TYPES = { OPT: 41, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, ANY: 255 } as const;
+/** Codes of types that can be queried but not stored here by name; the server makes those of DNSSEC itself. */
+export const QUESTION_TYPES = {
+  OPT: 41,
+  RRSIG: 46,
+  NSEC: 47,
+  DNSKEY: 48,
+  TKEY: 249,
+  TSIG: 250,
+  IXFR: 251,
+  AXFR: 252,
+  ANY: 255,
+} as const;
 
 export const CLASS_IN = 1;
 /** Classes of RFC 2136 §2.4 and §2.5, without data of their own. */
@@ -114,7 +124,8 @@ const QUESTION_NAMES = new Map<number, string>(Object.entries(QUESTION_TYPES).ma
 export const recordTypeOf = (code: number): RecordType => WIRE_NAMES.get(code) ?? `TYPE${code}`;
 
 /** The code of a record's type; 0 for ALIAS, which has none. */
-export const codeOfType = (type: RecordType): number => TYPE_CODES[type as WireType] ?? typeCode(type) ?? 0;
+export const codeOfType = (type: RecordType): number =>
+  TYPE_CODES[type as WireType] ?? (type.startsWith('TYPE') ? Number(type.slice('TYPE'.length)) : 0);
 
 /** The mnemonic of a type, or `TYPE65280` for types without one here (RFC 3597 §5). */
 export const typeName = (code: number): string => QUESTION_NAMES.get(code) ?? recordTypeOf(code);

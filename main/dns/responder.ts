@@ -1,11 +1,4 @@
-import {
-  absoluteText,
-  isAtOrBelow,
-  NAME_OCTETS_MAX,
-  parentOf,
-  wireLength,
-  type DomainName,
-} from '../model/dns-name.ts';
+import { absoluteText, isAtOrBelow, NAME_OCTETS_MAX, wireLength, type DomainName } from '../model/dns-name.ts';
 import { flatten } from './alias.ts';
 import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
 import {
@@ -18,7 +11,7 @@ import {
   type RecordData,
 } from './record.ts';
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
-import { findZone, locate, type Location, type ZoneSet } from './zone-set.ts';
+import { findZone, locate, zoneAsked, type Location, type ZoneSet } from './zone-set.ts';
 
 /** CNAMEs per answer. Real resolvers stop between 8 and 16; the client can query the last target. */
 export const CNAME_HOPS_MAX = 10;
@@ -70,7 +63,7 @@ class Resolution {
   run(name: DomainName): DnsAnswer {
     this.#asked = name;
     for (let owner = name; ;) {
-      const zone = this.#zoneOf(owner);
+      const zone = zoneAsked(this.#set, owner, this.#code);
       if (zone === null) return this.#outside(owner);
       const location = locate(zone, owner, this.#code === TYPE_CODES.DS);
       if (location.kind === 'delegated') return this.#refer(zone, location.cut);
@@ -80,7 +73,7 @@ class Resolution {
         owner = next;
         continue;
       }
-      if (this.#isUndelegated(zone, owner, location)) return this.#negative(zone, 'NOERROR');
+      if (isUndelegated(this.#set, zone, owner, this.#code, location)) return this.#negative(zone, 'NOERROR');
       if (location.kind === 'absent') return this.#negative(zone, 'NXDOMAIN');
       const rrset = this.#pick(location.node, owner);
       if (rrset !== undefined) return this.#positive(rrset);
@@ -111,21 +104,6 @@ class Resolution {
     return isOver || this.#chain.some(({ name, type }) => type === 'CNAME' && name === target)
       ? this.#close('NOERROR')
       : target;
-  }
-
-  /** The parent zone, if served here, holds DS above the cut (RFC 4035 §3.1.4.1). */
-  #zoneOf(name: DomainName): ZoneIndex | null {
-    const zone = findZone(this.#set, name);
-    if (this.#code !== TYPE_CODES.DS || zone?.apex !== name || name === '') return zone;
-    return findZone(this.#set, parentOf(name)) ?? zone;
-  }
-
-  /**
-   * The parent has no delegation for a child zone that is also served here: NXDOMAIN for its DS would hide the whole
-   * child from resolvers that follow RFC 8020.
-   */
-  #isUndelegated(parent: ZoneIndex, name: DomainName, { kind }: Location): boolean {
-    return kind !== 'node' && this.#code === TYPE_CODES.DS && parent.apex !== name && this.#set.has(name);
   }
 
   #pick(node: ZoneNode, owner: DomainName): RRset | undefined {
@@ -190,6 +168,20 @@ class Resolution {
       additionalRequired: false,
     };
   }
+}
+
+/**
+ * Whether a question for DS is about a child zone that is also served here and that the parent does not delegate:
+ * NXDOMAIN for its DS would hide the whole child from resolvers that follow RFC 8020.
+ */
+export function isUndelegated(
+  set: ZoneSet,
+  parent: ZoneIndex,
+  name: DomainName,
+  code: number,
+  { kind }: Location,
+): boolean {
+  return kind !== 'node' && code === TYPE_CODES.DS && parent.apex !== name && set.has(name);
 }
 
 /** An RRset with its owner replaced: a wildcard's records are answered under the queried name (RFC 4592 §3.3). */

@@ -1,8 +1,10 @@
 import { VivariumError } from '../contract/errors.ts';
+import { CanonicalOrder } from './canonical.ts';
 import { absoluteText, isAtOrBelow, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import { formatZoneValue } from './record-format.ts';
 import { isAlias, type RecordData, type RecordType, type ResourceRecord, type RRset } from './record.ts';
 import { negativeSoa, type Zone } from './zone.ts';
+import type { ZoneSigner } from './zone-signer.ts';
 
 /** A name of a zone: one with records, or an empty non-terminal (RFC 4592 §2.2.2). */
 export interface ZoneNode {
@@ -34,6 +36,9 @@ export class ZoneIndex {
   /** Nodes with a DNAME. */
   #renames = 0;
   #negative: RRset;
+  /** All names in order, once a denial needed them. */
+  #order: CanonicalOrder<ZoneNode> | null = null;
+  #signer: ZoneSigner | null = null;
   readonly #onChange: () => void;
 
   /**
@@ -53,6 +58,22 @@ export class ZoneIndex {
   /** The SOA for the authority section of negative answers. */
   get negative(): RRset {
     return this.#negative;
+  }
+
+  /** Signs the zone's answers; null for a zone without DNSSEC. */
+  get signer(): ZoneSigner | null {
+    return this.#signer;
+  }
+
+  set signer(signer: ZoneSigner | null) {
+    this.#signer = signer;
+    if (signer === null) this.#order = null;
+    this.#onChange();
+  }
+
+  /** The zone's nodes in canonical order. The first call sorts them. */
+  get order(): CanonicalOrder<ZoneNode> {
+    return (this.#order ??= new CanonicalOrder(this.#nodes));
   }
 
   /**
@@ -163,6 +184,7 @@ export class ZoneIndex {
     parent.children++;
     const node: OwnNode = { name, parent, rrsets: [], delegates: false, children: 0 };
     this.#nodes.set(name, node);
+    this.#order?.add(name, node);
     return node;
   }
 
@@ -170,6 +192,7 @@ export class ZoneIndex {
   #prune(node: OwnNode): void {
     for (let at = node; at.rrsets.length === 0 && at.children === 0 && at.parent !== null; at = at.parent) {
       this.#nodes.delete(at.name);
+      this.#order?.remove(at.name);
       at.parent.children--;
     }
   }

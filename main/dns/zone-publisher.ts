@@ -1,12 +1,15 @@
 import type { Clock, ClockAdjustment, EpochMs, Timer } from '../base/clock.ts';
+import { LruMap } from '../base/lru.ts';
 import { nextTurn } from '../base/turns.ts';
 import { NAME_SERVER } from './platform-zone.ts';
 import { isVisible, type Visibility } from './propagation.ts';
 import { parseZoneValue } from './record-text.ts';
 import { readRecordType, type ResourceRecord } from './record.ts';
 import type { ZoneSet } from './zone-set.ts';
+import { nextSigningMs, SIGNATURES_KEPT_MAX, zoneSigner, type Signatures } from './zone-signer.ts';
 import { createZone } from './zone.ts';
 import type { DomainName } from '../model/dns-name.ts';
+import type { ZoneSigning } from '../model/zone-signing.ts';
 
 /** Delay after a failed write to the store; a full disk does not recover at once. */
 const SETTLE_RETRY_MS = 60_000;
@@ -19,6 +22,8 @@ export interface StoredZone {
   name: DomainName;
   supportsAlias: boolean;
   serial: number;
+  /** Null for a zone that was never signed. */
+  signing: ZoneSigning | null;
 }
 
 /** A stored version of a record. */
@@ -57,6 +62,8 @@ export interface ZonePublisher {
   recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>, added?: readonly StoredVersion[]): void;
   /** Call after a zone was created or removed. */
   zoneChanged(name: DomainName): void;
+  /** Call after the signing of a zone was changed. */
+  signingChanged(name: DomainName): void;
   /** Call after the app's clock was moved. */
   clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
   /** The number of RRsets whose pending changes have become visible, since the start. */
@@ -79,7 +86,9 @@ export function createZonePublisher(options: {
   onPublished: () => void;
 }): ZonePublisher {
   const { clock, stored, zones } = options;
+  const signatures: Signatures = new LruMap(SIGNATURES_KEPT_MAX);
   let timer: Timer | null = null;
+  let signingTimer: Timer | null = null;
   let settling = false;
   let stopped = false;
   let published = 0;
@@ -161,12 +170,36 @@ export function createZonePublisher(options: {
   function load(zone: StoredZone): void {
     const records = visibleRecords(stored.versions(zone.name), clock.now());
     zones.put(zoneWith(zone, records));
+    if (zone.signing?.on === true) sign(zone);
+  }
+
+  function sign({ name, signing }: StoredZone): void {
+    const index = zones.get(name);
+    if (index === undefined) return;
+    index.signer = signing?.on === true ? zoneSigner(name, signing, clock.now(), signatures) : null;
+  }
+
+  /** Renews the signatures of all zones when those of one are due, or a roll of its keys ends. */
+  function armSigning(): void {
+    signingTimer?.cancel();
+    signingTimer = null;
+    const nowMs = clock.now();
+    const signed = stopped ? [] : stored.zones().flatMap(({ signing }) => (signing?.on === true ? [signing] : []));
+    if (signed.length === 0) return;
+    signingTimer = clock.at(Math.min(...signed.map((signing) => nextSigningMs(signing, nowMs))), signAll);
+  }
+
+  function signAll(): void {
+    for (const zone of stored.zones()) if (zone.signing?.on === true) sign(zone);
+    armSigning();
+    options.onPublished();
   }
 
   // Settles what fell due while Vivarium was not running; no query is waiting yet.
   while (settlePart());
   for (const zone of stored.zones()) load(zone);
   arm();
+  armSigning();
   return {
     recordsChanged(zone, names, added) {
       if (added === undefined) refresh(zone, names);
@@ -179,15 +212,24 @@ export function createZonePublisher(options: {
       else load(zone);
       arm();
     },
+    signingChanged(name) {
+      const zone = stored.zone(name);
+      if (zone !== null) sign(zone);
+      armSigning();
+    },
     clockAdjusted({ movedMs }) {
       // A clock moving forward has already run the timers.
-      if (movedMs < 0) stored.moveBack(-movedMs, clock.now());
+      if (movedMs < 0) {
+        stored.moveBack(-movedMs, clock.now());
+        signAll();
+      }
       arm();
     },
     published: () => published,
     stop() {
       stopped = true;
       timer?.cancel();
+      signingTimer?.cancel();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
-import type { RecordData } from './record.ts';
+import { TYPE_CODES, type RecordData } from './record.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 
@@ -7,11 +7,22 @@ import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 export class ZoneSet {
   readonly #zones = new Map<DomainName, ZoneIndex>();
   #changes = 0;
+  /** Whether a zone was signed at that count of changes. */
+  #signs: { changes: number; signs: boolean } | null = null;
   #services: (name: DomainName) => RecordData | null = () => null;
 
   /** A counter that increases with every change to any zone. */
   get changes(): number {
     return this.#changes;
+  }
+
+  /** Whether a zone is signed. */
+  get signs(): boolean {
+    if (this.#signs?.changes !== this.#changes) {
+      const signs = this.#zones.values().some(({ signer }) => signer !== null);
+      this.#signs = { changes: this.#changes, signs };
+    }
+    return this.#signs.signs;
   }
 
   get(apex: DomainName): ZoneIndex | undefined {
@@ -54,6 +65,13 @@ export function findZone(set: ZoneSet, name: DomainName): ZoneIndex | null {
     if (zone !== undefined) return zone;
     if (at === ROOT) return null;
   }
+}
+
+/** The zone that answers a question: DS is above the cut, in the parent zone if it is served here (RFC 4035 §3.1.4.1). */
+export function zoneAsked(set: ZoneSet, name: DomainName, code: number): ZoneIndex | null {
+  const zone = findZone(set, name);
+  if (code !== TYPE_CODES.DS || zone?.apex !== name || name === ROOT) return zone;
+  return findZone(set, parentOf(name)) ?? zone;
 }
 
 /** A name's location within its zone (RFC 1034 §4.3.2 step 3, RFC 4592 §3.3). */

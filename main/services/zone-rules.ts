@@ -76,10 +76,11 @@ export function existingZone(zones: Pick<ZoneRows, 'get'>, text: string): Stored
   throw new VivariumError('not_found', `There is no zone "${text}". List them: \`zones.list\`.`);
 }
 
-export const presentZone = ({ name, supportsAlias, records, createdAtMs }: StoredZone): ZoneInfo => ({
+export const presentZone = ({ name, supportsAlias, records, signing, createdAtMs }: StoredZone): ZoneInfo => ({
   name,
   supportsAlias,
   records,
+  ...(signing?.on === true && { signed: true }),
   createdAt: new Date(createdAtMs).toISOString(),
 });
 

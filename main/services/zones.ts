@@ -12,6 +12,7 @@ import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { updateSecret } from './record-updates.ts';
 import { readData } from './records.ts';
+import { createZoneSigning } from './zone-signing.ts';
 import { existingZone, newZoneName, presentZone, RECORDS_MAX, ZONES_MAX } from './zone-rules.ts';
 
 /** Lines of each kind that an import lists; further ones are counted. */
@@ -73,6 +74,8 @@ export function createZoneServices(options: {
   platform: Pick<ZoneIndex, 'apex' | 'records'>;
   /** Applies the creation or removal of a zone. */
   publish: (name: string) => void;
+  /** Applies a change of its signing. */
+  publishSigning: (name: string) => void;
 }): Services['zones'] {
   const { clock, zones, records, writer, nameServer } = options;
 
@@ -195,6 +198,14 @@ export function createZoneServices(options: {
         file: `# Updates of ${name} go to 127.0.0.1, port ${port}: nsupdate -k THIS_FILE\nkey "${name}" {\n  algorithm hmac-sha256;\n  secret "${secret}";\n};\n`,
       };
     },
+    dnssec: createZoneSigning({
+      clock,
+      zones,
+      changed(name) {
+        options.publishSigning(name);
+        options.emit('zones.changed');
+      },
+    }),
     platform() {
       const { apex } = options.platform;
       return {

@@ -9,6 +9,7 @@ import { REVOCATIONS_SCHEMA } from './migrations/007-revocations.ts';
 import { UPDATE_KEYS_SCHEMA } from './migrations/008-update-keys.ts';
 import { REQUESTS_SCHEMA } from './migrations/009-requests.ts';
 import { REMOVED_ZONES_SCHEMA } from './migrations/010-removed-zones.ts';
+import { SIGNING_SCHEMA } from './migrations/011-signing.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: 'update keys', sql: UPDATE_KEYS_SCHEMA },
   { version: 9, name: 'requests', sql: REQUESTS_SCHEMA },
   { version: 10, name: 'removed zones', sql: REMOVED_ZONES_SCHEMA },
+  { version: 11, name: 'signing', sql: SIGNING_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

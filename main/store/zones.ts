@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
+import type { ZoneSigning } from '../model/zone-signing.ts';
 import type { Connection } from './connection.ts';
 
 export interface ZoneRow {
@@ -16,6 +17,8 @@ export interface StoredZone extends ZoneRow {
   records: number;
   /** The serial of its SOA. */
   serial: number;
+  /** Null until its answers are first signed. */
+  signing: ZoneSigning | null;
 }
 
 export interface Zones {
@@ -32,12 +35,13 @@ export interface Zones {
   /** The secret for updates of the zone over DNS, in base64; null without one, or without the zone. */
   updateSecret(name: string): string | null;
   setUpdateSecret(name: string, secret: string): void;
+  setSigning(name: string, signing: ZoneSigning): void;
 }
 
-type Row = Omit<StoredZone, 'supportsAlias'> & { supportsAlias: number };
+type Row = Omit<StoredZone, 'supportsAlias' | 'signing'> & { supportsAlias: number; signing: string | null };
 
 const SELECT =
-  'SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs, records, serial FROM zones WHERE removed = 0';
+  'SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs, records, serial, signing FROM zones WHERE removed = 0';
 
 export function createZones(
   { sqlite, guarded, transactional }: Connection,
@@ -55,9 +59,14 @@ export function createZones(
     .prepare<[string], string | null>('SELECT update_secret FROM zones WHERE name = ? AND removed = 0')
     .pluck();
   const setSecret = sqlite.prepare<[string, string]>('UPDATE zones SET update_secret = ? WHERE name = ?');
+  const setSigning = sqlite.prepare<[string, string]>('UPDATE zones SET signing = ? WHERE name = ?');
   const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones WHERE removed = 0').pluck();
 
-  const read = (row: Row): StoredZone => ({ ...row, supportsAlias: row.supportsAlias === 1 });
+  const read = (row: Row): StoredZone => ({
+    ...row,
+    supportsAlias: row.supportsAlias === 1,
+    signing: row.signing === null ? null : (JSON.parse(row.signing) as ZoneSigning),
+  });
   const get = (name: string): StoredZone | null => {
     const row = byName.get(name);
     return row === undefined ? null : read(row);
@@ -84,6 +93,7 @@ export function createZones(
     count: guarded(() => count.get() ?? 0),
     updateSecret: guarded((name: string) => secretOf.get(name) ?? null),
     setUpdateSecret: guarded((name: string, secret: string) => void setSecret.run(secret, name)),
+    setSigning: guarded((name: string, signing: ZoneSigning) => void setSigning.run(JSON.stringify(signing), name)),
   };
 }
 

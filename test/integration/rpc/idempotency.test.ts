@@ -104,8 +104,8 @@ it('knows every procedure that changes something', () => {
     'projects.create projects.update projects.remove deploys.create keys.create keys.revoke limits.reset ' +
       'limits.unban api.send requests.save requests.forget pets.create pets.update pets.remove pets.updateMany pets.removeMany pets.clear ' +
       'pets.import pets.seed orders.create orders.remove domains.attach domains.verify domains.remove domains.setPrimary domains.setRedirects ' +
-      'domains.import zones.create zones.remove zones.import zones.updateKey records.put records.update records.remove ' +
-      'certificates.renew certificates.revoke ca.extend ca.renew ca.trust ca.untrust clock.advance clock.set clock.freeze clock.resume ' +
+      'domains.import zones.create zones.remove zones.import zones.updateKey zones.dnssec records.put records.update ' +
+      'records.remove certificates.renew certificates.revoke ca.extend ca.renew ca.trust ca.untrust clock.advance clock.set clock.freeze clock.resume ' +
       'clock.reset traffic.clear traffic.replay traffic.send reach.open reach.preview backup.create world.apply settings.update ' +
       'access.renewToken',
   );

@@ -43,8 +43,8 @@ export const DNS: readonly Mutant[] = [
   },
   {
     id: 'dns.ds-asked-of-the-child',
-    file: 'main/dns/responder.ts',
-    find: 'return findZone(this.#set, parentOf(name)) ?? zone;',
+    file: 'main/dns/zone-set.ts',
+    find: 'return findZone(set, parentOf(name)) ?? zone;',
     replace: 'return zone;',
     breaks: 'the DS of a delegated zone is denied',
     tests: ['test/unit/dns/responder.test.ts'],
@@ -173,5 +173,21 @@ export const DNS: readonly Mutant[] = [
     replace: 'length === undefined || length >= LABEL_OCTETS_MAX',
     breaks: 'a question for the longest label is malformed',
     tests: ['test/unit/model/dns-name.test.ts'],
+  },
+  {
+    id: 'dns.signature-over-unsorted-records',
+    file: 'main/dns/canonical.ts',
+    find: 'data.map(canonicalData))].sort(byOctets)',
+    replace: 'data.map(canonicalData))]',
+    breaks: 'the signature of several records is over their order in the zone',
+    tests: ['test/integration/engine/dnssec.test.ts'],
+  },
+  {
+    id: 'dns.wildcard-without-proof',
+    file: 'main/dns/signed-answer.ts',
+    find: 'this.#cover(zone, signer, rrset.name);',
+    replace: '',
+    breaks: 'the answer of a wildcard lacks the proof that the name does not exist',
+    tests: ['test/unit/dns/dnssec.test.ts'],
   },
 ];

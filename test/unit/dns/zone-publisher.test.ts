@@ -18,7 +18,7 @@ function storedIn(versions: Record<string, StoredVersion[]>) {
   const isDue = (nowMs: number) => (version: StoredVersion) =>
     [version.visibleFromMs, version.visibleUntilMs].some((at) => at !== null && at <= nowMs);
   const zone = (name: string) =>
-    name in versions ? { name, supportsAlias: true, serial: (serials[name] ??= 1) } : null;
+    name in versions ? { name, supportsAlias: true, serial: (serials[name] ??= 1), signing: null } : null;
   const stored: StoredZones = {
     zones: () => Object.keys(versions).flatMap((name) => zone(name) ?? []),
     zone,

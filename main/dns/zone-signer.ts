@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import type { EpochMs } from '../base/clock.ts';
+import type { LruMap } from '../base/lru.ts';
+import type { DomainName } from '../model/dns-name.ts';
+import type { ZoneSigning } from '../model/zone-signing.ts';
+import { canonicalRRset, labelCount, octetsOf } from './canonical.ts';
+import { codeOfType, QUESTION_TYPES, type RRset } from './record.ts';
+import { ALGORITHM, readSigningKey, type SigningKey } from './signing-key.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Signatures are renewed this often, and are valid for twice as long, so that at least half of that is left. */
+const PERIOD_MS = 7 * DAY_MS;
+
+/** For validators whose clocks are late. */
+const EARLIER_MS = 3_600_000;
+
+/** How long both keys sign during a roll: most records, and so their signatures, are cached for a day at most. */
+export const ROLL_MS = 2 * DAY_MS;
+
+/** The usual value; a roll depends on it. */
+const DNSKEY_TTL_SECONDS = 3600;
+
+/** Signatures to keep, of all zones: some 3 MB. */
+export const SIGNATURES_KEPT_MAX = 10_000;
+
+/** By the digest of what is signed; a signature takes as long as 20 answers without one. */
+export type Signatures = LruMap<string>;
+
+export const RRSIG = `TYPE${QUESTION_TYPES.RRSIG}` as const;
+export const DNSKEY = `TYPE${QUESTION_TYPES.DNSKEY}` as const;
+
+/** The times of a zone's signatures. */
+export interface Validity {
+  fromMs: EpochMs;
+  untilMs: EpochMs;
+}
+
+/** Signs one zone's RRsets during one period of the app's clock. */
+export interface ZoneSigner {
+  readonly dnskeys: RRset;
+  /**
+   * An RRset's signatures, one for each key; null where the zone leaves them out. `owner`: the wildcard that it was
+   * made from. `zoneTtlSeconds`: its TTL in the zone, where the answer's is lower.
+   */
+  sign(rrset: RRset, owner?: DomainName, zoneTtlSeconds?: number): RRset | null;
+}
+
+/** The keys that are published at a moment: the newest, and during a roll the one before. */
+export const keysAt = ({ keys }: ZoneSigning, nowMs: EpochMs): ZoneSigning['keys'] =>
+  keys.filter(({ retiresAtMs }) => retiresAtMs === null || retiresAtMs > nowMs);
+
+export function validityAt({ broken }: ZoneSigning, nowMs: EpochMs): Validity {
+  const startMs = nowMs - (((nowMs % PERIOD_MS) + PERIOD_MS) % PERIOD_MS) - (broken === 'expired' ? 4 * PERIOD_MS : 0);
+  return { fromMs: startMs - EARLIER_MS, untilMs: startMs + 2 * PERIOD_MS };
+}
+
+/** When a zone's signatures or keys change by themselves. */
+export function nextSigningMs(signing: ZoneSigning, nowMs: EpochMs): EpochMs {
+  const periodEndsMs = validityAt({ ...signing, broken: null }, nowMs).untilMs - PERIOD_MS;
+  return Math.min(periodEndsMs, ...keysAt(signing, nowMs).map(({ retiresAtMs }) => retiresAtMs ?? Infinity));
+}
+
+/** The signer of a zone at a moment of the app's clock. */
+export function zoneSigner(apex: DomainName, signing: ZoneSigning, nowMs: EpochMs, signatures: Signatures): ZoneSigner {
+  const { broken, stranger } = signing;
+  const stored = broken === 'wrong-key' && stranger !== null ? [stranger] : keysAt(signing, nowMs);
+  const keys = stored.map(readSigningKey);
+  const validity = validityAt(signing, nowMs);
+  return {
+    dnskeys: {
+      name: apex,
+      type: DNSKEY,
+      ttlSeconds: DNSKEY_TTL_SECONDS,
+      data: keys.map(({ dnskey }) => ({ type: DNSKEY, octets: dnskey })),
+    },
+    sign(rrset, owner = rrset.name, zoneTtlSeconds = rrset.ttlSeconds) {
+      if (broken === 'missing') return null;
+      const signed = canonicalRRset(rrset, owner, zoneTtlSeconds);
+      const data = keys.map((key) => {
+        const start = signatureStart(apex, key, validity, { type: rrset.type, owner, zoneTtlSeconds });
+        const octets = start + signed;
+        const signature = signatures.use(`${key.dnskey}${digestOf(octets)}`, () => key.sign(octets));
+        return { type: RRSIG, octets: start + signature };
+      });
+      return { name: rrset.name, type: RRSIG, ttlSeconds: rrset.ttlSeconds, data };
+    },
+  };
+}
+
+const digestOf = (octets: string): string => hash('sha256', Buffer.from(octets, 'latin1'), 'base64');
+
+/** The data of an RRSIG without the signature, which is signed too (RFC 4034 §3.1). */
+function signatureStart(
+  apex: DomainName,
+  { tag }: SigningKey,
+  { fromMs, untilMs }: Validity,
+  { type, owner, zoneTtlSeconds }: { type: RRset['type']; owner: DomainName; zoneTtlSeconds: number },
+): string {
+  return octetsOf((to) => {
+    to.uint16(codeOfType(type));
+    to.octet(ALGORITHM);
+    to.octet(labelCount(owner));
+    to.uint32(zoneTtlSeconds);
+    to.uint32(Math.floor(untilMs / 1000));
+    to.uint32(Math.floor(fromMs / 1000));
+    to.uint16(tag);
+    to.name(apex);
+  });
+}

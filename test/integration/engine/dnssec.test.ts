@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ZoneDnssec } from '../../../main/contract/zones.ts';
+import { dig, run } from '../../support/dns-dig.ts';
+import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
+import { findTool, requireTool } from '../../support/tools.ts';
+
+const ZONE = `$TTL 600
+@ CAA 0 issue "vivarium.localhost"
+shop CNAME cname.vivarium.localhost.
+host A 192.0.2.9
+host A 192.0.2.1
+*.wild TXT "any"
+a.b.ent A 192.0.2.2
+sub NS ns.sub
+ns.sub A 192.0.2.3
+alias ALIAS host
+renamed DNAME wild
+`;
+
+async function signedEngine() {
+  const engine = await startEngine();
+  await engine.call('zones.create', { name: 'acme.test' });
+  await engine.call('zones.import', { name: 'acme.test', text: ZONE });
+  const signing = await dnssec(engine, { signed: true });
+  return { engine, signing, port: engine.app.runtime.dns.port };
+}
+
+const dnssec = (engine: Engine, input: object = {}): Promise<ZoneDnssec> =>
+  engine.call('zones.dnssec', { name: 'acme.test', ...input }) as Promise<ZoneDnssec>;
+
+/** What `delv` says of a question, from the zone's own anchor. */
+async function delv(port: number, { anchors }: ZoneDnssec, question: string): Promise<string> {
+  const file = join(temporaryFolder(), 'anchor');
+  writeFileSync(file, anchors?.delv ?? '');
+  const [name = '', type = ''] = question.split(' ');
+  const args = ['@127.0.0.1', '-p', String(port), '-a', file, '+root=acme.test', '-q', `${name}.acme.test`, '-t', type];
+  return run('delv', args, 'both');
+}
+
+const QUESTIONS = [
+  'shop CNAME',
+  'host A',
+  'host TXT',
+  'nowhere A',
+  'x.wild TXT',
+  'x.wild A',
+  'b.ent A',
+  'sub DS',
+  'alias A',
+  'alias MX',
+  'x.renamed TXT',
+];
+
+describe('a signed zone', () => {
+  it('is valid for delv, from its trust anchor, and bogus while it is broken', async () => {
+    const { engine, signing, port } = await signedEngine();
+    for (const question of QUESTIONS) expect(await delv(port, signing, question)).toContain('fully validated');
+
+    for (const broken of ['expired', 'missing', 'wrong-key']) {
+      expect(await dnssec(engine, { break: broken })).toMatchObject({ break: broken, anchors: signing.anchors });
+      const said = await delv(port, signing, 'host A');
+      expect(said).toMatch(
+        /resolution failed: (RRSIG has expired|insecurity proof failed|broken trust chain|no valid)/,
+      );
+      expect(said).not.toContain('fully validated');
+    }
+    await dnssec(engine, { break: 'none' });
+    expect(await delv(port, signing, 'host A')).toContain('fully validated');
+
+    // One key's anchor is enough during a roll.
+    const rolling = await dnssec(engine, { roll: true });
+    expect(rolling.keys?.map(({ retiresAt }) => retiresAt !== undefined)).toEqual([true, false]);
+    expect(await delv(port, signing, 'host A')).toContain('fully validated');
+    await expect(dnssec(engine, { roll: true })).rejects.toThrow(/being rolled until/);
+    await engine.call('clock.advance', { by: 'P2D' });
+    const rolled = await dnssec(engine);
+    expect(rolled.keys).toEqual([{ ...rolling.keys?.[1] }]);
+    const [shown] = await dig('kdig', { port }, ['acme.test DNSKEY']);
+    expect(shown?.answer.map((line) => line.replace(/ 3600 IN/, ''))).toEqual([
+      `acme.test. DNSKEY ${rolled.keys?.[0]?.dnskey}`,
+    ]);
+
+    // The key outlives the switch, and a restart.
+    expect(await dnssec(engine, { signed: false })).toEqual({ name: 'acme.test', signed: false });
+    expect((await dig('dig', { port }, ['host.acme.test A'], ['+dnssec']))[0]?.answer).toHaveLength(2);
+    expect((await dnssec(engine, { signed: true })).keys).toEqual(rolled.keys);
+    await engine.stop();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    expect((await dnssec(again)).keys).toEqual(rolled.keys);
+    const [answered] = await dig('dig', { port: again.app.runtime.dns.port }, ['host.acme.test A'], ['+dnssec']);
+    expect(answered?.answer).toHaveLength(3);
+  });
+
+  it.skipIf(findTool('unbound') === null)('is valid for unbound, and SERVFAIL while it is broken', async () => {
+    const { engine, signing, port } = await signedEngine();
+    const unbound = await startUnbound(port, signing);
+    const ask = async () => {
+      const questions = QUESTIONS.filter((each) => !/^shop/.test(each)).map((each) => each.replace(' ', '.acme.test '));
+      return (await dig('dig', { port: unbound }, questions, ['+dnssec', '+recurse'])).map(
+        ({ rcode, flags }) => `${rcode} ${flags.includes('ad')}`,
+      );
+    };
+    expect(await ask()).toEqual(QUESTIONS.slice(1).map((each) => `${/^no/.test(each) ? 'NXDOMAIN' : 'NOERROR'} true`));
+    await dnssec(engine, { break: 'expired' });
+    const bogus = await startUnbound(port, signing);
+    const [answered] = await dig('dig', { port: bogus }, ['host.acme.test A'], ['+recurse']);
+    expect(answered?.rcode).toBe('SERVFAIL');
+  });
+});
+
+/** unbound with the zone's trust anchor, which asks our server for the zone. Returns its port. */
+async function startUnbound(port: number, { anchors }: ZoneDnssec): Promise<number> {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'anchor'), anchors?.unbound ?? '');
+  const own = await freePort();
+  writeFileSync(
+    join(folder, 'unbound.conf'),
+    `server:
+  interface: 127.0.0.1
+  port: ${own}
+  username: ""
+  chroot: ""
+  directory: "${folder}"
+  pidfile: ""
+  use-syslog: no
+  do-not-query-localhost: no
+  domain-insecure: "localhost"
+  local-zone: "test." nodefault
+  trust-anchor-file: "${folder}/anchor"
+remote-control:
+  control-enable: no
+stub-zone:
+  name: "acme.test"
+  stub-addr: 127.0.0.1@${port}
+`,
+  );
+  const child = spawn(requireTool('unbound'), ['-d', '-c', join(folder, 'unbound.conf')], { stdio: 'ignore' });
+  track(() => ended(child));
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`unbound ended with ${child.exitCode}`);
+    const text = await run('dig', [
+      '@127.0.0.1',
+      '-p',
+      String(own),
+      '+tries=1',
+      '+time=1',
+      'version.bind',
+      'CH',
+      'TXT',
+    ]);
+    if (text.includes('status:')) return own;
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a socket without a port');
+  return address.port;
+}
