@@ -26,7 +26,8 @@ export interface AttachFacts {
 }
 
 export type AttachVerdict =
-  { ok: true; hostname: string; kind: DomainKind; apex: string } | { ok: false; refusal: AttachRefusal };
+  | { ok: true; hostname: string; kind: DomainKind; apex: string }
+  | { ok: false; refusal: AttachRefusal };
 
 /**
  * Whether a project may attach a hostname. Checks the hostname (invalid, reserved, in use) before the project (plan,

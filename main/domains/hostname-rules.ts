@@ -31,7 +31,8 @@ export interface HostnameRefusal {
 }
 
 export type HostnameVerdict =
-  { ok: true; hostname: string; kind: DomainKind; apex: string } | { ok: false; refusal: HostnameRefusal };
+  | { ok: true; hostname: string; kind: DomainKind; apex: string }
+  | { ok: false; refusal: HostnameRefusal };
 
 /** How much of an invalid hostname is quoted; the contract accepts 1,000 characters. */
 const QUOTED_CHARACTERS_MAX = 100;

@@ -6,7 +6,8 @@ import type { Decision } from './rate-decision.ts';
  * address.
  */
 export type Caller =
-  { kind: 'key'; keyId: string; projectId: string } | { kind: 'address'; address: string; projectId: string };
+  | { kind: 'key'; keyId: string; projectId: string }
+  | { kind: 'address'; address: string; projectId: string };
 
 /** The caller's name within its project: `key:<id>` or `address:<ip>`. */
 export const callerName = (caller: Caller): string =>

@@ -11,7 +11,8 @@ import type { IdRange } from '../model/pet.ts';
 
 /** One row of an import, numbered from 1 without the CSV header: a pet, or the problem with it. */
 export type ImportedRow = { row: number; line: number; text: () => string } & (
-  { pet: NewPetRow } | { pet: null; message: string }
+  | { pet: NewPetRow }
+  | { pet: null; message: string }
 );
 
 const INT64_MESSAGE = `must be an integer from ${INT64_MIN} to ${INT64_MAX}`;

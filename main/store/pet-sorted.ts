@@ -132,7 +132,7 @@ const TYPES: Record<string, string> = { id: 'INTEGER', category_id: 'INTEGER', f
 
 function tableSql(table: string, by: SortedBy, dataset: number): string {
   const columns = SORTED_COLUMNS[by];
-  const [first = 'id'] = columns;
+  const [first] = columns;
   const of = (row: 'NEW' | 'OLD') => columns.map((column) => `${row}.${column}`).join(', ');
   const put = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${of('NEW')});`;
   const take = `DELETE FROM ${table} WHERE ${first} = OLD.${first} AND id = OLD.id;`;

@@ -23,7 +23,8 @@ export interface Attention {
 
 /** What can be done at once. */
 export type AttentionAction =
-  { kind: 'lift'; keyId: string; name: string } | { kind: 'verify'; hostnames: readonly string[] };
+  | { kind: 'lift'; keyId: string; name: string }
+  | { kind: 'verify'; hostnames: readonly string[] };
 
 export interface AttentionSources {
   /** The engine's own messages, except the one about the clock, which the band shows on every page. */

@@ -44,7 +44,8 @@ async function startVite(root: string): Promise<string> {
   });
   await server.listen();
   track(() => server.close());
-  return `http://127.0.0.1:${(server.httpServer?.address() as AddressInfo).port}`;
+  const address = server.httpServer?.address() as AddressInfo | undefined;
+  return `http://127.0.0.1:${address?.port ?? 0}`;
 }
 
 /** `url` behind https://app.acme.test, as anybody would do it. */

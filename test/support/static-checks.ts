@@ -1,4 +1,4 @@
-/** Formatting, lint, types and dead code: one after the other, each with a cache of what has not changed since. */
+/** Formatting, lint, types and dead code: one after the other, the slow ones with a cache of what has not changed since. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ const cache = (name: string): string => join(root, 'node_modules', '.cache', 'vi
 /** The longest first, to leave short ones for the end of the tests. */
 const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
   [
-    'lint',
+    'lint of components',
     [
       bin('eslint', 'bin/eslint.js'),
       ...[
@@ -32,14 +32,8 @@ const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
     'types',
     [bin('@typescript/native', 'bin/tsc'), '-p', '.', '--incremental', '--tsBuildInfoFile', cache('types.json')],
   ],
-  [
-    'formatting',
-    [
-      bin('prettier', 'bin/prettier.cjs'),
-      ...['--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content'],
-      ...['--cache-location', cache('prettier.json'), '.'],
-    ],
-  ],
+  ['lint', [bin('oxlint', 'bin/oxlint'), '--max-warnings', '0', '--report-unused-disable-directives']],
+  ['formatting', [bin('oxfmt', 'bin/oxfmt'), '--check']],
   ['dead code', [bin('knip', 'bin/knip.js')]],
   ['dead code but for tests', [bin('knip', 'bin/knip.js'), '--production']],
   ['preload types', [bin('@typescript/native', 'bin/tsc'), '-p', 'preload']],

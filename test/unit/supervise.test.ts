@@ -8,7 +8,7 @@ import { createFakeClock, FAKE_NOW_MS, settle } from '../support/fake-clock.ts';
 const CONFIG: Config = { dataDir: '/data', ...DEFAULT_PORTS, httpPort: 0, ephemeral: false, empty: false };
 
 /** A supervisor of engines that do nothing; `outcomes` are those of the starts that do not succeed. */
-function supervise(options: { config?: Config; outcomes?: (unknown | 'hangs')[]; mayStartAgain?: boolean } = {}) {
+function supervise(options: { config?: Config; outcomes?: unknown[]; mayStartAgain?: boolean } = {}) {
   const clock = createFakeClock();
   const { config = CONFIG, outcomes = [], mayStartAgain = false } = options;
   const happened: string[] = [];

@@ -13,7 +13,9 @@ export interface WalkedName {
 
 /** How a walk ended. */
 export type Ending = { wildcard: boolean } & (
-  { kind: 'none' } | { kind: 'lookup_failed' } | { kind: 'evaluated'; evaluation: SetEvaluation }
+  | { kind: 'none' }
+  | { kind: 'lookup_failed' }
+  | { kind: 'evaluated'; evaluation: SetEvaluation }
 );
 
 /** One record to add or remove. */

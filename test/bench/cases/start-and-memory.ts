@@ -24,9 +24,8 @@ export async function startAndMemory(): Promise<Figure[]> {
     const started = await startVivarium(dataDir);
     starts.push(started.startMs);
     await end(started.child);
-    const nothing = await startNode(
-      ['-e', 'process.stdout.write("ready\\n"); setInterval(() => {}, 1000)'],
-      (output) => (output.includes('ready') ? true : null),
+    const nothing = await startNode(['-e', 'process.stdout.write("ready\\n"); setInterval(() => {}, 1000)'], (output) =>
+      output.includes('ready') ? true : null,
     );
     baselines.push(nothing.startMs);
     await end(nothing.child);

@@ -39,6 +39,6 @@ export async function opensslVerify(root: Root, leaf: Pick<Leaf, 'certificatePem
   const leafFile = join(folder, 'leaf.pem');
   writeFileSync(rootFile, root.certificatePem);
   writeFileSync(leafFile, leaf.certificatePem);
-  // prettier-ignore
+  // oxfmt-ignore
   return run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', ...name, '-CAfile', rootFile, leafFile]);
 }

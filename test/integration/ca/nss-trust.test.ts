@@ -26,7 +26,7 @@ async function machineWithDatabase() {
 async function foreignRoot(): Promise<string> {
   const folder = temporaryFolder();
   const file = join(folder, 'corp.pem');
-  // prettier-ignore
+  // oxfmt-ignore
   await run('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '3',
     '-keyout', join(folder, 'key.pem'), '-out', file, '-subj', '/O=Corp/CN=Corp root']);
   return (await run('cat', [file])).text;

@@ -18,10 +18,10 @@ async function debian(): Promise<SystemLayout> {
   const place = (name: string) => join(folder, name);
   for (const name of ['local', 'shipped', 'certs', 'hooks']) mkdirSync(place(name));
   writeFileSync(place('ca-certificates.conf'), '');
-  // prettier-ignore
+  // oxfmt-ignore
   await run('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '3',
     '-keyout', place('key.pem'), '-out', place('local/corp.crt'), '-subj', '/CN=Corp root']);
-  // prettier-ignore
+  // oxfmt-ignore
   const update = ['update-ca-certificates', '--certsconf', place('ca-certificates.conf'), '--certsdir', place('shipped'),
     '--localcertsdir', place('local'), '--etccertsdir', place('certs'), '--hooksdir', place('hooks')] as const;
   const made = await run(update[0], update.slice(1));

@@ -307,7 +307,7 @@ describe('HTTP/2', () => {
       ca: certificates.trusted,
     });
   });
-  afterAll(() => void session.destroy());
+  afterAll(() => session.destroy());
 
   function ask(headers: Record<string, string | string[]>, body = ''): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {

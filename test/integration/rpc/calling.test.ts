@@ -135,7 +135,8 @@ describe('a procedure called over HTTP', () => {
     const errors = lines.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);
     expect(errors[0]?.fields).toMatchObject({ procedure: 'projects.list', cause });
-    expect(String((errors[0]?.fields['error'] as Error).stack)).toContain('no such table: secrets');
+    const error = errors[0]?.fields['error'] as Error | undefined;
+    expect(error?.stack).toContain('no such table: secrets');
   });
 
   it('takes an output that breaks the contract for a failure of its own', async () => {

@@ -105,7 +105,7 @@ describe('the candidates', () => {
   it('do not wait for a Vivarium that does not answer', async () => {
     const server = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    onTestFinished(() => void server.closeAllConnections());
+    onTestFinished(() => server.closeAllConnections());
     onTestFinished(() => void server.close());
     const dataDir = temporaryFolder();
     writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });

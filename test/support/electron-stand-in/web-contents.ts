@@ -38,6 +38,7 @@ export class StandInContents
       'id' | 'getURL' | 'isDestroyed' | 'setWindowOpenHandler' | 'setWebRTCIPHandlingPolicy' | 'session'
     >
 {
+  // oxlint-disable-next-line no-useless-assignment -- read by the next instance
   readonly id = ++lastId;
   readonly session: Session;
   readonly ofSession: StandInSession;
