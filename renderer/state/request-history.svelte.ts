@@ -82,6 +82,12 @@ export class RequestHistory {
   }
 }
 
+/** Some of the seconds, the first and the last included. */
+export const partOf = ({ requests, refused }: Seconds, first: number, last: number): Seconds => ({
+  requests: requests.slice(first, last + 1),
+  refused: refused.slice(first, last + 1),
+});
+
 /** A summary of the seconds. */
 export interface RateFigures {
   /** In the last full second. */

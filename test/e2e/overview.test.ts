@@ -178,7 +178,8 @@ describe('the overview', () => {
   });
 
   it('draws the last minutes, also for a page that is opened later, and continues them', async () => {
-    const { page, engine, open } = await openPage({ path: HAPPY_PAWS });
+    const opened = await openPage({ path: HAPPY_PAWS });
+    const { page, engine, open } = opened;
     await page.getByText(/^No requests in the last five minutes\./).waitFor();
     await Promise.all([engine.api(), engine.api(), engine.api({ key: null })]);
     await open('/projects/demo');
@@ -186,6 +187,22 @@ describe('the overview', () => {
     await Promise.all([engine.api(), engine.api()]);
     await page.getByRole('img', { name: /; 5 in the last five minutes/ }).waitFor();
     await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
+    const moment = page.getByRole('slider', { name: 'Requests per second: moment' });
+    const { x = 0, y = 0, width = 0 } = (await moment.boundingBox()) ?? {};
+    await page.mouse.move(x + width / 2, y + 20);
+    await page.mouse.down();
+    await page.mouse.move(x + width + 20, y + 20, { steps: 3 });
+    await page.mouse.up();
+    await page.getByRole('img', { name: /^5 requests in this part/ }).waitFor();
+    await page.getByRole('link', { name: 'its requests' }).waitFor();
+    await expectSound(opened);
+    await moment.press('Escape');
+    await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
+    for (let step = 0; step < 3; step++) await moment.press('Shift+ArrowLeft');
+    await moment.press('Enter');
+    await page.getByRole('button', { name: 'Show all five minutes' }).press('Enter');
+    await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
   });
 
   it('switches between projects, and remembers which', async () => {

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
-import { figuresOf, RequestHistory } from '../../../renderer/state/request-history.svelte.ts';
+import { figuresOf, partOf, RequestHistory } from '../../../renderer/state/request-history.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
 import { makeRates } from '../../support/page-world.ts';
@@ -39,6 +39,12 @@ describe('requests per second on the page', () => {
       refusedTotal: 1,
       peak: 5,
     });
+  });
+
+  it('have parts, the first and the last second included', () => {
+    const seconds = { requests: [1, 2, 3, 4], refused: [0, 1, 0, 2] };
+    expect(partOf(seconds, 1, 2)).toEqual({ requests: [2, 3], refused: [1, 0] });
+    expect(partOf(seconds, 3, 3)).toEqual({ requests: [4], refused: [2] });
   });
 
   it('continue with empty seconds while no event arrives, without a request', async () => {
