@@ -42,8 +42,9 @@ export const FAILED_RESULTS: readonly FailedResult[] = [
   failed<unknown>('domains.attach', 'with --local: a step failed', (result) => isStepped(result) && hasFailed(result)),
   failed<Domain>(
     'domains.verify',
-    'the state is not verified, or the certificate failed',
-    ({ state, certificate }) => state !== 'verified' || certificate.state === 'failed',
+    'the state is not verified, a check failed, or the certificate failed',
+    ({ state, certificate, checks }) =>
+      state !== 'verified' || certificate.state === 'failed' || checks.some(({ outcome }) => outcome === 'failed'),
   ),
   failed<CaaVerdict>(
     'caa.explain',

@@ -218,6 +218,7 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'orders.list': ['There are no such orders.'],
   'traffic.list': ['No requests match. To find the address to call:', 'projects list'],
   'traffic.running': ['No requests are in progress.'],
+  'limits.reset': ['No requests of the project were counted.'],
   'limits.usage': ['No requests of the project are counted at present. To find the address to call:', 'projects list'],
 };
 

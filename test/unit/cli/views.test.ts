@@ -112,6 +112,7 @@ describe('for people', () => {
 describe('an empty list', () => {
   it.each([
     ['projects.list', [], /^There are no projects\. Create one: .*projects create Shop\n$/],
+    ['limits.reset', [], /^No requests of the project were counted\.\n$/],
     ['limits.usage', [], /^No requests of the project are counted at present\. .* projects list\n$/],
     ['orders.list', { items: [], total: 0 }, /^There are no such orders\.\n\ntotal {2}0\n$/],
   ])('%s says what is not there, and what to do', (procedure, result, text) => {
@@ -164,11 +165,13 @@ describe('the exit code', () => {
     ['deploys.create', { status: 'succeeded' }, 0],
     ['deploys.create', { status: 'failed', reason: 'Nothing listens.' }, 1],
     ['deploys.list', [{ status: 'failed' }], 0],
-    ['domains.verify', { state: 'verified', certificate: { state: 'issued' } }, 0],
-    ['domains.verify', { state: 'verified', certificate: { state: 'pending' } }, 0],
-    ['domains.verify', { state: 'verified', certificate: { state: 'failed' } }, 1],
-    ['domains.verify', { state: 'pending', certificate: { state: 'none' } }, 1],
-    ['domains.verify', { state: 'misconfigured', certificate: { state: 'issued' } }, 1],
+    ['domains.verify', { state: 'verified', certificate: { state: 'issued' }, checks: [] }, 0],
+    ['domains.verify', { state: 'verified', certificate: { state: 'pending' }, checks: [] }, 0],
+    ['domains.verify', { state: 'verified', certificate: { state: 'failed' }, checks: [] }, 1],
+    ['domains.verify', { state: 'pending', certificate: { state: 'none' }, checks: [] }, 1],
+    ['domains.verify', { state: 'misconfigured', certificate: { state: 'issued' }, checks: [] }, 1],
+    ['domains.verify', { state: 'verified', certificate: { state: 'pending' }, checks: [{ outcome: 'failed' }] }, 1],
+    ['domains.verify', { state: 'verified', certificate: { state: 'issued' }, checks: [{ outcome: 'warning' }] }, 0],
     ['domains.get', { state: 'misconfigured', certificate: { state: 'failed' } }, 0],
     ['caa.explain', { verdict: 'allowed' }, 0],
     ['caa.explain', { verdict: 'forbidden' }, 1],
