@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const WAITING = 'Another start is installing or building here; waiting for it…\n';
+const WAITING = 'Another start is installing or building here; waiting for it…';
 
 /** Two simultaneous starts both withdraw and retry after different random delays. */
 const AGAIN_MS_MAX = 250;
@@ -20,8 +20,10 @@ const SOCKET_PATH_MAX = 103;
 const ASK_AGAIN_MS = 1_000;
 /** Shorter waits print nothing. */
 const QUIET_MS = 500;
+/** Longer ones print a dot this often. */
+const TICK_MS = 4_000;
 
-export async function runExclusively(root, work) {
+export async function runExclusively(root, work, tickMs = TICK_MS) {
   const folder = join(root, 'out', '.starting');
   let notice;
   try {
@@ -30,17 +32,34 @@ export async function runExclusively(root, work) {
       // A read-only folder stops the other starts too; `work` reports what it needs.
       const others = claim === null ? [] : await findOthers(folder, claim.name);
       if (others.length === 0) {
-        clearTimeout(notice);
+        notice?.end();
         return await work().finally(() => claim?.withdraw());
       }
-      notice ??= setTimeout(() => process.stderr.write(WAITING), QUIET_MS);
+      notice ??= showWaiting(tickMs);
       claim.withdraw();
       await Promise.all(others.map((other) => other.ended));
       await delay(Math.random() * AGAIN_MS_MAX);
     }
   } finally {
-    clearTimeout(notice);
+    notice?.end();
   }
+}
+
+/** One growing line, whose dots show that the wait goes on. */
+function showWaiting(tickMs) {
+  let isShown = false;
+  let timer = setTimeout(() => {
+    isShown = true;
+    process.stderr.write(WAITING);
+    timer = setInterval(() => process.stderr.write(' .'), tickMs);
+  }, QUIET_MS);
+  return {
+    end() {
+      clearTimeout(timer);
+      if (isShown) process.stderr.write('\n');
+      isShown = false;
+    },
+  };
 }
 
 async function claimLock(folder) {

@@ -18,28 +18,32 @@ import { findMissing, installStamp, isInstalled, isThere, readLock, readPackages
  */
 export async function install({ root, say, prove = async () => null, patience }) {
   if (isInstalled(root)) return null;
-  return runExclusively(root, async () => {
-    if (isInstalled(root)) return null;
-    const lock = readLock(root);
-    // npm omits optional packages for other platforms.
-    const packages = readPackages(lock).filter(([, entry]) => !entry.optional);
-    const paths = packages.map(([path]) => path);
-    const problem = findProblem(root, packages) ?? (await prove());
-    if (problem !== null) {
-      if (existsSync(join(root, 'node_modules'))) say(`node_modules is not as the lock file has it: ${problem}.`);
-      const failure = (await clear(root)) ?? (await runNpmCi(root, paths, isThere, patience));
-      if (failure !== null) return failure;
-      const left = findProblem(root, packages) ?? (await prove());
-      if (left !== null)
-        return `npm reported no error, but ${left}. Delete ${join(root, 'node_modules')} and start again.`;
-    }
-    try {
-      writeFileSync(installStamp(root), lock);
-    } catch {
-      // Read-only disk: the next start checks again.
-    }
-    return null;
-  });
+  return runExclusively(
+    root,
+    async () => {
+      if (isInstalled(root)) return null;
+      const lock = readLock(root);
+      // npm omits optional packages for other platforms.
+      const packages = readPackages(lock).filter(([, entry]) => !entry.optional);
+      const paths = packages.map(([path]) => path);
+      const problem = findProblem(root, packages) ?? (await prove());
+      if (problem !== null) {
+        if (existsSync(join(root, 'node_modules'))) say(`node_modules does not match package-lock.json: ${problem}.`);
+        const failure = (await clear(root)) ?? (await runNpmCi(root, paths, isThere, patience));
+        if (failure !== null) return failure;
+        const left = findProblem(root, packages) ?? (await prove());
+        if (left !== null)
+          return `npm reported no error, but ${left}. Delete ${join(root, 'node_modules')} and start again.`;
+      }
+      try {
+        writeFileSync(installStamp(root), lock);
+      } catch {
+        // Read-only disk: the next start checks again.
+      }
+      return null;
+    },
+    patience?.tickMs,
+  );
 }
 
 /** The first package that is missing or whose version differs from the lock file, or null. */

@@ -45,7 +45,7 @@ export function readPackages(lock) {
 /** The first package in npm's own list that is missing, or null. npm writes that list at the end of an install. */
 export function findMissing(root) {
   const list = readText(join(root, 'node_modules', '.package-lock.json'));
-  if (list === null) return 'npm has not finished there';
+  if (list === null) return 'the last installation was not finished';
   const missing = readPackages(list).find(([path]) => !isThere(root, path));
   return missing === undefined ? null : `${missing[0]} is missing`;
 }

@@ -95,8 +95,8 @@ describe('the install of a start', () => {
     const held = registry.hold(FIRST);
     const first = start(root, registry.url);
     await held.asked;
-    const second = start(root, registry.url);
-    await vi.waitFor(() => expect(second.printed.stderr).toMatch(/^Another start .* waiting for it/), {
+    const second = start(root, registry.url, { PATIENCE: JSON.stringify({ tickMs: 50 }) });
+    await vi.waitFor(() => expect(second.printed.stderr).toMatch(/^Another start .* waiting for it…( \.){3}/), {
       timeout: 20_000,
     });
     held.release();
@@ -111,7 +111,7 @@ describe('the install of a start', () => {
     rmSync(join(root, 'node_modules', 'first'), { recursive: true });
     const { code, stderr } = await start(root, registry.url).ended;
     expect(stderr).toMatch(
-      /^node_modules is not as the lock file has it: node_modules\/first is missing\.\nInstalling/,
+      /^node_modules does not match package-lock\.json: node_modules\/first is missing\.\nInstalling/,
     );
     expect([code, isInstalled(root)]).toEqual([0, true]);
   });
