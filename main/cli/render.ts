@@ -134,7 +134,7 @@ const isLinesText = (value: unknown): boolean => typeof value === 'string' && va
 type Layout = 'line' | 'block';
 
 function textOf(value: unknown, layout: Layout = 'line'): string {
-  if (value === null || value === undefined) return NOTHING;
+  if (value === null || value === undefined || value === '') return NOTHING;
   if (Array.isArray(value)) return listText(value, layout);
   if (layout === 'line' || typeof value !== 'string') return printable(String(value));
   // Code is pasted from here: its tabs stay.

@@ -226,4 +226,5 @@ const traceLines = (traces: Report['traces']): string[] =>
   traces.flatMap(({ title, undo }) => [`  ${title}`, ...undo.split('\n').map(undoLine)]);
 
 /** A shell may take the comment of what has no command for one. */
-const undoLine = (line: string): string => (line.startsWith('# ') ? `  By hand: ${line.slice(2)}` : `    ${line}`);
+const undoLine = (line: string): string =>
+  line.startsWith('# ') ? `${MESSAGE_INDENT}By hand: ${line.slice(2)}` : COMMAND_INDENT + line;

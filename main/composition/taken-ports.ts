@@ -52,10 +52,9 @@ export async function explainTakenPorts(
     usual !== null && taken.some(isVivarium)
       ? `Stop that Vivarium with "${stopUsual}", or choose`
       : 'Stop what holds them, or choose';
-  const options = taken.map(({ option }) => `${option} 0`).join(' ');
   return new VivariumError(
     'conflict',
-    `Ports already in use:\n${lines.join('\n')}\n${stop} other ports. Any free ones: ${options}, or --any-ports where none is given`,
+    `Ports already in use:\n${lines.join('\n')}\n${stop} other ports; --any-ports takes free ones where none is given.`,
     { cause: error.cause },
   );
 }

@@ -121,4 +121,5 @@ test('vivarium uninstall asks a running Vivarium, and says that it has to be sto
   expect(JSON.parse(dry.stdout)).toMatchObject({ running: true, dryRun: true, dataDir });
   const { stdout } = await runCli(['uninstall', '--dry-run', '--data-dir', dataDir], { env });
   expect(stdout).toContain('Vivarium is running on it: stop it first. To delete it:\n');
+  expect(stdout).toMatch(/^ {2}A browser, .*\n {6}By hand: Delete /m);
 });

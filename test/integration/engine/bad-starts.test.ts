@@ -65,7 +65,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
         'vivarium: Ports already in use:',
         expect.stringMatching(new RegExp(`^  ${ports[0]} \\(--https-port\\).*`)),
         expect.stringMatching(new RegExp(`^  ${ports[1]} \\(--control-port\\).*`)),
-        'Stop what holds them, or choose other ports. Any free ones: --https-port 0 --control-port 0, or --any-ports where none is given',
+        'Stop what holds them, or choose other ports; --any-ports takes free ones where none is given.',
       ],
     ]);
     expect(stderr).not.toContain('Vivarium');

@@ -17,6 +17,7 @@ describe('a result for people', () => {
     ],
     ['a list with gaps', [{ id: '1' }, { id: '2', note: 'x' }], lines('id  note', '1   –', '2   x')],
     ['an empty list', [], lines('Nothing here.')],
+    ['an empty text', { saved: '', history: [] }, lines('saved    –', 'history  –')],
     ['a list of words', ['a', 'b'], lines('a', 'b')],
     [
       'a list of what has lists and long texts inside',
