@@ -74,7 +74,11 @@ export async function startDns(
     listening,
     client,
     resolver,
-    lookup: createLookup(client, resolver),
+    lookup: createLookup(client, resolver, {
+      signs: () => zones.signs,
+      anchorOf: (name) => zones.anchorOf(name),
+      now: () => clock.now(),
+    }),
     recordWriter,
     changesPublished: zonePublisher.published,
     /** Answers messages of DNS over HTTPS. */

@@ -17,6 +17,7 @@ export const checkCode = z.enum([
   'zone_doubled',
   'ns_mismatch',
   'lookup_failed',
+  'dnssec_bogus',
   'wrong_target',
   'stale_target',
   'cname_with_siblings',

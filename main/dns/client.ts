@@ -28,6 +28,8 @@ export interface DnsQuestion {
   name: DomainName;
   /** The wire code. */
   type: number;
+  /** Ask for signatures and proofs (RFC 3225). */
+  dnssecOk?: boolean;
 }
 
 /** The result of a query. Network failures are values, not rejections. */
@@ -169,9 +171,9 @@ const answered = (response: Response, transport: 'udp' | 'tcp'): DnsResult => {
 };
 
 /** A query with RD set and, by default, EDNS. */
-function writeQuery(id: number, { name, type }: DnsQuestion, edns: boolean): Buffer {
+function writeQuery(id: number, { name, type, dnssecOk }: DnsQuestion, edns: boolean): Buffer {
   const uint16 = (...values: number[]) => Buffer.from(values.flatMap((value) => [value >>> 8, value & 0xff]));
-  const opt = [Buffer.from([0]), uint16(QUESTION_TYPES.OPT, UDP_OCTETS_TAKEN, 0, 0, 0)];
+  const opt = [Buffer.from([0]), uint16(QUESTION_TYPES.OPT, UDP_OCTETS_TAKEN, 0, dnssecOk === true ? 0x8000 : 0, 0)];
   const header = uint16(id, FLAG_RD, 1, 0, 0, edns ? 1 : 0);
   return Buffer.concat([header, wireName(name), uint16(type, CLASS_IN), ...(edns ? opt : [])]);
 }

@@ -1,11 +1,9 @@
 import { octetsOf } from './canonical.ts';
 import { ROOT, type DomainName } from '../model/dns-name.ts';
 import { flatten } from './alias.ts';
-import { codeOfType, QUESTION_TYPES, TYPE_CODES, type RRset } from './record.ts';
+import { codeOfType, NSEC, QUESTION_TYPES, TYPE_CODES, type RRset } from './record.ts';
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import type { ZoneSet } from './zone-set.ts';
-
-export const NSEC = `TYPE${QUESTION_TYPES.NSEC}` as const;
 
 /** Types that the server makes itself in a signed zone; records of these types that were stored are not served there. */
 const OWN_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.RRSIG, QUESTION_TYPES.NSEC, QUESTION_TYPES.DNSKEY]);

@@ -1,7 +1,10 @@
 import type { DnsClient, DnsResult } from './client.ts';
 import type { ServerAddress } from './client-transport.ts';
-import { parseName } from '../model/dns-name.ts';
-import { typeCode } from './record.ts';
+import type { EpochMs } from '../base/clock.ts';
+import { parseName, type DomainName } from '../model/dns-name.ts';
+import type { ResponseRecord } from './message-reader.ts';
+import { QUESTION_TYPES, typeCode } from './record.ts';
+import { whyBogus, zonesOf, type Examined, type Trust } from './validator.ts';
 
 /** The server that receives the queries. */
 export interface Resolver extends ServerAddress {
@@ -15,15 +18,36 @@ export interface LookupSource {
   name: string;
 }
 
-export type LookupReply = DnsResult & { source: LookupSource };
+export type LookupReply = (DnsResult | { kind: 'failed'; reason: 'bogus'; detail: string }) & { source: LookupSource };
+
+/** The trust with which the answers of Vivarium's own server are validated. */
+export interface LocalTrust {
+  /** Whether a zone is signed. */
+  signs: () => boolean;
+  anchorOf: Trust['anchorOf'];
+  now: () => EpochMs;
+}
 
 /** Queries by name and mnemonic to the configured resolver, for verification and CAA. */
 export interface Lookup {
-  /** Never rejects. An invalid name or type is a `malformed` failure. */
+  /**
+   * Never rejects. An invalid name or type is a `malformed` failure. An answer of Vivarium's own server is `bogus` if its
+   * signatures are wrong; another resolver validates its answers itself, and says SERVFAIL.
+   */
   query(name: string, type: string): Promise<LookupReply>;
 }
 
-export function createLookup(client: DnsClient, resolver: () => Resolver): Lookup {
+export function createLookup(client: DnsClient, resolver: () => Resolver, trust?: LocalTrust): Lookup {
+  /** Why an answer is bogus; null for a valid one. */
+  async function validate(server: ServerAddress, examined: Examined, { anchorOf, now }: LocalTrust) {
+    const keys = new Map<DomainName, readonly ResponseRecord[]>();
+    for (const apex of zonesOf(examined, anchorOf)) {
+      const reply = await client.ask(server, { name: apex, type: QUESTION_TYPES.DNSKEY, dnssecOk: true });
+      keys.set(apex, reply.kind === 'answered' ? reply.answers : []);
+    }
+    return whyBogus(examined, { anchorOf, keysOf: (apex) => keys.get(apex) ?? [], nowMs: now() });
+  }
+
   return {
     async query(text, mnemonic) {
       const { local, ...server } = resolver();
@@ -34,7 +58,11 @@ export function createLookup(client: DnsClient, resolver: () => Resolver): Looku
       if (type === null) {
         return { kind: 'failed', reason: 'malformed', detail: `"${mnemonic}" is not a record type`, source };
       }
-      return { ...(await client.ask(server, { name: name.name, type })), source };
+      const question = { name: name.name, type };
+      if (!local || trust?.signs() !== true) return { ...(await client.ask(server, question)), source };
+      const result = await client.ask(server, { ...question, dnssecOk: true });
+      const detail = result.kind === 'failed' ? null : await validate(server, { ...question, ...result }, trust);
+      return detail === null ? { ...result, source } : { kind: 'failed', reason: 'bogus', detail, source };
     },
   };
 }

@@ -27,6 +27,11 @@ export const QUESTION_TYPES = {
   ANY: 255,
 } as const;
 
+/** The types of the records that signing makes, whose data is in octets. */
+export const RRSIG = `TYPE${QUESTION_TYPES.RRSIG}` as const;
+export const NSEC = `TYPE${QUESTION_TYPES.NSEC}` as const;
+export const DNSKEY = `TYPE${QUESTION_TYPES.DNSKEY}` as const;
+
 export const CLASS_IN = 1;
 /** Classes of RFC 2136 §2.4 and §2.5, without data of their own. */
 export const CLASS_NONE = 254;

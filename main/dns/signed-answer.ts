@@ -1,11 +1,11 @@
 import type { DomainName } from '../model/dns-name.ts';
 import { emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
 import { nsecAt, nsecOfChild, nsecOver, wildcardFor } from './denial.ts';
-import { CLASS_IN, QUESTION_TYPES, TYPE_CODES, type RRset } from './record.ts';
+import { CLASS_IN, QUESTION_TYPES, RRSIG, TYPE_CODES, type RRset } from './record.ts';
 import { isUndelegated } from './responder.ts';
 import { rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { locate, zoneAsked, type ZoneSet } from './zone-set.ts';
-import { RRSIG, type ZoneSigner } from './zone-signer.ts';
+import type { ZoneSigner } from './zone-signer.ts';
 
 /**
  * An answer as a client gets it from zones of which some are signed (RFC 4035 §3.1): questions for types that only

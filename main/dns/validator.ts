@@ -2,17 +2,10 @@ import { createPublicKey, verify } from 'node:crypto';
 import type { EpochMs } from '../base/clock.ts';
 import { isAtOrBelow, parentOf, readWireName, ROOT, type DomainName } from '../model/dns-name.ts';
 import { canonicalRRset, labelCount, orderKey } from './canonical.ts';
-import { NSEC } from './denial.ts';
 import type { ResponseRecord } from './message-reader.ts';
-import { codeOfType, QUESTION_TYPES, TYPE_CODES, typeName, type RRset } from './record.ts';
+import { codeOfType, DNSKEY, NSEC, QUESTION_TYPES, RRSIG, TYPE_CODES, typeName, type RRset } from './record.ts';
 import { ALGORITHM, keyTag } from './signing-key.ts';
-import { DNSKEY, RRSIG } from './zone-signer.ts';
-
-/** The keys in which trust in a zone begins, as the data of DNSKEY records. */
-export interface TrustAnchor {
-  apex: DomainName;
-  dnskeys: readonly string[];
-}
+import type { TrustAnchor } from './zone-signer.ts';
 
 /** An answer to validate. */
 export interface Examined {

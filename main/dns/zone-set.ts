@@ -1,5 +1,6 @@
 import { parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
 import { TYPE_CODES, type RecordData } from './record.ts';
+import type { TrustAnchor } from './zone-signer.ts';
 import type { Zone } from './zone.ts';
 import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 
@@ -50,6 +51,13 @@ export class ZoneSet {
   /** The HTTPS record of a hostname that is served here; null for any other name. */
   serviceOf(name: DomainName): RecordData | null {
     return this.#services(name);
+  }
+
+  /** The trust anchor of the signed zone that a name is in; null outside. */
+  anchorOf(name: DomainName): TrustAnchor | null {
+    const zone = findZone(this, name);
+    const signer = zone?.signer ?? null;
+    return zone === null || signer === null ? null : { apex: zone.apex, dnskeys: signer.trusted };
   }
 
   remove(apex: DomainName): void {

@@ -4,7 +4,7 @@ import type { LruMap } from '../base/lru.ts';
 import type { DomainName } from '../model/dns-name.ts';
 import type { ZoneSigning } from '../model/zone-signing.ts';
 import { canonicalRRset, labelCount, octetsOf } from './canonical.ts';
-import { codeOfType, QUESTION_TYPES, type RRset } from './record.ts';
+import { codeOfType, DNSKEY, RRSIG, type RRset } from './record.ts';
 import { ALGORITHM, readSigningKey, type SigningKey } from './signing-key.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,8 +27,11 @@ export const SIGNATURES_KEPT_MAX = 10_000;
 /** By the digest of what is signed; a signature takes as long as 20 answers without one. */
 export type Signatures = LruMap<string>;
 
-export const RRSIG = `TYPE${QUESTION_TYPES.RRSIG}` as const;
-export const DNSKEY = `TYPE${QUESTION_TYPES.DNSKEY}` as const;
+/** The keys in which trust in a zone begins, as the data of DNSKEY records. */
+export interface TrustAnchor {
+  apex: DomainName;
+  dnskeys: readonly string[];
+}
 
 /** The times of a zone's signatures. */
 export interface Validity {
@@ -39,6 +42,8 @@ export interface Validity {
 /** Signs one zone's RRsets during one period of the app's clock. */
 export interface ZoneSigner {
   readonly dnskeys: RRset;
+  /** The data of the DNSKEY records that clients trust: those published, but for the break `wrong-key`. */
+  readonly trusted: readonly string[];
   /**
    * An RRset's signatures, one for each key; null where the zone leaves them out. `owner`: the wildcard that it was
    * made from. `zoneTtlSeconds`: its TTL in the zone, where the answer's is lower.
@@ -64,10 +69,11 @@ export function nextSigningMs(signing: ZoneSigning, nowMs: EpochMs): EpochMs {
 /** The signer of a zone at a moment of the app's clock. */
 export function zoneSigner(apex: DomainName, signing: ZoneSigning, nowMs: EpochMs, signatures: Signatures): ZoneSigner {
   const { broken, stranger } = signing;
-  const stored = broken === 'wrong-key' && stranger !== null ? [stranger] : keysAt(signing, nowMs);
-  const keys = stored.map(readSigningKey);
+  const own = keysAt(signing, nowMs).map(readSigningKey);
+  const keys = broken === 'wrong-key' && stranger !== null ? [readSigningKey(stranger)] : own;
   const validity = validityAt(signing, nowMs);
   return {
+    trusted: own.map(({ dnskey }) => dnskey),
     dnskeys: {
       name: apex,
       type: DNSKEY,

@@ -8,6 +8,7 @@ export const VERIFICATION_CODES = [
   'zone_doubled',
   'ns_mismatch',
   'lookup_failed',
+  'dnssec_bogus',
   'wrong_target',
   'stale_target',
   'cname_with_siblings',
@@ -152,6 +153,11 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
     happened: 'was answered with a message that cannot be read',
     fix: 'Choose another resolver in the settings, then re-verify.',
   },
+  bogus: {
+    found: 'wrong signatures',
+    happened: 'was answered with wrong signatures (DNSSEC)',
+    fix: 'Correct the signatures of the zone, or end its break if it was broken on purpose, then re-verify.',
+  },
   chain_loop: {
     found: 'a loop of CNAMEs',
     happened: 'ended in a loop of CNAMEs',
@@ -185,13 +191,14 @@ export function lookupCheck(resolutions: readonly Resolution[], expected: string
   const { found, happened, fix } = FAILURES[first.failure.reason];
   const at = chain.at(-1);
   const by = first.failure.reason === 'unreachable' ? 'to' : 'by';
+  const isBogus = first.failure.reason === 'bogus';
   const through = at === undefined ? '' : `, which leads to ${at},`;
   return {
-    code: 'lookup_failed',
-    outcome: 'unknown',
+    // CAs validate these answers since March 2026 (CA/Browser Forum, ballot SC-085).
+    ...(isBogus ? { code: 'dnssec_bogus', outcome: 'failed' } : { code: 'lookup_failed', outcome: 'unknown' }),
     expected,
     found: `${found}${first.failure.detail === undefined ? '' : `: ${first.failure.detail}`} (${source.name})`,
-    message: `The question for ${types} of ${name}${through} ${happened} ${by} ${source.name}, so it is not known whether the domain is right.`,
+    message: `The question for ${types} of ${name}${through} ${happened} ${by} ${source.name}, so ${isBogus ? 'resolvers that validate find nothing, and no CA issues' : 'it is not known whether the domain is right'}.`,
     fix,
   };
 }

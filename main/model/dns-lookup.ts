@@ -21,7 +21,7 @@ export type DnsReply =
       /** The server's explanation of an error (RFC 8914). */
       detail?: string;
     }
-  | { kind: 'failed'; reason: 'timeout' | 'unreachable' | 'malformed'; source: DnsSource; detail?: string };
+  | { kind: 'failed'; reason: 'timeout' | 'unreachable' | 'malformed' | 'bogus'; source: DnsSource; detail?: string };
 
 /** The queried resolver. Vivarium's own server refuses exactly the names outside its zones. */
 export interface DnsSource {
@@ -45,7 +45,7 @@ export interface DnsRecord {
 }
 
 /**
- * Why a lookup gave no result. `rcode`: an error code without its own kind; `referral`: the resolver only named other
+ * Why a lookup gave no result. `bogus`: the signatures of the answer are wrong (DNSSEC); `rcode`: an error code without its own kind; `referral`: the resolver only named other
  * servers.
  */
 export type LookupFailure =
@@ -56,5 +56,6 @@ export type LookupFailure =
   | 'timeout'
   | 'unreachable'
   | 'malformed'
+  | 'bogus'
   | 'chain_loop'
   | 'chain_too_long';

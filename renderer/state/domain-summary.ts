@@ -14,6 +14,7 @@ const TROUBLES: Record<CheckCode, string> = {
   zone_doubled: 'The zone’s name is in the record twice',
   ns_mismatch: 'Other name servers answer for it',
   lookup_failed: 'The DNS did not answer',
+  dnssec_bogus: 'DNSSEC validation fails',
   wrong_target: 'The CNAME leads elsewhere',
   stale_target: 'The CNAME’s target is gone',
   cname_with_siblings: 'The CNAME is not alone',

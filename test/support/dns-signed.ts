@@ -2,10 +2,9 @@ import { LruMap } from '../../main/base/lru.ts';
 import { silentLog } from '../../main/base/log.ts';
 import { createExchange, type Transport } from '../../main/dns/exchange.ts';
 import { readResponse, type Response } from '../../main/dns/message-reader.ts';
-import { createSigningKey, readSigningKey } from '../../main/dns/signing-key.ts';
-import { whyBogus, zonesOf, type TrustAnchor } from '../../main/dns/validator.ts';
+import { createSigningKey } from '../../main/dns/signing-key.ts';
+import { whyBogus, zonesOf } from '../../main/dns/validator.ts';
 import type { Zone } from '../../main/dns/zone.ts';
-import { findZone, type ZoneSet } from '../../main/dns/zone-set.ts';
 import { zoneSigner } from '../../main/dns/zone-signer.ts';
 import type { ZoneBreak } from '../../main/contract/zones.ts';
 import type { ZoneSigning } from '../../main/model/zone-signing.ts';
@@ -19,9 +18,9 @@ export const DNSSEC_OK = 0x8000;
 const STRANGER = createSigningKey();
 
 /** A zone signed with one new key. */
-export const signingWith = (broken: ZoneBreak | null = null, key = createSigningKey()): ZoneSigning => ({
+export const signingWith = (broken: ZoneBreak | null = null): ZoneSigning => ({
   on: true,
-  keys: [{ ...key, retiresAtMs: null }],
+  keys: [{ ...createSigningKey(), retiresAtMs: null }],
   broken,
   stranger: STRANGER,
 });
@@ -32,14 +31,11 @@ export function signedZones(
   nowMs: number,
   options: { broken?: ZoneBreak; unsigned?: string } = {},
 ) {
-  const set: ZoneSet = zoneSetOf(zones);
-  const anchors = new Map<string, TrustAnchor>();
+  const set = zoneSetOf(zones);
   for (const { apex } of zones) {
     const index = set.get(apex);
     if (index === undefined || apex === options.unsigned) continue;
-    const signing = signingWith(options.broken ?? null);
-    index.signer = zoneSigner(apex, signing, nowMs, new LruMap(10_000));
-    anchors.set(apex, { apex, dnskeys: signing.keys.map((key) => readSigningKey(key).dnskey) });
+    index.signer = zoneSigner(apex, signingWith(options.broken), nowMs, new LruMap(10_000));
   }
   const exchange = createExchange({ zones: () => set, log: silentLog });
 
@@ -50,7 +46,7 @@ export function signedZones(
     return response;
   }
 
-  const anchorOf = (name: string): TrustAnchor | null => anchors.get(findZone(set, name)?.apex ?? ' ') ?? null;
+  const anchorOf = (at: string) => set.anchorOf(at);
 
   /** What a validator says about a response; null if it is valid. */
   function verdict(name: string, type: number, response: Response, atMs = nowMs): string | null {
@@ -61,5 +57,5 @@ export function signedZones(
     return whyBogus(examined, { anchorOf, keysOf: (apex) => keys.get(apex) ?? [], nowMs: atMs });
   }
 
-  return { set, anchors, ask, verdict, exchange };
+  return { set, ask, verdict };
 }

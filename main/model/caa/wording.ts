@@ -61,6 +61,7 @@ const FAILURE_TEXTS: Record<LookupFailure, string> = {
   referral: 'was answered with a referral to other servers only',
   unreachable: 'did not reach a DNS server',
   malformed: 'was answered with a message that cannot be read',
+  bogus: 'was answered with wrong signatures (DNSSEC), which a CA must refuse',
   chain_loop: 'leads around in a loop of CNAMEs',
   chain_too_long: 'leads through too many CNAMEs',
   rcode: 'was answered with an error',

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Domain } from '../../../main/contract/domains.ts';
 import type { ZoneDnssec } from '../../../main/contract/zones.ts';
 import { dig, run } from '../../support/dns-dig.ts';
 import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
@@ -110,6 +111,27 @@ describe('a signed zone', () => {
     const bogus = await startUnbound(port, signing);
     const [answered] = await dig('dig', { port: bogus }, ['host.acme.test A'], ['+recurse']);
     expect(answered?.rcode).toBe('SERVFAIL');
+  });
+
+  it('gets no certificate while it is broken, as from a CA, with the reason', async () => {
+    const { engine } = await signedEngine();
+    const project = await engine.demo();
+    await dnssec(engine, { break: 'expired' });
+    await engine.call('projects.update', { projectId: project.id, plan: 'pro' });
+    await engine.call('domains.attach', { projectId: project.id, hostname: 'shop.acme.test' });
+    const bogus = (await engine.call('domains.verify', { hostname: 'shop.acme.test' })) as Domain;
+    expect(bogus).toMatchObject({ certificate: { state: 'none' } });
+    expect(bogus.checks.find(({ code }) => code === 'dnssec_bogus')).toMatchObject({
+      outcome: 'failed',
+      found: expect.stringMatching(/^wrong signatures: .* expired at /) as string,
+    });
+    expect(await engine.call('caa.explain', { hostname: 'shop.acme.test' })).toMatchObject({
+      verdict: 'lookup_failed',
+      message: expect.stringContaining('expired at') as string,
+    });
+    await dnssec(engine, { break: 'none' });
+    const valid = (await engine.call('domains.verify', { hostname: 'shop.acme.test' })) as Domain;
+    expect(valid).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 });
 

@@ -501,6 +501,15 @@ const tables: Record<string, Fact[]> = {
       pending: true,
     },
     {
+      fact: 'an answer with wrong signatures',
+      zone: null,
+      failures: { 'www.example.test': 'bogus' },
+      checks: ['dnssec_bogus failed'],
+      verdict: 'failed',
+      found: 'wrong signatures (Vivarium’s DNS)',
+      says: 'resolvers that validate find nothing, and no CA issues',
+    },
+    {
       fact: 'another error code',
       zone: null,
       failures: { 'www.example.test': 'FORMERR' },

@@ -22,7 +22,10 @@ export function carelessZone(apex: string, text: string): Zone {
 }
 
 /** What goes wrong with the questions about a name, or about one type there: an rcode, or no answer at all. */
-export type Failures = Record<string, 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'timeout' | 'unreachable' | 'malformed'>;
+export type Failures = Record<
+  string,
+  'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'timeout' | 'unreachable' | 'malformed' | 'bogus'
+>;
 
 export interface FakeDns extends DnsLookup {
   /** `name TYPE`, in the order in which they were asked. */
@@ -56,6 +59,7 @@ export function dnsOver(zones: readonly Zone[], failures: Failures = {}, source:
       case 'timeout':
       case 'unreachable':
       case 'malformed':
+      case 'bogus':
         return { kind: 'failed', reason: failure, source };
       default:
         return { kind: 'answered', rcode: failure, answers: [], authority: [], source };
