@@ -7,6 +7,7 @@ import { endHttp1, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { explainParserError, looksLikeTls, faultResponse, type ParserError } from './parser-fault.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
+import { isAnsweredByUpstream } from './sweep.ts';
 
 export interface Http1Options {
   connections: Connections;
@@ -107,10 +108,11 @@ function answerFault(
   } else if (waiting.every(({ request }) => request.complete)) {
     // Answers follow the order of requests, so this one is sent after those in progress.
     connection.closingResponse = closingResponse;
-  } else if (waiting.length === 1 && first.record.byProxy) {
-    endHttp1(connection, '', clock.monotonic());
   } else if (waiting.length === 1 && !first.response.headersSent) {
     endHttp1(connection, closingResponse, clock.monotonic());
+  } else if (waiting.length === 1 && !isAnsweredByUpstream(first)) {
+    // All of its answer is written; only the end of the body was missing.
+    endHttp1(connection, '', clock.monotonic());
   } else {
     // The response has begun, so no error can be sent.
     socket.destroy();

@@ -98,5 +98,6 @@ function waitsForClient(exchange: Exchange): boolean {
 export const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
   http1 === null ? raw.writableLength : exchanges.reduce((sum, { response }) => sum + response.writableLength, 0);
 
-const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
+/** Whether the response is an upstream's, which may be incomplete for as long as it takes; others are written at once. */
+export const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
   record.route?.target.kind === 'upstream' && !record.byProxy;

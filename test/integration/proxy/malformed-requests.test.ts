@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bodyOf, sendAnswer } from '../../../main/base/http/answer.ts';
 import { DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
 
@@ -165,4 +166,17 @@ test('others are served all the while', async () => {
   expect(answer.status).toBe(200);
   socket.end();
   expect(await readToEnd(socket)).toContain('HTTP/1.1 400');
+});
+
+test('a fault in a body that its target has refused does not cut the answer', async () => {
+  const refusing = await startProxy({
+    handle: (request, response) => {
+      const answer = { status: 401, headers: ['Content-Length', '4'], body: bodyOf('key!'), close: false };
+      sendAnswer({ request, response }, answer, { bytesMax: 1_000_000, timer: null });
+    },
+  });
+  const bytes = post('Transfer-Encoding: chunked\r\n', `1;${'a'.repeat(17_000)}\r\n`);
+  const { text } = await sendRaw(refusing.httpPort, bytes);
+  await refusing.stop();
+  expect(text).toMatch(/^HTTP\/1\.1 401 [^]*\r\n\r\nkey!$/);
 });
