@@ -15,10 +15,13 @@ const BYTE_ORDER_MARK = '\uFEFF';
  *   exceeds BODY_BYTES_MAX, 400 if the bytes are not UTF-8.
  */
 export async function readBody(request: HttpRequest): Promise<string> {
-  const declared = hasBody(request) || request.headers['content-type'] !== undefined;
+  const bodied = hasBody(request);
+  const declared = bodied || request.headers['content-type'] !== undefined;
   const unsupported = declared ? unsupportedBody(request.headers) : null;
   if (unsupported !== null) throw unsupported;
   if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  // An HTTP/1.1 request without a body emits no events.
+  if (!bodied) return '';
   const bytes = await collect(request);
   if (bytes === null) throw tooLarge();
   if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8; send JSON in UTF-8.');

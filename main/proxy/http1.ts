@@ -43,6 +43,8 @@ export function createHttp1Server(options: Http1Options): Server {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.sweepIntervalMs,
     noDelay: true,
+    // A request without a body has no stream events then; they take processor time.
+    optimizeEmptyRequests: true,
   });
   // Node silently drops fields beyond its limit; the authority stage counts them instead.
   server.maxHeadersCount = 0;

@@ -6,7 +6,10 @@ import type { RateState } from '../model/rate-decision.ts';
 import type { UpstreamDestination, TargetContext } from '../model/route.ts';
 import type { ForwardedFrom } from './upstream/forwarded-headers.ts';
 
-/** An in-process destination of routes. `request.url` is in origin form (RFC 9112 §3.2.1). */
+/**
+ * An in-process destination of routes. `request.url` is in origin form (RFC 9112 §3.2.1). Over HTTP/1.1, a request
+ * without a body has ended already, and emits no stream events.
+ */
 export interface Target {
   /** Whether `request` is a CORS preflight that this target answers without a key; it is not counted. */
   isPreflight(request: HttpRequest): boolean;

@@ -90,11 +90,17 @@ export function createRecordingLimiter(): RecordingLimiter {
 
 export type Handler = (request: HttpRequest, response: ServerResponse, context: TargetContext) => void | Promise<void>;
 
+/** Calls `then` after the body; over HTTP/1.1, a request without one emits no `end`. */
+export function afterBody(request: HttpRequest, then: () => void): void {
+  if (request.readableEnded) then();
+  else request.once('end', then).resume();
+}
+
 /** Echoes the request after reading its body. */
 export const echo: Handler = (request, response, context) => {
   let bytes = 0;
   request.on('data', (chunk: Buffer) => (bytes += chunk.length));
-  request.on('end', () => {
+  afterBody(request, () => {
     response.setHeader('Content-Type', 'application/json');
     response.end(
       JSON.stringify({

@@ -26,7 +26,8 @@ export function flatFields(raw: readonly (Buffer | string)[] | Headers | null | 
   if (!isList(raw))
     return Object.entries(raw).flatMap(([name, value]) => [value ?? []].flat().flatMap((each) => [name, each]));
   const fields = new Array<string>(raw.length);
-  for (const [index, text] of raw.entries()) fields[index] = text.toString('latin1');
+  // Iterating over the entries would allocate a pair for each.
+  for (let index = 0; index < raw.length; index++) fields[index] = (raw[index] as Buffer | string).toString('latin1');
   return fields;
 }
 

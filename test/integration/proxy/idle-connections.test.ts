@@ -2,7 +2,14 @@ import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
+import {
+  afterBody,
+  DEFAULT_LEAF,
+  DEMO,
+  startProxy,
+  untilConnections,
+  type RunningProxy,
+} from '../../support/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
 
@@ -89,10 +96,7 @@ test.each([
 ])('a client that %s makes room for a new one, the longest waiting first', async (_what, method, fields, body) => {
   running = await startProxy({
     limits: { connectionsMax: 5, patienceMs: 0 },
-    handle: (request, response) => {
-      request.resume();
-      request.once('end', () => response.end('ok'));
-    },
+    handle: (request, response) => afterBody(request, () => response.end('ok')),
   });
   const slow: Socket[] = [];
   for (let count = 0; count < 5; count++) {
