@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
@@ -19,6 +20,9 @@ export const DAILY_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Pages copied per turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
+
+/** Pages copied before the system is asked to store them: all of them at the end would take one long turn. */
+const STORED_PAGES = 1_000;
 
 /** Rows of the copy read per turn: about a millisecond; those with certificates are long. */
 const STEP_ROWS = 200;
@@ -83,7 +87,26 @@ export function scheduleDailyBackup(
  * @throws SqliteError (rejects) when the disk is full, or at the first unreadable page.
  */
 export async function copyDatabase(sqlite: Database, path: string, isCancelled = () => false): Promise<void> {
-  await sqlite.backup(path, { progress: () => STEP_PAGES });
+  const file = await open(path, 'r+');
+  let unstored = 0;
+  let storing = false;
+  const end = () => void (storing = false);
+  try {
+    await sqlite.backup(path, {
+      progress() {
+        unstored += STEP_PAGES;
+        if (!storing && unstored >= STORED_PAGES) {
+          unstored = 0;
+          storing = true;
+          // In another thread; the last step stores the rest, and reports what cannot be stored.
+          file.datasync().then(end, end);
+        }
+        return STEP_PAGES;
+      },
+    });
+  } finally {
+    await file.close();
+  }
   await checkCopy(path, isCancelled);
 }
 
@@ -96,6 +119,7 @@ async function checkCopy(path: string, isCancelled: () => boolean): Promise<void
   try {
     // Without a write-ahead log, a backup is one file, readable from read-only media.
     copy.pragma('journal_mode = DELETE');
+    await nextTurn();
     for (const walk of walksOf(copy)) {
       let rows = 0;
       for (const _row of copy.prepare(walk).raw().safeIntegers().iterate()) {
