@@ -29,3 +29,17 @@ export function createTurns(max: number): Turns {
 
 /** Resolves after pending requests and other events have run. Long computations await it every few milliseconds. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Maps a long list in order, and lets other work run after every `perTurn` items. */
+export async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  perTurn: number,
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) {
+    if (results.length > 0 && results.length % perTurn === 0) await nextTurn();
+    results.push(map(item));
+  }
+  return results;
+}

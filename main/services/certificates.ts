@@ -1,4 +1,5 @@
 import type { AdjustableClock } from '../base/clock.ts';
+import { mapInTurns } from '../base/turns.ts';
 import type { Certificate, CertificateFile } from '../contract/certificates.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
@@ -7,6 +8,9 @@ import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import { describeLeaf, type Leaf } from '../model/leaf.ts';
 import type { Effects, RevocationRows } from './dependencies.ts';
+
+/** Leaves read from the store before yielding to other work: a few milliseconds. */
+const LEAVES_PER_TURN = 100;
 
 export function createCertificateServices(options: {
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>;
@@ -39,13 +43,17 @@ export function createCertificateServices(options: {
   const show = (domain: AttachedDomain): Certificate => present(domain, leafOf(domain));
 
   return {
-    list: () =>
-      lifecycle.list().flatMap((domain) => {
-        // Only these two states have a leaf in the store.
-        const { state } = domain.certificate;
-        const leaf = state === 'issued' || state === 'expired' ? lifecycle.leaf(domain.hostname) : null;
+    async list() {
+      // Only these two states have a leaf in the store.
+      const holders = lifecycle
+        .list()
+        .filter(({ certificate: { state } }) => state === 'issued' || state === 'expired');
+      const shown = await mapInTurns(holders, LEAVES_PER_TURN, (domain) => {
+        const leaf = lifecycle.leaf(domain.hostname);
         return leaf === null ? [] : [present(domain, leaf)];
-      }),
+      });
+      return shown.flat();
+    },
     get: ({ hostname }) => show(lifecycle.get(hostname)),
     export({ hostname, format }) {
       const domain = lifecycle.get(hostname);

@@ -1,4 +1,5 @@
 import type { AdjustableClock, EpochMs } from '../base/clock.ts';
+import { nextTurn } from '../base/turns.ts';
 import { formatDuration, parseDuration } from '../contract/duration.ts';
 import type { ClockMove, ClockReading } from '../contract/clock.ts';
 import type { CertificateState, DomainState } from '../contract/domains.ts';
@@ -34,6 +35,8 @@ export function createClockServices(options: {
       if (error instanceof RangeError) throw inputError(path, error.message);
       throw error;
     }
+    // What fell due last has been thousands of domains, too.
+    await nextTurn();
     return { ...reading(), happened: describeMove(before, observe(), sunsets, projectName) };
   }
 

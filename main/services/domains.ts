@@ -1,4 +1,5 @@
 import type { Domain } from '../contract/domains.ts';
+import { mapInTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import type { Services } from '../contract/index.ts';
@@ -12,6 +13,9 @@ import type { Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 import { createLocalAttachment, type LocalAttachment } from './local-attachment.ts';
 import { existingProject } from './projects.ts';
+
+/** Domains presented before yielding to other work: about a millisecond. */
+const DOMAINS_PER_TURN = 150;
 
 export function createDomainServices(options: {
   projects: ProjectRows;
@@ -43,10 +47,10 @@ export function createDomainServices(options: {
       const projectId = input?.projectId;
       if (projectId !== undefined) existingProject(projects, projectId);
       const primaries = new Map(projects.list().map(({ id, primary }) => [id, primary]));
-      return lifecycle
-        .list()
-        .filter((domain) => projectId === undefined || domain.projectId === projectId)
-        .map((domain) => present(domain, primaries.get(domain.projectId) === domain.hostname));
+      const wanted = lifecycle.list().filter((domain) => projectId === undefined || domain.projectId === projectId);
+      return mapInTurns(wanted, DOMAINS_PER_TURN, (domain) =>
+        present(domain, primaries.get(domain.projectId) === domain.hostname),
+      );
     },
     get: ({ hostname }) => show(lifecycle.get(hostname)),
     verify: async ({ hostname }) => show(await lifecycle.verify(hostname)),

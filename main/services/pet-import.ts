@@ -36,7 +36,7 @@ const importedPet = z.object({
 });
 
 /** Text read before yielding to other work: a few milliseconds, and about one transaction's worth of rows. */
-const CHARACTERS_PER_TURN = 32_768;
+const CHARACTERS_PER_TURN = 16_384;
 
 /** Longer values are cut off in messages. */
 const QUOTED_MAX = 60;
