@@ -15,7 +15,7 @@ export const WORLD_TEXT_MAX = 64 * 1024 * 1024;
 /** Larger datasets are left out of an export. */
 export const WORLD_PETS_MAX = 10_000;
 
-const pets = z
+export const worldPets = z
   .array(
     z.strictObject({
       id: int64Input.optional(),
@@ -32,6 +32,13 @@ const ofRecord =
   ({ code }: { code?: string }): string | undefined =>
     code === 'invalid_type' ? message : undefined;
 
+/** By hostname. */
+export const worldDomains = z.record(
+  hostnameInput,
+  z.strictObject({ redirect: hostnameInput.optional(), ...redirectInput.pick({ status: true, hsts: true }).shape }),
+  { error: ofRecord('must be an object with hostnames as names') },
+);
+
 const projectEntry = z.strictObject({
   /** The slug by default. */
   name: projectName.optional(),
@@ -42,19 +49,12 @@ const projectEntry = z.strictObject({
   pets: z
     .union([
       z.int().min(0).max(SEED_COUNT_MAX),
-      z.strictObject({ production: pets.optional(), staging: pets.optional() }),
+      z.strictObject({ production: worldPets.optional(), staging: worldPets.optional() }),
     ])
     .optional(),
   /** Names. Secrets are in no file; a key that is missing is created with a new one. */
   keys: z.array(keyName).max(1_000).optional(),
-  /** By hostname. */
-  domains: z
-    .record(
-      hostnameInput,
-      z.strictObject({ redirect: hostnameInput.optional(), ...redirectInput.pick({ status: true, hsts: true }).shape }),
-      { error: ofRecord('must be an object with hostnames as names') },
-    )
-    .optional(),
+  domains: worldDomains.optional(),
   primary: hostnameInput.nullable().optional(),
   /** The saved requests, as an `.http` text. */
   requests: requestsText.optional(),

@@ -14,7 +14,7 @@ export interface WorldParts {
   deploys: DeployRows;
   rows: {
     projects: Pick<ProjectRows, 'list' | 'getBySlug'>;
-    records: Pick<RecordRows, 'list' | 'typesAt'>;
+    records: Pick<RecordRows, 'parts' | 'typesAt'>;
     pets: Pick<PetRows, 'count'>;
   };
   /** Expects a hostname in normal form. */
@@ -25,7 +25,7 @@ export interface WorldParts {
 }
 
 const CALL = { signal: undefined };
-const PAGE = 1_000;
+const PAGE = 500;
 
 /** A zone text without the SOA and NS that every zone gets; the serial of its own SOA would change with every record. */
 function withoutGenerated(text: string, apex: string, nameServer: string): string {

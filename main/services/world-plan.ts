@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createId } from '../base/secret.ts';
+import { mapInTurns } from '../base/turns.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { formatPath } from '../contract/issues.ts';
 import { environment as environments } from '../contract/values.ts';
@@ -15,6 +16,9 @@ import { newZoneName } from './zone-rules.ts';
 import { examineZoneText } from './zones.ts';
 
 const CALL = { signal: undefined };
+
+/** Domains checked before yielding to other work: about a millisecond. */
+const DOMAINS_PER_TURN = 250;
 
 /** A key that a step has created; its secret is shown once. */
 export interface CreatedKey {
@@ -115,7 +119,7 @@ async function planZones(wanted: NonNullable<World['zones']>, parts: WorldParts,
       );
     }
     const zone = { apex: name, supportsAlias, nameServer: parts.nameServer };
-    const { faults, missing } = examineZoneText(text, zone, parts.rows.records);
+    const { faults, missing } = await examineZoneText(text, zone, parts.rows.records);
     for (const { line, message } of faults) plan.refuse(path, `line ${line}: ${message}`);
     if (found === undefined)
       plan.add({ kind: 'zone', what: name, after: { supportsAlias } }, () =>
@@ -190,7 +194,7 @@ async function planProject({ slug, entry, claimed }: PlannedProject, parts: Worl
   await planKeys(subject, entry.keys ?? [], parts, plan);
   planPets(subject, entry.pets, parts, plan);
   await planRequests(subject, entry.requests, parts, plan);
-  planDomains(subject, entry, claimed, parts, plan);
+  await planDomains(subject, entry, claimed, parts, plan);
 }
 
 async function planKeys({ slug, row, id }: Subject, wanted: readonly string[], { services }: WorldParts, plan: Plan) {
@@ -246,18 +250,17 @@ function planPets({ slug, row, id }: Subject, wanted: ProjectEntry['pets'], part
   }
 }
 
-function planDomains(subject: Subject, entry: ProjectEntry, claimed: Claims, parts: WorldParts, plan: Plan) {
+async function planDomains(subject: Subject, entry: ProjectEntry, claimed: Claims, parts: WorldParts, plan: Plan) {
   const { slug, row, planId, name, id } = subject;
   const { domains } = parts.services();
-  const wanted = Object.entries(entry.domains ?? {});
+  const names = new Map(parts.rows.projects.list().map((project) => [project.id, project.name]));
   const holderOf = (hostname: string) => {
     const stored = parts.domainOf(hostname);
     if (stored === null) return claimed.get(hostname) ?? null;
-    const holder = parts.rows.projects.list().find((project) => project.id === stored.projectId);
-    return { id: stored.projectId, name: holder?.name ?? stored.projectId };
+    return { id: stored.projectId, name: names.get(stored.projectId) ?? stored.projectId };
   };
   const attach: string[] = [];
-  for (const [hostname] of wanted) {
+  await mapInTurns(Object.keys(entry.domains ?? {}), DOMAINS_PER_TURN, (hostname) => {
     const facts = { project: { id: planId, name, slug, plan: subject.plan, deployed: true }, holderOf };
     const verdict = evaluateAttach(hostname, facts);
     if (verdict.ok) {
@@ -265,7 +268,7 @@ function planDomains(subject: Subject, entry: ProjectEntry, claimed: Claims, par
       claimed.set(verdict.hostname, { id: planId, name });
     } else if (verdict.refusal.rule === 'same_project') plan.keep();
     else plan.refuse(['projects', slug, 'domains', hostname], `${verdict.refusal.message} ${verdict.refusal.fix}`);
-  }
+  });
   const isDeployed = row !== null && parts.deploys.list(row.id).some(({ status }) => status === 'succeeded');
   if (attach.length > 0 && !isDeployed) {
     // What had domains was deployed; its upstream need not run now.

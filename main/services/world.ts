@@ -1,16 +1,16 @@
 import { nextTurn } from '../base/turns.ts';
-import { summarizeIssues, toInputIssues } from '../contract/issues.ts';
-import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import { type World, world, WORLD_VERSION, type WorldChange } from '../contract/world.ts';
+import type { WorldChange } from '../contract/world.ts';
 import { exportWorld, type WorldParts } from './world-export.ts';
 import { type CreatedKey, planWorld } from './world-plan.ts';
+import { invalidWorld, readWorld } from './world-text.ts';
 
 /** Settings, projects and zones as one text, and back: additive, idempotent, and checked before the first change. */
 export function createWorldServices(parts: WorldParts): Services['world'] {
   const plan = async (text: string) => {
-    const { steps, left, issues } = await planWorld(readWorld(text), parts);
-    if (issues.length > 0) throw invalid({ issues, total: issues.length });
+    const { steps, left, issues } = await planWorld(await readWorld(text), parts);
+    if (issues.length > 0) throw invalidWorld({ issues, total: issues.length });
     return { steps, left };
   };
   return {
@@ -46,37 +46,4 @@ function stopped(error: unknown, change: WorldChange | null, done: number): unkn
   const place = change === null ? '' : ` at ${change.kind} ${change.what}`;
   const message = `Stopped${place} after ${done} changes, which stay; apply the text again to go on. ${error.message}`;
   return new VivariumError(error.code, message, { cause: error });
-}
-
-/** A line such as `vivarium: 1` at the margin, or the start of a document. */
-const YAML_LINE = /^(?:[\w-]+:(?:\s|$)|---)/m;
-
-function readWorld(text: string): World {
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = YAML_LINE.test(text)
-      ? 'This is not JSON; YAML is not supported.'
-      : `The text is not JSON: ${reason}.`;
-    throw new VivariumError('invalid_request', message, { cause });
-  }
-  const version = versionOf(content);
-  if (typeof version === 'number' && version > WORLD_VERSION) {
-    const message = `The file was written for a newer Vivarium (${version}; this one reads ${WORLD_VERSION}).`;
-    throw new VivariumError('invalid_request', message);
-  }
-  const read = world.safeParse(content);
-  if (read.success) return read.data;
-  throw invalid(toInputIssues(read.error.issues, content, []));
-}
-
-const versionOf = (content: unknown): unknown =>
-  typeof content === 'object' && content !== null && 'vivarium' in content ? content.vivarium : undefined;
-
-function invalid(wrong: { issues: InputIssue[]; total: number }): VivariumError {
-  return new VivariumError('invalid_request', `Nothing was changed: ${summarizeIssues(wrong)}`, {
-    issues: wrong.issues,
-  });
 }

@@ -26,7 +26,7 @@ const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
 /** Zone file entries processed before yielding to other work: a few milliseconds. */
 const ENTRIES_PER_TURN = 75;
 
-/** Records exported before yielding to other work: about a millisecond. */
+/** Stored records read before yielding to other work: about a millisecond. */
 const RECORDS_PER_TURN = 500;
 
 /** A zone that changes as often while it is exported is exported at once. */
@@ -36,21 +36,31 @@ const EXPORT_ATTEMPTS_MAX = 3;
  * Reads a zone text without storing it: the lines that an import would reject, and how many records are not in the zone
  * yet. What a careless provider would accept is accepted.
  */
-export function examineZoneText(
+export async function examineZoneText(
   text: string,
   zone: { apex: string; supportsAlias: boolean; nameServer: string },
-  records: Pick<RecordRows, 'list' | 'typesAt'>,
-): { faults: readonly ZoneFileFault[]; missing: number } {
+  records: Pick<RecordRows, 'parts' | 'typesAt'>,
+): Promise<{ faults: readonly ZoneFileFault[]; missing: number }> {
   const { apex, supportsAlias, nameServer } = zone;
-  const options = { apex, supportsAlias, force: true, at: dataForImport(apex, records) };
-  const [read] = readZoneFileInParts(text, options, Number.POSITIVE_INFINITY);
   const keyOf = (name: string, data: ResourceRecord['data']): string =>
     JSON.stringify([name, data.type, formatValue(data)]);
-  const stored = new Set(records.list(apex).flatMap((row) => readData(row).map((data) => keyOf(row.name, data))));
-  const missing = (read?.records ?? []).filter(
-    (record) => !isGenerated(record, apex, nameServer) && !stored.has(keyOf(record.name, withoutSerial(record.data))),
-  );
-  return { faults: read?.faults ?? [], missing: missing.length };
+  const stored = new Set<string>();
+  for (const part of records.parts(apex, RECORDS_PER_TURN)) {
+    for (const row of part) for (const data of readData(row)) stored.add(keyOf(row.name, data));
+    await nextTurn();
+  }
+  const options = { apex, supportsAlias, force: true, at: dataForImport(apex, records) };
+  const faults: ZoneFileFault[] = [];
+  let missing = 0;
+  for (const read of readZoneFileInParts(text, options, ENTRIES_PER_TURN)) {
+    faults.push(...read.faults);
+    for (const record of read.records) {
+      if (isGenerated(record, apex, nameServer)) continue;
+      if (!stored.has(keyOf(record.name, withoutSerial(record.data)))) missing++;
+    }
+    await nextTurn();
+  }
+  return { faults, missing };
 }
 
 /** The records that count for those of a file at the same name; its SOA replaces the zone's. */

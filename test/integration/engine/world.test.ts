@@ -160,6 +160,18 @@ describe('world.apply', () => {
       /projects\.a\.pets\.staging has an id twice/,
     ],
     [
+      'a pet without a name, far down',
+      {
+        vivarium: 1,
+        projects: {
+          a: {
+            pets: { staging: Array.from({ length: 301 }, (_, row) => ({ name: row < 300 ? 'x' : '', categoryId: 1 })) },
+          },
+        },
+      },
+      /projects\.a\.pets\.staging\[300\]\.name/,
+    ],
+    [
       'where the root’s key is',
       { vivarium: 1, settings: { caKey: 'keyring' } },
       /settings\.caKey is not a known property/,
