@@ -67,6 +67,8 @@ export function createDomainSet(options: {
   rows: DomainRows;
   /** Called after a write with the old and new values. */
   onCommitted: (changes: readonly DomainTransition[]) => void;
+  /** Whether more changes come soon, for which a write waits. */
+  isAwaitingMore: () => boolean;
 }): DomainSet {
   const { rows } = options;
   const domains = new Map(rows.list().map((domain) => [domain.hostname, domain]));
@@ -74,13 +76,18 @@ export function createDomainSet(options: {
   const stored = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
   let waiting: PromiseWithResolvers<undefined> | null = null;
+  /** Of the changes that are stored and not published yet. */
+  let publishing: Promise<undefined> | null = null;
 
   const current: DomainSet['current'] = ({ id, hostname }) => {
     const domain = domains.get(hostname);
     return domain?.id === id ? domain : null;
   };
 
-  function commitNow(): void {
+  const commitNow = (): void => storeAll()();
+
+  /** Stores the pending changes; the function that it returns publishes them. */
+  function storeAll(): () => void {
     const changes: (DomainChange & DomainTransition)[] = [...stored.values()].flatMap((before) => {
       const row = current(before);
       return row === null ? [] : [{ row, leaf: leaves.get(row.hostname) ?? null, before, after: row }];
@@ -89,17 +96,20 @@ export function createDomainSet(options: {
     leaves.clear();
     const waiters = waiting;
     waiting = null;
-    try {
-      if (changes.length > 0) {
-        rows.update(changes.map(({ row, leaf }) => ({ row, leaf })));
-        options.onCommitted(changes);
+    const attempt = (work: () => void) => {
+      try {
+        if (changes.length > 0) work();
+      } catch (error) {
+        for (const { before } of changes) if (current(before) !== null) domains.set(before.hostname, before);
+        waiters?.reject(error);
+        throw error;
       }
+    };
+    attempt(() => rows.update(changes.map(({ row, leaf }) => ({ row, leaf }))));
+    return () => {
+      attempt(() => options.onCommitted(changes));
       waiters?.resolve(undefined);
-    } catch (error) {
-      for (const { before } of changes) if (current(before) !== null) domains.set(before.hostname, before);
-      waiters?.reject(error);
-      throw error;
-    }
+    };
   }
 
   function drop(domain: AttachedDomain): void {
@@ -129,17 +139,22 @@ export function createDomainSet(options: {
       if (leaf !== null) leaves.set(domain.hostname, leaf);
     },
     commit() {
-      if (stored.size === 0) return Promise.resolve();
+      if (stored.size === 0) return publishing ?? Promise.resolve();
       if (waiting === null) {
         waiting = Promise.withResolvers<undefined>();
         const batch = waiting;
-        setImmediate(() => {
+        setImmediate(function commitBatch() {
           if (waiting !== batch) return;
-          try {
-            commitNow();
-          } catch {
-            // The waiting callers report the error.
-          }
+          if (options.isAwaitingMore()) return void setImmediate(commitBatch);
+          forWaiting(() => {
+            const publish = storeAll();
+            publishing = batch.promise;
+            // Each takes milliseconds where there are thousands of domains.
+            setImmediate(() => {
+              if (publishing === batch.promise) publishing = null;
+              forWaiting(publish);
+            });
+          });
         });
       }
       return waiting.promise;
@@ -155,6 +170,15 @@ export function createDomainSet(options: {
       return gone;
     },
   };
+}
+
+/** Does what callers wait for, who report its error. */
+function forWaiting(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // See above.
+  }
 }
 
 export interface DomainTransition {

@@ -13,7 +13,7 @@ import { evaluateHostname } from './hostname-rules.ts';
 import { gateChecks } from './issue.ts';
 import { createSchedule, isCheckDue, createHostnameTurns } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
-import { createVerifier, type VerifierOptions } from './verify.ts';
+import { createVerifier, type Verifier, type VerifierOptions } from './verify.ts';
 
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */
 export const DOMAINS_MAX = 20_000;
@@ -83,9 +83,9 @@ export interface Lifecycle {
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, log, project } = options;
   const now = () => clock.now();
-  const domains = createDomainSet({ rows: options.rows, onCommitted });
+  const domains = createDomainSet({ rows: options.rows, onCommitted, isAwaitingMore: () => verifier.isIssuing() });
   const projectName = (projectId: string): string => project(projectId)?.name ?? projectId;
-  const verifier = createVerifier({ ...options, now, domains, projectName });
+  const verifier: Verifier = createVerifier({ ...options, now, domains, projectName });
   const turns = createHostnameTurns();
   const schedule = createSchedule({ clock, domains, run: runDue });
   let started = false;

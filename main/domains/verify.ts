@@ -1,5 +1,6 @@
 import { randomBase62 } from '../base/secret.ts';
 import type { EpochMs } from '../base/clock.ts';
+import { createTurns, nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { wildcardOver } from '../contract/wildcards.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from './certificate-machine.ts';
@@ -47,10 +48,15 @@ export interface Verifier {
   certificateDue(domain: AttachedDomain): Promise<void>;
   /** Attempts issuance now, in any certificate state. */
   renew(domain: AttachedDomain): Promise<void>;
+  /** Whether hostnames wait for their leaves, each for its turn of the event loop. */
+  isIssuing(): boolean;
 }
 
 export function createVerifier(options: VerifierOptions): Verifier {
   const { now, domains, dns, issuer, cnameTarget, provider, settings } = options;
+  // A leaf takes most of a millisecond, and the answers for many hostnames arrive together.
+  const issuance = createTurns(1);
+  let issuing = 0;
 
   /** @throws VivariumError not_found when the domain was removed meanwhile. */
   function current(domain: AttachedDomain): AttachedDomain {
@@ -132,6 +138,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
     if (!attempts) return false;
     const { identity } = settings();
     const caa = before.state === 'verified' ? await gateChecks(dns, before.hostname, identity) : null;
+    issuing++;
+    await issuance.take(nextTurn);
+    issuing--;
     const then = current(domain);
     const attempt = attemptToIssue(then, caa, { issuer, nowMs: now() });
     const certificate = nextCertificate(then.certificate, attempt.event).state;
@@ -165,5 +174,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const type = state === 'issued' || state === 'expired' ? 'renewal_due' : 'reverified';
       await tell(domain, { type, atMs: now(), delayMs: 0 });
     },
+    isIssuing: () => issuing > 0,
   };
 }

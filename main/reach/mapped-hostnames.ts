@@ -24,23 +24,28 @@ export interface MappedHostnames {
 }
 
 export function createMappedHostnames(): MappedHostnames {
-  let mapped: ReadonlyMap<string, MappedHostname> = new Map();
+  let published: PublishedHostnames['routes'] = [];
+  let known: ReadonlyMap<string, MappedHostname> | null = null;
+  // On first use: checks of many domains publish more often than somebody asks.
+  const mapped = () =>
+    (known ??= new Map(
+      published.map(({ hostname, projectId, target }) => [hostname, { hostname, projectId, leadsTo: target.kind }]),
+    ));
   return {
     publish({ routes }) {
-      mapped = new Map(
-        routes.map(({ hostname, projectId, target }) => [hostname, { hostname, projectId, leadsTo: target.kind }]),
-      );
+      published = routes;
+      known = null;
     },
     find(hostname) {
-      const found = mapped.get(hostname) ?? mapped.get(wildcardOver(hostname));
+      const found = mapped().get(hostname) ?? mapped().get(wildcardOver(hostname));
       return found === undefined ? null : { ...found, hostname };
     },
     *ofProject(projectId) {
-      for (const entry of mapped.values()) if (entry.projectId === projectId) yield entry.hostname;
+      for (const entry of mapped().values()) if (entry.projectId === projectId) yield entry.hostname;
     },
-    all: () => mapped.keys(),
+    all: () => mapped().keys(),
     get size() {
-      return mapped.size;
+      return mapped().size;
     },
   };
 }

@@ -59,20 +59,20 @@ export async function engineTurns(): Promise<Figure[]> {
 }
 
 export async function figureOf(what: string, work: () => unknown): Promise<Figure> {
-  const turns: number[] = [];
-  // Collections end within turns, in elapsed time; the longest turn is often one of these.
-  let collectionMs = 0;
-  const noteCollections = (entries: readonly PerformanceEntry[]) => {
-    for (const { duration } of entries) collectionMs = Math.max(collectionMs, duration);
-  };
+  const turns: { ms: number; beganMs: number; endedMs: number }[] = [];
+  const collected: PerformanceEntry[] = [];
+  const noteCollections = (entries: readonly PerformanceEntry[]) => void collected.push(...entries);
   const collections = new PerformanceObserver((list) => noteCollections(list.getEntries()));
   collections.observe({ entryTypes: ['gc'] });
   let working = true;
   let before = process.threadCpuUsage();
+  let beganMs = performance.now();
   const count = () => {
     const now = process.threadCpuUsage();
-    turns.push((now.user + now.system - before.user - before.system) / 1_000);
+    const endedMs = performance.now();
+    turns.push({ ms: (now.user + now.system - before.user - before.system) / 1_000, beganMs, endedMs });
     before = now;
+    beganMs = endedMs;
     if (working) setImmediate(count);
   };
   setImmediate(count);
@@ -84,14 +84,18 @@ export async function figureOf(what: string, work: () => unknown): Promise<Figur
   const seconds = (performance.now() - begunMs) / 1_000;
   noteCollections(collections.takeRecords());
   collections.disconnect();
-  turns.sort((a, b) => a - b);
-  const longest = turns.at(-1) ?? Number.NaN;
+  turns.sort((a, b) => a.ms - b.ms);
+  const longest = turns.at(-1)?.ms ?? Number.NaN;
+  // V8 collects garbage within turns, when it wants to; on a busy machine its helper threads get no processor.
+  const own = turns.findLast(
+    (turn) => !collected.some((one) => one.startTime < turn.endedMs && one.startTime + one.duration > turn.beganMs),
+  );
   return {
     what: `longest turn of the engine while ${what}`,
     measured: `${longest.toFixed(0)} ms`,
     wanted: `≤ ${WANTED_MS} ms`,
     met: longest <= WANTED_MS,
-    detail: `processor time; median ${(turns[turns.length >> 1] ?? 0).toFixed(1)} ms of ${turns.length} turns, ${seconds.toFixed(1)} s in all, V8's longest collection ${collectionMs.toFixed(0)} ms of elapsed time`,
+    detail: `processor time; ${(own?.ms ?? 0).toFixed(0)} ms without a collection of V8's, median ${(turns[turns.length >> 1]?.ms ?? 0).toFixed(1)} ms of ${turns.length} turns, ${seconds.toFixed(1)} s in all`,
   };
 }
 
