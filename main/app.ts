@@ -104,7 +104,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   certificates.httpBound(dataPlane.ports.http);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
-  const { services, resolve, demo } = createServices(foundation, {
+  const { services, resolve, demo, runs } = createServices(foundation, {
     certificates,
     dns,
     domains,
@@ -140,6 +140,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   // Announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
+  await runs.recover();
   publish();
   domains.lifecycle.start();
   const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });

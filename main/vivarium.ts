@@ -34,7 +34,7 @@ let isServing = false;
 endWithReader(() => isServing);
 
 process.exitCode = await run(process.argv.slice(2), io, {
-  self: [process.execPath, ...new Set([...process.execArgv, ...PROGRAM_FLAGS]), process.argv[1] ?? ''],
+  self: [process.execPath, ...new Set([...process.execArgv, ...PROGRAM_FLAGS]), import.meta.filename],
   async loadEngine() {
     isServing = true;
     return (await import('./headless.ts')).serve;

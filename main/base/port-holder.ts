@@ -75,6 +75,34 @@ export function findConnectionOwner(clientPort: number, serverPort: number, proc
 
 const ESTABLISHED = '01';
 
+/** The listening TCP sockets of this machine. */
+export function listeningSockets(proc = '/proc'): { inode: string; port: number; isIPv6: boolean }[] {
+  return (['tcp', 'tcp6'] as const).flatMap((table) =>
+    lines(`${proc}/net/${table}`).flatMap((line) => {
+      const [, local = '', , state = '', , , , , , inode = '0'] = line.trim().split(/\s+/);
+      const port = parseInt(local.slice(local.lastIndexOf(':') + 1), 16);
+      return state === WAITING_STATES.tcp ? [{ inode, port, isIPv6: table === 'tcp6' }] : [];
+    }),
+  );
+}
+
+/** The inodes of a process's sockets. */
+export const socketsOf = (pid: number, proc = '/proc'): string[] =>
+  entries(`${proc}/${pid}/fd`).flatMap(
+    (file) => /^socket:\[(\d+)\]$/.exec(link(`${proc}/${pid}/fd/${file}`))?.[1] ?? [],
+  );
+
+/** All processes; their parent and session follow the state in proc_pid_stat(5), after the program's name in brackets. */
+export function readProcessTable(proc = '/proc'): { pid: number; parent: number; session: number }[] {
+  return entries(proc).flatMap((entry) => {
+    if (!/^\d+$/.test(entry)) return [];
+    const [stat = ''] = lines(`${proc}/${entry}/stat`);
+    const [state, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const isThere = state !== undefined && state !== '' && state !== 'Z';
+    return isThere ? [{ pid: Number(entry), parent: Number(parent), session: Number(session) }] : [];
+  });
+}
+
 /** `:1F90`, as addresses end in these tables. */
 const portSuffix = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 

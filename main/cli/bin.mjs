@@ -49,7 +49,9 @@ if (isClone && !(await isReady())) {
  * commands. Not below npx, which ends without ending its children, and not for an engine, which has a Node of its own.
  */
 async function isReady() {
-  if (byNpx || !isNodeNewEnough() || process.argv.some((word) => word === 'serve' || word === 'start')) return false;
+  // What follows `--` is a command of the user's own: `run -- npm start`.
+  const words = process.argv.slice(2).join('\n').split(/^--$/m)[0].split('\n');
+  if (byNpx || !isNodeNewEnough() || words.some((word) => word === 'serve' || word === 'start')) return false;
   const { isBuilt, isInstalled } = await import('./up-to-date.mjs');
   const root = join(folder, '..', '..');
   return isInstalled(root) && isBuilt(root);

@@ -36,6 +36,8 @@ export interface LoadedCommand {
   options: readonly Option[];
   /** What its first word may be, if it is one of a few. */
   words?: readonly string[];
+  /** What its first word may name. */
+  word?: 'hostname';
   /** Which of its words names a file, counted from 0. */
   fileWord?: number;
   help(place: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string;

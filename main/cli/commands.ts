@@ -48,6 +48,18 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./engine-commands.ts')).WAIT,
   },
   {
+    name: 'run',
+    usage: '[HOSTNAME] -- COMMAND',
+    summary: 'Run your dev server at its own hostname',
+    load: async () => (await import('./run-app.ts')).RUN,
+  },
+  {
+    name: 'ps',
+    usage: '',
+    summary: 'List what "run" serves',
+    load: async () => (await import('./ps.ts')).PS,
+  },
+  {
     name: 'call',
     usage: "<namespace.procedure> '<json>'",
     summary: 'Call the running Vivarium; JSON output',

@@ -94,7 +94,8 @@ async function anyFor(
   if (name === undefined) return current.startsWith('-') ? optionCandidates([DATA_DIR_FLAG, JSON_FLAG]) : top(commands);
   if (name === 'help') return next === undefined ? top(commands) : procedureCandidates(next);
   const command = findCommand(commands, name, next ?? (current.startsWith('-') ? undefined : 'procedure'));
-  if (command !== undefined) return ofCommand(await command.load(), before.slice(1), current, command.name);
+  if (command !== undefined)
+    return ofCommand(await command.load(), before.slice(1), current, { name: command.name, names });
   if (next === undefined) return current.startsWith('-') ? optionCandidates([HELP_FLAG]) : procedureCandidates(name);
   return ofProcedure(findProcedure(name, next), rest, current, names);
 }
@@ -114,13 +115,16 @@ const procedureCandidates = (namespace: string): Candidate[] =>
 const optionCandidates = (options: readonly Option[]): Candidate[] =>
   options.map(({ name, does }) => ({ value: `--${name}`, does }));
 
-function ofCommand(
-  { options, words = [], fileWord }: LoadedCommand,
+async function ofCommand(
+  { options, words = [], word, fileWord }: LoadedCommand,
   before: readonly string[],
   current: string,
-  name: string,
-): Candidate[] | typeof FILES {
+  { name, names }: { name: string; names: KnownNames },
+): Promise<Candidate[] | typeof FILES> {
+  // Another program's words.
+  if (before.includes('--')) return FILES;
   const open = options.find((option) => takesNext(before.at(-1) ?? '', [option]));
+  if (open?.placeholder === 'PROJECT') return names.projects();
   if (open !== undefined) return isFile(open) ? FILES : [];
   if (current.startsWith('-')) return optionCandidates(options);
   const wordCount = before.filter(
@@ -128,6 +132,7 @@ function ofCommand(
   ).length;
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
+  if (word === 'hostname') return names.hostnames();
   if (name !== 'call') return words.map((value) => ({ value }));
   return listNamespaces().flatMap((namespace) =>
     listProcedures(namespace).map((procedure) => ({

@@ -38,14 +38,23 @@ export async function defaultProject(
   return slug;
 }
 
-/** The slugs that a folder suggests: its own name, and that of the package in it, without a scope. */
+/** The slugs that a folder suggests: its own name, and that of the package in it. */
 async function namesOf(folder: string): Promise<string[]> {
-  const names = [basename(folder)];
+  const name = await packageName(folder);
+  return [...(name === null ? [] : [name]), basename(folder)].map(slugify);
+}
+
+/** The name in a folder's `package.json`, without a scope; null without one. */
+export async function packageName(folder: string): Promise<string | null> {
+  const name = (await readPackage(folder))?.name;
+  return typeof name === 'string' && name !== '' ? name.replace(/^@[^/]*\//, '') : null;
+}
+
+/** A folder's `package.json`, unchecked; null where there is none, or one that npm could not read either. */
+export async function readPackage(folder: string): Promise<{ name?: unknown; scripts?: unknown } | null> {
   try {
-    const { name } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { name?: unknown };
-    if (typeof name === 'string') names.unshift(name.replace(/^@[^/]*\//, ''));
+    return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { name?: unknown; scripts?: unknown };
   } catch {
-    // No package, or one that npm could not read either.
+    return null;
   }
-  return names.map(slugify);
 }

@@ -52,6 +52,12 @@ const SAMPLES: Record<string, unknown> = {
   accountUri: 'https://vivarium.localhost/acct/1',
   store: 'system',
   resolver: 'local',
+  'runs.id': 'run_6Hj2KqWx8ZbCdE4f',
+  'runs.name': 'shop',
+  'runs.url': 'http://localhost:5173',
+  'runs.pid': 4711,
+  'runs.folder': '/home/me/shop',
+  'runs.command': 'npm run dev',
 };
 
 /** Excluded from the fuller example: they conflict with other properties, or mean something only in a series of calls. */

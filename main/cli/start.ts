@@ -104,6 +104,16 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
   }
 }
 
+/** Starts an engine that outlives this process, on free ports where the usual ones are taken; says so. */
+export async function startInBackground(dataDir: string, io: Io, host: Host): Promise<AnsweringEngine> {
+  io.stderr.write(`${FAILURE_PREFIX}Starting Vivarium in the background…\n`);
+  const silent = { ...io, stdout: { write: () => undefined } };
+  const words = [`--${DATA_DIR_FLAG.name}=${dataDir}`, '--any-ports'];
+  const engine = (await startDetached(dataDir, words, silent, host)) ?? (await findAnswering(dataDir));
+  if (engine !== null) return engine;
+  throw new StartFailure('unavailable', 'Vivarium has stopped right after its start.');
+}
+
 /** The engine's own words for why it could not start. */
 class StartFailure extends VivariumError {}
 

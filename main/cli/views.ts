@@ -8,6 +8,7 @@ import type { OrderRecord } from '../contract/orders.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
 import type { ReachSnippets } from '../contract/reach.ts';
+import type { Run } from '../contract/runs.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
@@ -184,6 +185,19 @@ const VIEWS: Record<string, View | undefined> = {
   'records.remove': sentence<RecordInfo>(
     ({ zone, name, type, value, visibleAt }) =>
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
+  ),
+  'runs.list': view<Run[]>((runs, renderer) =>
+    renderResult(
+      runs.map(({ urls, target, pid, command, folder, since }) => ({
+        address: urls[0],
+        target: target ?? 'no port yet',
+        pid,
+        command,
+        folder,
+        since,
+      })),
+      renderer,
+    ),
   ),
   'reach.snippets': view<ReachSnippets>(renderSnippets),
   'limits.usage': view<CallerUsage[]>(renderUsage),

@@ -4,6 +4,8 @@ import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { NAME_SERVER } from '../dns/platform-zone.ts';
 import { presentDomain } from '../domains/present.ts';
+import { originOf } from '../base/hostname.ts';
+import { isAlive } from '../base/runtime-file.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
@@ -30,6 +32,8 @@ import { createOrderServices } from '../services/orders.ts';
 import { createPetSeeds } from '../services/pet-seeds.ts';
 import { createPetServices } from '../services/pets.ts';
 import { createProjectServices } from '../services/projects.ts';
+import { createRunJournal } from '../services/run-journal.ts';
+import { createRuns } from '../services/runs.ts';
 import { createRequestHistory, createRequestServices } from '../services/requests.ts';
 import { createReachServices } from '../services/reach.ts';
 import { resolveReferences } from '../services/references.ts';
@@ -62,7 +66,7 @@ export interface ServiceParts {
 
 /** Maps every namespace of the contract to its service; also builds the demo, which uses them on the first start. */
 export function createServices(
-  { config, clock, store, events, settings, resource, inFolder }: Foundation,
+  { config, clock, log, store, events, settings, resource, inFolder, onStop }: Foundation,
   parts: ServiceParts,
 ) {
   const { certificates, dns, dataPlane, publish } = parts;
@@ -95,6 +99,18 @@ export function createServices(
     publishSigning: dns.signingChanged,
   });
   const records = createRecordServices(zoneParts);
+
+  const runs = createRuns({
+    services: () => services,
+    projects,
+    lifecycle,
+    journal: createRunJournal({ services: () => services, projects, lifecycle, settings: store.settings, log }),
+    urlOf: (hostname) => originOf('https', hostname, dataPlane.ports.https),
+    caFile: () => certificates.certificateFile,
+    realNow: () => clock.state().realNow,
+    isAlive,
+  });
+  onStop(runs.stop);
 
   const redactor = createRedactors(() => settings.current().secretNames);
   const services: Services = {
@@ -203,6 +219,7 @@ export function createServices(
       internalTokens: dataPlane.internalTokens,
     }),
     reach: createReachServices(parts.reach),
+    runs: runs.services,
     backup: { create: store.backUpTo },
     world: createWorldServices({
       services: () => services,
@@ -234,5 +251,5 @@ export function createServices(
     petsJson: () => resource('demo/pets.json'),
   });
   const references = { projects, keys: store.keys };
-  return { services, resolve: (input: unknown) => resolveReferences(input, references), demo };
+  return { services, resolve: (input: unknown) => resolveReferences(input, references), demo, runs };
 }

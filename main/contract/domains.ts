@@ -97,7 +97,7 @@ export const domain = z.object({
 export type Domain = z.infer<typeof domain>;
 
 /** One part of `domains.attach` with `local`. `deploy` and the others are there as far as the call came. */
-const attachStep = z.object({
+export const attachStep = z.object({
   step: z.enum(['deploy', 'zone', 'record', 'verified', 'certificate']),
   ok: z.boolean(),
   message: z.string(),

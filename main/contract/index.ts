@@ -17,6 +17,7 @@ import { pets } from './pets.ts';
 import { projects } from './projects.ts';
 import { reach } from './reach.ts';
 import { requests } from './requests.ts';
+import { runs } from './runs.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
 import { traffic } from './traffic.ts';
@@ -46,6 +47,7 @@ export const contract = {
   clock,
   traffic,
   reach,
+  runs,
   doctor,
   backup,
   world: worlds,

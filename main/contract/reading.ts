@@ -1,8 +1,8 @@
-/** The names of procedures that change nothing, in every namespace that has one. */
+/** The names of procedures that change nothing, or only for as long as their stream is read, in every namespace. */
 const READING = new Set(
   (
     'list running get getMany previewImport rates usage describe export platform propagating query explain trustStatus ' +
-    'watch summary har proxy browser snippets run diff'
+    'watch hold summary har proxy browser snippets run diff'
   ).split(' '),
 );
 

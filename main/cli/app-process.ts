@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { sleep } from '../base/clock.ts';
+import { descendants, listListeners, listProcesses, type Listener } from '../base/process-ports.ts';
+import { shellWord } from '../base/shell.ts';
+import type { Io } from './io.ts';
+
+/** How long what a command leaves running may take to end by itself. */
+const LEFT_MS_MAX = 2_000;
+const LOOK_MS = 50;
+
+/**
+ * The command replaces this shell; before, the shell leaves a watcher in the same process group. File descriptor 3 is a
+ * pipe from Vivarium: it ends when Vivarium ends, also by `kill -9`, and the watcher then kills the group.
+ */
+const WITH_WATCHER =
+  '( (trap "" HUP INT QUIT TERM; read -r _; kill -9 0) <&3 >/dev/null 2>&1 & echo $! >&3 ); exec "$@" 3<&-';
+
+/** The same where there are no process groups. */
+const WINDOWS_WATCHER = `
+  process.stdin.resume().on('end', () => {
+    require('node:child_process').spawnSync('taskkill', ['/pid', process.argv[1], '/t', '/f']);
+  });
+`;
+
+/** A command with the terminal of this process, in a process group of its own. */
+export interface AppProcess {
+  /** The exit code as a shell reports it. */
+  exited: Promise<number>;
+  /** The ports that it and its descendants listen on. */
+  listeners(): Promise<Listener[]>;
+  /** Passes a signal on to all of it. */
+  signal(name: NodeJS.Signals): void;
+  /** Holds it while `work` reads the terminal. */
+  whileHeld<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Ends what is left of it. */
+  end(): Promise<void>;
+}
+
+/** @throws Error when it cannot be started. */
+export async function startApp(
+  command: readonly string[],
+  env: Record<string, string | undefined>,
+  { platform, workingDir }: Pick<Io, 'platform' | 'workingDir'>,
+): Promise<AppProcess> {
+  const isWindows = platform === 'win32';
+  const options = { cwd: workingDir, env } as const;
+  const child = isWindows
+    ? spawn(command.map((word) => shellWord(word, platform)).join(' '), { ...options, shell: true, stdio: 'inherit' })
+    : spawn('/bin/sh', ['-c', WITH_WATCHER, 'sh', ...command], {
+        ...options,
+        // A separate session, and so a process group.
+        detached: true,
+        stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+      });
+  const exited = exitCodeOf(child);
+  const pid = await pidOf(child);
+  const watcher = isWindows ? watchOnWindows(pid) : watcherOf(child);
+
+  const members = async (): Promise<Set<number>> => {
+    const found = descendants(pid, await listProcesses(platform));
+    found.delete(await watcher);
+    if (child.exitCode !== null || child.signalCode !== null) found.delete(pid);
+    return found;
+  };
+
+  function signalGroup(name: NodeJS.Signals): void {
+    try {
+      // Windows' console tells all of its programs itself.
+      if (!isWindows) process.kill(-pid, name);
+    } catch {
+      // It has ended.
+    }
+  }
+
+  async function signalMembers(name: NodeJS.Signals): Promise<void> {
+    for (const member of await members()) {
+      try {
+        process.kill(member, name);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+
+  return {
+    exited,
+    listeners: async () => listListeners(await members(), platform),
+    signal: signalGroup,
+    async whileHeld(work) {
+      if (isWindows) return work();
+      await signalMembers('SIGSTOP');
+      try {
+        return await work();
+      } finally {
+        await signalMembers('SIGCONT');
+      }
+    },
+    async end() {
+      if ((await members()).size > 0) await signalMembers('SIGTERM');
+      for (let waitedMs = 0; waitedMs < LEFT_MS_MAX && (await members()).size > 0; waitedMs += LOOK_MS) {
+        await sleep(LOOK_MS);
+      }
+      await signalMembers('SIGKILL');
+      signalGroup('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function pidOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('spawn', () => resolve(child.pid ?? 0));
+  });
+}
+
+function exitCodeOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}
+
+/** The watcher's process: the only line that the shell writes to the pipe; 0 where it wrote none. */
+function watcherOf({ stdio: [, , , pipe] }: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    pipe?.on('error', () => resolve(0));
+    pipe?.on('data', (line: Buffer) => resolve(Number(line.toString())));
+    pipe?.on('end', () => resolve(0));
+  });
+}
+
+function watchOnWindows(pid: number): Promise<number> {
+  const watcher = spawn(process.execPath, ['-e', WINDOWS_WATCHER, String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    windowsHide: true,
+  });
+  watcher.unref();
+  return Promise.resolve(watcher.pid ?? 0);
+}

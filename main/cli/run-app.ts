@@ -1,0 +1,338 @@
+import { lookup } from 'node:dns/promises';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { realTime, sleep } from '../base/clock.ts';
+import { resolveDataDir } from '../base/data-dir.ts';
+import { ownCommand, typed } from '../base/own-command.ts';
+import type { Listener } from '../base/process-ports.ts';
+import { posixWord } from '../base/shell.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { MappedRun } from '../contract/runs.ts';
+import { exampleOf } from '../contract/wildcards.ts';
+import { placeOf, readAppFolder } from './app-name.ts';
+import { checkFree, choosePort, freePort, openAt, schemeOf } from './app-port.ts';
+import { startApp, type AppProcess } from './app-process.ts';
+import { withCommandLines } from './command-line.ts';
+import type { Host, LoadedCommand } from './command.ts';
+import { findAnswering } from './engine-status.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError, type Option } from './flags.ts';
+import { withPortFlags } from './framework-flags.ts';
+import { FAILURE_PREFIX, printFailure, type Io } from './io.ts';
+import { formatHelp } from './local-command.ts';
+import { openLease, type Lease, type LeaseEvents } from './run-lease.ts';
+import { startInBackground } from './start.ts';
+import { printable } from './text.ts';
+
+const PORT_FLAG: Option = {
+  name: 'port',
+  kind: 'value',
+  placeholder: 'N',
+  does: 'The port that the command opens, where it opens several; it gets it as PORT',
+};
+const PROJECT_FLAG: Option = {
+  name: 'project',
+  kind: 'value',
+  placeholder: 'PROJECT',
+  does: 'An existing project to use; its target is put back at the end',
+};
+const WILDCARD_FLAG: Option = {
+  name: 'wildcard',
+  kind: 'switch',
+  does: 'Serve every name directly below the hostname, too',
+};
+const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, DATA_DIR_FLAG, HELP_FLAG];
+
+export const RUN: LoadedCommand = {
+  options: OPTIONS,
+  word: 'hostname',
+  help: () =>
+    formatHelp({
+      name: 'run',
+      title: 'your dev server at a hostname of its own, over HTTPS',
+      usage: ['[NAME | HOSTNAME] [options] -- COMMAND …'],
+      options: OPTIONS,
+      notes: [
+        'Starts Vivarium in the background if none runs, then the command with PORT, HOST, VIVARIUM_URL and',
+        'NODE_EXTRA_CA_CERTS, and with node_modules/.bin first on its PATH. Once the command listens on a port, the',
+        'hostname leads there: with a project, a deploy, a zone, a record, a domain and a certificate. All that is',
+        'removed when the command ends, unless it was there before.',
+        '',
+        'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
+        'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
+        'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
+        '',
+        'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
+      ],
+      examples: [
+        'vivarium run app.acme.test -- npm run dev',
+        'vivarium run -- next dev',
+        'vivarium run api.acme.test --wildcard -- python3 manage.py runserver',
+        'vivarium run shop --port 9000 -- docker compose up',
+      ],
+    }),
+  run,
+};
+
+/** How often to look at the command's ports, before it is served and afterwards. */
+const LOOK_MS = 250;
+const LOOK_AGAIN_MS = 1_000;
+/** Where a look starts programs. */
+const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
+
+/** A command that has opened no port by then is worth a word. */
+const PORTLESS_MS = 15_000;
+
+interface Asked {
+  word: string | undefined;
+  command: readonly string[];
+  port: number | null;
+  projectId: string | undefined;
+  wildcard: boolean;
+  dataDir: string;
+}
+
+async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+  try {
+    const asked = readAsked(args, io);
+    const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
+    const given = asked.port ?? portOf(io.env['PORT']) ?? (await freePort());
+    if (asked.port !== null) await checkFree(asked.port);
+    const place =
+      asked.projectId !== undefined && asked.word?.includes('.') !== true
+        ? {}
+        : placeOf(asked.word, await readAppFolder(io.workingDir));
+    const engine = (await findAnswering(asked.dataDir)) ?? (await startInBackground(asked.dataDir, io, host));
+    const words = [...asked.command].map(posixWord).join(' ');
+    const input = {
+      ...place,
+      ...(asked.projectId !== undefined && { projectId: asked.projectId }),
+      wildcard: asked.wildcard,
+      pid: process.pid,
+      folder: io.workingDir,
+      command: words.slice(0, SHOWN_MAX),
+    };
+    const lease = await openLease(asked.dataDir, engine.running, input, createReports(asked, io, say));
+    try {
+      const command = await withPortFlags(asked.command, given, io.workingDir);
+      const env = environment(io, { port: given, url: lease.opened.urls[0] ?? '', caFile: lease.opened.caFile });
+      return await superviseApp(await startApp(command, env, io), lease, { ...asked, given }, io, say);
+    } finally {
+      await lease.close();
+    }
+  } catch (error) {
+    return printFailure(withTypedCommands(error), args.slice(0, dashesOf(args)), io);
+  }
+}
+
+const SHOWN_MAX = 8_192;
+
+/** Commands in the engine's messages, as they are typed here. */
+function withTypedCommands(error: unknown): unknown {
+  if (error instanceof Error) error.message = withCommandLines(error.message);
+  return error;
+}
+
+const dashesOf = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
+
+function readAsked(args: readonly string[], io: Io): Asked {
+  const dashes = dashesOf(args);
+  const read = readArguments(args.slice(0, dashes), OPTIONS);
+  const command = args.slice(dashes + 1);
+  const [word, ...others] = read.positionals;
+  if (command.length === 0) {
+    throw usageError(
+      `The command is missing. Write it after two dashes: ${typed('vivarium run app.acme.test -- npm run dev')}`,
+    );
+  }
+  if (others.length > 0)
+    throw usageError(
+      `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,
+    );
+  const text = lastOf(read, PORT_FLAG.name);
+  const port = text === undefined ? null : portOf(text);
+  if (text !== undefined && port === null) {
+    throw usageError(`--port must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
+  }
+  const projectId = lastOf(read, PROJECT_FLAG.name);
+  if (projectId !== undefined && word !== undefined && !word.includes('.')) {
+    throw usageError(
+      `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
+    );
+  }
+  const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
+  return { word, command, port, projectId, wildcard: isOn(read, WILDCARD_FLAG.name), dataDir };
+}
+
+function portOf(text: string | undefined): number | null {
+  const port = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0;
+  return port > 0 && port < 65_536 ? port : null;
+}
+
+function environment(
+  { env, workingDir }: Io,
+  { port, url, caFile }: { port: number; url: string; caFile: string },
+): Record<string, string | undefined> {
+  const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
+  return {
+    ...env,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    VIVARIUM_URL: url,
+    NODE_EXTRA_CA_CERTS: env['NODE_EXTRA_CA_CERTS'] ?? caFile,
+    [path]: [...binFolders(workingDir), env[path] ?? ''].join(delimiter),
+  };
+}
+
+/** `node_modules/.bin` of the folder and of those above, as npm has them. */
+function binFolders(folder: string): string[] {
+  const bin = join(folder, 'node_modules', '.bin');
+  const above = dirname(folder) === folder ? [] : binFolders(dirname(folder));
+  return existsSync(bin) ? [bin, ...above] : above;
+}
+
+/** Watches the command's ports until it has ended; resolves with the exit code. */
+async function superviseApp(
+  app: AppProcess,
+  lease: Lease,
+  { port: asked, given }: { port: number | null; given: number },
+  io: Io,
+  say: (text: string) => void,
+): Promise<number> {
+  const ended = new AbortController();
+  const code = app.exited.finally(() => ended.abort());
+  const forget = passSignals(app, io);
+  let refusal: unknown = null;
+  const watching = watchPorts(app, lease, { asked, given, ended: ended.signal }, io, say).catch((error: unknown) => {
+    refusal = error;
+    app.signal('SIGTERM');
+    return app.end();
+  });
+  try {
+    const exitCode = await code;
+    await watching;
+    if (refusal === null) return exitCode;
+    return printFailure(refusal, [], io);
+  } finally {
+    await app.end();
+    forget();
+  }
+}
+
+/** The first of a kind is passed on; the next kills. The size of the terminal and its stops concern the command, too. */
+function passSignals(app: AppProcess, io: Io): () => void {
+  let count = 0;
+  const stopListening = io.onStopSignal((signal) => {
+    app.signal(count++ === 0 ? (signal as NodeJS.Signals) : 'SIGKILL');
+  });
+  if (io.platform === 'win32') return stopListening;
+  const resized = () => app.signal('SIGWINCH');
+  const continued = () => app.signal('SIGCONT');
+  const stopped = () => {
+    app.signal('SIGSTOP');
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  process.on('SIGWINCH', resized).on('SIGCONT', continued).on('SIGTSTP', stopped);
+  return () => {
+    stopListening();
+    process.off('SIGWINCH', resized).off('SIGCONT', continued).off('SIGTSTP', stopped);
+  };
+}
+
+/** Serves the command where it listens, and again where it moves. @throws VivariumError when the port is not clear. */
+async function watchPorts(
+  app: AppProcess,
+  lease: Lease,
+  { asked, given, ended }: { asked: number | null; given: number; ended: AbortSignal },
+  io: Io,
+  say: (text: string) => void,
+): Promise<void> {
+  const begunMs = realTime.monotonic();
+  let current: Listener | null = null;
+  let before = '';
+  let isSilent = true;
+  const lookAgainMs = io.platform === 'linux' ? LOOK_AGAIN_MS : LOOK_AGAIN_BY_PROGRAM_MS;
+  while (!ended.aborted) {
+    // Another program may listen for the command, as Docker's does.
+    const found: readonly Listener[] =
+      asked === null
+        ? await choosePort(await app.listeners(), { given, current: current?.port ?? null })
+        : await openAt(asked);
+    const ports = found.map(({ port }) => port).join(' ');
+    // A server may open its ports one after the other.
+    const isSettled = ports === before || ports === String(given);
+    before = ports;
+    if (isSettled && found.length > 0 && !ended.aborted) {
+      const next: Listener = found.length === 1 ? (found[0] as Listener) : await askForPort(app, found, io);
+      if (next.port !== current?.port || next.host !== current.host) {
+        current = next;
+        lease.serve(`${(await schemeOf(next)) ?? 'http'}://${next.host}:${next.port}`);
+      }
+    }
+    if (isSilent && current === null && realTime.monotonic() - begunMs > PORTLESS_MS) {
+      isSilent = false;
+      say(
+        `The command has opened no port for ${PORTLESS_MS / 1_000} s; still waiting. Another program's port: --port.`,
+      );
+    }
+    await sleep(current === null ? LOOK_MS : lookAgainMs, ended);
+  }
+}
+
+/** Asks in a terminal. @throws VivariumError that names the ports elsewhere, and without an answer */
+async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): Promise<Listener> {
+  const listed = found.map(({ port }) => port).join(' and ');
+  if (io.stdout.isTTY === true && io.stderr.isTTY === true) {
+    const answer = await app.whileHeld(async () => {
+      io.stderr.write(`${FAILURE_PREFIX}The command has opened the ports ${listed}. Which one is to be served? `);
+      for await (const line of io.stdin) return String(line).trim();
+      return '';
+    });
+    const chosen = found.find(({ port }) => String(port) === answer);
+    if (chosen !== undefined) return chosen;
+  }
+  throw new VivariumError(
+    'conflict',
+    `The command has opened the ports ${listed}. Choose one: ${typed(`vivarium run --port ${found[0]?.port ?? 'N'} -- …`)}`,
+  );
+}
+
+/** What the lease reports, on standard error. */
+function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void): LeaseEvents {
+  const own = ownCommand(dataDir, io);
+  let shown = '';
+  return {
+    mapped: (result, url) => void report(result, url),
+    refused(message, url, isFinal) {
+      say(isFinal ? withCommandLines(message, own) : `${url} does not answer yet: ${message}`);
+    },
+    lost: () => say('Vivarium has stopped. Your command goes on, and is served again once Vivarium runs.'),
+    back: () => say('Vivarium runs again.'),
+  };
+
+  async function report({ run, domains }: MappedRun, url: string): Promise<void> {
+    const failed = domains.flatMap(({ steps }) => steps.filter(({ ok }) => !ok));
+    const lines = [
+      ...failed.map(({ message, fix }) => withCommandLines(`${message} ${fix ?? ''}`.trimEnd(), own)),
+      ...(await Promise.all(run.urls.map((address, index) => addressLine(address, domains[index])))).flat(),
+    ];
+    const text = lines.join('\n');
+    if (text === shown) return say(`Now at ${url}.`);
+    shown = text;
+    for (const line of lines) say(line);
+    say(`They lead to ${url}. What goes through: ${own('vivarium open')}`);
+  }
+
+  /** The address where this machine finds it; otherwise how to open it. */
+  async function addressLine(address: string, domain: MappedRun['domains'][number] | undefined): Promise<string[]> {
+    if (domain === undefined) return [address];
+    if (!domain.serving.https) return [];
+    const hostname = exampleOf(domain.hostname);
+    return [(await isFound(hostname)) ? address : `${address}  Open it: ${own(`vivarium reach open ${hostname}`)}`];
+  }
+}
+
+/** Whether this machine finds the hostname on itself, as a browser of its user would. */
+async function isFound(hostname: string): Promise<boolean> {
+  const addresses = await lookup(hostname, { all: true }).catch(() => []);
+  return addresses.length > 0 && addresses.every(({ address }) => /^(?:127\.|::1$)/.test(address));
+}

@@ -1,0 +1,81 @@
+import { eventIterator } from '@orpc/contract';
+import { z } from 'zod';
+import { base } from './base.ts';
+import { attachStep } from './domains.ts';
+import { projectName } from './projects.ts';
+import { identifier, projectReference, timestamp } from './values.ts';
+
+/** A command that `vivarium run` has started, and where Vivarium serves it. */
+export const run = z.object({
+  id: z.string(),
+  projectId: identifier,
+  /** The slug of its project. */
+  project: z.string(),
+  /** Its hostnames of its own; empty where it has the platform's only. */
+  hostnames: z.array(z.string()),
+  /** Its addresses over HTTPS, its own hostnames first. */
+  urls: z.array(z.url()),
+  /** Where the command listens; absent until it does. */
+  target: z.url().optional(),
+  pid: z.int(),
+  folder: z.string(),
+  command: z.string(),
+  /** In real time: when it began. */
+  since: timestamp,
+});
+export type Run = z.infer<typeof run>;
+
+const openedRun = run.extend({
+  /** The file of the root's certificate, for programs that are to trust it. */
+  caFile: z.string(),
+});
+export type OpenedRun = z.infer<typeof openedRun>;
+
+const mappedRun = z.object({
+  run,
+  /** What was done for each hostname of its own. */
+  domains: z.array(
+    z.object({
+      hostname: z.string(),
+      steps: z.array(attachStep),
+      /** Whether it is served over HTTP, and over HTTPS. */
+      serving: z.object({ http: z.boolean(), https: z.boolean() }),
+    }),
+  ),
+});
+export type MappedRun = z.infer<typeof mappedRun>;
+
+/** What an operating system accepts as a path or as a command line to show. */
+const shownText = z.string().max(8_192);
+
+export const runs = {
+  hold: base
+    .route({ summary: 'Reserve a hostname for a command, for as long as the stream is read' })
+    .input(
+      z.strictObject({
+        /** An existing project, whose target changes while the command runs. */
+        projectId: projectReference.optional(),
+        /** The name of the project, which is created unless there is one. One of the three is needed. */
+        name: projectName.optional(),
+        hostname: z.string().max(10_000).optional(),
+        /** Also all names directly below the hostname. */
+        wildcard: z.boolean().default(false),
+        pid: z.int().min(1),
+        folder: shownText,
+        command: shownText,
+      }),
+    )
+    .output(eventIterator(openedRun)),
+  map: base
+    .route({ summary: 'Serve such a command at its port: target, deploy, zone, record, domain and certificate' })
+    .input(z.strictObject({ id: z.string().max(64), url: z.url({ protocol: /^https?$/ }).max(2_000) }))
+    .output(mappedRun),
+  close: base
+    .route({ summary: 'End the lease of such a command: undo what it changed' })
+    .input(z.strictObject({ id: z.string().max(64) }))
+    .output(run),
+  list: base
+    .route({ summary: 'Commands that `vivarium run` has started, oldest first' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(run)),
+};

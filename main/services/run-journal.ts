@@ -1,0 +1,126 @@
+import { CNAME_TARGET } from '../base/config.ts';
+import { isWithin } from '../base/hostname.ts';
+import type { Log } from '../base/log.ts';
+import type { TargetSetting } from '../contract/projects.ts';
+import type { Services } from '../contract/index.ts';
+import { closestZone, nameWithin } from '../contract/record-plan.ts';
+import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
+import type { Lifecycle } from '../domains/lifecycle.ts';
+import type { ProjectRows, SettingRows } from './dependencies.ts';
+
+/** What a run found, to tell at its end what it made. */
+export interface RunTrace {
+  projectId: string;
+  /** The slug of the project that it created; null where there was one. */
+  created: string | null;
+  /** The project's target before. */
+  target: TargetSetting;
+  /** The target that the run set last. */
+  url: string | null;
+  hostnames: { hostname: string; attached: boolean; records: string[]; hasZone: boolean }[];
+}
+
+export interface RunJournal {
+  put(id: string, trace: RunTrace): void;
+  /** Undoes one run; what it cannot undo is in the log. */
+  undo(id: string): Promise<void>;
+  undoAll(): Promise<void>;
+}
+
+/** The name in the table of settings. */
+const SETTING = 'runs';
+
+const CALL = { signal: undefined };
+
+/** The runs that have changed something, stored at once: a killed engine undoes them at its next start. */
+export function createRunJournal(parts: {
+  services: () => Pick<Services, 'projects' | 'keys' | 'domains' | 'zones' | 'records'>;
+  projects: Pick<ProjectRows, 'get'>;
+  lifecycle: Pick<Lifecycle, 'find' | 'list'>;
+  settings: SettingRows;
+  log: Log;
+}): RunJournal {
+  const { projects, lifecycle, settings, log } = parts;
+  const stored = settings.get()[SETTING] as Record<string, RunTrace> | undefined;
+  const traces = new Map(Object.entries(stored ?? {}));
+  const save = () => settings.set(SETTING, Object.fromEntries(traces));
+
+  async function undo(trace: RunTrace): Promise<void> {
+    const { domains } = parts.services();
+    for (const { hostname, attached } of trace.hostnames) {
+      if (!attached && lifecycle.find(hostname)?.projectId === trace.projectId)
+        await domains.remove({ hostname }, CALL);
+    }
+    for (const place of trace.hostnames) await undoRecords(place);
+    await undoProject(trace);
+  }
+
+  /** Takes back the record that leads to Vivarium, and the zone made for it once nothing else is in it. */
+  async function undoRecords(place: RunTrace['hostnames'][number]): Promise<void> {
+    const { zones, records } = parts.services();
+    const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
+    if (zone === null) return;
+    const there = await records.list({ zone: zone.name, name: nameWithin(place.hostname, zone.name) }, CALL);
+    for (const record of there as RecordInfo[]) {
+      if (!place.records.includes(record.id) && leadsHere(record)) await records.remove({ id: record.id }, CALL);
+    }
+    if (place.hasZone) return;
+    if ((await records.list({ zone: zone.name }, CALL)).length === 0) {
+      await zones.remove({ name: zone.name }, CALL);
+      return;
+    }
+    // Another run has its record in it, and removes the zone instead.
+    for (const other of traces.values()) {
+      for (const there of other.hostnames) if (isWithin(there.hostname, zone.name)) there.hasZone = false;
+    }
+  }
+
+  async function undoProject({ projectId, created, target, url }: RunTrace): Promise<void> {
+    const service = parts.services().projects;
+    const now = projects.get(projectId);
+    if (now === null) return;
+    const isOurs = url === null || (now.target.kind === 'upstream' && now.target.url === url);
+    if (created !== null && isOurs && (await isAsCreated(projectId, created))) {
+      await service.remove({ projectId }, CALL);
+    } else if (isOurs && url !== null) await service.update({ projectId, target }, CALL);
+  }
+
+  /** Whether nobody has added anything to a project that a run created. */
+  async function isAsCreated(projectId: string, slug: string): Promise<boolean> {
+    const now = projects.get(projectId);
+    const keys = await parts.services().keys.list({ projectId }, CALL);
+    return (
+      now?.slug === slug &&
+      now.plan === 'pro' &&
+      now.redirects.length === 0 &&
+      keys.length === 0 &&
+      !lifecycle.list().some((domain) => domain.projectId === projectId)
+    );
+  }
+
+  async function undoOne(id: string): Promise<void> {
+    const trace = traces.get(id);
+    if (trace === undefined) return;
+    traces.delete(id);
+    try {
+      await undo(trace);
+    } catch (error) {
+      log.error('What a command changed could not be undone', { hostnames: trace.hostnames, error });
+    }
+    save();
+  }
+
+  return {
+    put(id, trace) {
+      traces.set(id, trace);
+      save();
+    },
+    undo: undoOne,
+    async undoAll() {
+      for (const id of traces.keys()) await undoOne(id);
+    },
+  };
+}
+
+const leadsHere = ({ type, value }: RecordInfo): boolean =>
+  ['CNAME', 'ALIAS', 'ANAME'].includes(type) && value.replace(/\.$/, '') === CNAME_TARGET;

@@ -1,0 +1,249 @@
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isAlive } from '../../../main/base/runtime-file.ts';
+import type { Run } from '../../../main/contract/runs.ts';
+import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
+import { startProgram } from '../../support/program.ts';
+import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
+import { until } from '../../support/upstream-server.ts';
+
+/** A dev server that answers with what it was given; `/move` leads it to another port, `/end` ends it with 7. */
+const SERVER = `
+const { createServer } = require('node:http');
+const { env, pid } = process;
+const given = { pid, port: env.PORT, url: env.VIVARIUM_URL, ca: env.NODE_EXTRA_CA_CERTS, path: env.PATH };
+const listen = (...at) => {
+  const server = createServer(({ url }, response) => {
+    if (url === '/end') process.exit(7);
+    response.end(JSON.stringify(given), () => {
+      if (url !== '/move') return;
+      server.close(() => listen(0));
+      server.closeAllConnections();
+    });
+  });
+  server.listen(...at);
+};
+`;
+const ON_PORT = `${SERVER} listen(Number(env.PORT), '127.0.0.1');`;
+
+interface Given {
+  pid: number;
+  port: string;
+  url: string;
+  ca: string;
+  path: string;
+}
+
+/** `vivarium run` with a Node program as the command. */
+function startRun(dataDir: string, words: readonly string[], program: string, cwd = temporaryFolder()) {
+  const child = startCli(['run', ...words, '--data-dir', dataDir, '--', process.execPath, '-e', program], {}, cwd);
+  let said = '';
+  const lines = new Set<() => void>();
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    for (const look of lines) look();
+  });
+  return {
+    child,
+    ended: finished(child),
+    /** Resolves once standard error has it, as often as asked for. */
+    says: (text: string, times = 1) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (said.split(text).length <= times) return;
+          lines.delete(look);
+          resolve();
+        };
+        lines.add(look);
+        look();
+      }),
+  };
+}
+
+const MAPPED = 'They lead to http://';
+
+async function ask(engine: Engine, host: string, path = '/'): Promise<Given> {
+  const { status, text, json } = await engine.api({ host, path, key: null });
+  if (status !== 200) throw new Error(text);
+  return json as Given;
+}
+
+const listRuns = (engine: Engine) => engine.call('runs.list') as Promise<Run[]>;
+
+/** Everything that a run could leave behind. */
+async function everything(engine: Engine): Promise<unknown> {
+  const names = ['projects.list', 'zones.list', 'domains.list', 'runs.list'];
+  return Promise.all(names.map((name) => engine.call(name)));
+}
+
+describe('vivarium run', () => {
+  test('serves a command at its hostname with its environment, passes its code on and leaves nothing', async () => {
+    const engine = await startEngine({ empty: true });
+    const before = await everything(engine);
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true });
+    const run = startRun(engine.dataDir, ['app.acme.test', '--wildcard'], ON_PORT, folder);
+    await run.says(MAPPED);
+    const given = await ask(engine, 'app.acme.test');
+    const { https, caFile } = engine.app.runtime;
+    expect(given).toMatchObject({ url: `https://app.acme.test:${https.port}`, ca: caFile });
+    expect(given.path.startsWith(join(folder, 'node_modules', '.bin'))).toBe(true);
+    expect(await ask(engine, 'any.app.acme.test')).toEqual(given);
+    expect(await ask(engine, 'app-acme-test.vivarium.localhost')).toEqual(given);
+    const domains = await engine.call('domains.list');
+    expect(domains).toMatchObject([{ certificate: { state: 'issued' } }, { certificate: { state: 'issued' } }]);
+    const { stdout } = await runCli(['ps', '--data-dir', engine.dataDir]);
+    expect(stdout).toContain(`http://localhost:${given.port}`);
+    expect(stdout).toContain(folder);
+    await ask(engine, 'app.acme.test', '/end').catch(() => null);
+    expect((await run.ended).code).toBe(7);
+    expect(await everything(engine)).toEqual(before);
+  });
+
+  test('finds the port that a grandchild opens late on IPv6 only, and follows it to another', async () => {
+    const engine = await startEngine({ empty: true });
+    const late = `${SERVER} setTimeout(() => listen(0, '::1'), 600);`;
+    const parent = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(late)}], { stdio: 'inherit' });`;
+    const run = startRun(engine.dataDir, ['late'], parent);
+    await run.says(MAPPED);
+    const { pid } = await ask(engine, 'late.vivarium.localhost', '/move');
+    await run.says('Now at http://localhost:');
+    expect(await ask(engine, 'late.vivarium.localhost')).toMatchObject({ pid });
+    run.child.kill('SIGTERM');
+    expect((await run.ended).code).toBe(143);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test('names both ports of a command that opens two, and takes the one of --port', async () => {
+    const engine = await startEngine({ empty: true });
+    const before = await everything(engine);
+    const two = `${SERVER} listen(0); listen(0);`;
+    const { code, stderr } = await startRun(engine.dataDir, ['two.test'], two).ended;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/ports \d+ and \d+\. Choose one: .* run --port \d+ -- /)]);
+    expect(await everything(engine)).toEqual(before);
+    const spare = createServer().listen(0);
+    await once(spare, 'listening');
+    const { port } = spare.address() as AddressInfo;
+    const chosen = ['two.test', '--port', String(port)];
+    const taken = await startRun(engine.dataDir, chosen, '').ended;
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining(`Port ${port}, which the command is to`)]);
+    spare.close();
+    await once(spare, 'close');
+    const run = startRun(engine.dataDir, chosen, `${SERVER} listen(0); listen(${port});`);
+    await run.says(`${MAPPED}localhost:${port}.`);
+    run.child.kill('SIGINT');
+    await run.ended;
+  });
+
+  test('leaves no process and no mapping when it is killed, and its name is free at once', async () => {
+    const engine = await startEngine({ empty: true });
+    const before = await everything(engine);
+    const run = startRun(engine.dataDir, ['app.acme.test'], ON_PORT);
+    await run.says(MAPPED);
+    const { pid } = await ask(engine, 'app.acme.test');
+    run.child.kill('SIGKILL');
+    await run.ended;
+    const again = startRun(engine.dataDir, ['app.acme.test'], ON_PORT);
+    await again.says(MAPPED);
+    await until(() => !isAlive(pid));
+    again.child.kill('SIGTERM');
+    await again.ended;
+    expect(await everything(engine)).toEqual(before);
+  });
+
+  test('kills a command that ignores Ctrl-C at the second one, and gives it the input', async () => {
+    const engine = await startEngine({ empty: true });
+    const stubborn = `process.on('SIGINT', () => process.stderr.write('not now')); process.stdin.on('data', (text) => process.stderr.write('heard ' + text));`;
+    const run = startRun(engine.dataDir, ['stubborn'], stubborn);
+    run.child.stdin?.write('restart');
+    await run.says('heard restart');
+    run.child.kill('SIGINT');
+    await run.says('not now');
+    run.child.kill('SIGINT');
+    expect((await run.ended).code).toBe(137);
+  });
+
+  test('is served again by an engine that was killed, which first undoes what was left', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const first = await startProgram(['--empty'], { dataDir });
+    const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
+    await run.says(MAPPED);
+    await first.end('SIGKILL');
+    await run.says('Vivarium has stopped.');
+    const engine = await startEngine({ empty: true, dataDir });
+    await run.says('Vivarium runs again.');
+    await run.says(MAPPED, 2);
+    expect((await ask(engine, 'app.acme.test')).url).toContain('https://app.acme.test:');
+    run.child.kill('SIGTERM');
+    await run.ended;
+    expect(await everything(engine)).toEqual([[], [], [], []]);
+  });
+
+  test('keeps what was there, and what was added meanwhile', async () => {
+    const engine = await startEngine({ empty: true });
+    await engine.call('projects.create', { name: 'Shop', plan: 'pro' });
+    await engine.call('zones.create', { name: 'acme.test' });
+    const run = startRun(engine.dataDir, ['app.acme.test', '--project', 'shop'], ON_PORT);
+    const other = startRun(engine.dataDir, ['own'], ON_PORT);
+    await Promise.all([run.says(MAPPED), other.says(MAPPED)]);
+    await engine.call('keys.create', { projectId: 'own' });
+    const [{ port }, { port: otherPort }] = [
+      await ask(engine, 'shop.vivarium.localhost'),
+      await ask(engine, 'own.vivarium.localhost'),
+    ];
+    expect(port).not.toBe(otherPort);
+    const third = await startRun(engine.dataDir, ['app.acme.test'], '').ended;
+    expect(third.stderr).toMatch(/Process \d+ runs app\.acme\.test already, in /);
+    run.child.kill('SIGTERM');
+    other.child.kill('SIGTERM');
+    await Promise.all([run.ended, other.ended]);
+    expect(await listRuns(engine)).toEqual([]);
+    expect(await engine.call('projects.list')).toMatchObject([
+      { slug: 'own', target: { kind: 'api' } },
+      { slug: 'shop', target: { kind: 'api' } },
+    ]);
+    expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test', records: 0 }]);
+  });
+
+  test('says what is wrong before the command begins', async () => {
+    const engine = await startEngine();
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'package.json'), '{"name":"@acme/site"}');
+    const touch = ['--', process.execPath, '-e', `require('node:fs').writeFileSync('begun', '')`];
+    const refusal = async (...words: string[]) => {
+      const { code, stderr } = await runCli(['run', ...words, '--data-dir', engine.dataDir, ...touch], { cwd: folder });
+      expect(code).toBe(1);
+      return stderr;
+    };
+    expect(await refusal('www.happypaws.test')).toContain('with --project happy-paws');
+    expect(await refusal(`${'a'.repeat(300)}.test`)).toContain('has 300 characters');
+    expect(await refusal('a'.repeat(300))).toContain('at most 100 characters');
+    expect(await refusal('--wildcard')).toContain('needs a hostname of your own');
+    expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the plan Free');
+    expect(await refusal('--port', '0')).toContain('--port must be');
+    const missing = await runCli(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('vivarium run app.acme.test -- npm')]);
+    expect((await listRuns(engine)).length).toBe(0);
+    const absent = ['run', '--data-dir', engine.dataDir, '--', 'no-such-program'];
+    expect((await runCli(absent, { cwd: folder })).code).toBe(127);
+    expect(((await engine.call('projects.list')) as { slug: string }[]).map(({ slug }) => slug)).toEqual([
+      'demo',
+      'happy-paws',
+    ]);
+  });
+
+  test('starts Vivarium in the background where none runs', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    track(async () => void (await runCli(['stop', '--data-dir', dataDir])));
+    const run = startRun(dataDir, [], ON_PORT);
+    await run.says('Starting Vivarium in the background');
+    await run.says(MAPPED);
+    run.child.kill('SIGTERM');
+    await run.ended;
+    expect((await runCli(['status', '--data-dir', dataDir])).code).toBe(0);
+  });
+});
