@@ -58,8 +58,7 @@ export const runs = {
         /** The name of the project, which is created unless there is one. One of the three is needed. */
         name: projectName.optional(),
         hostname: z.string().max(10_000).optional(),
-        /** Also all names directly below the hostname. */
-        wildcard: z.boolean().default(false),
+        wildcard: z.boolean().meta({ description: 'serve all names directly below the hostname too' }).default(false),
         pid: z.int().min(1),
         folder: shownText,
         command: shownText,

@@ -184,9 +184,11 @@ export const zones = {
       z.strictObject({
         name: nameText,
         /** Sign the answers from now on, or no longer. The keys are kept. */
-        signed: z.boolean().optional(),
-        /** Start a roll: a new key signs beside the present one, which retires two days later. */
-        roll: z.boolean().default(false),
+        signed: z.boolean().meta({ description: 'whether answers are signed' }).optional(),
+        roll: z
+          .boolean()
+          .meta({ description: 'add a new key beside the present one, which retires two days later' })
+          .default(false),
         /** Answer with expired signatures, without signatures, or with those of a key other than the anchor’s. */
         break: z.union([z.literal('none'), zoneBreak]).optional(),
       }),
