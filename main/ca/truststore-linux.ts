@@ -14,6 +14,8 @@ export interface SystemLayout {
   /** The bundle that programs read; `update` generates it from the anchors. */
   bundle: string;
   update: readonly [command: string, ...args: string[]];
+  /** Further arguments of `update` that remove the links to a deleted anchor, where it keeps them otherwise. */
+  fresh?: readonly string[];
 }
 
 /** The first one whose anchors folder exists is the system's. */
@@ -31,6 +33,7 @@ export const SYSTEM_LAYOUTS: readonly SystemLayout[] = [
     extension: '.crt',
     bundle: '/etc/ssl/certs/ca-certificates.crt',
     update: ['update-ca-certificates'],
+    fresh: ['--fresh'],
   },
   // Arch and relatives.
   {
@@ -96,7 +99,7 @@ export function linuxTrustCommands(
   return [
     ...removals(superseded, privileged),
     asRoot(['install', '-m', '0644', file, anchor], 'copies the root to the system’s anchors', privileged),
-    asRoot(layout.update, 'updates the system’s trust store', privileged),
+    update(layout, superseded.length > 0, privileged),
   ];
 }
 
@@ -104,10 +107,14 @@ export const linuxUntrustCommands = (
   layout: SystemLayout,
   targets: readonly Pick<FoundRoot, 'handle'>[],
   privileged: boolean,
-): Command[] => [
-  ...removals(targets, privileged),
-  asRoot(layout.update, 'updates the system’s trust store', privileged),
-];
+): Command[] => [...removals(targets, privileged), update(layout, true, privileged)];
+
+const update = (layout: SystemLayout, hasRemoved: boolean, privileged: boolean): Command =>
+  asRoot(
+    [...layout.update, ...(hasRemoved ? (layout.fresh ?? []) : [])],
+    'updates the system’s trust store',
+    privileged,
+  );
 
 const removals = (targets: readonly Pick<FoundRoot, 'handle'>[], privileged: boolean): Command[] =>
   targets.map(({ handle }) => asRoot(['rm', '-f', handle ?? ''], 'deletes the system’s copy of the root', privileged));

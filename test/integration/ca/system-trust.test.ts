@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SystemLayout } from '../../../main/ca/truststore-linux.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
@@ -26,7 +26,13 @@ async function debian(): Promise<SystemLayout> {
     '--localcertsdir', place('local'), '--etccertsdir', place('certs'), '--hooksdir', place('hooks')] as const;
   const made = await run(update[0], update.slice(1));
   expect(made, made.text).toMatchObject({ exitCode: 0 });
-  return { anchors: place('local'), extension: '.crt', bundle: place('certs/ca-certificates.crt'), update };
+  return {
+    anchors: place('local'),
+    extension: '.crt',
+    bundle: place('certs/ca-certificates.crt'),
+    update,
+    fresh: ['--fresh'],
+  };
 }
 
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
@@ -64,6 +70,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
       expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
       expect((await visit('demo.test')).exitCode).toBe(60);
       expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
+      expect(readdirSync(dirname(layout.bundle)).filter((name) => name.startsWith('vivarium'))).toEqual([]);
       expect(readFileSync(layout.bundle, 'utf8')).toContain(
         readFileSync(join(layout.anchors, 'corp.crt'), 'utf8').trim(),
       );
@@ -137,7 +144,7 @@ describe('a Debian system where a password is due', () => {
       state: 'trusted',
       message: expect.stringMatching(/^Nothing was changed/) as string,
     });
-    expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')}`);
+    expect(removal.command).toBe(`sudo rm -f ${anchor} && sudo ${layout.update.join(' ')} --fresh`);
     expect(await paste(removal.command)).toMatchObject({ exitCode: 0 });
     expect(await stores.untrust('system')).toMatchObject({ state: 'untrusted' });
     expect(commands).toEqual([]);

@@ -37,7 +37,7 @@ function createFakeSystem(platform: NodeJS.Platform, answers: Record<string, Par
 describe('Linux', () => {
   test.each<[string, string[]]>([
     ['Fedora', ['/etc/pki/ca-trust/source/anchors/vivarium-ab12cd34.pem', 'update-ca-trust extract']],
-    ['Debian', ['/usr/local/share/ca-certificates/vivarium-ab12cd34.crt', 'update-ca-certificates']],
+    ['Debian', ['/usr/local/share/ca-certificates/vivarium-ab12cd34.crt', 'update-ca-certificates --fresh']],
     ['Arch', ['/etc/ca-certificates/trust-source/anchors/vivarium-ab12cd34.crt', 'update-ca-trust']],
     ['openSUSE', ['/etc/pki/trust/anchors/vivarium-ab12cd34.pem', 'update-ca-certificates']],
   ])('%s', (name, [anchor = '', update = '']) => {
