@@ -4,6 +4,7 @@ import { resolveDataDir } from '../base/data-dir.ts';
 import { bashReplies, readBashLine } from './bash-line.ts';
 import { callProcedure } from './client.ts';
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
+import { describeField, SAME_FROM_FILE } from './field-help.ts';
 import { fieldsOfWords, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Option } from './flags.ts';
 import { EXIT_OK, type Io } from './io.ts';
@@ -173,8 +174,10 @@ async function ofProcedure(
     return field === undefined ? FILES : valuesOf(field, procedure, names);
   }
   if (current.startsWith('-')) {
-    const own = fields.map(({ flag, schema }) => ({ value: `--${flag}`, does: schema.title ?? '' }));
-    const files = fields.flatMap(({ fileFlag }) => (fileFlag === null ? [] : [{ value: `--${fileFlag}`, does: '' }]));
+    const own = fields.map((field) => ({ value: `--${field.flag}`, does: describeField(field, procedure.namespace) }));
+    const files = fields.flatMap(({ fileFlag }) =>
+      fileFlag === null ? [] : [{ value: `--${fileFlag}`, does: SAME_FROM_FILE }],
+    );
     return [...own, ...files, ...optionCandidates(PROCEDURE_FLAGS)].filter(({ value }) => !given.has(value.slice(2)));
   }
   const positionals = positionalsOf(fields).filter(

@@ -25,6 +25,11 @@ describe('the candidates for a word', () => {
     expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'domains']);
   });
 
+  it('say what an option of a procedure does', async () => {
+    const found = await candidatesFor(['domains', 'attach', '--lo'], COMMANDS, NAMES);
+    expect(found).toEqual([{ value: '--local', does: expect.stringMatching(/^deploy, put the record/) as string }]);
+  });
+
   it.each<[string[], unknown]>([
     [['--j'], ['--json']],
     [['projects', 'g'], ['get']],
