@@ -62,7 +62,7 @@ export function textDocument(body: string): BodyDocument {
       for (let from = 0; from <= text.length;) {
         const end = text.indexOf('\n', from);
         const to = end < 0 ? text.length : end;
-        addRows(made, text, { from, to }, 0);
+        addRows(made, text, from, to, 0);
         from = to + 1;
       }
       return made;
@@ -74,7 +74,12 @@ export function textDocument(body: string): BodyDocument {
 }
 
 /** Breaks a line into rows. Both halves of a character stay in one. */
-function addRows(rows: BodyRow[], text: string, { from, to }: Match, depth: number): void {
+function addRows(rows: BodyRow[], text: string, from: number, to: number, depth: number): void {
+  // Most lines, and of a body there may be 65,537.
+  if (to - from <= ROW_LENGTH_MAX) {
+    rows.push({ from, to, depth });
+    return;
+  }
   for (let at = from; at === from || at < to;) {
     const end = Math.min(to, at + ROW_LENGTH_MAX);
     const next = end < to && /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end;
@@ -112,7 +117,7 @@ export function linesDocument(lines: readonly DocumentLine[]): BodyDocument {
       const isFolded = end > 0 && folded.has(line);
       const depth = lines[line]?.depth ?? 0;
       const first = made.length;
-      addRows(made, text, { from, to }, depth);
+      addRows(made, text, from, to, depth);
       const row = made[first];
       if (row !== undefined && end > 0) row.fold = { line, folded: isFolded };
       if (isFolded) line = end;
