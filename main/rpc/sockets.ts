@@ -74,6 +74,8 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
       handler,
       send: (message) => sendMessage(socket, message),
       onViolation(reason) {
+        // One is enough: further messages may have arrived with the first.
+        if (socket.readyState !== socket.OPEN) return;
         log.warn('Disconnected a browser tab that violates the protocol', { reason });
         closeSocket(socket, POLICY_VIOLATION, reason);
       },

@@ -8,7 +8,7 @@ import { type Fuzzer, type FuzzTarget, portIn } from '../fuzz/fuzzer.ts';
 import { HTTP1 } from '../fuzz/http1.ts';
 import { HTTP2 } from '../fuzz/http2.ts';
 import { IMPORTS } from '../fuzz/imports.ts';
-import { WEB_SOCKET } from '../fuzz/web-socket.ts';
+import { CONTROL_SOCKET, WEB_SOCKET } from '../fuzz/web-socket.ts';
 import {
   createOpenProject,
   end,
@@ -20,7 +20,7 @@ import {
   type Vivarium,
 } from '../harness.ts';
 
-const FUZZERS: readonly Fuzzer[] = [DNS, HTTP1, HTTP2, CLIENT_HELLO, WEB_SOCKET, IMPORTS];
+const FUZZERS: readonly Fuzzer[] = [DNS, HTTP1, HTTP2, CLIENT_HELLO, WEB_SOCKET, CONTROL_SOCKET, IMPORTS];
 
 /** In all; a session of an hour takes 1,000,000. */
 const MESSAGES = Number(process.env.FUZZ_MESSAGES ?? 100_000);

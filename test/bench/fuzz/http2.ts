@@ -55,7 +55,7 @@ function frames({ apiHost, upstreamHost }: FuzzTarget, stream: number): Buffer[]
 
 export const HTTP2: Fuzzer = {
   name: 'HTTP/2 frames, extended CONNECT among them',
-  share: 0.15,
+  share: 0.14,
   async run(target, random, count) {
     const open = secure(target.vivarium.runtime.https.port, target.apiHost, 'h2');
     const start = Buffer.concat([Buffer.from(PREFACE), frame(SETTINGS, 0, 0, Buffer.alloc(0))]);

@@ -133,6 +133,15 @@ describe('a tab is disconnected', () => {
     },
   );
 
+  it('once, however much it sends that is no message', async () => {
+    const control = await startControl();
+    const socket = openBrowserSocket(control);
+    await once(socket, 'open');
+    for (let count = 0; count < 20; count++) socket.send('nonsense');
+    await once(socket, 'close');
+    expect(control.lines.filter(({ message }) => message.includes('violates the protocol'))).toHaveLength(1);
+  });
+
   it('when it has too many calls open', async () => {
     const control = await startControl();
     control.fake.teach('projects', 'list', () => new Promise<never>(() => undefined));
